@@ -1,0 +1,1 @@
+"""Pure: override policies and the engine that applies them."""

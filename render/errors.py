@@ -1,0 +1,86 @@
+"""What stops a run, and the problems a repository can have.
+
+What a fleet does every day - a cluster unreachable, an object that fits nowhere - is a value elsewhere, never an
+exception. An exception here ends the run with its exit code, a message and, where there is one, a hint.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One thing wrong in a repository: where it is, which field, what is wrong, and what to do.
+
+    ``path`` is relative to the repository root, ``line`` counts from 1 (0: the whole file), ``field`` is a dotted
+    path such as ``spec.placement.spreadConstraints[0]`` ("" for the document). ``message`` never quotes a manifest.
+    ``kind`` is the Kubernetes field error type (``Required``, ``Invalid``, ``NotSupported`` ...) where one applies.
+    """
+
+    path: str
+    line: int
+    field: str
+    message: str
+    hint: str = ""
+    kind: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.path}:{self.line}" if self.line else self.path
+        what = f"{self.field}: {self.message}" if self.field else self.message
+        text = f"{where}: {what}" if where else what
+        return f"{text}\n  hint: {self.hint}" if self.hint else text
+
+
+class ReconcileError(Exception):
+    """Base of everything that ends a run on purpose; the bare class is a bug."""
+
+    exit_code = 70
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
+
+
+class InputError(ReconcileError):
+    """The repository's content cannot be used; carries every problem, sorted."""
+
+    exit_code = 3
+
+    def __init__(self, problems: Iterable[Problem], *, summary: str = "") -> None:
+        self.problems = tuple(sorted(problems))
+        count = len(self.problems)
+        lines = [str(problem) for problem in self.problems]
+        lines.append(summary or f"{count} problem{'' if count == 1 else 's'}; nothing was changed")
+        super().__init__("\n".join(lines))
+
+
+class ConfigError(ReconcileError):
+    """The reconciler's own configuration or environment cannot be used."""
+
+    exit_code = 3
+
+
+class GitError(ReconcileError):
+    """A Git operation failed: open, clone, fetch, push, read."""
+
+    exit_code = 4
+
+
+class SourceMoved(GitError):
+    """A branch advanced under us; the loop retries, a command reports."""
+
+
+class ClusterError(ReconcileError):
+    """No cluster could be used at all."""
+
+    exit_code = 5
+
+
+class GuardRefused(ReconcileError):
+    """A removal, prune or movement guard said no before anything was written."""
+
+    exit_code = 6

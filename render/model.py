@@ -1,0 +1,87 @@
+"""The words every other module uses: manifests, object references and target clusters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+Manifest = Mapping[str, Any]
+"""A Kubernetes object as plain data, straight from YAML; never modified in place by a reader."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ObjectRef:
+    """The identity of an object: a version is not identity. ``group`` and ``namespace`` may be empty."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Self:
+        """Return the reference of a manifest that is known to have apiVersion, kind and metadata.name."""
+        metadata = manifest["metadata"]
+        return cls(
+            group_of(manifest["apiVersion"]), manifest["kind"], metadata.get("namespace") or "", metadata["name"]
+        )
+
+    @property
+    def group_kind(self) -> str:
+        """Kind and group as kubectl writes them: ``Deployment.apps``, ``ConfigMap``."""
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+    def __str__(self) -> str:
+        return f"{self.group_kind} {self.namespace}/{self.name}" if self.namespace else f"{self.group_kind} {self.name}"
+
+
+def group_of(api_version: str) -> str:
+    """Return the API group of an apiVersion; the core group is empty.
+
+    >>> group_of("apps/v1"), group_of("v1")
+    ('apps', '')
+    """
+    group, slash, _ = api_version.partition("/")
+    return group if slash else ""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TargetCluster:
+    """A cluster in a binding with its replicas (0 for what has none, and then left out of YAML)."""
+
+    name: str
+    replicas: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """A resource template: an object in Git as the user wrote it, with namespace and API defaults written out.
+
+    ``path`` and ``document`` (counted from 0 in the file; items of a ``List`` count on from it) say where it stands;
+    ``digest`` names its content (the blob id and the document's position).
+    """
+
+    ref: ObjectRef
+    manifest: Manifest
+    path: str = ""
+    document: int = 0
+    digest: str = ""
+
+    @property
+    def api_version(self) -> str:
+        """The template's apiVersion, group and version."""
+        return str(self.manifest["apiVersion"])
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The template's own labels."""
+        return self.manifest["metadata"].get("labels") or {}
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        """The template's own annotations."""
+        return self.manifest["metadata"].get("annotations") or {}
+
+    @property
+    def uid(self) -> str:
+        """``metadata.uid``; templates in Git rarely have one."""
+        return self.manifest["metadata"].get("uid") or ""
