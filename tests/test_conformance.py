@@ -1,0 +1,42 @@
+"""Karmada's recorded answers are ours: the committed samples, and whole recordings where they lie beside a checkout."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.conformance import cases_in, has_adapter, run
+from tests.conformance.__main__ import main
+from tests.conformance.differences import DIFFERENCES
+from tests.conformance.sample import sampled
+
+HERE = Path(__file__).parent
+SAMPLES = sorted((HERE / "vectors").glob("*.jsonl.gz"))
+RECORDINGS = sorted((HERE.parent.parent / "shared" / "conformance").glob("*.jsonl.gz"))
+RUNNABLE = [path for path in RECORDINGS if has_adapter(next(cases_in(path))["kind"])]
+
+
+@pytest.mark.parametrize("path", SAMPLES + RUNNABLE, ids=lambda path: f"{path.parent.name}-{path.name.split('.')[0]}")
+def test_every_answer_is_karmadas_or_deliberately_different(path: Path) -> None:
+    tallies = run(cases_in(path))
+    assert tallies
+    assert {tally.kind: [f"{bad.id}: {bad.message}" for bad in tally.unexplained] for tally in tallies.values()} == {
+        kind: [] for kind in tallies
+    }
+
+
+def test_deliberate_differences_stay_few_and_each_says_why() -> None:
+    assert len(DIFFERENCES) <= 10
+    assert all(rule.why and rule.name for rule in DIFFERENCES)
+
+
+def test_a_file_without_adapter_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "odd.jsonl"
+    path.write_text('{"id": "odd-1", "kind": "odd", "tags": [], "input": {}, "expected": {}}\n')
+    assert main([str(path)]) == 2
+    assert capsys.readouterr().err == ("no adapter for cases of kind 'odd': write tests/conformance/kind_odd.py\n")
+
+
+def test_a_sample_prefers_rare_features() -> None:
+    cases = [{"id": str(number), "kind": "k", "tags": ["rare" if number == 70 else "common"]} for number in range(99)]
+    assert [case["id"] for case in sampled(cases, 10**6)] == [str(number) for number in range(99)]
+    assert "70" in {case["id"] for case in sampled(cases, 10)}
