@@ -1,0 +1,103 @@
+"""OverridePolicy and ClusterOverridePolicy as values: which templates, which clusters, which edits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from render.selectors import ClusterAffinity, ResourceSelector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaintextOverrider:
+    """One RFC 6902 operation (add, remove, replace); ``has_value`` tells a null value from none."""
+
+    path: str
+    operator: str
+    value: Any = None
+    has_value: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageOverrider:
+    """An edit of one component (Registry, Repository, Tag) of image references; ``predicate`` is a JSON pointer."""
+
+    component: str
+    operator: str
+    value: str = ""
+    predicate: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandArgsOverrider:
+    """Words added to or removed from the command or the args of a container."""
+
+    container_name: str
+    operator: str
+    value: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelAnnotationOverrider:
+    """Labels or annotations added, replaced where present, or removed."""
+
+    operator: str
+    value: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldOverrider:
+    """Patch operations inside a JSON or YAML text that is the value of ``field_path``."""
+
+    field_path: str
+    json: tuple[PlaintextOverrider, ...] = ()
+    yaml: tuple[PlaintextOverrider, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overriders:
+    """The edits of one rule, by type.
+
+    They run in the fixed order image, command, args, labels, annotations, field, plaintext, whatever their order in
+    YAML.
+    """
+
+    image: tuple[ImageOverrider, ...] = ()
+    command: tuple[CommandArgsOverrider, ...] = ()
+    args: tuple[CommandArgsOverrider, ...] = ()
+    labels: tuple[LabelAnnotationOverrider, ...] = ()
+    annotations: tuple[LabelAnnotationOverrider, ...] = ()
+    field: tuple[FieldOverrider, ...] = ()
+    plaintext: tuple[PlaintextOverrider, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleWithCluster:
+    """One override rule.
+
+    ``path`` is its field path in the policy, for messages: ``spec.overrideRules[0]``, or ``spec`` for the deprecated
+    flat form.
+    """
+
+    overriders: Overriders
+    target_cluster: ClusterAffinity | None = None
+    path: str = "spec"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverridePolicy:
+    """An OverridePolicy (``namespace`` set) or a ClusterOverridePolicy (``namespace`` empty).
+
+    No selectors means every template in scope.
+    """
+
+    name: str
+    namespace: str = ""
+    resource_selectors: tuple[ResourceSelector, ...] = ()
+    rules: tuple[RuleWithCluster, ...] = ()
+    path: str = ""
+    document: int = 0
+
+    def __str__(self) -> str:
+        if self.namespace:
+            return f"OverridePolicy {self.namespace}/{self.name}"
+        return f"ClusterOverridePolicy {self.name}"

@@ -1,0 +1,85 @@
+"""The outcome for one template: a ResourceBinding (ClusterResourceBinding) with what the next decision needs.
+
+A binding is made from a template and its policy (``spec``), carried through ``schedule`` (targets, conditions), and
+written to ``bindings/``. Nothing here is a time: recorded times are RFC 3339 text compared as text in UTC.
+"""
+
+from dataclasses import dataclass, field
+
+from .model import ObjectRef, TargetCluster
+from .placement import Placement
+from .policy import ConflictResolution, Suspension
+from .resources import Component, ReplicaRequirements
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """A metav1.Condition without its time: type, status ``True``/``False``/``Unknown``, reason, message."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GracefulEvictionTask:
+    """A cluster a workload is leaving; it is no candidate while the task exists."""
+
+    from_cluster: str
+    purge_mode: str = ""
+    replicas: int | None = None
+    reason: str = ""
+    producer: str = ""
+    suppress_deletion: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BindingSnapshot:
+    """A binding that requires this object as its dependency, and the clusters it brings in."""
+
+    namespace: str
+    name: str
+    clusters: tuple[TargetCluster, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """A template's binding before or after scheduling.
+
+    ``replicas`` with ``requirements`` and ``components`` are the interpreter's answer; a workload is what has any of
+    them (Karmada's isWorkload). ``targets`` keep the scheduler's order. ``applied_placement`` is the placement of the
+    last successful decision (None: never scheduled), ``observed_affinity`` the affinity group it used, ``policy`` the
+    policy that holds the template (``PropagationPolicy ns/name``; empty: none does).
+    """
+
+    ref: ObjectRef
+    api_version: str
+    uid: str = ""
+    policy: str = ""
+    replicas: int = 0
+    requirements: ReplicaRequirements | None = None
+    components: tuple[Component, ...] = ()
+    placement: Placement | None = None
+    targets: tuple[TargetCluster, ...] = ()
+    required_by: tuple[BindingSnapshot, ...] = ()
+    eviction_tasks: tuple[GracefulEvictionTask, ...] = ()
+    propagate_deps: bool = False
+    scheduler_name: str = ""
+    conflict_resolution: ConflictResolution = ConflictResolution.ABORT
+    preserve_resources_on_deletion: bool = False
+    suspension: Suspension | None = None
+    scheduling_suspended: bool = False
+    priority: int = 0
+    affinity_group: str = ""
+    anti_affinity_group: str = ""
+    reschedule_triggered_at: str = ""
+    applied_placement: Placement | None = None
+    observed_affinity: str = ""
+    last_scheduled_at: str = ""
+    conditions: tuple[Condition, ...] = field(default_factory=tuple)
+
+    @property
+    def is_workload(self) -> bool:
+        """Whether the object has replicas to divide (Karmada: replicas, requirements or components)."""
+        return self.replicas > 0 or self.requirements is not None or bool(self.components)

@@ -1,0 +1,66 @@
+"""Member clusters as the scheduler reads them: labels, location, taints, served APIs and capacity."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taint:
+    """A cluster taint; effect ``NoSchedule`` or ``NoExecute``."""
+
+    key: str
+    value: str = ""
+    effect: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceModelRange:
+    """One resource of a grade: from ``min`` up to but excluding ``max``, quantities in Kubernetes' notation."""
+
+    name: str
+    min: str
+    max: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceModel:
+    """A grade of nodes by their resources."""
+
+    grade: int
+    ranges: tuple[ResourceModelRange, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceSummary:
+    """Capacity of a cluster: resource name -> quantity text; ``modelings`` maps a grade to its node count."""
+
+    allocatable: Mapping[str, str] = field(default_factory=dict)
+    allocating: Mapping[str, str] = field(default_factory=dict)
+    allocated: Mapping[str, str] = field(default_factory=dict)
+    modelings: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """A cluster.karmada.io/v1alpha1 Cluster of the source, its status replaced by observed facts where there are any.
+
+    ``api_enablements`` is the set of served ``(apiVersion, kind)``; None means nothing is recorded. ``is_terminating``:
+    it has a deletionTimestamp. ``sync_mode`` is ``Push`` or ``Pull``.
+    """
+
+    name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    provider: str = ""
+    region: str = ""
+    zones: tuple[str, ...] = ()
+    taints: tuple[Taint, ...] = ()
+    resource_models: tuple[ResourceModel, ...] = ()
+    api_enablements: frozenset[tuple[str, str]] | None = None
+    resource_summary: ResourceSummary | None = None
+    is_terminating: bool = False
+    sync_mode: str = ""
+    path: str = ""
+    document: int = 0

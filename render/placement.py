@@ -1,0 +1,112 @@
+"""Placement: a policy's rules for choosing clusters and dividing replicas, never their outcome."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from .selectors import ClusterAffinity
+
+
+class ReplicaSchedulingType(StrEnum):
+    """Whether every cluster gets all replicas or a share."""
+
+    DUPLICATED = "Duplicated"
+    DIVIDED = "Divided"
+
+
+class ReplicaDivisionPreference(StrEnum):
+    """How shares are found: few full clusters, or by weight."""
+
+    AGGREGATED = "Aggregated"
+    WEIGHTED = "Weighted"
+
+
+class SpreadField(StrEnum):
+    """The cluster property a spread constraint counts by."""
+
+    CLUSTER = "cluster"
+    REGION = "region"
+    ZONE = "zone"
+    PROVIDER = "provider"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaticClusterWeight:
+    """The weight (at least 1) of the clusters an affinity names."""
+
+    target_cluster: ClusterAffinity
+    weight: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterPreferences:
+    """Weights for division; ``dynamic_weight`` ("" or ``AvailableReplicas``) makes the static list irrelevant."""
+
+    static_weight_list: tuple[StaticClusterWeight, ...] = ()
+    dynamic_weight: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaScheduling:
+    """A ReplicaSchedulingStrategy; ``None`` in a placement means Duplicated."""
+
+    type: ReplicaSchedulingType = ReplicaSchedulingType.DIVIDED
+    division_preference: ReplicaDivisionPreference | None = None
+    weight_preference: ClusterPreferences | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpreadConstraint:
+    """Bounds on how many clusters or groups are chosen. ``max_groups`` 0 is Karmada's "omitted" (it selects none)."""
+
+    spread_by_field: SpreadField | None = None
+    spread_by_label: str = ""
+    max_groups: int = 0
+    min_groups: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toleration:
+    """A ``corev1.Toleration``."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverflowAffinity:
+    """Clusters used when the primary ones of a term are full, in list order."""
+
+    name: str
+    affinity: ClusterAffinity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterAffinityTerm:
+    """One of several affinity groups, tried in order. ``overflow`` None means the key was absent."""
+
+    name: str
+    affinity: ClusterAffinity
+    overflow: tuple[OverflowAffinity, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadAffinity:
+    """Label keys whose equal values keep workloads together (``affinity``) or apart (``anti_affinity``)."""
+
+    affinity: str = ""
+    anti_affinity: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """Where and how a policy wants its templates. Equal placements are equal values (hash them once at load)."""
+
+    cluster_affinity: ClusterAffinity | None = None
+    cluster_affinities: tuple[ClusterAffinityTerm, ...] = ()
+    cluster_tolerations: tuple[Toleration, ...] = ()
+    spread_constraints: tuple[SpreadConstraint, ...] = ()
+    replica_scheduling: ReplicaScheduling | None = None
+    workload_affinity: WorkloadAffinity | None = None

@@ -1,0 +1,76 @@
+"""PropagationPolicy and ClusterPropagationPolicy as values: admitted, defaulted, ready for matching."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from .model import Manifest
+from .placement import Placement
+from .selectors import ResourceSelector
+
+
+class Preemption(StrEnum):
+    """Whether a policy may take over templates that another policy holds."""
+
+    ALWAYS = "Always"
+    NEVER = "Never"
+
+
+class ConflictResolution(StrEnum):
+    """What to do with an object in a member cluster that is not ours."""
+
+    ABORT = "Abort"
+    OVERWRITE = "Overwrite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspension:
+    """Clusters that keep what they have: all of them, or those named."""
+
+    dispatching: bool = False
+    dispatching_on_clusters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulePriority:
+    """Where a binding's priority comes from: ``KubePriorityClass`` and the PriorityClass' name."""
+
+    priority_class_source: str
+    priority_class_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropagationPolicy:
+    """A PropagationPolicy (``namespace`` set) or a ClusterPropagationPolicy (``namespace`` empty).
+
+    ``failover`` stays the API's plain mapping: nothing reads it before the failover rules land.
+    ``permanent_id`` is Karmada's claim label, usually empty in Git.
+    """
+
+    name: str
+    namespace: str = ""
+    resource_selectors: tuple[ResourceSelector, ...] = ()
+    placement: Placement = field(default_factory=Placement)
+    priority: int = 0
+    preemption: Preemption = Preemption.NEVER
+    propagate_deps: bool = False
+    dependent_overrides: tuple[str, ...] = ()
+    scheduler_name: str = "default-scheduler"
+    failover: Manifest | None = None
+    conflict_resolution: ConflictResolution = ConflictResolution.ABORT
+    activation_preference: str = ""
+    suspension: Suspension | None = None
+    preserve_resources_on_deletion: bool = False
+    schedule_priority: SchedulePriority | None = None
+    permanent_id: str = ""
+    path: str = ""
+    document: int = 0
+
+    @property
+    def is_namespaced(self) -> bool:
+        """Whether this is a PropagationPolicy rather than a ClusterPropagationPolicy."""
+        return bool(self.namespace)
+
+    def __str__(self) -> str:
+        if self.namespace:
+            return f"PropagationPolicy {self.namespace}/{self.name}"
+        return f"ClusterPropagationPolicy {self.name}"

@@ -1,0 +1,44 @@
+"""Label selectors and cluster affinities: which objects and which member clusters a policy means."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """One expression of a selector: ``key operator values``; the operator has the API's spelling."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelSelector:
+    """A ``metav1.LabelSelector``; the empty one matches everything (a missing one is ``None``)."""
+
+    match_labels: tuple[tuple[str, str], ...] = ()
+    match_expressions: tuple[Requirement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterAffinity:
+    """Karmada's ClusterAffinity; every part that is present must hold, an empty one matches every cluster.
+
+    ``field_selector`` is None or its requirements over ``provider``, ``region`` and ``zone``.
+    """
+
+    label_selector: LabelSelector | None = None
+    field_selector: tuple[Requirement, ...] | None = None
+    cluster_names: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceSelector:
+    """Which templates a policy selects; ``name`` makes ``label_selector`` irrelevant."""
+
+    api_version: str
+    kind: str
+    namespace: str = ""
+    name: str = ""
+    label_selector: LabelSelector | None = None
