@@ -1,1 +1,20 @@
 """Pure: override policies and the engine that applies them."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .policy import OverridePolicy
+
+DISTRIBUTION = "argosy"
+
+__all__ = ["DISTRIBUTION", "OverridePolicy"]
+
+_MODULE_BY_NAME = {"OverridePolicy": "policy"}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first asked for: ``import overrides`` alone stays cheap."""
+    if name not in _MODULE_BY_NAME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_MODULE_BY_NAME[name]}", __name__), name)

@@ -1,0 +1,66 @@
+# `make demo` and `make test` are all a fresh machine with python3 (3.11 or newer), git and make needs.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEMO := .demo
+DEMO_READY := $(DEMO)/venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help environment test lint types contracts pytest smoke demo fuzz bench e2e clean
+.NOTPARALLEL:
+
+define install
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("$(PYTHON) is Python %d.%d, but Argosy needs 3.11 or newer; name one: make PYTHON=python3.12 $(MAKECMDGOALS)" % sys.version_info[:2])'
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make environments; install its venv module (on Debian: apt-get install python3-venv)" >&2; exit 1; }
+	@test -x $(1)/bin/python || $(PYTHON) -m venv $(1)
+	@echo "installing into $(1)"
+	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --editable '$(2)'
+	@touch $(1)/.ready
+endef
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z0-9]*\):.*  ## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+$(READY): pyproject.toml
+	$(call install,$(VENV),.[test])
+
+$(DEMO_READY): pyproject.toml
+	$(call install,$(DEMO)/venv,.)
+
+environment: $(READY)  ## the environment for development, in .venv
+
+test: lint types contracts pytest smoke  ## everything CI checks: linters, types, contracts, tests, the built wheel
+
+lint: $(READY)  ## ruff, and its formatter in check mode
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+
+types: $(READY)  ## mypy, strict
+	@$(BIN)/mypy
+
+contracts: $(READY)  ## which package may import which
+	@$(BIN)/lint-imports
+
+pytest: $(READY)  ## the tests; one file: make pytest ARGS=tests/test_render_replicas.py
+	@$(BIN)/pytest $(ARGS)
+
+smoke: $(READY)  ## build the wheel, install it into a fresh environment elsewhere, run it
+	@$(BIN)/python -m tests.wheel_smoke
+
+demo: $(DEMO_READY)  ## the main job on examples/quickstart: what was committed, and who got what
+	@$(DEMO)/venv/bin/python -m tests.demo
+
+fuzz: $(READY)  ## YAML both ways against a real kubectl, with a fresh seed
+	@$(BIN)/python -m tests.fuzz $(ARGS)
+
+bench: $(READY)  ## the benchmarks; one of them: make bench ARGS=yaml
+	@$(BIN)/python -m tests.bench $(ARGS)
+
+e2e: $(READY)  ## against real Kubernetes API servers, which it builds and starts
+	@$(BIN)/pytest -m cluster $(ARGS)
+
+clean:  ## remove the environments and every cache
+	rm -rf $(VENV) $(DEMO) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

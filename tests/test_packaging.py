@@ -1,0 +1,120 @@
+"""What is promised about the distribution: its files, its public names, and what happens when names clash."""
+
+import ast
+import importlib
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PACKAGES = ("render", "overrides", "reconciler")
+
+
+def run_python(code: str, *, path: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": f"{path}{os.pathsep}{ROOT}"}
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=path, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+class Clash(NamedTuple):
+    why: str
+    package: str
+    text: str
+
+
+CLASHES = [
+    Clash("decorators for overriding methods", "overrides", "from functools import wraps as overrides\n"),
+    Clash("a template renderer", "render", ""),
+]
+
+
+@pytest.mark.parametrize("case", CLASHES, ids=lambda case: case.why)
+def test_another_package_of_our_name_is_named_at_once(case: Clash, tmp_path: Path) -> None:
+    foreign = tmp_path / case.package / "__init__.py"
+    foreign.parent.mkdir()
+    foreign.write_text(case.text)
+    done = run_python("import reconciler", path=tmp_path)
+    assert done.stderr.splitlines()[-1] == (
+        f"ImportError: the package '{case.package}' at {foreign} is not Argosy's: another distribution installed it "
+        "over ours; give argosy an environment of its own (pipx, uv tool, a container)"
+    )
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_every_public_name_exists(name: str) -> None:
+    package = importlib.import_module(name)
+    assert [public for public in package.__all__ if getattr(package, public, None) is None] == []
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_type_checkers_see_the_public_names_that_exist_at_run_time(name: str) -> None:
+    tree = ast.parse((ROOT / name / "__init__.py").read_text())
+    declared = {
+        alias.name: node.module
+        for branch in tree.body
+        if isinstance(branch, ast.If)
+        for node in branch.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    package = importlib.import_module(name)
+    assert declared == package._MODULE_BY_NAME
+    assert sorted(package.__all__) == sorted([*declared, "DISTRIBUTION"])
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_an_unknown_name_is_an_attribute_error(name: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        importlib.import_module(name).no_such_name  # noqa: B018 - the access is the test
+    assert str(caught.value) == f"module {name!r} has no attribute 'no_such_name'"
+
+
+def test_importing_the_packages_imports_nothing_of_them(tmp_path: Path) -> None:
+    code = (
+        "import sys, reconciler; print(sorted(m for m in sys.modules if m.startswith(('render', 'overrides', 'rec'))))"
+    )
+    assert run_python(code, path=tmp_path).stdout == "['overrides', 'reconciler', 'render']\n"
+
+
+def test_ci_runs_every_python_version_the_distribution_claims() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    matrix = re.search(r"python: \[(.*)\]", workflow)
+    claimed = [name.rpartition(" ")[2] for name in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", name)]
+    assert matrix is not None
+    assert re.findall(r"[\d.]+", matrix[1]) == claimed
+    assert PROJECT["requires-python"] == f">={claimed[0]}"
+
+
+def test_the_license_is_the_whole_apache_license() -> None:
+    text = (ROOT / "LICENSE").read_text()
+    assert PROJECT["license"] == "Apache-2.0"
+    assert [f"   {number}. " in text for number in range(1, 10)] == [True] * 9
+    assert "END OF TERMS AND CONDITIONS" in text
+
+
+def test_dependencies_have_lower_bounds_and_nothing_is_locked() -> None:
+    requirements = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]]
+    assert [line for line in requirements if not re.fullmatch(r"[A-Za-z0-9-]+>=[\d.]+", line)] == []
+    assert [path.name for path in ROOT.iterdir() if path.name.endswith((".lock", "requirements.txt"))] == []
+
+
+def test_every_requirement_says_what_it_is_for() -> None:
+    lines = (ROOT / "pyproject.toml").read_text().partition("dependencies = [")[2].partition("\n]")[0].splitlines()
+    assert [line for line in lines if line and "# " not in line] == []
+
+
+def test_every_make_target_is_documented_and_phony() -> None:
+    text = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z0-9]+):(?!=)", text, re.MULTILINE))
+    documented = set(re.findall(r"^([a-z0-9]+):.*  ## .+$", text, re.MULTILINE))
+    phony = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)
+    assert phony is not None
+    assert targets == documented == set(phony[1].split())
