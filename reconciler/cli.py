@@ -1,0 +1,139 @@
+"""The ``argosy`` command: global options, commands loaded when used, and how a run ends.
+
+Every way a run can end has its exit code here and nowhere else: see ``EXIT_CODES``.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import cast
+
+import click
+
+from render.errors import ReconcileError
+
+from .report import Log, LogFormat
+
+COMMANDS = {
+    "render": "Show or commit what every cluster must hold.",
+    "validate": "Check every file, policy and override of the source.",
+    "reconcile": "Fetch, render, guard, commit and push - one pass.",
+    "status": "Show what the branches say about the fleet.",
+    "verify": "Replay rendered commits and compare them byte for byte.",
+    "doctor": "Check the repository, the remote and its branches.",
+    "completion": "Print the completion script of a shell.",
+}
+"""Every command with its one line; the module of the same name in ``reconciler.commands`` holds it as ``command``."""
+
+EXIT_CODES = {
+    0: "converged, or no difference",
+    1: 'the answer is "no": a difference, something unschedulable, a failed object',
+    2: "the command line is wrong",
+    3: "input or configuration refused",
+    4: "Git failed",
+    5: "no cluster could be used",
+    6: "refused by a guard",
+    7: "all reachable clusters converged, some were unreachable",
+    70: "a bug in Argosy",
+    130: "interrupted",
+}
+
+_EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command is used, not to list it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the command names in the order they are taught."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """Import and return one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        return cast("click.Command", import_module(f"reconciler.commands.{cmd_name.replace('-', '_')}").command)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, naming the nearest one for a typo."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            if near := get_close_matches(args[0], COMMANDS, n=1):
+                error.message += f" Did you mean {near[0]!r}?"
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("-C", "--repo", default=".", metavar="PATH|URL", help="Repository: a folder in it, a bare one, or a URL.")
+@click.option("-v", "--verbose", count=True, help="Say more on stderr; twice for timings.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How stderr is written.")
+@click.option("--no-color", is_flag=True, help="No colours; NO_COLOR does the same.")
+@click.version_option(package_name="argosy", message="%(prog)s %(version)s")
+@click.pass_context
+def argosy(ctx: click.Context, **options: object) -> None:
+    """Karmada without a control plane.
+
+    A fleet's Kubernetes templates, propagation policies and override policies live in Git. Argosy computes which
+    object goes to which cluster with how many replicas and which differences, and commits the result.
+    """
+    level = -1 if options["quiet"] else cast("int", options["verbose"])
+    ctx.obj = Log.to_stderr(
+        level=level,
+        log_format=LogFormat(cast("str", options["log_format"])),
+        color=False if options["no_color"] else None,
+        repository=cast("str", options["repo"]),
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with the code that says how it ended."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        result = argosy.main(args=arguments, prog_name="argosy", standalone_mode=False)
+    except ReconcileError as error:
+        click.echo(f"argosy: {error}" if "\n" not in error.message else str(error), err=True)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("argosy: interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        return _closed_pipe()
+    except Exception as error:  # noqa: BLE001 - the one place where a bug is caught and named
+        return _bug(error)
+    return result if isinstance(result, int) else 0
+
+
+def _closed_pipe() -> int:
+    """End quietly when the reader went away, as ``| head`` does."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _bug(error: Exception) -> int:
+    """Say that this is our fault; frames name code only, never values, which may be secrets."""
+    import traceback
+
+    click.echo(f"argosy: a bug: {type(error).__name__}; please report it with these lines", err=True)
+    for frame in traceback.extract_tb(error.__traceback__)[-12:]:
+        click.echo(f"  {frame.filename}:{frame.lineno} in {frame.name}", err=True)
+    return 70

@@ -1,0 +1,23 @@
+"""``argosy completion``: the completion script of a shell."""
+
+import click
+
+_LINES = {
+    "bash": 'eval "$(argosy completion bash)"  # in ~/.bashrc',
+    "zsh": 'eval "$(argosy completion zsh)"  # in ~/.zshrc, after compinit',
+    "fish": "argosy completion fish | source  # in ~/.config/fish/config.fish",
+}
+
+
+@click.command(epilog="Put it into your shell: " + "; ".join(_LINES.values()))
+@click.argument("shell", type=click.Choice(sorted(_LINES)))
+def command(shell: str) -> None:
+    """Print the completion script of SHELL."""
+    from click.shell_completion import get_completion_class
+
+    from reconciler.cli import argosy
+
+    completer = get_completion_class(shell)
+    if completer is None:
+        raise click.UsageError(f"no completion for {shell}")
+    click.echo(completer(argosy, {}, "argosy", "_ARGOSY_COMPLETE").source())

@@ -1,0 +1,137 @@
+"""The removal guard: what a commit would take away from each cluster, and whether that is too much at once.
+
+A cluster's removals are the paths of its previous folder that its new folder lacks. They are refused, before anything
+is written, when they are more than ``max(count, percent of the cluster's objects)``, a whole namespace or a whole kind
+of more than ``whole`` objects, or everything the cluster holds - unless the source says that so many may go.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from render.errors import GuardRefused
+from render.gitobjects import TREE_MODE, TreeEntry, parse_tree
+
+ReadTree = Callable[[bytes], bytes]
+Paths = frozenset[tuple[str, ...]]
+
+_NAMESPACE_FOLDER = ("_cluster", "Namespace")
+_LISTED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovalLimits:
+    """How much may leave a cluster in one commit: ``count`` objects or ``percent`` of them, whichever is more."""
+
+    count: int = 10
+    percent: int = 20
+    whole: int = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """What one cluster loses: the removed paths, how many objects it held, and the limits that break (empty: none)."""
+
+    cluster: str
+    paths: tuple[str, ...]
+    held: int
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """A statement that ``count`` objects may leave ``cluster`` (``*``: each cluster)."""
+
+    cluster: str
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Allowance":
+        """Read ``<cluster|*> <count>`` (or ``<cluster|*>=<count>``); ValueError when it is neither."""
+        cluster, count = text.replace("=", " ").split()
+        return cls(cluster=cluster, count=int(count))
+
+
+def removals(
+    before: Mapping[str, bytes], after: Mapping[str, bytes], read_tree: ReadTree, limits: RemovalLimits
+) -> tuple[Removal, ...]:
+    """Return what every cluster loses, by cluster name; clusters that lose nothing are left out.
+
+    ``before`` and ``after`` map a cluster to the tree id of its folder. Namespaces do not count: they are never pruned
+    without confirmation.
+    """
+    compared: dict[tuple[bytes, bytes | None], tuple[Paths, Paths]] = {}
+    found = []
+    for cluster, old in sorted(before.items()):
+        new = after.get(cluster)
+        if old == new:
+            continue
+        if (old, new) not in compared:
+            compared[old, new] = _held_and_removed(old, new, read_tree)
+        held, removed = compared[old, new]
+        if removed:
+            reasons = _broken_limits(held, removed, limits)
+            paths = tuple(sorted("/".join(path) for path in removed))
+            found.append(Removal(cluster=cluster, paths=paths, held=len(held), reasons=reasons))
+    return tuple(found)
+
+
+def _held_and_removed(old: bytes, new: bytes | None, read_tree: ReadTree) -> tuple[Paths, Paths]:
+    held = frozenset(_object_paths(old, read_tree))
+    kept = frozenset(_object_paths(new, read_tree)) if new else frozenset()
+    return held, held - kept
+
+
+def _object_paths(tree_id: bytes, read_tree: ReadTree, above: tuple[str, ...] = ()) -> Iterable[tuple[str, ...]]:
+    if above == _NAMESPACE_FOLDER:
+        return
+    entries: Sequence[TreeEntry] = parse_tree(read_tree(tree_id))
+    for entry in entries:
+        path = (*above, entry.name.decode("utf-8", "surrogateescape"))
+        if entry.mode == TREE_MODE:
+            yield from _object_paths(entry.id, read_tree, path)
+        else:
+            yield path
+
+
+def _broken_limits(held: Paths, removed: Paths, limits: RemovalLimits) -> tuple[str, ...]:
+    if len(removed) == len(held):
+        return ("everything it holds",)
+    reasons = []
+    bound = max(limits.count, len(held) * limits.percent // 100)
+    if len(removed) > bound:
+        reasons.append(f"more than {bound}")
+    for level, word in ((0, "namespace"), (1, "kind")):
+        before, gone = Counter(path[level] for path in held), Counter(path[level] for path in removed)
+        whole = [name for name in sorted(gone) if gone[name] == before[name] > limits.whole and name != "_cluster"]
+        reasons += [f"all {gone[name]} of {word} {name}" for name in whole]
+    return tuple(reasons)
+
+
+def check_removals(found: Iterable[Removal], allowances: Iterable[Allowance]) -> None:
+    """Raise GuardRefused when a cluster loses too much and no allowance covers its count."""
+    allowed: dict[str, int] = {}
+    for allowance in allowances:
+        allowed[allowance.cluster] = max(allowed.get(allowance.cluster, 0), allowance.count)
+    refused = [
+        removal
+        for removal in found
+        if removal.reasons and len(removal.paths) > max(allowed.get(removal.cluster, 0), allowed.get("*", 0))
+    ]
+    if not refused:
+        return
+    lines = ["this change removes too much at once; nothing was committed", *(_described(item) for item in refused)]
+    trailers = ", ".join(f"'Argosy-Allow-Removal: {item.cluster} {len(item.paths)}'" for item in refused[:3])
+    raise GuardRefused(
+        "\n".join(lines),
+        hint=f"if it is meant, say so in a source commit with the trailer {trailers}, or pass --allow-removal",
+    )
+
+
+def _described(removal: Removal) -> str:
+    names = ", ".join(removal.paths[:_LISTED])
+    more = f" and {len(removal.paths) - _LISTED} more" if len(removal.paths) > _LISTED else ""
+    return (
+        f"  {removal.cluster}: {len(removal.paths)} of {removal.held} objects"
+        f" ({'; '.join(removal.reasons)}): {names}{more}"
+    )

@@ -1,0 +1,99 @@
+"""What a run says: data on stdout, log lines on stderr, progress on a terminal only."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Self, TextIO
+
+QUIET, NORMAL, VERBOSE, TIMINGS = -1, 0, 1, 2
+
+
+class LogFormat(StrEnum):
+    """How log lines are written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """Where a run's log lines go, how they look, and the repository the command line named."""
+
+    stream: TextIO
+    level: int = NORMAL
+    format: LogFormat = LogFormat.TEXT
+    color: bool = False
+    is_terminal: bool = False
+    repository: str = "."
+    started: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def to_stderr(cls, *, level: int, log_format: LogFormat, color: bool | None, repository: str) -> Self:
+        """Return a log on stderr; ``color`` None asks the terminal and ``NO_COLOR``."""
+        is_terminal = sys.stderr.isatty()
+        if color is None:
+            color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        return cls(
+            stream=sys.stderr,
+            level=level,
+            format=log_format,
+            color=color,
+            is_terminal=is_terminal and log_format is LogFormat.TEXT and level >= NORMAL,
+            repository=repository,
+        )
+
+    def info(self, event: str, **values: Any) -> None:
+        """Say that something changed."""
+        self._write("info", event, values, NORMAL)
+
+    def warning(self, event: str, **values: Any) -> None:
+        """Say something the user should look at."""
+        self._write("warning", event, values, NORMAL)
+
+    def detail(self, event: str, **values: Any) -> None:
+        """Say what only ``-v`` asks for."""
+        self._write("debug", event, values, VERBOSE)
+
+    @contextmanager
+    def timed(self, step: str) -> Iterator[None]:
+        """Say with ``-vv`` how long a step took, in milliseconds; show it meanwhile on a terminal."""
+        self.progress(step)
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            self.progress("")
+            self._write("debug", step, {"ms": round((time.monotonic() - begun) * 1000)}, TIMINGS)
+
+    def progress(self, text: str) -> None:
+        """Show one line that the next one replaces; nothing where stderr is no terminal."""
+        if self.is_terminal:
+            self.stream.write(f"\r\x1b[2K{text[:100]}")
+            self.stream.flush()
+
+    def _write(self, severity: str, event: str, values: dict[str, Any], level: int) -> None:
+        if self.level < level:
+            return
+        if self.format is LogFormat.JSON:
+            line = json.dumps({"level": severity, "event": event, **values}, ensure_ascii=False, default=str)
+        else:
+            line = self._text(severity, event, values)
+        self.progress("")
+        self.stream.write(line + "\n")
+        self.stream.flush()
+
+    def _text(self, severity: str, event: str, values: dict[str, Any]) -> str:
+        words = [event, *(f"{key}={_quoted(value)}" for key, value in values.items())]
+        if severity == "warning":
+            words.insert(0, "\x1b[33mwarning:\x1b[0m" if self.color else "warning:")
+        return " ".join(words)
+
+
+def _quoted(value: Any) -> str:
+    text = str(value)
+    return json.dumps(text, ensure_ascii=False) if not text or any(c in text for c in ' "\n\t=') else text

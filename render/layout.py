@@ -1,0 +1,55 @@
+"""Where an object stands in the rendered tree: folders and file names that are injective, case-safe and harmless.
+
+A name keeps ``[a-z0-9.-]``; every other byte is percent-encoded, so that no name can leave its folder or collide with
+another one on a file system that ignores case. Over 200 bytes it is cut and ends in ``_`` and a hash: ``_`` is never
+left bare by the encoding, so a cut name equals no other.
+"""
+
+import hashlib
+import re
+
+from .model import ObjectRef
+
+CLUSTER_SCOPED = "_cluster"
+_LIMIT = 200
+_HASH_DIGITS = 32
+_UNSAFE = re.compile(rb"[^a-z0-9.-]")
+_UNSAFE_KIND = re.compile(rb"[^A-Za-z0-9.-]")
+
+
+def encoded_name(name: str) -> str:
+    """Return the file name (without suffix) of an object's name.
+
+    >>> encoded_name("system:node"), encoded_name("Web"), encoded_name("..")
+    ('system%3Anode', '%57eb', '%2E%2E')
+    """
+    return _encoded(name, _UNSAFE)
+
+
+def kind_folder(ref: ObjectRef) -> str:
+    """Return ``<Kind>`` or ``<Kind>.<group>``."""
+    return _encoded(ref.group_kind, _UNSAFE_KIND)
+
+
+def object_folder(ref: ObjectRef) -> tuple[str, str]:
+    """Return the namespace folder and the kind folder an object stands in."""
+    return encoded_name(ref.namespace) if ref.namespace else CLUSTER_SCOPED, kind_folder(ref)
+
+
+def object_path(ref: ObjectRef) -> tuple[str, str, str]:
+    """Return the path of an object below its cluster's folder (or below ``bindings/``).
+
+    >>> object_path(ObjectRef("apps", "Deployment", "shop", "web"))
+    ('shop', 'Deployment.apps', 'web.yaml')
+    """
+    return (*object_folder(ref), f"{encoded_name(ref.name)}.yaml")
+
+
+def _encoded(name: str, unsafe: re.Pattern[bytes]) -> str:
+    raw = name.encode()
+    text = unsafe.sub(lambda match: b"%%%02X" % match.group()[0], raw)
+    if not text.strip(b"."):
+        text = text.replace(b".", b"%2E")
+    if len(text) > _LIMIT:
+        text = text[: _LIMIT - _HASH_DIGITS - 1] + b"_" + hashlib.sha256(raw).hexdigest()[:_HASH_DIGITS].encode()
+    return text.decode()

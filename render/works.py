@@ -1,0 +1,219 @@
+"""Works: a template as it must be in each of its target clusters, found once per class of clusters.
+
+1. prune the template as Karmada does before it stores a Work;
+2. put *holes* where replicas (and a divided Job's completions) go - or, for a kind whose revision is a script, revise
+   once per distinct number;
+3. override the result: the override answers with classes of clusters and the manifest each class holds;
+4. emit each class once; a cluster's bytes are the class' bytes with its numbers filled in.
+
+Overrides cannot read a number, so running them before the numbers are filled in changes nothing; one that sets
+``spec.replicas`` replaces the hole and wins, as in Karmada, where overrides come last.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from .binding import Binding
+from .bits import Mask
+from .documents import Hole, copy_value, emit_spliced
+from .gitobjects import Spliced, object_id, spliced_id
+from .interpreter import Interpreter, InterpreterError
+from .interpreter.pruning import pruned
+from .model import Manifest, Template
+from .placement import ReplicaSchedulingType
+from .scheduling.webster import divide
+from .tree import Variant, merged
+
+REPLICAS = "replicas"
+COMPLETIONS = "completions"
+
+
+class AppliedRule(Protocol):
+    """What an override recorded about one rule it applied."""
+
+    @property
+    def policy(self) -> str:
+        """The override policy, as ``ClusterOverridePolicy name``."""
+
+
+class OverriddenClass(Protocol):
+    """What an override makes of a manifest in one class of clusters: a manifest, or an error."""
+
+    @property
+    def clusters(self) -> Mask:
+        """The clusters of the class."""
+
+    @property
+    def manifest(self) -> Manifest | None:
+        """The manifest they hold; None when a rule could not be applied."""
+
+    @property
+    def applied(self) -> Sequence[AppliedRule]:
+        """The rules that applied, in order."""
+
+    @property
+    def error(self) -> Exception | None:
+        """Why there is no manifest."""
+
+
+Override = Callable[[Manifest, Mask], Sequence[OverriddenClass]]
+"""Partition clusters into classes and say what a manifest becomes in each."""
+
+
+class Target(NamedTuple):
+    """A set of clusters that get the same numbers: replicas, and completions where they are divided (-1: not)."""
+
+    clusters: Mask
+    replicas: int
+    completions: int
+
+
+class Content(NamedTuple):
+    """The manifest of one class of clusters, numbers still open, with the rules that made it."""
+
+    clusters: Mask
+    manifest: Manifest
+    applied: tuple[AppliedRule, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Clusters in which an object could not be built, and why."""
+
+    clusters: Mask
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Works:
+    """One template in all its clusters: variants (clusters -> blob id), the new blobs, contents and failures."""
+
+    variants: tuple[Variant, ...]
+    blobs: Mapping[bytes, bytes | Spliced]
+    contents: tuple[Content, ...]
+    failures: tuple[Failure, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workshop:
+    """What every template is built with: cluster indexes by name, the interpreter and the override."""
+
+    index_by_cluster: Mapping[str, int]
+    interpreter: Interpreter
+    override: Override
+
+
+def render_works(template: Template, binding: Binding, workshop: Workshop) -> Works:
+    """Build a template for all target clusters of its binding; a failure stays in its own clusters."""
+    manifest = pruned(template.manifest)
+    targets = work_targets(manifest, binding, workshop.index_by_cluster)
+    contents: list[Content] = []
+    failures: list[Failure] = []
+    for revised in _revisions(manifest, binding, targets, workshop.interpreter):
+        if isinstance(revised, Failure):
+            failures.append(revised)
+            continue
+        for overridden in workshop.override(revised.manifest, revised.clusters):
+            if overridden.manifest is None:
+                failures.append(Failure(clusters=overridden.clusters, message=str(overridden.error)))
+            else:
+                contents.append(Content(overridden.clusters, overridden.manifest, tuple(overridden.applied)))
+    blobs: dict[bytes, bytes | Spliced] = {}
+    variants = [variant for content in contents for variant in _emitted(content, targets, blobs)]
+    return Works(variants=merged(variants), blobs=blobs, contents=tuple(contents), failures=tuple(failures))
+
+
+def work_targets(manifest: Manifest, binding: Binding, index_by_cluster: Mapping[str, int]) -> tuple[Target, ...]:
+    """Return the target clusters grouped by the numbers they get: the binding's own, then what requires it.
+
+    A cluster that is not in the index (no longer a member) is left out.
+    """
+    replicas_by_cluster = {target.name: target.replicas for target in binding.targets}
+    for snapshot in binding.required_by:
+        for target in snapshot.clusters:
+            replicas_by_cluster.setdefault(target.name, target.replicas)
+    completions = _divided_completions(manifest, binding, replicas_by_cluster)
+    masks: dict[tuple[int, int], Mask] = {}
+    for name, replicas in replicas_by_cluster.items():
+        if (index := index_by_cluster.get(name)) is not None:
+            numbers = (replicas, completions.get(name, 0) if completions else -1)
+            masks[numbers] = masks.get(numbers, 0) | 1 << index
+    return tuple(Target(clusters, *numbers) for numbers, clusters in masks.items())
+
+
+def _divided_completions(
+    manifest: Manifest, binding: Binding, replicas_by_cluster: Mapping[str, int]
+) -> Mapping[str, int]:
+    """Return a divided Job's completions by cluster; empty when they are not divided (Karmada's rule: kind alone)."""
+    scheduling = binding.placement.replica_scheduling if binding.placement else None
+    is_divided = scheduling is not None and scheduling.type is ReplicaSchedulingType.DIVIDED
+    if manifest["kind"] != "Job" or binding.replicas <= 0 or not is_divided:
+        return {}
+    completions = (manifest.get("spec") or {}).get("completions")
+    if type(completions) is not int or not any(replicas_by_cluster.values()):
+        return {}
+    return divide(completions, replicas_by_cluster, uid=binding.uid)
+
+
+def _revisions(
+    manifest: Manifest, binding: Binding, targets: Sequence[Target], interpreter: Interpreter
+) -> list[Content | Failure]:
+    """Return the manifest with its numbers open where they can be filled in later, else once per number of replicas."""
+    every = 0
+    for target in targets:
+        every |= target.clusters
+    opened = manifest
+    if any(target.completions >= 0 for target in targets):
+        opened = _with_hole(opened, ("spec", "completions"), COMPLETIONS)
+    if not binding.is_workload or not interpreter.has("InterpretReplicaRevision", manifest):
+        return [Content(every, opened, ())]
+    path = interpreter.replica_field(manifest)
+    if path is not None:
+        return [Content(every, _with_hole(opened, path, REPLICAS), ())]
+    clusters_by_replicas: dict[int, Mask] = {}
+    for target in targets:
+        clusters_by_replicas[target.replicas] = clusters_by_replicas.get(target.replicas, 0) | target.clusters
+    return [_revised(opened, replicas, mask, interpreter) for replicas, mask in clusters_by_replicas.items()]
+
+
+def _revised(manifest: Manifest, replicas: int, clusters: Mask, interpreter: Interpreter) -> Content | Failure:
+    try:
+        return Content(clusters, interpreter.revise_replica(manifest, replicas), ())
+    except InterpreterError as error:
+        return Failure(clusters=clusters, message=str(error))
+
+
+def _with_hole(manifest: Manifest, path: Sequence[str], name: str) -> Manifest:
+    """Return a copy with a hole at a path that holds an integer; what holds none stays as it is (Karmada's rule)."""
+    copied: Any = copy_value(manifest)
+    parent = copied
+    for key in path[:-1]:
+        parent = parent.get(key)
+        if not isinstance(parent, dict):
+            return copied  # type: ignore[no-any-return]  # copy_value keeps the shape of a manifest
+    if type(parent.get(path[-1])) is int:
+        parent[path[-1]] = Hole(name)
+    return copied  # type: ignore[no-any-return]  # as above
+
+
+def _emitted(content: Content, targets: Sequence[Target], blobs: dict[bytes, bytes | Spliced]) -> list[Variant]:
+    """Emit a class once and fill in the numbers of every group of its clusters."""
+    emitted = emit_spliced(content.manifest)
+    if not emitted.holes:
+        blob = emitted.segments[0]
+        blob_id = object_id("blob", blob)
+        blobs[blob_id] = blob
+        return [Variant(content.clusters, blob_id)]
+    variants = []
+    for target in targets:
+        if clusters := target.clusters & content.clusters:
+            filled = Spliced(emitted.segments, tuple(_number(target, hole) for hole in emitted.holes))
+            blob_id = spliced_id(filled)
+            blobs[blob_id] = filled
+            variants.append(Variant(clusters, blob_id))
+    return variants
+
+
+def _number(target: Target, hole: str) -> int:
+    return target.replicas if hole == REPLICAS else target.completions
