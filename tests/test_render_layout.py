@@ -1,0 +1,49 @@
+"""Names become harmless paths, and no two names the same one."""
+
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from render.layout import encoded_name, object_path
+from render.model import ObjectRef
+
+
+class Path(NamedTuple):
+    why: str
+    ref: ObjectRef
+    want: tuple[str, str, str]
+
+
+PATHS = [
+    Path("namespaced", ObjectRef("apps", "Deployment", "shop", "web"), ("shop", "Deployment.apps", "web.yaml")),
+    Path("core group", ObjectRef("", "Service", "shop", "web"), ("shop", "Service", "web.yaml")),
+    Path(
+        "cluster-scoped with a colon",
+        ObjectRef("rbac.authorization.k8s.io", "ClusterRole", "", "system:web"),
+        ("_cluster", "ClusterRole.rbac.authorization.k8s.io", "system%3Aweb.yaml"),
+    ),
+    Path("upper case is kept apart", ObjectRef("", "X", "", "Web"), ("_cluster", "X", "%57eb.yaml")),
+    Path("a slash cannot open a folder", ObjectRef("", "X", "", "../x"), ("_cluster", "X", "..%2Fx.yaml")),
+    Path("the parent folder is no name", ObjectRef("", "X", "", ".."), ("_cluster", "X", "%2E%2E.yaml")),
+]
+
+
+@pytest.mark.parametrize("case", PATHS, ids=lambda case: case.why)
+def test_object_path(case: Path) -> None:
+    assert object_path(case.ref) == case.want
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_different_names_never_meet_even_without_case(one: str, other: str) -> None:
+    encoded = encoded_name(one).lower(), encoded_name(other).lower()
+    assert (encoded[0] == encoded[1]) == (one == other)
+
+
+@given(st.text(min_size=1, max_size=400))
+def test_a_name_is_one_short_path_component(name: str) -> None:
+    encoded = encoded_name(name)
+    assert len(encoded.encode()) <= 200
+    assert "/" not in encoded
+    assert encoded.strip(".")

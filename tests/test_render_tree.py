@@ -1,0 +1,96 @@
+"""The shared trees are exactly what building every cluster's folder alone would give."""
+
+from typing import NamedTuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from render.bits import members
+from render.gitobjects import TREE_MODE, TreeEntry, object_id, parse_tree
+from render.tree import PlacedFile, TreeStore, Variant, cluster_trees, merged, nested_tree
+
+EVERY = (1 << 12) - 1
+
+
+def blob(text: str) -> bytes:
+    return object_id("blob", text.encode())
+
+
+def folders_alone(files: list[PlacedFile], index: int) -> bytes | None:
+    """One cluster's folder, the slow and obvious way."""
+    held = {
+        (*file.folders, file.name): variant.id
+        for file in files
+        for variant in file.variants
+        if variant.clusters >> index & 1
+    }
+    return nested_tree(held, TreeStore())
+
+
+@st.composite
+def a_fleet(draw: st.DrawFn) -> list[PlacedFile]:
+    files = []
+    paths = draw(st.sets(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"), st.integers(0, 9)), max_size=25))
+    for namespace, kind, number in sorted(paths):
+        contents = draw(st.lists(st.integers(0, 12), min_size=12, max_size=12))
+        variants = [Variant(1 << index, blob(f"{number}-{text}")) for index, text in enumerate(contents) if text]
+        file = PlacedFile(folders=(namespace, kind), name=f"{number}.yaml", variants=merged(variants))
+        files.append(file)
+    return files
+
+
+@given(a_fleet())
+def test_every_cluster_gets_the_folder_it_would_get_alone(files: list[PlacedFile]) -> None:
+    store = TreeStore()
+    held = {index: variant.id for variant in cluster_trees(files, EVERY, store) for index in members(variant.clusters)}
+    assert {index: held.get(index) for index in range(12)} == {
+        index: folders_alone(files, index) for index in range(12)
+    }
+
+
+@given(a_fleet())
+def test_every_tree_is_stored_under_its_own_id(files: list[PlacedFile]) -> None:
+    store = TreeStore()
+    cluster_trees(files, EVERY, store)
+    assert all(object_id("tree", content) == tree_id for tree_id, content in store.trees.items())
+
+
+@given(a_fleet(), st.randoms(use_true_random=False))
+def test_the_order_of_files_changes_nothing(files: list[PlacedFile], random: object) -> None:
+    shuffled = list(files)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]  # hypothesis hands out a random.Random
+    assert cluster_trees(shuffled, EVERY, TreeStore()) == cluster_trees(files, EVERY, TreeStore())
+
+
+def test_clusters_that_hold_the_same_share_one_folder() -> None:
+    store = TreeStore()
+    files = [
+        PlacedFile(folders=("shop", "Deployment.apps"), name="web.yaml", variants=(Variant(0b011, blob("one")),)),
+        PlacedFile(folders=("shop", "Service"), name="web.yaml", variants=(Variant(0b111, blob("two")),)),
+    ]
+    assert [clusters for clusters, _ in cluster_trees(files, 0b1111, store)] == [0b011, 0b100]
+    assert len(store.trees) == 2 + 2 + 2
+
+
+class Merge(NamedTuple):
+    why: str
+    variants: list[Variant]
+    want: tuple[Variant, ...]
+
+
+def test_variants_with_equal_content_are_one_and_empty_ones_vanish() -> None:
+    variants = [Variant(0b100, b"a"), Variant(0b001, b"b"), Variant(0, b"c"), Variant(0b010, b"a")]
+    assert merged(variants) == (Variant(0b001, b"b"), Variant(0b110, b"a"))
+
+
+def test_a_nested_tree_takes_blobs_and_whole_folders() -> None:
+    store = TreeStore()
+    inner = nested_tree({("a.yaml",): blob("a")}, store)
+    assert inner is not None
+    root = nested_tree({("README.md",): blob("r"), ("clusters", "m1"): TreeEntry(b"m1", TREE_MODE, inner)}, store)
+    assert root is not None
+    assert [entry.name for entry in parse_tree(store.trees[root])] == [b"README.md", b"clusters"]
+
+
+def test_nothing_is_no_tree() -> None:
+    assert nested_tree({}, TreeStore()) is None
