@@ -1,0 +1,177 @@
+"""Which files of a snapshot are read as manifests, and why others are not.
+
+Only names, modes and sizes decide here; no file is opened. A *fleet* is the folder of its ``argosy.yaml``: another
+``argosy.yaml`` further down is another fleet, and its folder is left alone.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+FLEET_FILE = "argosy.yaml"
+IGNORE_FILE = ".argosyignore"
+SUFFIXES = (".yaml", ".yml", ".json")
+MAX_FILE_SIZE = 8 * 1024 * 1024
+
+_SYMLINK, _SUBMODULE = 0o120000, 0o160000
+_HELM, _KUSTOMIZE = ("Chart.yaml",), ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+
+class SourceFile(Protocol):
+    """What this module asks of a snapshot's file; ``size`` is known without reading it."""
+
+    @property
+    def path(self) -> str:
+        """Path from the repository root, with slashes."""
+
+    @property
+    def mode(self) -> int:
+        """Git's file mode."""
+
+    @property
+    def blob_id(self) -> str:
+        """The name of the content."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+
+
+class Reason(StrEnum):
+    """Why a file or folder is not read; the text completes "not read: ..."."""
+
+    DOT_FOLDER = "below a folder whose name begins with a dot"
+    IGNORED = "ignored"
+    OTHER_FLEET = "another fleet, with an argosy.yaml of its own"
+    HELM = "a Helm chart; rendering charts is not built yet"
+    KUSTOMIZE = "a kustomization; building them is not built yet"
+    SYMLINK = "a symbolic link; links are never followed"
+    SUBMODULE = "a submodule; submodules are never followed"
+    LFS = "a Git LFS pointer; only what Git itself holds is read"
+    NO_MANIFEST = "no document in it has apiVersion and kind"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Skipped:
+    """A file, or a whole folder, that is not read."""
+
+    path: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The files to read and those too big to, by path; what is left out, sorted, a folder standing for all below it."""
+
+    files: tuple[SourceFile, ...]
+    too_big: tuple[SourceFile, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def select_files(
+    files: Iterable[SourceFile], *, folder: str = "", paths: Sequence[str] = (), ignore: Sequence[str] = ()
+) -> Selection:
+    """Select the files of the fleet at ``folder``, a path from the root ("" is the root itself).
+
+    ``paths`` narrows it to these files and folders, relative to it; ``ignore`` holds lines of gitignore syntax,
+    relative to it too. A folder that is left out is said once, and only if it holds a file that would be read.
+    """
+    base = f"{folder}/" if folder else ""
+    below = [file for file in sorted(files, key=lambda file: file.path) if file.path.startswith(base)]
+    roots = tuple(base + path.strip("/") for path in paths)
+    refused = _Refusals(base, ignore, _marked_folders(below, base))
+    chosen: list[SourceFile] = []
+    skipped: set[Skipped] = set()
+    for file in below:
+        if not _is_candidate(file) or (roots and not _is_within(file.path, roots)):
+            continue
+        left_out = refused.of(file)
+        if left_out is None:
+            chosen.append(file)
+        else:
+            skipped.add(left_out)
+    return Selection(
+        files=tuple(file for file in chosen if file.size <= MAX_FILE_SIZE),
+        too_big=tuple(file for file in chosen if file.size > MAX_FILE_SIZE),
+        skipped=tuple(sorted(skipped)),
+    )
+
+
+def _is_candidate(file: SourceFile) -> bool:
+    """Say whether a user may expect this entry to be read: by its suffix, or as a link that may be a folder."""
+    name = file.path.rpartition("/")[2]
+    if file.mode == _SUBMODULE:
+        return True
+    return name.endswith(SUFFIXES) or (file.mode == _SYMLINK and "." not in name)
+
+
+def _is_within(path: str, roots: Collection[str]) -> bool:
+    return any(path == root or path.startswith(f"{root}/") for root in roots)
+
+
+def _marked_folders(files: Iterable[SourceFile], base: str) -> dict[str, Reason]:
+    """Return the folders whose content is not ours to read, by the file that marks them."""
+    marks: dict[str, Reason] = {}
+    for file in files:
+        parent, _, name = file.path.rpartition("/")
+        if name == FLEET_FILE and f"{parent}/" != base and parent:
+            marks[parent] = Reason.OTHER_FLEET
+        elif name in _HELM:
+            marks.setdefault(parent, Reason.HELM)
+        elif name in _KUSTOMIZE:
+            marks.setdefault(parent, Reason.KUSTOMIZE)
+    return marks
+
+
+class _Refusals:
+    """Answers why a file is left out; each folder is asked about once."""
+
+    def __init__(self, base: str, ignore: Sequence[str], marks: Mapping[str, Reason]) -> None:
+        self._base = base
+        self._ignores = _ignores(ignore)
+        self._marks = marks
+        self._by_folder: dict[str, Skipped | None] = {}
+
+    def of(self, file: SourceFile) -> Skipped | None:
+        """Return what leaves this file out: itself or the outermost folder above it."""
+        parent = file.path.rpartition("/")[0]
+        left_out = self._of_folder(parent)
+        if left_out is not None:
+            return left_out
+        reason = self._reason(file)
+        return Skipped(file.path, reason) if reason else None
+
+    def _reason(self, file: SourceFile) -> Reason | None:
+        if self._ignores(file.path[len(self._base) :]):
+            return Reason.IGNORED
+        if file.mode == _SYMLINK:
+            return Reason.SYMLINK
+        return Reason.SUBMODULE if file.mode == _SUBMODULE else None
+
+    def _of_folder(self, folder: str) -> Skipped | None:
+        if folder not in self._by_folder:
+            self._by_folder[folder] = self._judged(folder)
+        return self._by_folder[folder]
+
+    def _judged(self, folder: str) -> Skipped | None:
+        inner = folder[len(self._base) :]
+        if inner:
+            above = self._of_folder(folder.rpartition("/")[0])
+            if above is not None:
+                return above
+            if folder.rpartition("/")[2].startswith("."):
+                return Skipped(folder, Reason.DOT_FOLDER)
+            if self._ignores(f"{inner}/"):
+                return Skipped(folder, Reason.IGNORED)
+        reason = self._marks.get(folder)
+        return Skipped(folder or ".", reason) if reason else None
+
+
+def _ignores(lines: Sequence[str]) -> Callable[[str], bool]:
+    """Return a test of paths against gitignore lines; a folder's path ends with a slash."""
+    if not lines:
+        return lambda _: False
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(lines).match_file
