@@ -59,7 +59,8 @@ bench: $(READY)  ## the benchmarks; one of them: make bench ARGS=yaml
 	@$(BIN)/python -m tests.bench $(ARGS)
 
 e2e: $(READY)  ## against real Kubernetes API servers, which it builds and starts
-	@$(BIN)/pytest -m cluster $(ARGS)
+	@$(BIN)/python -m tests.kubernetes
+	@ARGOSY_E2E=required $(BIN)/pytest -m cluster $(ARGS)
 
 clean:  ## remove the environments and every cache
 	rm -rf $(VENV) $(DEMO) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache

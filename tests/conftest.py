@@ -1,0 +1,40 @@
+"""Real member clusters where their programs are there, and one line that says which tests used them.
+
+With ``ARGOSY_E2E=required`` (``make e2e``) the programs are downloaded or built when they are missing.
+"""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from .clusters import Member, started
+from .kubernetes.programs import installed
+
+PLAIN = ("etcd", "kube-apiserver", "kube-controller-manager")
+REQUIRED = os.environ.get("ARGOSY_E2E") == "required"
+AVAILABLE = REQUIRED or all(installed(name) for name in PLAIN)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the tests that need members out where there are none, openly."""
+    if AVAILABLE:
+        return
+    without = [item for item in items if item.get_closest_marker("cluster")]
+    config.hook.pytest_deselected(items=without)
+    items[:] = [item for item in items if item not in without]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what the tests marked ``cluster`` ran against."""
+    if AVAILABLE:
+        terminalreporter.write_line(f"cluster tests: real API servers, {installed('kube-apiserver') or 'built'}")
+    else:
+        terminalreporter.write_line("cluster tests: left out, no kube-apiserver here; `make e2e` builds one")
+
+
+@pytest.fixture(scope="session")
+def members() -> Iterator[tuple[Member, ...]]:
+    """Three member clusters with controllers, shared by the whole run: a test cleans up after itself."""
+    with started(("member1", "member2", "member3"), controllers=True) as running:
+        yield running
