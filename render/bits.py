@@ -1,8 +1,12 @@
 """Sets of clusters as integer masks: bit i stands for the i-th cluster in name order."""
 
 from collections.abc import Iterable
+from itertools import compress
 
 Mask = int
+
+_SET = bytes(digit == ord("1") for digit in range(256))
+_DIGIT = bytes(ord("1") if flag else ord("0") for flag in range(256))
 
 
 def mask_of(indexes: Iterable[int]) -> Mask:
@@ -17,6 +21,15 @@ def mask_of(indexes: Iterable[int]) -> Mask:
     return mask
 
 
+def mask_where(flags: Iterable[bool]) -> Mask:
+    """Return the mask whose bit i is the i-th flag.
+
+    >>> mask_where([True, False, False, True])
+    9
+    """
+    return int(b"0" + bytes(flags)[::-1].translate(_DIGIT), 2)
+
+
 def members(mask: Mask) -> list[int]:
     """Return the indexes of the set bits, ascending.
 
@@ -25,4 +38,5 @@ def members(mask: Mask) -> list[int]:
     """
     if not mask & (mask - 1):
         return [mask.bit_length() - 1] if mask else []
-    return [index for index, digit in enumerate(reversed(f"{mask:b}")) if digit == "1"]
+    flags = f"{mask:b}"[::-1].encode().translate(_SET)
+    return list(compress(range(len(flags)), flags))

@@ -1,0 +1,162 @@
+"""The member clusters of a pass as bits: every selector becomes an integer mask, found once.
+
+Bit i is the i-th cluster in name order (byte order, as Karmada compares names), so ascending bits are ascending names.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from .bits import Mask, mask_of, mask_where
+from .cluster import Cluster, Taint
+from .placement import SpreadField, Toleration
+from .selection import first_untolerated, has_valid_values
+from .selectors import ClusterAffinity, LabelSelector, Requirement
+
+MaskByValue = Mapping[str, Mask]
+Key = TypeVar("Key")
+
+
+class ClusterIndex:
+    """Clusters by name and by bit, with the masks of what selects them; answers are kept for the life of a pass."""
+
+    __slots__ = (
+        "_affinities",
+        "_by_group",
+        "_by_label",
+        "_served",
+        "_taints",
+        "_tolerated",
+        "clusters",
+        "index_by_name",
+        "names",
+    )
+
+    def __init__(self, clusters: Iterable[Cluster]) -> None:
+        self.clusters = tuple(sorted(clusters, key=lambda cluster: cluster.name))
+        self.names = tuple(cluster.name for cluster in self.clusters)
+        self.index_by_name = {name: index for index, name in enumerate(self.names)}
+        self._by_label: dict[str, MaskByValue] = {}
+        self._by_group: dict[SpreadField, MaskByValue] = {}
+        self._affinities: dict[ClusterAffinity, Mask] = {}
+        self._served: dict[tuple[str, str], Mask] = {}
+        self._tolerated: dict[tuple[Toleration, ...], Mask] = {}
+        self._taints = _grouped((cluster.taints, index) for index, cluster in enumerate(self.clusters))
+
+    @property
+    def all(self) -> Mask:
+        """Every cluster."""
+        return (1 << len(self.clusters)) - 1
+
+    def named(self, names: Iterable[str]) -> Mask:
+        """Return the clusters with these names; names of no cluster are passed over."""
+        positions = self.index_by_name
+        return mask_of({positions[name] for name in names if name in positions})
+
+    def matching(self, affinity: ClusterAffinity) -> Mask:
+        """Return the clusters an affinity means (``selection.affinity_matches``, for all at once)."""
+        known = self._affinities.get(affinity)
+        if known is None:
+            known = self._affinities[affinity] = self._matching(affinity)
+        return known
+
+    def labelled(self, selector: LabelSelector) -> Mask:
+        """Return the clusters whose labels satisfy a selector."""
+        mask = self.all
+        for key, value in selector.match_labels:
+            mask &= self._values_of(key).get(value, 0)
+        for requirement in selector.match_expressions:
+            if not has_valid_values(requirement):
+                return 0
+            mask &= self._holding(requirement, self._values_of(requirement.key))
+        return mask
+
+    def in_groups(self, field: SpreadField) -> MaskByValue:
+        """Return the clusters of each region, zone or provider; a cluster without one is in no group."""
+        known = self._by_group.get(field)
+        if known is None:
+            known = self._by_group[field] = _grouped(
+                (value, index) for index, cluster in enumerate(self.clusters) for value in _groups_of(cluster, field)
+            )
+        return known
+
+    def tolerated(self, tolerations: tuple[Toleration, ...]) -> Mask:
+        """Return the clusters all of whose NoSchedule and NoExecute taints are tolerated."""
+        known = self._tolerated.get(tolerations)
+        if known is None:
+            known = 0
+            for taints, mask in self._taints.items():
+                if first_untolerated(taints, tolerations) is None:
+                    known |= mask
+            self._tolerated[tolerations] = known
+        return known
+
+    def tainted(self) -> Mapping[tuple[Taint, ...], Mask]:
+        """Return the clusters by their taints."""
+        return self._taints
+
+    def serving(self, api_version: str, kind: str) -> Mask:
+        """Return the clusters whose recorded APIs include a kind."""
+        api = (api_version, kind)
+        known = self._served.get(api)
+        if known is None:
+            known = self._served[api] = mask_where(api in (each.api_enablements or ()) for each in self.clusters)
+        return known
+
+    def without_recorded_apis(self) -> Mask:
+        """Return the clusters of which no APIs are recorded."""
+        return mask_where(cluster.api_enablements is None for cluster in self.clusters)
+
+    def terminating(self) -> Mask:
+        """Return the clusters that are being deleted."""
+        return mask_where(cluster.is_terminating for cluster in self.clusters)
+
+    def _matching(self, affinity: ClusterAffinity) -> Mask:
+        mask = self.named(affinity.cluster_names) if affinity.cluster_names else self.all
+        if affinity.label_selector is not None:
+            mask &= self.labelled(affinity.label_selector)
+        for requirement in affinity.field_selector or ():
+            mask &= self._field(requirement)
+        return mask & ~self.named(affinity.exclude)
+
+    def _field(self, requirement: Requirement) -> Mask:
+        if requirement.key == SpreadField.ZONE:
+            return self._holding(requirement, self.in_groups(SpreadField.ZONE))
+        if requirement.key in {SpreadField.PROVIDER, SpreadField.REGION} and has_valid_values(requirement):
+            return self._holding(requirement, self.in_groups(SpreadField(requirement.key)))
+        return 0
+
+    def _holding(self, requirement: Requirement, masks: MaskByValue) -> Mask:
+        among = masks.values() if requirement.operator in {"Exists", "DoesNotExist"} else ()
+        chosen = 0
+        for mask in among or (masks.get(value, 0) for value in requirement.values):
+            chosen |= mask
+        if requirement.operator in {"In", "Exists"}:
+            return chosen
+        return self.all & ~chosen if requirement.operator in {"NotIn", "DoesNotExist"} else 0
+
+    def _values_of(self, key: str) -> MaskByValue:
+        known = self._by_label.get(key)
+        if known is None:
+            known = self._by_label[key] = _grouped(
+                (cluster.labels[key], index) for index, cluster in enumerate(self.clusters) if key in cluster.labels
+            )
+        return known
+
+
+def _groups_of(cluster: Cluster, field: SpreadField) -> Iterable[str]:
+    match field:
+        case SpreadField.REGION:
+            return filter(None, (cluster.region,))
+        case SpreadField.PROVIDER:
+            return filter(None, (cluster.provider,))
+        case SpreadField.ZONE:
+            return set(cluster.zones)
+    return (cluster.name,)
+
+
+def _grouped(pairs: Iterable[tuple[Key, int]]) -> dict[Key, Mask]:
+    indexes: defaultdict[Key, list[int]] = defaultdict(list)
+    for key, index in pairs:
+        indexes[key].append(index)
+    return {key: mask_of(members) for key, members in indexes.items()}

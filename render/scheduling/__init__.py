@@ -1,0 +1,1 @@
+"""Choose clusters for bindings and assign replicas to them, as Karmada's scheduler does."""

@@ -1,0 +1,89 @@
+"""Divide a number by weights: Webster's (Sainte-Laguë) highest averages with Karmada's tie rules.
+
+Seats are given one at a time to the largest ``votes / (2 * seats + 1)``, compared as IEEE doubles. A tie goes to the
+party with fewer seats, then by name: ascending, or descending for half of all identities, so that equal weights do
+not always favour the same clusters.
+
+A party's averages only fall, so the n seats go to the n first averages of one fixed order. Hence two shortcuts that
+change nothing: a party outside the n best starters gets no seat, and all averages above a threshold that at most n
+averages exceed can be given at once; what is left goes one at a time, through a heap.
+"""
+
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heapreplace
+
+_MARGIN = 1e-12
+
+
+def is_descending(identity: str) -> bool:
+    """Whether ties between names go to the greater one: the lowest bit of the identity's FNV-1a-32 hash.
+
+    The hash multiplies by an odd prime, so its lowest bit is the parity of the bytes and of its odd start value. An
+    empty identity has none: ties ascend.
+
+    >>> is_descending("4858ca61-3ff8-4095-8267-f3d059d8074c"), is_descending("d43fdeeb-d750-4e2b-bee3-64eb94534f4c")
+    (False, True)
+    """
+    return bool(identity) and sum(identity.encode()) % 2 == 0
+
+
+def divide(
+    replicas: int, weight_by_cluster: Mapping[str, int], *, uid: str = "", initial: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """Divide ``replicas`` in proportion to the weights, on top of ``initial`` ones; the result is in name order.
+
+    Clusters that get none are in the result with 0. Without any weight nothing is divided: the initial ones remain.
+
+    >>> divide(7, {"a": 2, "b": 1, "c": 1, "d": 1})
+    {'a': 3, 'b': 2, 'c': 1, 'd': 1}
+    """
+    held = initial or {}
+    if not any(weight > 0 for weight in weight_by_cluster.values()) or (replicas <= 0 and held):
+        return dict(sorted(held.items()))
+    names = sorted(weight_by_cluster)
+    votes = [weight_by_cluster[name] for name in names]
+    seats = seats_by_votes(replicas, votes, taken=[held.get(name, 0) for name in names], descending=is_descending(uid))
+    return dict(sorted({**held, **dict(zip(names, seats, strict=True))}.items()))
+
+
+def seats_by_votes(
+    replicas: int, votes: Sequence[int], *, taken: Sequence[int] = (), descending: bool = False
+) -> list[int]:
+    """Return the seats of each party, those already ``taken`` included; parties stand in ascending name order."""
+    parties = [index for index, vote in enumerate(votes) if vote > 0]
+    seats = list(taken) or [0] * len(votes)
+    if not parties:
+        return seats
+    left = replicas - _give_at_once(replicas, votes, parties, seats)
+    sign = -1 if descending else 1
+    heap = [(-float(votes[index]) / (2 * seats[index] + 1), seats[index], sign * index) for index in parties]
+    if left < len(heap):
+        heap.sort()
+        del heap[max(left, 0) :]
+    else:
+        heapify(heap)
+    for _ in range(left):
+        _, held, rank = heap[0]
+        index = sign * rank
+        seats[index] = held = held + 1
+        heapreplace(heap, (-float(votes[index]) / (2 * held + 1), held, rank))
+    return seats
+
+
+def _give_at_once(replicas: int, votes: Sequence[int], parties: Sequence[int], seats: list[int]) -> int:
+    """Give every seat whose average lies above ``sum(votes) / (2 * replicas - parties)``; return how many.
+
+    Party i has ``v / 2t + 1/2`` averages above t, so all have at most ``replicas`` above this one. The margin keeps
+    out what rounding could put on the wrong side; the heap finds those again.
+    """
+    doubled = 2 * replicas - len(parties)
+    if doubled < 2 * len(parties):
+        return 0
+    factor = doubled / (2 * sum(map(float, (votes[index] for index in parties)))) * (1 - _MARGIN)
+    given = 0
+    for index in parties:
+        more = int(votes[index] * factor + (0.5 - 1e-9)) - seats[index]
+        if more > 0:
+            seats[index] += more
+            given += more
+    return given
