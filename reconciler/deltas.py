@@ -1,0 +1,133 @@
+"""Differences between objects of one pack, in Git's delta format, where they are cheap to find.
+
+A delta is the base's size, the result's size, and instructions: copy a range of the base, or insert literal bytes.
+Three shapes of likeness are looked for, none of which needs a search: blobs that share all segments and differ in
+integers, contents of equal length that differ in places (trees of two clusters), and contents with a common beginning
+and end. Every base is a whole object, so that no chain is ever longer than one.
+"""
+
+import re
+from collections.abc import Iterable
+
+from render.gitobjects import Spliced
+
+_COPY_LIMIT = 0x10000
+_INSERT_LIMIT = 127
+_SMALLEST_SAVING = 2
+_MOST_INSTRUCTIONS = 600
+
+# Stretches in which two contents of equal length differ; up to seven equal bytes cost less inserted than copied.
+_DIFFERENCES = re.compile(rb"[^\0]+(?:\0{1,7}[^\0]+)*", re.DOTALL)
+
+
+def encode_size(size: int) -> bytes:
+    """Return a size as a delta states it: seven bits a byte, the lowest first."""
+    encoded = bytearray()
+    while size > 0x7F:
+        encoded.append(0x80 | size & 0x7F)
+        size >>= 7
+    encoded.append(size)
+    return bytes(encoded)
+
+
+def copy_range(start: int, size: int) -> bytes:
+    """Return the instructions that copy ``size`` bytes of the base from ``start``."""
+    encoded = bytearray()
+    while size > 0:
+        step = min(size, _COPY_LIMIT)
+        encoded += _copy_once(start, step)
+        start, size = start + step, size - step
+    return bytes(encoded)
+
+
+def _copy_once(start: int, size: int) -> bytes:
+    flags, operands = 0x80, bytearray()
+    # A size of exactly 0x10000 is written as no size bytes at all.
+    for bit, byte in enumerate(start.to_bytes(4, "little") + (size & 0xFFFF).to_bytes(3, "little")):
+        if byte:
+            flags |= 1 << bit
+            operands.append(byte)
+    return bytes((flags, *operands))
+
+
+def insert_bytes(data: bytes) -> bytes:
+    """Return the instructions that insert ``data``."""
+    chunks = [data[start : start + _INSERT_LIMIT] for start in range(0, len(data), _INSERT_LIMIT)]
+    return b"".join([bytes((len(chunk),)) + chunk for chunk in chunks])
+
+
+class SplicedDeltas:
+    """Deltas of all blobs with the same segments against one of them, at a few byte strings each."""
+
+    __slots__ = ("_base_size", "_copies", "_fixed", "_inserts", "_starts")
+
+    def __init__(self, base: Spliced) -> None:
+        position = 0
+        copies = []
+        for segment, value in zip(base.segments, (*base.values, None), strict=True):
+            copies.append(copy_range(position, len(segment)))
+            position += len(segment) + (0 if value is None else len(b"%d" % value))
+        self._copies = copies
+        self._base_size = encode_size(position)
+        self._fixed = sum(map(len, base.segments))
+        self._inserts: dict[int, bytes] = {}
+        self._starts: dict[int, bytes] = {}
+
+    def delta(self, values: tuple[int, ...]) -> bytes:
+        """Return the delta of the blob with these integers."""
+        inserts = [self._inserts.get(value) or self._insert(value) for value in values]
+        digits = sum(map(len, inserts)) - len(inserts)
+        start = self._starts.get(digits)
+        if start is None:
+            start = self._starts[digits] = self._base_size + encode_size(self._fixed + digits) + self._copies[0]
+        if len(inserts) == 1:
+            return start + inserts[0] + self._copies[1]
+        return start + b"".join([part for pair in zip(inserts, self._copies[1:], strict=True) for part in pair])
+
+    def _insert(self, value: int) -> bytes:
+        insert = self._inserts[value] = insert_bytes(b"%d" % value)
+        return insert
+
+
+def find_delta(base: bytes, data: bytes) -> bytes | None:
+    """Return a delta of ``data`` against ``base`` less than half its size, or None where none is found cheaply."""
+    if base == data or min(len(base), len(data)) < 64:
+        return None
+    found = _in_place(base, data) if len(base) == len(data) else _around(base, data)
+    if found is None:
+        return None
+    delta = encode_size(len(base)) + encode_size(len(data)) + b"".join(found)
+    return delta if len(delta) * _SMALLEST_SAVING < len(data) else None
+
+
+def _in_place(base: bytes, data: bytes) -> Iterable[bytes] | None:
+    """Insert what differs between two contents of equal length and copy the rest."""
+    size = len(data)
+    different = (int.from_bytes(base, "little") ^ int.from_bytes(data, "little")).to_bytes(size, "little")
+    spans = [match.span() for match in _DIFFERENCES.finditer(different)]
+    if len(spans) > _MOST_INSTRUCTIONS:
+        return None
+    instructions: list[bytes] = []
+    position = 0
+    for start, end in spans:
+        instructions += (copy_range(position, start - position), insert_bytes(data[start:end]))
+        position = end
+    instructions.append(copy_range(position, size - position))
+    return instructions
+
+
+def _around(base: bytes, data: bytes) -> Iterable[bytes] | None:
+    """Copy the common beginning and end, insert the middle."""
+    size = min(len(base), len(data))
+    head = _common_prefix(base[:size], data[:size])
+    rest = size - head
+    tail = rest and _common_prefix(base[-rest:][::-1], data[-rest:][::-1])
+    if (head + tail) * _SMALLEST_SAVING < len(data):
+        return None
+    middle = data[head : len(data) - tail]
+    return copy_range(0, head), insert_bytes(middle), copy_range(len(base) - tail, tail)
+
+
+def _common_prefix(left: bytes, right: bytes) -> int:
+    different = int.from_bytes(left, "big") ^ int.from_bytes(right, "big")
+    return len(left) - (different.bit_length() + 7) // 8

@@ -1,0 +1,196 @@
+"""A pack written by ourselves: all objects of a pass in one file and its index, visible to Git at once or not at all.
+
+1. The header counts the objects, so their number is fixed before the first byte.
+2. Trees, then blobs, then commits follow, each as zlib level 1 or as a difference to an earlier object of the pack.
+3. The pack ends in the hash of all before it, which also names it.
+4. Pack, then index, are synced and renamed into place; Git looks at the index first, so an interruption before the
+   second rename leaves nothing but a temporary file, which ``git gc`` removes.
+"""
+
+import os
+import struct
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import IO, Self
+from zlib import adler32, compress, crc32
+
+from render.gitobjects import Blob, Spliced, hasher
+
+from .deltas import SplicedDeltas, find_delta
+from .packindex import encode_index, index_record
+
+_COMMIT, _TREE, _BLOB, _DELTA = 1, 2, 3, 6
+_FLUSH = 1 << 20
+_STORED_BELOW = 100
+_LIKENESS = 40
+_STORED = struct.Struct("<HBHH")
+_CHECK = struct.Struct(">I")
+
+
+def write_pack(
+    directory: Path,
+    *,
+    blobs: Mapping[bytes, Blob],
+    trees: Mapping[bytes, bytes],
+    commits: Mapping[bytes, bytes],
+    algorithm: str = "sha1",
+) -> Path | None:
+    """Write one pack of these objects, keyed by raw id, into ``directory``; return its path, None for no objects.
+
+    The ids are trusted to be those of the contents. Writing the same objects again gives the same file.
+    """
+    count = len(blobs) + len(trees) + len(commits)
+    if not count:
+        return None
+    with _Temporary(directory) as temporary:
+        pack = _Pack(temporary.file, algorithm)
+        pack.write(struct.pack(">4sII", b"PACK", 2, count))
+        pack.add_alike(_TREE, trees.items())
+        _add_blobs(pack, blobs)
+        for id_, data in commits.items():
+            pack.add_whole(id_, _COMMIT, data)
+        checksum = pack.finish()
+        target = directory / f"pack-{checksum.hex()}.pack"
+        temporary.publish(target)
+    with _Temporary(directory) as temporary:
+        temporary.file.write(encode_index(pack.records, checksum, algorithm))
+        temporary.publish(target.with_suffix(".idx"))
+    _sync(directory)
+    return target
+
+
+class _Pack:
+    """The pack being written: where it stands, its running hash, and a line for the index of every object."""
+
+    __slots__ = ("_chunks", "_file", "_hash", "_unwritten", "position", "records")
+
+    def __init__(self, file: IO[bytes], algorithm: str) -> None:
+        self._file = file
+        self._hash = hasher(algorithm)()
+        self._chunks: list[bytes] = []
+        self._unwritten = 0
+        self.position = 0
+        self.records: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        """Append bytes; they are hashed and written a megabyte at a time."""
+        self._chunks.append(data)
+        self.position += len(data)
+        self._unwritten += len(data)
+        if self._unwritten > _FLUSH:
+            self._flush()
+
+    def add_whole(self, id_: bytes, kind: int, data: bytes) -> int:
+        """Append an object in full and return where it starts."""
+        return self._add(id_, _header(kind, len(data)) + compress(data, 1))
+
+    def add_delta(self, id_: bytes, delta: bytes, base: int) -> None:
+        """Append an object as its difference to the one that starts at ``base``."""
+        self._add(id_, _header(_DELTA, len(delta)) + _distance(self.position - base) + _deflated(delta))
+
+    def add_alike(self, kind: int, contents: Iterable[tuple[bytes, bytes]]) -> None:
+        """Append objects of which many resemble each other: equal beginnings make two neighbours."""
+        bases: dict[bytes, tuple[bytes, int]] = {}
+        for id_, data in contents:
+            likeness = data[:_LIKENESS].partition(b"\0")[0]
+            base, start = bases.get(likeness, (b"", 0))
+            delta = find_delta(base, data)
+            if delta:
+                self.add_delta(id_, delta, start)
+            else:
+                bases[likeness] = data, self.add_whole(id_, kind, data)
+
+    def finish(self) -> bytes:
+        """Append the checksum and return it."""
+        self._flush()
+        checksum: bytes = self._hash.digest()
+        self._file.write(checksum)
+        return checksum
+
+    def _add(self, id_: bytes, entry: bytes) -> int:
+        start = self.position
+        self.records.append(index_record(id_, crc32(entry), start))
+        self.write(entry)
+        return start
+
+    def _flush(self) -> None:
+        data = b"".join(self._chunks)
+        self._hash.update(data)
+        self._file.write(data)
+        self._chunks.clear()
+        self._unwritten = 0
+
+
+def _add_blobs(pack: _Pack, blobs: Mapping[bytes, Blob]) -> None:
+    """Append plain blobs, then each family of spliced ones as differences to its first."""
+    families: dict[tuple[bytes, ...], tuple[SplicedDeltas, int]] = {}
+    pack.add_alike(_BLOB, ((id_, blob) for id_, blob in blobs.items() if isinstance(blob, bytes)))
+    for id_, blob in blobs.items():
+        if not isinstance(blob, Spliced):
+            continue
+        family = families.get(blob.segments)
+        if family is None:
+            families[blob.segments] = SplicedDeltas(blob), pack.add_whole(id_, _BLOB, blob.data())
+        else:
+            pack.add_delta(id_, family[0].delta(blob.values), family[1])
+
+
+def _header(kind: int, size: int) -> bytes:
+    """Return what precedes an object in a pack: its type and its size when inflated."""
+    byte, size = kind << 4 | size & 0xF, size >> 4
+    encoded = bytearray()
+    while size:
+        encoded.append(byte | 0x80)
+        byte, size = size & 0x7F, size >> 7
+    encoded.append(byte)
+    return bytes(encoded)
+
+
+def _distance(distance: int) -> bytes:
+    """Return how far before an object its base starts."""
+    encoded = [distance & 0x7F]
+    while distance := distance >> 7:
+        distance -= 1
+        encoded.append(0x80 | distance & 0x7F)
+    return bytes(reversed(encoded))
+
+
+def _deflated(delta: bytes) -> bytes:
+    """Return a delta as a zlib stream; a short one is only stored: the compressor costs more than it saves."""
+    if len(delta) >= _STORED_BELOW:
+        return compress(delta, 1)
+    size = len(delta)
+    return _STORED.pack(0x0178, 1, size, size ^ 0xFFFF) + delta + _CHECK.pack(adler32(delta))
+
+
+class _Temporary:
+    """A file in ``directory`` under a name Git takes for a leftover, gone at the end unless published."""
+
+    def __init__(self, directory: Path) -> None:
+        handle, name = tempfile.mkstemp(prefix="tmp_pack_", dir=directory)
+        self._path = Path(name)
+        self.file: IO[bytes] = os.fdopen(handle, "wb")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def publish(self, target: Path) -> None:
+        """Sync the file and give it its name, readable by whom the repository's folder lets in, writable by none."""
+        self.file.flush()
+        os.fchmod(self.file.fileno(), 0o444)
+        os.fsync(self.file.fileno())
+        self._path.replace(target)
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+        self._path.unlink(missing_ok=True)
+
+
+def _sync(directory: Path) -> None:
+    """Make the new names in a folder survive a power cut."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

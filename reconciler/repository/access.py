@@ -1,0 +1,170 @@
+"""One open repository: everything Argosy asks of Git, each question answered by the module that knows.
+
+Ids of commits are text, as people and trailers write them; ids of blobs and trees are raw, as trees hold them.
+Opening costs nothing but a look at files: git itself first runs when a question needs it.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Self, TypeVar
+
+from reconciler.pack import write_pack
+from render.errors import GitError
+from render.gitobjects import Blob, TreeEntry, parse_tree
+
+from .command import GitCommand
+from .commits import CommitInfo, CommitText, NewCommit, Signature, encode_commit, parse_commit
+from .location import GitFolder
+from .objects import Change, Snapshot, list_changes, list_files, read_objects
+from .presence import present_objects
+from .refs import has_ref_files, read_ref_fast
+from .revisions import resolve_revision
+from .settings import Settings
+from .transaction import RefUpdate, update_refs
+
+_Content = TypeVar("_Content")
+
+
+class Repository:
+    """A repository on this machine, or the mirror of a remote one; use it in a ``with`` block."""
+
+    def __init__(self, folder: GitFolder, git: GitCommand | None = None) -> None:
+        self.folder = folder
+        self._command = git or GitCommand(folder=folder.folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the repository; nothing is held open between questions."""
+
+    @cached_property
+    def git(self) -> GitCommand:
+        """The git command in this repository, after it has agreed that this is one and whose it is."""
+        seen = self._command.text("rev-parse", "--absolute-git-dir")
+        if not self.folder.git_dir.samefile(seen):
+            raise GitError(f"git does not accept {self.folder.folder} as a repository", hint="run git status there")
+        return self._command
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What git's configuration says."""
+        return Settings.read(self.git)
+
+    @property
+    def algorithm(self) -> str:
+        """The hash of the repository's objects, for ``render.gitobjects``."""
+        return self.settings.algorithm
+
+    @property
+    def is_shallow(self) -> bool:
+        """Whether the history ends before its beginning."""
+        return (self.folder.common_dir / "shallow").exists()
+
+    @property
+    def cache_dir(self) -> Path:
+        """Where disposable files about this repository may be kept."""
+        return self.folder.common_dir / "argosy"
+
+    def resolve(self, revision: str) -> str:
+        """Return the commit that a branch, tag, id or other revision names; a ``GitError`` says why there is none."""
+        return resolve_revision(self.git, self.folder, revision, shallow=self.is_shallow)
+
+    def tip(self, ref: str) -> str | None:
+        """Return the commit at ``HEAD`` or a whole ref name, None if there is none; costs no process."""
+        if has_ref_files(self.folder.common_dir):
+            return read_ref_fast(self.folder.git_dir, ref)
+        answer = self.git.run("rev-parse", "--verify", "-q", "--end-of-options", ref, answers=frozenset({0, 1}))
+        return answer.stdout.decode().strip() or None
+
+    def snapshot(self, commit: str, under: str = "") -> Snapshot:
+        """Return the files of a commit (or tree) below a folder, with modes, blob ids and sizes."""
+        files = list_files(self.git, commit, under, partial=self.settings.is_partial)
+        return Snapshot(commit=commit, files=files)
+
+    def read_blobs(self, ids: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Return the contents of blobs; nothing is fetched, what is missing is a ``GitError``."""
+        return read_objects(self.git, ids, "blob", partial=self.settings.is_partial)
+
+    def read_trees(self, ids: Iterable[bytes]) -> dict[bytes, tuple[TreeEntry, ...]]:
+        """Return the entries of trees, which name further trees and blobs."""
+        contents = read_objects(self.git, ids, "tree", partial=self.settings.is_partial)
+        return {id_: parse_tree(data, self.algorithm) for id_, data in contents.items()}
+
+    def commit_info(self, commit: str) -> CommitInfo:
+        """Return what a commit says."""
+        return self.commit_infos((commit,))[0]
+
+    def commit_infos(self, commits: Iterable[str]) -> tuple[CommitInfo, ...]:
+        """Return what each of many commits says, in their order."""
+        ids = [bytes.fromhex(commit) for commit in commits]
+        contents = read_objects(self.git, ids, "commit", partial=self.settings.is_partial)
+        return tuple(parse_commit(id_.hex(), contents[id_]) for id_ in ids)
+
+    def diff_paths(self, old: str, new: str) -> tuple[Change, ...]:
+        """Return the files that differ between two commits or trees."""
+        return list_changes(self.git, old, new)
+
+    def is_ancestor(self, ancestor: str, commit: str) -> bool:
+        """Tell whether ``commit`` is or follows ``ancestor``; a ``GitError`` where a shallow clone cannot know."""
+        answers = frozenset({0, 1})
+        answer = self.git.run("merge-base", "--is-ancestor", "--end-of-options", ancestor, commit, answers=answers)
+        if answer.returncode and self.is_shallow:
+            raise GitError(
+                f"this shallow clone does not reach from {commit[:12]} back to {ancestor[:12]}",
+                hint="fetch the whole history: git fetch --unshallow",
+            )
+        return not answer.returncode
+
+    @property
+    def author(self) -> Signature:
+        """Who new commits are by: ``ARGOSY_AUTHOR_NAME`` and ``ARGOSY_AUTHOR_EMAIL``, else git's configuration."""
+        configured, environment = self.settings.author, self._command.environment
+        return Signature(
+            environment.get("ARGOSY_AUTHOR_NAME") or configured.name,
+            environment.get("ARGOSY_AUTHOR_EMAIL") or configured.email,
+        )
+
+    def commit_tree(
+        self, tree: bytes, parents: Iterable[str], message: str, trailers: Mapping[str, str], *, time: int
+    ) -> NewCommit:
+        """Return a commit of a tree that is still to be stored; without parents it begins a history of its own."""
+        text = CommitText(message=message, trailers=trailers, author=self.author, time=time)
+        return encode_commit(tree, parents, text, self.algorithm)
+
+    def store(
+        self,
+        *,
+        blobs: Mapping[bytes, Blob] | None = None,
+        trees: Mapping[bytes, bytes] | None = None,
+        commits: Iterable[NewCommit] = (),
+    ) -> Path | None:
+        """Write what the repository lacks of these objects as one pack and return it, None if it lacks nothing.
+
+        Nothing refers to them until ``update_refs`` does; an interruption between the two loses nothing.
+        """
+        new = {bytes.fromhex(commit.id): commit.data for commit in commits}
+        wanted = {*(blobs or ()), *(trees or ()), *new}
+        present = present_objects(self.folder.objects, wanted, self.algorithm)
+        directory = self.folder.objects / "pack"
+        directory.mkdir(exist_ok=True)
+        return write_pack(
+            directory,
+            blobs=_without(blobs or {}, present),
+            trees=_without(trees or {}, present),
+            commits=_without(new, present),
+            algorithm=self.algorithm,
+        )
+
+    def update_refs(self, updates: Iterable[RefUpdate], *, reason: str = "argosy") -> None:
+        """Move branches in one transaction, each only from where it was expected; else ``SourceMoved``."""
+        update_refs(self.git, self.folder, updates, reason=reason)
+
+    def update_ref(self, ref: str, new: str | None, expected: str | None, *, reason: str = "argosy") -> None:
+        """Move one branch from ``expected`` (None: absent) to ``new`` (None: delete it); else ``SourceMoved``."""
+        self.update_refs((RefUpdate(ref, new, expected),), reason=reason)
+
+
+def _without(objects: Mapping[bytes, _Content], present: set[bytes]) -> Mapping[bytes, _Content]:
+    return {id_: data for id_, data in objects.items() if id_ not in present} if present else objects

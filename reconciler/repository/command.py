@@ -1,0 +1,196 @@
+"""Running git, hardened: a clean environment, no hooks, no prompts, no surprises from a repository's content.
+
+* Every ``GIT_*`` variable is dropped but the few that say how *this person* reaches a server (``_KEPT``): a hook or a
+  ``rebase --exec`` around us must not redirect us to another repository, index, identity or configuration.
+* Protocols are allow-listed per call: none for what is local - so that nothing is ever fetched lazily - and file, https
+  and ssh for what talks to a remote. The variable beats any configuration.
+* git runs *in* the repository, which makes it check who owns it (``safe.directory``); it may not look further up.
+* Whatever a process cannot ask it cannot hang on: no terminal, no askpass window, and every call has a deadline.
+"""
+
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from render.errors import GitError
+
+from .failures import git_error
+
+LOCAL_TIMEOUT = 300.0
+"""Seconds a command that reads or writes only this machine may take."""
+
+NETWORK_TIMEOUT = 600.0
+"""Seconds a command that talks to a remote may take."""
+
+_KEPT = frozenset(
+    {
+        "GIT_ASKPASS",
+        "GIT_CONFIG_GLOBAL",
+        "GIT_CONFIG_NOSYSTEM",
+        "GIT_CONFIG_SYSTEM",
+        "GIT_EXEC_PATH",
+        "GIT_PROXY_SSL_CAINFO",
+        "GIT_SSH",
+        "GIT_SSH_COMMAND",
+        "GIT_SSH_VARIANT",
+        "GIT_SSL_CAINFO",
+        "GIT_SSL_CAPATH",
+        "GIT_SSL_CERT",
+        "GIT_SSL_KEY",
+    }
+)
+_FIXED = {
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_EDITOR": ":",
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LANGUAGE": "C",
+    "LC_ALL": "C",
+    "SSH_ASKPASS_REQUIRE": "never",
+}
+
+OPTIONS = (
+    f"core.hooksPath={os.devnull}",
+    f"core.attributesFile={os.devnull}",
+    "core.fsmonitor=false",
+    "core.alternateRefsCommand=true",
+    "safe.bareRepository=all",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "fetch.writeCommitGraph=false",
+    "push.recurseSubmodules=no",
+    "push.followTags=false",
+    "push.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "advice.detachedHead=false",
+)
+"""Configuration that every call overrides."""
+
+NETWORK_PROTOCOLS = "file:https:ssh"
+"""What a remote may speak; ``ext::``, ``git://`` and plain ``http://`` are refused."""
+
+
+def clean_environment(environment: Mapping[str, str], *, protocols: str = "none") -> dict[str, str]:
+    """Return the environment git runs in."""
+    kept = {name: value for name, value in environment.items() if not name.startswith("GIT_") or name in _KEPT}
+    kept.pop("SSH_ASKPASS", None)
+    return {**kept, **_FIXED, "GIT_ALLOW_PROTOCOL": protocols}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitCommand:
+    """git in one folder: ``run`` for short answers, ``stream`` for long ones.
+
+    ``secrets`` never appear in a message, ``extra`` is configuration handed over through the environment, where
+    other users of the machine cannot read it.
+    """
+
+    folder: Path
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    extra: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    options: tuple[str, ...] = OPTIONS
+
+    def run(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        network: bool = False,
+        answers: frozenset[int] = frozenset({0}),
+        timeout: float | None = None,
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run one command to its end; an exit code that is not among ``answers`` is a ``GitError``."""
+        limit = timeout or (NETWORK_TIMEOUT if network else LOCAL_TIMEOUT)
+        with self._started(arguments, stdin=subprocess.PIPE, network=network) as process:
+            try:
+                output, errors = process.communicate(stdin, timeout=limit)
+            except subprocess.TimeoutExpired as error:
+                raise GitError(f"git {arguments[0]} did not finish within {limit:g} seconds") from error
+        if process.returncode not in answers:
+            raise git_error(arguments[0], errors, process.returncode)
+        return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
+
+    def text(self, *arguments: str) -> str:
+        """Return what a command prints, without the line's end."""
+        return self.run(*arguments).stdout.decode("utf-8", "surrogateescape").rstrip("\n")
+
+    @contextmanager
+    def stream(self, *arguments: str, stdin: bytes = b"") -> Iterator[IO[bytes]]:
+        """Run a command whose output is read as it comes; a failure is a ``GitError`` once all is read."""
+        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as errors:
+            asked.write(stdin)
+            asked.seek(0)
+            with self._started(arguments, stdin=asked, stderr=errors) as process:
+                watch = threading.Timer(LOCAL_TIMEOUT, _end, (process,))
+                watch.daemon = True
+                watch.start()
+                assert process.stdout is not None
+                try:
+                    yield process.stdout
+                    complete = not process.stdout.read(1)
+                finally:
+                    watch.cancel()
+                code = process.wait() if complete else 0
+            if code:
+                errors.seek(0)
+                raise git_error(arguments[0], errors.read(), code)
+
+    def command_line(self, arguments: Sequence[str]) -> list[str]:
+        """Return the whole command."""
+        overridden = [part for option in self.options for part in ("-c", option)]
+        return ["git", "-C", str(self.folder), *overridden, *arguments]
+
+    def clean(self, *, network: bool = False) -> dict[str, str]:
+        """Return the environment of a call."""
+        environment = clean_environment(self.environment, protocols=NETWORK_PROTOCOLS if network else "none")
+        environment["GIT_CEILING_DIRECTORIES"] = str(self.folder.parent)
+        if self.extra:
+            environment["GIT_CONFIG_COUNT"] = str(len(self.extra))
+        for index, (name, value) in enumerate(self.extra):
+            environment |= {f"GIT_CONFIG_KEY_{index}": name, f"GIT_CONFIG_VALUE_{index}": value}
+        return environment
+
+    @contextmanager
+    def _started(
+        self, arguments: Sequence[str], *, stdin: int | IO[bytes], stderr: int | IO[bytes] = -1, network: bool = False
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        """Start git in a session of its own - no terminal to ask on - and leave nothing of it behind."""
+        try:
+            process = subprocess.Popen(
+                self.command_line(arguments),
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                env=self.clean(network=network),
+                start_new_session=True,
+            )
+        except FileNotFoundError as error:
+            raise GitError("git is not installed", hint="install git 2.31 or newer and put it on PATH") from error
+        try:
+            with process:
+                try:
+                    yield process
+                except BaseException:
+                    _end(process)
+                    raise
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill what still runs, with whatever it started."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)

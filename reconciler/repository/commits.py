@@ -1,0 +1,139 @@
+"""Commits as values: reading one, its trailers by git's own rules, and the bytes of a new one."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from render.errors import GitError
+from render.gitobjects import object_id
+
+_HEADER = re.compile(rb"^([a-z]+) (.*(?:\n .*)*)$", re.MULTILINE)
+_SIGNATURE = re.compile(rb"(?P<who>.*?) ?(?P<time>-?\d+) [+-]\d{4}$")
+_TRAILER = re.compile(r"(?P<key>[A-Za-z0-9-]+)[ \t]*:[ \t]*(?P<value>.*)")
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
+_GENERATED = ("Signed-off-by: ", "(cherry picked from commit ")
+_CRUD = " \t.,:;<>\"\\'"
+
+
+class NewCommit(NamedTuple):
+    """A commit object that is ready to be stored: its id as text, and its content."""
+
+    id: str
+    data: bytes
+
+
+class Signature(NamedTuple):
+    """Who makes a commit."""
+
+    name: str
+    email: str
+
+    def encode(self) -> bytes:
+        """Return name and address as git writes them, without what would break a commit's header."""
+        name, email = (_without_crud(text) for text in self)
+        return f"{name or 'Argosy'} <{email}>".encode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitInfo:
+    """What a commit says; ids of commits are text, the id of its tree is raw, ``time`` is the committer's, in seconds.
+
+    ``trailers`` are the lines ``Key: value`` at the end of the message, in order; a key may occur more than once.
+    """
+
+    id: str
+    tree: bytes
+    parents: tuple[str, ...]
+    author: str
+    time: int
+    message: str
+    trailers: tuple[tuple[str, str], ...]
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
+
+    def trailer(self, key: str) -> tuple[str, ...]:
+        """Return the values of all trailers with this key, whose case does not matter."""
+        return tuple(value for name, value in self.trailers if name.casefold() == key.casefold())
+
+
+def parse_commit(id_: str, data: bytes) -> CommitInfo:
+    """Return what a commit object says; a ``GitError`` if it is damaged."""
+    head, _, body = data.partition(b"\n\n")
+    headers: dict[bytes, list[bytes]] = {}
+    for key, value in _HEADER.findall(head):
+        headers.setdefault(key, []).append(value)
+    committer = _SIGNATURE.match(b"".join(headers.get(b"committer", ())[:1]))
+    author = _SIGNATURE.match(b"".join(headers.get(b"author", ())[:1]))
+    if not committer or not author or b"tree" not in headers:
+        raise GitError(f"commit {id_[:12]} is damaged", hint="run git fsck")
+    message = body.decode("utf-8", "replace").strip("\n")
+    return CommitInfo(
+        id=id_,
+        tree=bytes.fromhex(headers[b"tree"][0].decode()),
+        parents=tuple(parent.decode() for parent in headers.get(b"parent", ())),
+        author=author["who"].decode("utf-8", "replace"),
+        time=int(committer["time"]),
+        message=message,
+        trailers=tuple(parse_trailers(message)),
+    )
+
+
+def parse_trailers(message: str) -> Iterable[tuple[str, str]]:
+    r"""Return the trailers of a message, continued lines joined.
+
+    They are the last paragraph, which must not be the only one. All of its lines are trailers, or a quarter of them
+    are and one of those was written by git itself.
+
+    >>> list(parse_trailers("Remove eu-2\n\nIt moved.\n\nArgosy-Allow-Removal: eu-2\n  12\n"))
+    [('Argosy-Allow-Removal', 'eu-2 12')]
+    """
+    paragraphs = re.split(r"\n[ \t]*\n", message.rstrip())
+    lines = paragraphs[-1].lstrip("\n").split("\n") if len(paragraphs) > 1 else []
+    joined: list[str] = []
+    for line in lines:
+        if joined and line[:1] in (" ", "\t"):
+            joined[-1] += " " + line.strip()
+        else:
+            joined.append(line)
+    found = [_TRAILER.fullmatch(line) for line in joined]
+    generated = any(line.startswith(_GENERATED) for line in joined)
+    trailers = [match for match in found if match]
+    if len(trailers) < len(joined) and not (generated and len(trailers) * 4 >= len(joined)):
+        return []
+    return [(match["key"], match["value"].strip()) for match in trailers]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitText:
+    """What a new commit will say: the message, its trailers in order, who says it, and when (seconds, UTC)."""
+
+    message: str
+    trailers: Mapping[str, str]
+    author: Signature
+    time: int
+
+    def encode(self) -> bytes:
+        """Return the part of a commit below its parents; a line break in a trailer is a ``ValueError``."""
+        for key, value in self.trailers.items():
+            if not _KEY.fullmatch(key) or not value.strip() or re.search(r"[\0\r\n]", value):
+                raise ValueError(f"{key!r} cannot be a trailer")
+        lines = [f"{key}: {value.strip()}" for key, value in self.trailers.items()]
+        paragraphs = [self.message.replace("\0", "").strip(), "\n".join(lines)]
+        text = "\n\n".join(filter(None, paragraphs))
+        signed = b"%s %d +0000" % (self.author.encode(), self.time)
+        return b"author %s\ncommitter %s\n\n%s\n" % (signed, signed, text.encode("utf-8", "surrogateescape"))
+
+
+def encode_commit(tree: bytes, parents: Iterable[str], text: CommitText, algorithm: str = "sha1") -> NewCommit:
+    """Return the commit of a tree, given its raw id and the ids of the commits before it (none: a new root)."""
+    lines = [b"tree " + tree.hex().encode(), *(b"parent " + parent.encode() for parent in parents)]
+    data = b"\n".join((*lines, text.encode()))
+    return NewCommit(object_id("commit", data, algorithm).hex(), data)
+
+
+def _without_crud(text: str) -> str:
+    return re.sub(r"[\x00-\x1f<>]", "", text).strip(_CRUD)

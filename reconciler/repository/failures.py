@@ -1,0 +1,76 @@
+"""What git's complaints mean, and what to do about them.
+
+git runs with ``LC_ALL=C``, so its words are those of its source. A message nobody mapped is passed on, in one line,
+without anything that looks like a password.
+"""
+
+import re
+from typing import NamedTuple
+
+from render.errors import GitError, SourceMoved
+
+_PASSWORD = re.compile(r"(?<=https://)[^/@\s]+(?=@)|(?<=://)[^/@\s:]*:[^/@\s]+(?=@)")
+_NOISE = re.compile(r"^(hint:|warning: redirecting|remote: *$|To |Done|From )")
+
+
+class _Meaning(NamedTuple):
+    words: str
+    kind: type[GitError]
+    hint: str
+
+
+_MEANINGS = (
+    _Meaning(
+        "detected dubious ownership",
+        GitError,
+        "the repository belongs to another user; if you trust it: git config --global --add safe.directory FOLDER",
+    ),
+    _Meaning("but expected", SourceMoved, "somebody was faster; run again"),
+    _Meaning("reference already exists", SourceMoved, "somebody was faster; run again"),
+    _Meaning("stale info", SourceMoved, "somebody was faster; run again"),
+    _Meaning("fetch first", SourceMoved, "somebody was faster; run again"),
+    _Meaning("non-fast-forward", SourceMoved, "somebody was faster; run again"),
+    _Meaning("incorrect old value provided", SourceMoved, "somebody was faster; run again"),
+    _Meaning(
+        ".lock': File exists",
+        SourceMoved,
+        "another git is writing this branch; if none runs, remove the .lock file it left behind",
+    ),
+    _Meaning("protected branch", GitError, "let Argosy's account push to this branch, or take its protection away"),
+    _Meaning("pre-receive hook declined", GitError, "a rule of the server refused the push; its words are above"),
+    _Meaning("Permission denied (publickey", GitError, "the server does not know this SSH key; see argosy doctor"),
+    _Meaning("Permission to", GitError, "this account may not push to the repository"),
+    _Meaning("not allowed to push", GitError, "this account may not push to the repository"),
+    _Meaning("error: 403", GitError, "this account may not push to the repository"),
+    _Meaning("Authentication failed", GitError, "check the credential helper or the token; Argosy never asks for one"),
+    _Meaning("could not read Username", GitError, "set up a credential helper or a token; Argosy never asks for one"),
+    _Meaning("Host key verification failed", GitError, "add the server to ~/.ssh/known_hosts; Argosy never does"),
+    _Meaning("Could not resolve host", GitError, "check the name of the server and the network"),
+    _Meaning("Connection refused", GitError, "check the address of the server and the network"),
+    _Meaning("Connection timed out", GitError, "check the address of the server and the network"),
+    _Meaning("does not appear to be a git repository", GitError, "check the address of the remote: git remote -v"),
+    _Meaning("not allowed", GitError, "Argosy speaks to remotes over file, https and ssh only"),
+    _Meaning("from promisor remote", GitError, "this is a partial clone: git fetch --refetch --no-filter"),
+    _Meaning("ambiguous", GitError, "write more of the id, or the whole ref: refs/heads/NAME, refs/tags/NAME"),
+    _Meaning("No space left on device", GitError, "make room on the disk; nothing was changed"),
+    _Meaning("Permission denied", GitError, "check who owns the repository's folder"),
+)
+
+
+def git_error(command: str, stderr: bytes, code: int) -> GitError:
+    """Return the error for a git command that failed with this text and exit code."""
+    text = redacted(stderr.decode("utf-8", "replace")).strip()
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not _NOISE.match(line)]
+    meaning = next((meaning for meaning in _MEANINGS if meaning.words in text), None)
+    said = "; ".join(line.removeprefix("fatal: ").removeprefix("error: ") for line in lines[:3])
+    message = f"git {command}: {said or f'ended with exit code {code}'}"
+    return meaning.kind(message, hint=meaning.hint) if meaning else GitError(message)
+
+
+def redacted(text: str) -> str:
+    """Return text in which the passwords of URLs are stars.
+
+    >>> redacted("https://me:s3cret@example.com/x")
+    'https://***@example.com/x'
+    """
+    return _PASSWORD.sub("***", text)

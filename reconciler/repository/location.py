@@ -1,0 +1,112 @@
+"""Where a repository is: the folder somebody named or one above it, or an address to mirror.
+
+A repository is found by looking at files, as git does, because the answer "nothing changed" may not cost a process.
+What is found here is only believed once git itself has run in it and agreed about its owner.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from render.errors import GitError
+
+_ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.+)", re.DOTALL)
+_SCP = re.compile(r"(?:[^/:@\s-][^/:@\s]*@)?(?P<host>\[[^\]/]+\]|[^/:@\s-][^/:@\s]*):(?!:)(?P<path>[^-].*)")
+_SCHEMES = frozenset({"file", "https", "ssh"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitFolder:
+    """A repository on this machine.
+
+    ``git_dir`` holds HEAD, ``common_dir`` what linked worktrees share (objects, branches, configuration),
+    ``work_tree`` is None for a bare repository, and ``under`` is the named folder's path in the work tree ("" for its
+    root).
+    """
+
+    git_dir: Path
+    common_dir: Path
+    work_tree: Path | None = None
+    under: str = ""
+
+    @property
+    def folder(self) -> Path:
+        """Where git runs."""
+        return self.work_tree or self.git_dir
+
+    @property
+    def objects(self) -> Path:
+        """Where objects are kept."""
+        return self.common_dir / "objects"
+
+
+def is_address(location: str) -> bool:
+    """Tell whether a location names a remote rather than a folder here; an existing folder is never a remote."""
+    if _ADDRESS.fullmatch(location) or "::" in location.partition("/")[0]:
+        return True
+    return bool(_SCP.fullmatch(location)) and not Path(location).exists()
+
+
+def checked_address(address: str) -> str:
+    """Return an address Argosy may speak to; any other is a ``GitError``."""
+    found = _ADDRESS.fullmatch(address)
+    scheme = found["scheme"].lower() if found else "ssh" if _SCP.fullmatch(address) else address.partition(":")[0]
+    host = found["rest"] if found else address
+    if scheme not in _SCHEMES or any(ord(letter) < 0x20 for letter in address):
+        raise GitError(
+            f"cannot fetch over {scheme!r}", hint="use an https://, ssh:// or file:// address, or user@host:path"
+        )
+    if host.rpartition("@")[2].startswith("-"):
+        raise GitError("the address of a remote names a host that begins with '-'", hint="check the address")
+    return address
+
+
+def find_repository(start: Path) -> GitFolder:
+    """Return the repository that ``start`` is in: a work tree, a bare repository, or any folder below one."""
+    if not start.exists():
+        raise GitError(f"{start} does not exist", hint="name a Git repository or a folder in one: -C FOLDER")
+    here = start.resolve()
+    for folder in (here, *here.parents):
+        git_dir = _git_dir_of(folder / ".git")
+        if git_dir is not None:
+            under = PurePosixPath(here.relative_to(folder).as_posix())
+            return _folder(git_dir, work_tree=folder, under="" if under == PurePosixPath() else str(under))
+        if _is_git_dir(folder):
+            # Inside .git itself: what is asked for is the repository, its work tree is the folder above.
+            above = folder.parent if folder.name == ".git" else None
+            return _folder(folder, work_tree=above)
+    raise GitError(f"{start} is not in a Git repository", hint="run git init there, or name another with -C FOLDER")
+
+
+def _folder(git_dir: Path, *, work_tree: Path | None, under: str = "") -> GitFolder:
+    return GitFolder(git_dir=git_dir, common_dir=_common_dir(git_dir), work_tree=work_tree, under=under)
+
+
+def _git_dir_of(dot_git: Path) -> Path | None:
+    """Return the folder that ``.git`` is, or that its one line points to (a linked worktree, a submodule)."""
+    if dot_git.is_dir():
+        return dot_git if _is_git_dir(dot_git) else None
+    line = _line(dot_git)
+    if not line.startswith("gitdir: "):
+        return None
+    target = (dot_git.parent / line.removeprefix("gitdir: ")).resolve()
+    return target if _is_git_dir(target) else None
+
+
+def _is_git_dir(folder: Path) -> bool:
+    if not (folder / "HEAD").is_file():
+        return False
+    common = _common_dir(folder)
+    return (common / "objects").is_dir() and (common / "refs").is_dir()
+
+
+def _common_dir(git_dir: Path) -> Path:
+    named = _line(git_dir / "commondir")
+    return (git_dir / named).resolve() if named else git_dir
+
+
+def _line(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="surrogateescape").strip("\r\n")
+    except OSError:
+        return ""

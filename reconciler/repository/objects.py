@@ -1,0 +1,137 @@
+"""Reading in bulk: the files of a commit, the contents of blobs and trees, what differs - one process each."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+from render.errors import GitError
+
+from .command import GitCommand
+
+_FILE = re.compile(rb"([0-7]+) [a-z]+ ([0-9a-f]+) +(-|[0-9]+|BAD)\t([^\0]+)\0")
+_PLAIN_FILE = re.compile(rb"([0-7]+) [a-z]+ ([0-9a-f]+)(\t)([^\0]+)\0")
+_CHANGE = re.compile(rb":[0-7]+ ([0-7]+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])[0-9]*\0([^\0]+)\0")
+_NAMED = 3
+
+ABSENT = -1
+"""The size of a file whose content a partial clone does not have."""
+
+
+class File(NamedTuple):
+    """A file of a snapshot: path from the repository's root, mode as git writes it, raw blob id, size in bytes.
+
+    Symlinks (mode ``0o120000``) and submodules (``0o160000``, size 0) are listed for the reader to pass over. A path
+    that is not UTF-8 keeps its bytes as surrogates.
+    """
+
+    path: str
+    mode: int
+    id: bytes
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The files of one commit, sorted as git sorts them; ``commit`` is "" for a work tree as it stands."""
+
+    commit: str
+    files: tuple[File, ...]
+    contents: Mapping[bytes, bytes] = field(default_factory=dict, repr=False)
+
+
+class Change(NamedTuple):
+    """A file that differs between two commits or trees: ``A``dded, ``M``odified, ``D``eleted or of another ``T``ype."""
+
+    path: str
+    status: str
+    old: bytes | None
+    new: bytes | None
+
+
+def list_files(git: GitCommand, treeish: str, under: str, *, partial: bool) -> tuple[File, ...]:
+    """Return every file of a tree below the folder ``under``, whose paths stay those from the root."""
+    named = f"{treeish}:{under}" if under else treeish
+    prefix = f"{under}/" if under else ""
+    sizes = _present_sizes(git) if partial else None
+    option = ["-l"] if sizes is None else []
+    listing = git.run("ls-tree", "-r", *option, "-z", "--full-tree", "--end-of-options", named).stdout
+    found = (_FILE if sizes is None else _PLAIN_FILE).findall(listing)
+    return tuple(
+        [
+            File(
+                prefix + path.decode("utf-8", "surrogateescape"),
+                int(mode, 8),
+                bytes.fromhex(id_.decode()),
+                _size(size) if sizes is None else sizes.get(id_, ABSENT),
+            )
+            for mode, id_, size, path in found
+        ]
+    )
+
+
+def _size(text: bytes) -> int:
+    return int(text) if text.isdigit() else 0
+
+
+def _present_sizes(git: GitCommand) -> dict[bytes, int]:
+    """Return the sizes of all objects this clone has, by id as git prints it, without fetching any."""
+    every = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objectsize)")
+    lines = git.run(*every).stdout.split()
+    return dict(zip(lines[::2], map(int, lines[1::2]), strict=True))
+
+
+def read_objects(git: GitCommand, ids: Iterable[bytes], kind: str, *, partial: bool) -> dict[bytes, bytes]:
+    """Return the contents of objects, all of one kind; objects the repository lacks are a ``GitError`` naming them."""
+    wanted = list(dict.fromkeys(ids))
+    if not wanted:
+        return {}
+    if partial:
+        present = _present_sizes(git)
+        _refuse_missing([id_ for id_ in wanted if id_.hex().encode() not in present], partial=True)
+    asked = "\n".join([id_.hex() for id_ in wanted]) + "\n"
+    contents: dict[bytes, bytes] = {}
+    missing = []
+    with git.stream("cat-file", "--batch", "--buffer", stdin=asked.encode()) as output:
+        for id_ in wanted:
+            header = output.readline().split()
+            if len(header) == 3 and header[1].decode() == kind:
+                contents[id_] = output.read(int(header[2]))
+                output.read(1)
+            elif len(header) == 3:
+                raise GitError(f"object {id_.hex()[:12]} is a {header[1].decode()}, not a {kind}")
+            elif header:
+                missing.append(id_)
+    if len(contents) + len(missing) < len(wanted):
+        raise GitError("git cat-file ended before it had answered", hint="run git fsck")
+    _refuse_missing(missing, partial=partial)
+    return contents
+
+
+def _refuse_missing(ids: list[bytes], *, partial: bool) -> None:
+    if not ids:
+        return
+    named = ", ".join(id_.hex()[:12] for id_ in islice(ids, _NAMED)) + (" ..." if len(ids) > _NAMED else "")
+    count = f"{len(ids)} objects are" if len(ids) > 1 else "1 object is"
+    if partial:
+        raise GitError(
+            f"{count} not in this partial clone: {named}",
+            hint="Argosy never fetches behind your back; complete the clone: git fetch --refetch --no-filter",
+        )
+    raise GitError(f"{count} missing from the repository: {named}", hint="run git fsck")
+
+
+def list_changes(git: GitCommand, old: str, new: str) -> tuple[Change, ...]:
+    """Return the files that differ between two commits or trees; a rename is a deletion and an addition."""
+    options = ("-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--raw", "--full-index", "--no-abbrev")
+    listing = git.run("diff-tree", *options, "--end-of-options", old, new).stdout
+    return tuple(
+        Change(
+            path.decode("utf-8", "surrogateescape"),
+            status.decode(),
+            None if status == b"A" else bytes.fromhex(before.decode()),
+            None if status == b"D" else bytes.fromhex(after.decode()),
+        )
+        for _, before, after, status, path in _CHANGE.findall(listing)
+    )

@@ -1,0 +1,51 @@
+"""What git's configuration says about one repository, read once, from all of git's files."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .command import GitCommand
+from .commits import Signature
+
+_TRUE = frozenset({"", "true", "yes", "on", "1"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Every value of every key, in git's order, the last one counting; keys as git lists them."""
+
+    values: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def read(cls, git: GitCommand) -> "Settings":
+        """Return the settings git runs under."""
+        values: dict[str, tuple[str, ...]] = {}
+        for entry in git.text("config", "--list", "-z", "--includes").split("\0"):
+            key, _, value = entry.partition("\n")
+            values[key] = (*values.get(key, ()), value)
+        return cls(values=values)
+
+    def last(self, key: str, default: str = "") -> str:
+        """Return the value that counts."""
+        return self.values.get(key, (default,))[-1]
+
+    @property
+    def algorithm(self) -> str:
+        """The hash of the repository's objects."""
+        return self.last("extensions.objectformat", "sha1").lower()
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether objects may be missing because the clone left them at the remote."""
+        promised = [key for key in self.values if key.startswith("remote.") and key.endswith(".promisor")]
+        return "extensions.partialclone" in self.values or any(self.last(key).lower() in _TRUE for key in promised)
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """The content filters that are configured, which never run here."""
+        names = {key.removeprefix("filter.").rpartition(".")[0] for key in self.values if key.startswith("filter.")}
+        return tuple(sorted(names))
+
+    @property
+    def author(self) -> Signature:
+        """Who the person at this machine is to git."""
+        return Signature(self.last("user.name", "Argosy"), self.last("user.email", "argosy@localhost"))
