@@ -1,0 +1,124 @@
+"""Fleet: what argosy.yaml says, every field of which has a default; without the file, ``Fleet()``.
+
+Where Git lacks what Karmada's answer depends on, a switch chooses between Argosy's default and Karmada's way.
+``compatibility: Karmada`` turns all of them at once; a switch that is written wins over it.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from .fleet_settings import ClusterAccess, KindScope, Rendered, Source
+from .guards import MovementGuard, RemovalGuard
+
+
+class NamespacePropagation(StrEnum):
+    """Which namespaces go along: those in use, all of the source everywhere (Karmada's), or what policies select."""
+
+    NEEDED = "Needed"
+    ALL = "All"
+    EXPLICIT = "Explicit"
+
+
+class Claims(StrEnum):
+    """Which policy holds a template: a function of the tree, or (Karmada's) the one that held it as long as it matches.
+
+    With ``Sticky`` a better policy takes over only by preemption.
+    """
+
+    PURE = "Pure"
+    STICKY = "Sticky"
+
+
+class Rescheduling(StrEnum):
+    """When a placed binding is decided anew: also when the source stops allowing a target, or only as Karmada does."""
+
+    SOURCE = "Source"
+    KARMADA = "Karmada"
+
+
+class TieBreak(StrEnum):
+    """Who gets the last replica of an equal division.
+
+    ``Identity``: by the parity of a hash of ``metadata.uid``, or else of the ObjectRef. ``Name``: ascending, as Karmada
+    does for an empty UID.
+    """
+
+    IDENTITY = "Identity"
+    NAME = "Name"
+
+
+class OnPolicyRemoval(StrEnum):
+    """What happens to a binding whose policy is gone: it stays, released, or its objects are removed."""
+
+    KEEP = "Keep"
+    REMOVE = "Remove"
+
+
+class Permission(StrEnum):
+    """Whether something risky is allowed."""
+
+    ALLOW = "Allow"
+    REFUSE = "Refuse"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """The settings of one fleet repository.
+
+    ``name``: other than ``default``, branches are called ``argosy-<name>/...``.
+    ``default_namespace``: written into namespaced objects and policies that have none.
+    ``kinds``: the scope of kinds whose CRD is nowhere in the source.
+    ``mirrors``: clusters whose folder is also published as a branch of its own (``*``: all).
+    ``is_karmada_compatible``: ``compatibility: Karmada``.
+    ``reserve_capacity``: each new placement lowers the capacity the rest of the pass sees.
+    ``require_recorded_apis``: a cluster with no recorded APIs fits nothing (Karmada's) instead of everything.
+    ``identity_overrides``: whether override policies may rename objects (Karmada lets them).
+    ``secrets``: whether Secrets may be in the source.
+    ``clusters``: how to reach members whose kubeconfig context is not named like them; ``kubeconfigs``: a folder
+    with one kubeconfig a cluster.
+    """
+
+    name: str = "default"
+    source: Source = field(default_factory=Source)
+    rendered: Rendered = field(default_factory=Rendered)
+    mirrors: tuple[str, ...] = ()
+    default_namespace: str = "default"
+    kinds: tuple[KindScope, ...] = ()
+    namespaces: NamespacePropagation = NamespacePropagation.NEEDED
+    is_karmada_compatible: bool = False
+    claims: Claims = Claims.PURE
+    rescheduling: Rescheduling = Rescheduling.SOURCE
+    reserve_capacity: bool = True
+    tie_break: TieBreak = TieBreak.IDENTITY
+    require_recorded_apis: bool = False
+    identity_overrides: Permission = Permission.REFUSE
+    on_policy_removal: OnPolicyRemoval = OnPolicyRemoval.KEEP
+    secrets: Permission = Permission.ALLOW
+    removal_guard: RemovalGuard = field(default_factory=RemovalGuard)
+    movement_guard: MovementGuard = field(default_factory=MovementGuard)
+    clusters: tuple[ClusterAccess, ...] = ()
+    kubeconfigs: str = ""
+    path: str = ""
+
+    @property
+    def branch_prefix(self) -> str:
+        """What every branch begins with: ``argosy`` or ``argosy-<name>``."""
+        return "argosy" if self.name == "default" else f"argosy-{self.name}"
+
+    @property
+    def rendered_branch(self) -> str:
+        """The branch that holds the truth."""
+        return self.rendered.branch or f"{self.branch_prefix}/rendered"
+
+    @property
+    def status_branch(self) -> str:
+        """The branch that holds what was seen."""
+        return f"{self.branch_prefix}/status"
+
+    def mirror_branch(self, cluster: str) -> str:
+        """Return the branch that mirrors a cluster's folder."""
+        return f"{self.branch_prefix}/cluster/{cluster}"
+
+    def agent_branch(self, cluster: str) -> str:
+        """Return the branch that a cluster's pull-mode agent alone writes."""
+        return f"{self.branch_prefix}/agent/{cluster}"

@@ -1,0 +1,23 @@
+"""Admitted plain data into values, and bindings and placements back into plain data.
+
+Everything here trusts ``render.admission``: types are right, defaults are set, what is empty is gone.
+"""
+
+from .binding_manifests import binding_manifest
+from .bindings import binding
+from .clusters import cluster
+from .fleets import fleet
+from .placement_manifests import placement_manifest, placement_text
+from .placements import Placements
+from .policies import propagation_policy
+
+__all__ = [
+    "Placements",
+    "binding",
+    "binding_manifest",
+    "cluster",
+    "fleet",
+    "placement_manifest",
+    "placement_text",
+    "propagation_policy",
+]

@@ -1,0 +1,138 @@
+"""Bindings as plain data: the ResourceBinding or ClusterResourceBinding that Karmada would hold."""
+
+from collections.abc import Iterable
+
+from render.binding import Binding, GracefulEvictionTask
+from render.model import TargetCluster
+from render.policy import ConflictResolution
+from render.resources import NodeClaim, ReplicaRequirements
+
+from .bindings import APPLIED_PLACEMENT, CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE
+from .placement_manifests import placement_manifest, placement_text
+from .presence import Kept, Plain, present
+
+
+def binding_manifest(binding: Binding) -> Plain:
+    """Return a binding as the ResourceBinding or ClusterResourceBinding Karmada would hold.
+
+    >>> from render.model import ObjectRef
+    >>> ref = ObjectRef("apps", "Deployment", "shop", "web")
+    >>> binding_manifest(Binding(ref=ref, api_version="apps/v1", replicas=2))["metadata"]
+    {'name': 'web-deployment', 'namespace': 'shop'}
+    """
+    ref = binding.ref
+    return present(
+        apiVersion="work.karmada.io/v1alpha2",
+        kind="ResourceBinding" if ref.namespace else "ClusterResourceBinding",
+        metadata=present(
+            name=f"{ref.name.replace(':', '.')}-{ref.kind}".lower(),
+            namespace=ref.namespace,
+            annotations=_annotations(binding),
+        ),
+        spec=_spec(binding),
+        status=present(
+            schedulerObservingAffinityName=binding.observed_affinity,
+            lastScheduledTime=binding.last_scheduled_at,
+            conditions=[
+                present(type=each.type, status=each.status, reason=each.reason, message=each.message)
+                for each in binding.conditions
+            ],
+        ),
+    )
+
+
+def _annotations(binding: Binding) -> Plain:
+    kind, _, name = binding.policy.partition(" ")
+    annotations: Plain = {}
+    if kind == "ClusterPropagationPolicy":
+        annotations[CLUSTER_POLICY_NAME] = name
+    elif kind:
+        annotations[POLICY_NAMESPACE], _, annotations[POLICY_NAME] = name.partition("/")
+    if binding.applied_placement is not None:
+        annotations[APPLIED_PLACEMENT] = placement_text(binding.applied_placement)
+    return annotations
+
+
+def _spec(binding: Binding) -> Plain:
+    ref, overwrites = binding.ref, binding.conflict_resolution is ConflictResolution.OVERWRITE
+    return present(
+        resource=present(
+            apiVersion=binding.api_version, kind=ref.kind, namespace=ref.namespace, name=ref.name, uid=binding.uid
+        ),
+        propagateDeps=binding.propagate_deps,
+        replicaRequirements=_requirements(binding.requirements),
+        replicas=binding.replicas,
+        components=[
+            {"name": each.name, "replicas": each.replicas}
+            | present(replicaRequirements=_requirements(each.requirements))
+            for each in binding.components
+        ],
+        clusters=_targets(binding.targets),
+        gracefulEvictionTasks=list(map(_eviction_task, binding.eviction_tasks)),
+        requiredBy=[
+            present(namespace=each.namespace, name=each.name, clusters=_targets(each.clusters))
+            for each in binding.required_by
+        ],
+        schedulerName=binding.scheduler_name,
+        placement=None if binding.placement is None else Kept(placement_manifest(binding.placement)),
+        rescheduleTriggeredAt=binding.reschedule_triggered_at,
+        conflictResolution="Overwrite" if overwrites else "",
+        suspension=_suspension(binding),
+        preserveResourcesOnDeletion=binding.preserve_resources_on_deletion,
+        schedulePriority=present(priority=binding.priority),
+        workloadAffinityGroups=present(
+            affinityGroup=binding.affinity_group, antiAffinityGroup=binding.anti_affinity_group
+        ),
+    )
+
+
+def _targets(targets: Iterable[TargetCluster]) -> list[Plain]:
+    return [
+        {"name": each.name, "replicas": each.replicas} if each.replicas else {"name": each.name} for each in targets
+    ]
+
+
+def _requirements(requirements: ReplicaRequirements | None) -> Kept | None:
+    if requirements is None:
+        return None
+    return Kept(
+        present(
+            nodeClaim=_node_claim(requirements.node_claim),
+            resourceRequest=dict(requirements.resource_request),
+            namespace=requirements.namespace,
+            priorityClassName=requirements.priority_class_name,
+        )
+    )
+
+
+def _node_claim(claim: NodeClaim | None) -> Kept | None:
+    if claim is None:
+        return None
+    affinity = claim.hard_node_affinity
+    return Kept(
+        present(
+            hardNodeAffinity=None if affinity is None else Kept(affinity),
+            nodeSelector=dict(claim.node_selector),
+            tolerations=list(claim.tolerations),
+        )
+    )
+
+
+def _eviction_task(task: GracefulEvictionTask) -> Plain:
+    plain = present(
+        fromCluster=task.from_cluster, purgeMode=task.purge_mode, reason=task.reason, producer=task.producer
+    )
+    if task.replicas is not None:
+        plain["replicas"] = task.replicas
+    if task.suppress_deletion is not None:
+        plain["suppressDeletion"] = task.suppress_deletion
+    return plain
+
+
+def _suspension(binding: Binding) -> Plain:
+    if binding.suspension is None:
+        return present(scheduling=binding.scheduling_suspended)
+    names = list(binding.suspension.dispatching_on_clusters)
+    return {"dispatching": binding.suspension.dispatching} | present(
+        dispatchingOnClusters=present(clusterNames=names), scheduling=binding.scheduling_suspended
+    )

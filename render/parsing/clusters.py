@@ -1,0 +1,64 @@
+"""Clusters from admitted objects: labels, place, taints, and the capacity and APIs their ``status`` declares."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from render.cluster import Cluster, ResourceModel, ResourceModelRange, ResourceSummary, Taint
+from render.model import Manifest
+
+
+def cluster(manifest: Manifest, *, path: str = "", document: int = 0) -> Cluster:
+    """Return the value of an admitted Cluster; a status without APIs records none (None)."""
+    metadata, spec, status = manifest["metadata"], manifest["spec"], manifest.get("status") or {}
+    return Cluster(
+        name=metadata["name"],
+        labels=metadata.get("labels") or {},
+        provider=spec.get("provider") or "",
+        region=spec.get("region") or "",
+        zones=tuple(spec.get("zones") or ()),
+        taints=tuple(map(_taint, spec.get("taints") or ())),
+        resource_models=tuple(map(_resource_model, spec.get("resourceModels") or ())),
+        api_enablements=_api_enablements(status.get("apiEnablements")),
+        resource_summary=_resource_summary(status.get("resourceSummary")),
+        is_terminating=bool(metadata.get("deletionTimestamp")),
+        sync_mode=spec["syncMode"],
+        path=path,
+        document=document,
+    )
+
+
+def _taint(plain: Manifest) -> Taint:
+    return Taint(key=plain["key"], value=plain.get("value") or "", effect=plain["effect"])
+
+
+def _resource_model(plain: Manifest) -> ResourceModel:
+    ranges = (
+        ResourceModelRange(name=each["name"], min=str(each["min"]), max=str(each["max"]))
+        for each in plain.get("ranges") or ()
+    )
+    return ResourceModel(grade=plain["grade"], ranges=tuple(ranges))
+
+
+def _api_enablements(plain: Iterable[Manifest] | None) -> frozenset[tuple[str, str]] | None:
+    if not plain:
+        return None
+    return frozenset(
+        (enablement["groupVersion"], resource["kind"])
+        for enablement in plain
+        for resource in enablement.get("resources") or ()
+    )
+
+
+def _resource_summary(plain: Manifest | None) -> ResourceSummary | None:
+    if plain is None:
+        return None
+    return ResourceSummary(
+        allocatable=_quantities(plain.get("allocatable")),
+        allocating=_quantities(plain.get("allocating")),
+        allocated=_quantities(plain.get("allocated")),
+        modelings=tuple((each["grade"], each["count"]) for each in plain.get("allocatableModelings") or ()),
+    )
+
+
+def _quantities(plain: Mapping[str, Any] | None) -> dict[str, str]:
+    return {name: str(quantity) for name, quantity in (plain or {}).items()}

@@ -1,0 +1,104 @@
+"""A Fleet from an admitted argosy.yaml: written switches win over those that ``compatibility`` turns."""
+
+from render.fleet import Claims, Fleet, NamespacePropagation, OnPolicyRemoval, Permission, Rescheduling, TieBreak
+from render.fleet_settings import ClusterAccess, KindScope, Rendered, Source
+from render.guards import MovementBudget, MovementGuard, PinnedObject, RemovalGuard
+from render.model import Manifest
+
+_ARGOSY: Manifest = {
+    "claims": "Pure",
+    "rescheduling": "Source",
+    "reserveCapacity": True,
+    "tieBreak": "Identity",
+    "requireRecordedAPIs": False,
+    "identityOverrides": "Refuse",
+}
+_KARMADA: Manifest = {
+    "claims": "Sticky",
+    "rescheduling": "Karmada",
+    "reserveCapacity": False,
+    "tieBreak": "Name",
+    "requireRecordedAPIs": True,
+    "identityOverrides": "Allow",
+}
+
+
+def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
+    """Return the settings of an admitted Fleet document."""
+    spec = manifest.get("spec") or {}
+    is_karmada_compatible = spec.get("compatibility") == "Karmada"
+    switches = {**(_KARMADA if is_karmada_compatible else _ARGOSY), **spec}
+    return Fleet(
+        name=(manifest.get("metadata") or {}).get("name") or "default",
+        source=_source(spec.get("source") or {}),
+        rendered=_rendered(spec.get("rendered") or {}),
+        mirrors=tuple(spec.get("mirrors") or ()),
+        default_namespace=spec.get("defaultNamespace") or "default",
+        kinds=tuple(map(_kind_scope, spec.get("kinds") or ())),
+        namespaces=NamespacePropagation(spec.get("namespaces") or "Needed"),
+        is_karmada_compatible=is_karmada_compatible,
+        claims=Claims(switches["claims"]),
+        rescheduling=Rescheduling(switches["rescheduling"]),
+        reserve_capacity=switches["reserveCapacity"],
+        tie_break=TieBreak(switches["tieBreak"]),
+        require_recorded_apis=switches["requireRecordedAPIs"],
+        identity_overrides=Permission(switches["identityOverrides"]),
+        on_policy_removal=OnPolicyRemoval(spec.get("onPolicyRemoval") or "Keep"),
+        secrets=Permission(spec.get("secrets") or "Allow"),
+        removal_guard=_removal_guard(spec.get("removalGuard") or {}),
+        movement_guard=_movement_guard(spec.get("movementGuard") or {}),
+        clusters=tuple(map(_cluster_access, spec.get("clusters") or ())),
+        kubeconfigs=spec.get("kubeconfigs") or "",
+        path=path,
+    )
+
+
+def _source(plain: Manifest) -> Source:
+    return Source(paths=tuple(plain.get("paths") or (".",)), ignore=tuple(plain.get("ignore") or ()))
+
+
+def _rendered(plain: Manifest) -> Rendered:
+    return Rendered(remote=plain.get("remote") or "", branch=plain.get("branch") or "")
+
+
+def _kind_scope(plain: Manifest) -> KindScope:
+    return KindScope(group=plain.get("group") or "", kind=plain["kind"], is_namespaced=plain["scope"] == "Namespaced")
+
+
+def _removal_guard(plain: Manifest) -> RemovalGuard:
+    default = RemovalGuard()
+    return RemovalGuard(
+        count=plain.get("count", default.count),
+        percent=plain.get("percent", default.percent),
+        whole=plain.get("whole", default.whole),
+    )
+
+
+def _movement_guard(plain: Manifest) -> MovementGuard:
+    return MovementGuard(
+        fleet=_movement_budget(plain.get("fleet") or {}),
+        workload=_movement_budget(plain.get("workload") or {}),
+        minimum_clusters=plain.get("minimumClusters") or 0,
+        minimum_regions=plain.get("minimumRegions") or 0,
+        pinned=tuple(map(_pinned_object, plain.get("pinned") or ())),
+    )
+
+
+def _movement_budget(plain: Manifest) -> MovementBudget:
+    return MovementBudget(replicas=plain.get("replicas"), percent=plain.get("percent"))
+
+
+def _pinned_object(plain: Manifest) -> PinnedObject:
+    return PinnedObject(
+        group=plain.get("group") or "",
+        kind=plain.get("kind") or "",
+        namespace=plain.get("namespace") or "",
+        name=plain.get("name") or "",
+        clusters=tuple(plain.get("clusters") or ()),
+    )
+
+
+def _cluster_access(plain: Manifest) -> ClusterAccess:
+    return ClusterAccess(
+        name=plain["name"], context=plain.get("context") or "", kubeconfig=plain.get("kubeconfig") or ""
+    )

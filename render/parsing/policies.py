@@ -1,0 +1,60 @@
+"""PropagationPolicies and ClusterPropagationPolicies from admitted objects."""
+
+from render.model import Manifest
+from render.policy import ConflictResolution, Preemption, PropagationPolicy, SchedulePriority, Suspension
+
+from .placements import Placements
+from .selectors import resource_selectors
+
+
+def propagation_policy(
+    manifest: Manifest, *, path: str = "", document: int = 0, placements: Placements | None = None
+) -> PropagationPolicy:
+    """Return the value of an admitted policy of either kind.
+
+    With ``placements`` of a load, policies with equal placements share one value.
+    """
+    metadata, spec = manifest["metadata"], manifest["spec"]
+    return PropagationPolicy(
+        name=metadata["name"],
+        namespace=metadata.get("namespace") or "",
+        resource_selectors=resource_selectors(spec["resourceSelectors"]),
+        placement=(placements or Placements()).of(spec.get("placement") or {}),
+        priority=spec.get("priority") or 0,
+        preemption=Preemption(spec.get("preemption") or "Never"),
+        propagate_deps=spec.get("propagateDeps") or False,
+        dependent_overrides=tuple(spec.get("dependentOverrides") or ()),
+        scheduler_name=spec.get("schedulerName") or "default-scheduler",
+        failover=spec.get("failover"),
+        conflict_resolution=ConflictResolution(spec.get("conflictResolution") or "Abort"),
+        activation_preference=spec.get("activationPreference") or "",
+        suspension=suspension(spec.get("suspension")),
+        preserve_resources_on_deletion=spec.get("preserveResourcesOnDeletion") or False,
+        schedule_priority=_schedule_priority(spec.get("schedulePriority")),
+        permanent_id=_permanent_id(metadata.get("labels") or {}, manifest["kind"]),
+        path=path,
+        document=document,
+    )
+
+
+def suspension(plain: Manifest | None) -> Suspension | None:
+    """Return what a policy or a binding suspends; the ``scheduling`` of bindings is not part of it."""
+    if plain is None or set(plain) == {"scheduling"}:
+        return None
+    clusters = plain.get("dispatchingOnClusters") or {}
+    return Suspension(
+        dispatching=plain.get("dispatching") or False,
+        dispatching_on_clusters=tuple(clusters.get("clusterNames") or ()),
+    )
+
+
+def _schedule_priority(plain: Manifest | None) -> SchedulePriority | None:
+    if plain is None:
+        return None
+    return SchedulePriority(
+        priority_class_source=plain["priorityClassSource"], priority_class_name=plain["priorityClassName"]
+    )
+
+
+def _permanent_id(labels: Manifest, kind: str) -> str:
+    return str(labels.get(f"{kind.lower()}.karmada.io/permanent-id") or "")

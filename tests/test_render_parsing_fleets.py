@@ -1,0 +1,110 @@
+"""argosy.yaml becomes a Fleet; ``compatibility: Karmada`` turns every switch that is not written."""
+
+from typing import Any
+
+from render.fleet import Claims, Fleet, NamespacePropagation, OnPolicyRemoval, Permission, Rescheduling, TieBreak
+from render.fleet_settings import ClusterAccess, KindScope, Rendered, Source
+from render.guards import MovementBudget, MovementGuard, PinnedObject, RemovalGuard
+from render.parsing import fleet
+
+
+def an_argosy_yaml(**spec: Any) -> dict[str, Any]:
+    return {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}, "spec": spec}
+
+
+def test_an_empty_document_says_what_no_document_says() -> None:
+    assert fleet(an_argosy_yaml()) == Fleet()
+    assert fleet({"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet"}) == Fleet()
+
+
+def test_every_field_is_read() -> None:
+    found = fleet(
+        {
+            "metadata": {"name": "edge"},
+            "spec": {
+                "source": {"paths": ["fleet"], "ignore": ["*.tmp.yaml"]},
+                "rendered": {"remote": "trees", "branch": "live"},
+                "mirrors": ["*"],
+                "defaultNamespace": "apps",
+                "kinds": [
+                    {"group": "example.io", "kind": "Widget", "scope": "Namespaced"},
+                    {"kind": "Odd", "scope": "Cluster"},
+                ],
+                "namespaces": "All",
+                "claims": "Sticky",
+                "rescheduling": "Karmada",
+                "reserveCapacity": False,
+                "tieBreak": "Name",
+                "requireRecordedAPIs": True,
+                "identityOverrides": "Allow",
+                "onPolicyRemoval": "Remove",
+                "secrets": "Refuse",
+                "removalGuard": {"count": 0, "percent": 50, "whole": 1},
+                "movementGuard": {
+                    "fleet": {"replicas": 30},
+                    "workload": {"percent": 0},
+                    "minimumClusters": 2,
+                    "minimumRegions": 1,
+                    "pinned": [{"group": "apps", "kind": "StatefulSet", "namespace": "db", "clusters": ["eu-1"]}],
+                },
+                "clusters": [{"name": "eu-1", "context": "prod-eu", "kubeconfig": "eu.conf"}],
+                "kubeconfigs": "~/.kube/fleet",
+            },
+        },
+        path="argosy.yaml",
+    )
+    assert found == Fleet(
+        name="edge",
+        source=Source(paths=("fleet",), ignore=("*.tmp.yaml",)),
+        rendered=Rendered(remote="trees", branch="live"),
+        mirrors=("*",),
+        default_namespace="apps",
+        kinds=(
+            KindScope(group="example.io", kind="Widget", is_namespaced=True),
+            KindScope(group="", kind="Odd", is_namespaced=False),
+        ),
+        namespaces=NamespacePropagation.ALL,
+        claims=Claims.STICKY,
+        rescheduling=Rescheduling.KARMADA,
+        reserve_capacity=False,
+        tie_break=TieBreak.NAME,
+        require_recorded_apis=True,
+        identity_overrides=Permission.ALLOW,
+        on_policy_removal=OnPolicyRemoval.REMOVE,
+        secrets=Permission.REFUSE,
+        removal_guard=RemovalGuard(count=0, percent=50, whole=1),
+        movement_guard=MovementGuard(
+            fleet=MovementBudget(replicas=30),
+            workload=MovementBudget(percent=0),
+            minimum_clusters=2,
+            minimum_regions=1,
+            pinned=(PinnedObject(group="apps", kind="StatefulSet", namespace="db", clusters=("eu-1",)),),
+        ),
+        clusters=(ClusterAccess(name="eu-1", context="prod-eu", kubeconfig="eu.conf"),),
+        kubeconfigs="~/.kube/fleet",
+        path="argosy.yaml",
+    )
+
+
+def test_compatibility_turns_every_switch_but_the_written_ones() -> None:
+    assert fleet(an_argosy_yaml(compatibility="Karmada", reserveCapacity=True)) == Fleet(
+        is_karmada_compatible=True,
+        claims=Claims.STICKY,
+        rescheduling=Rescheduling.KARMADA,
+        reserve_capacity=True,
+        tie_break=TieBreak.NAME,
+        require_recorded_apis=True,
+        identity_overrides=Permission.ALLOW,
+    )
+
+
+def test_branches_carry_the_name_of_a_fleet_that_has_one() -> None:
+    names = [
+        (each.rendered_branch, each.status_branch, each.mirror_branch("eu"), each.agent_branch("eu"))
+        for each in (Fleet(), Fleet(name="edge"), Fleet(rendered=Rendered(branch="live")))
+    ]
+    assert names == [
+        ("argosy/rendered", "argosy/status", "argosy/cluster/eu", "argosy/agent/eu"),
+        ("argosy-edge/rendered", "argosy-edge/status", "argosy-edge/cluster/eu", "argosy-edge/agent/eu"),
+        ("live", "argosy/status", "argosy/cluster/eu", "argosy/agent/eu"),
+    ]
