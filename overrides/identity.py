@@ -1,0 +1,50 @@
+"""Identity never changes by override: an object keeps its apiVersion, kind, namespace and name in every cluster.
+
+Karmada allows it, and then loses track of the object: what a renaming override left behind is never removed.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .errors import Refused
+
+Identity = tuple[Any, ...]
+
+_KEYS_BY_FIELD: Mapping[str, tuple[str, ...]] = {
+    "apiVersion": ("apiVersion",),
+    "kind": ("kind",),
+    "metadata.namespace": ("metadata", "namespace"),
+    "metadata.name": ("metadata", "name"),
+}
+
+
+def touches_identity(tokens: Sequence[str]) -> bool:
+    """Say whether an edit at a path could change an identity: at one of its fields, or above one.
+
+    >>> touches_identity(["metadata", "name"]), touches_identity(["metadata", "labels"]), touches_identity([])
+    (True, False, True)
+    """
+    return any(tuple(tokens) == keys[: len(tokens)] for keys in _KEYS_BY_FIELD.values())
+
+
+def identity_of(manifest: Any) -> Identity:
+    """Return what identifies an object: apiVersion, kind, namespace and name; an empty one is none."""
+    return tuple(_value(manifest, keys) for keys in _KEYS_BY_FIELD.values())
+
+
+def check_identity(before: Identity, manifest: Any) -> None:
+    """Refuse an edit that changed the identity of an object."""
+    pairs = zip(_KEYS_BY_FIELD, before, identity_of(manifest), strict=True)
+    changed = [field for field, old, new in pairs if old != new]
+    if changed:
+        raise Refused(
+            f"changes {' and '.join(changed)}: an override never renames or moves an object",
+            hint="give these clusters a template of their own, and leave them out of this one's propagation policy",
+        )
+
+
+def _value(manifest: Any, keys: Sequence[str]) -> Any:
+    node = manifest
+    for key in keys:
+        node = node.get(key) if isinstance(node, dict) else None
+    return node or None

@@ -1,0 +1,100 @@
+"""JSON pointers as Karmada reads them, resolved against a document.
+
+Karmada is more lenient than RFC 6901: what stands before the first slash is ignored, an index may count from the end of
+a list (``-1``) or carry a sign or zeros, and a ``~`` that escapes nothing stands for itself.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from .draft import Key
+from .errors import Refused
+
+_INDEX = re.compile(r"[+-]?[0-9]{1,18}")
+_ESCAPE = re.compile("~[01]")
+_MEANING = {"~0": "~", "~1": "/"}
+
+
+def tokens_of(path: str) -> tuple[str, ...] | None:
+    """Return the decoded segments of a path, none for the whole document; None if no slash makes it a path.
+
+    >>> tokens_of("/metadata/labels/app~1tier"), tokens_of("x/replicas"), tokens_of("replicas")
+    (('metadata', 'labels', 'app/tier'), ('replicas',), None)
+    """
+    if not path:
+        return ()
+    _, slash, rest = path.partition("/")
+    if not slash:
+        return None
+    return tuple(unescaped(token) for token in rest.split("/"))
+
+
+def unescaped(token: str) -> str:
+    """Return what a segment stands for."""
+    return _ESCAPE.sub(lambda match: _MEANING[match[0]], token) if "~" in token else token
+
+
+def escaped(keys: Sequence[Key]) -> str:
+    """Return the RFC 6901 pointer of a path of keys.
+
+    >>> escaped(["metadata", "labels", "app/tier", 0])
+    '/metadata/labels/app~1tier/0'
+    """
+    return "".join(f"/{str(key).replace('~', '~0').replace('/', '~1')}" for key in keys)
+
+
+def index_of(token: str, length: int) -> int | None:
+    """Return the index a segment means in a list that may hold ``length`` items there, or None.
+
+    >>> index_of("1", 3), index_of("-1", 3), index_of("3", 3), index_of("-", 3)
+    (1, 2, None, None)
+    """
+    if not _INDEX.fullmatch(token):
+        return None
+    index = int(token)
+    if index < 0:
+        index += length
+    return index if 0 <= index < length else None
+
+
+def container_keys(document: Any, tokens: Sequence[str]) -> tuple[list[Key], Any]:
+    """Return the keys that lead to the container of the last segment, and the container.
+
+    Every segment before the last must exist and hold a mapping or a list: nothing is created on the way.
+    """
+    keys: list[Key] = []
+    node = document
+    for token in tokens[:-1]:
+        key = _existing(node, token)
+        if key is None:
+            raise missing(keys, token, node)
+        keys.append(key)
+        node = node[key]
+    if not isinstance(node, dict | list):
+        raise missing(keys, tokens[-1], node)
+    return keys, node
+
+
+def missing(keys: Sequence[Key], token: str, container: Any, *, within: str = "") -> Refused:
+    """Return the refusal for a segment that leads nowhere in its container."""
+    return Refused(_why_missing(keys, token, container), within=within)
+
+
+def _existing(node: Any, token: str) -> Key | None:
+    if isinstance(node, dict):
+        # An empty segment never leads anywhere in Karmada, even if there is such a key.
+        return token if token and token in node else None
+    return index_of(token, len(node)) if isinstance(node, list) else None
+
+
+def _why_missing(keys: Sequence[Key], token: str, container: Any) -> str:
+    place = escaped(keys) or "the object"
+    if isinstance(container, dict):
+        return f"{token!r} does not exist in {place}"
+    if not isinstance(container, list):
+        return f"{place} is neither mapping nor list, so it has no {token!r}"
+    if not _INDEX.fullmatch(token):
+        return f"{place} is a list, and {token!r} is no index of it"
+    count = len(container)
+    return f"index {token} is out of range: {place} has {count} item{'' if count == 1 else 's'}"

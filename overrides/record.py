@@ -1,0 +1,99 @@
+"""What was applied: the rules, as messages name them and as Karmada records them on a Work."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import Origin
+from .jsontext import json_text
+from .policy import (
+    CommandArgsOverrider,
+    FieldOverrider,
+    ImageOverrider,
+    LabelAnnotationOverrider,
+    OverridePolicy,
+    Overriders,
+    PlaintextOverrider,
+    RuleWithCluster,
+)
+
+APPLIED_CLUSTER_OVERRIDES = "policy.karmada.io/applied-cluster-overrides"
+APPLIED_OVERRIDES = "policy.karmada.io/applied-overrides"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """A rule that applied: its policy as ``ClusterOverridePolicy name``, its field path, and what it says."""
+
+    policy: str
+    rule: str
+    origin: Origin
+    source: OverridePolicy
+    overriders: Overriders
+
+
+def applied_rule(policy: OverridePolicy, rule: RuleWithCluster) -> Applied:
+    """Return the record of a rule."""
+    origin = Origin(policy=str(policy), path=policy.path, document=policy.document)
+    return Applied(policy=str(policy), rule=rule.path, origin=origin, source=policy, overriders=rule.overriders)
+
+
+def applied_annotations(applied: Iterable[Applied]) -> dict[str, str]:
+    """Return the annotations Karmada puts on a Work: the rules that applied, by policy name; none if none did."""
+    items: dict[str, list[Applied]] = {}
+    for rule in applied:
+        key = APPLIED_OVERRIDES if rule.source.namespace else APPLIED_CLUSTER_OVERRIDES
+        items.setdefault(key, []).append(rule)
+    return {key: _json(sorted(rules, key=lambda rule: rule.source.name)) for key, rules in items.items()}
+
+
+def _json(rules: Iterable[Applied]) -> str:
+    shadows = [{"policyName": rule.source.name, "overriders": overriders_of(rule.overriders)} for rule in rules]
+    return json_text(shadows)
+
+
+def overriders_of(overriders: Overriders) -> dict[str, Any]:
+    """Return overriders as plain data in the API's spelling, empty lists left out."""
+    lists = {
+        "plaintext": [_plaintext(each, "path") for each in overriders.plaintext],
+        "imageOverrider": [_image(each) for each in overriders.image],
+        "commandOverrider": [_words(each) for each in overriders.command],
+        "argsOverrider": [_words(each) for each in overriders.args],
+        "labelsOverrider": [_entries(each) for each in overriders.labels],
+        "annotationsOverrider": [_entries(each) for each in overriders.annotations],
+        "fieldOverrider": [_field(each) for each in overriders.field],
+    }
+    return {key: value for key, value in lists.items() if value}
+
+
+def _plaintext(overrider: PlaintextOverrider, path: str) -> dict[str, Any]:
+    return {path: overrider.path, "operator": overrider.operator, "value": overrider.value}
+
+
+def _image(overrider: ImageOverrider) -> dict[str, Any]:
+    predicate = {} if overrider.predicate is None else {"predicate": {"path": overrider.predicate}}
+    return {
+        **predicate,
+        "component": overrider.component,
+        "operator": overrider.operator,
+        **_given("value", overrider.value),
+    }
+
+
+def _words(overrider: CommandArgsOverrider) -> dict[str, Any]:
+    words = _given("value", list(overrider.value))
+    return {"containerName": overrider.container_name, "operator": overrider.operator, **words}
+
+
+def _entries(overrider: LabelAnnotationOverrider) -> dict[str, Any]:
+    return {"operator": overrider.operator, "value": dict(sorted(overrider.value.items()))}
+
+
+def _field(overrider: FieldOverrider) -> dict[str, Any]:
+    patches = {"json": overrider.json, "yaml": overrider.yaml}
+    formats = {name: [_plaintext(each, "subPath") for each in patch] for name, patch in patches.items() if patch}
+    return {"fieldPath": overrider.field_path, **formats}
+
+
+def _given(key: str, value: Any) -> dict[str, Any]:
+    return {key: value} if value else {}

@@ -1,0 +1,70 @@
+"""Policies compiled for a fleet: each rule with the clusters it targets and its edits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from render.bits import Mask
+from render.cluster_index import ClusterIndex
+
+from .edits import Edit, compiled_edits
+from .policy import OverridePolicy
+from .record import Applied, applied_rule
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """A rule of a policy: where it applies, what it does and how it is recorded."""
+
+    clusters: Mask
+    edits: tuple[Edit, ...]
+    applied: Applied
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledPolicy:
+    """A policy with its rules in order."""
+
+    policy: OverridePolicy
+    rules: tuple[Rule, ...]
+
+
+def compiled_policy(policy: OverridePolicy, clusters: ClusterIndex) -> CompiledPolicy:
+    """Compile a policy; a rule without target cluster means every cluster."""
+    rules = (
+        Rule(
+            clusters=clusters.all if rule.target_cluster is None else clusters.matching(rule.target_cluster),
+            edits=compiled_edits(rule.overriders, f"{rule.path}.overriders"),
+            applied=applied_rule(policy, rule),
+        )
+        for rule in policy.rules
+    )
+    return CompiledPolicy(policy, tuple(rules))
+
+
+def classes(rules: Sequence[Rule], clusters: Mask) -> tuple[tuple[Mask, tuple[Rule, ...]], ...]:
+    """Split clusters into those to which the same rules apply, in the order of each class' first cluster.
+
+    Every rule splits the classes it cuts through. The class without rules stays first, so that many rules for one
+    cluster each take one step each.
+    """
+    if not clusters:
+        return ()
+    masks = [clusters]
+    chosen: list[tuple[Rule, ...]] = [()]
+    for rule in rules:
+        left = clusters & rule.clusters
+        for position in range(len(masks)):
+            inside = masks[position] & left
+            if not inside:
+                continue
+            left ^= inside
+            if inside == masks[position]:
+                chosen[position] = (*chosen[position], rule)
+            else:
+                masks[position] ^= inside
+                masks.append(inside)
+                chosen.append((*chosen[position], rule))
+            if not left:
+                break
+    pairs = zip(masks, chosen, strict=True)
+    return tuple(sorted(pairs, key=lambda pair: pair[0] & -pair[0]))
