@@ -1,0 +1,24 @@
+"""YAML in and out: what kubectl reads, and what kubectl reads back."""
+
+from .document import Document, DocumentError, DocumentErrors, Position
+from .emitting import emit, emit_json, emit_spliced
+from .holes import Emitted, Hole, copy_value
+from .positions import locate, locate_field
+from .reading import parse_documents, read_documents
+
+__all__ = [
+    "Document",
+    "DocumentError",
+    "DocumentErrors",
+    "Emitted",
+    "Hole",
+    "Position",
+    "copy_value",
+    "emit",
+    "emit_json",
+    "emit_spliced",
+    "locate",
+    "locate_field",
+    "parse_documents",
+    "read_documents",
+]

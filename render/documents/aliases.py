@@ -1,0 +1,87 @@
+"""Anchors and aliases of one document: what an alias means, and how much aliases may add up to.
+
+Aliased containers are shared, never copied, so a "billion laughs" costs nothing here; it is refused because whoever
+walks the value would pay. The bound is kubectl's: few aliases in a small document, none that expand it 100 times.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from .refusal import MAX_ALIASED, MAX_DEPTH, Refusal, quoted
+
+_OPEN = object()
+_TOO_MUCH = "aliases that expand beyond all measure"
+
+
+@dataclass(slots=True)
+class Anchor:
+    """A named node: its value once it is complete. A scalar is kept as resolved, before JSON."""
+
+    name: str
+    value: Any = _OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """A container's nodes with all aliases expanded, its own nodes, and its height."""
+
+    size: int
+    own: int
+    height: int
+
+
+class Anchors:
+    """The anchors of a document, by name; the last one opened with a name is the one an alias means."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Anchor] = {}
+        self.measures: dict[int, _Measure] = {}
+        self.used = False
+        self.merged = 0
+
+    def open(self, name: str) -> Anchor:
+        """Register an anchor whose node starts here; its value is set when the node is complete."""
+        anchor = self.by_name[name] = Anchor(name)
+        return anchor
+
+    def value(self, name: str, *, depth: int) -> Any:
+        """Return what an alias stands for, at a depth of the document."""
+        anchor = self.by_name.get(name)
+        if anchor is None:
+            raise Refusal(f"alias of an unknown anchor {quoted(name)}", "anchors are known only within their document")
+        if anchor.value is _OPEN:
+            raise Refusal(f"anchor {quoted(name)} contains itself")
+        self.used = True
+        if isinstance(anchor.value, (dict, list)) and depth + self.measure(anchor.value).height > MAX_DEPTH:
+            raise Refusal(f"nested deeper than {MAX_DEPTH} levels")
+        return anchor.value
+
+    def merge(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return a merged mapping after counting it."""
+        self.used = True
+        self.merged += len(value)
+        if self.merged > MAX_ALIASED:
+            raise Refusal(_TOO_MUCH)
+        return value
+
+    def check(self, value: Any) -> None:
+        """Refuse a finished document most of which comes from aliases."""
+        if not self.used or not isinstance(value, (dict, list)):
+            return
+        size = self.measure(value).size
+        aliased = size - sum(measure.own for measure in self.measures.values())
+        if aliased > MAX_ALIASED or (size > 1000 and aliased > 0.99 * size):
+            raise Refusal(_TOO_MUCH)
+
+    def measure(self, value: dict[str, Any] | list[Any]) -> _Measure:
+        """Return the measure of a container; shared ones are measured once."""
+        known = self.measures.get(id(value))
+        if known is not None:
+            return known
+        children = value.values() if isinstance(value, dict) else value
+        inner = [self.measure(child) for child in children if isinstance(child, (dict, list))]
+        own = 1 + len(value) - len(inner) + (len(value) if isinstance(value, dict) else 0)
+        size = own + sum(measure.size for measure in inner)
+        height = 1 + max((measure.height for measure in inner), default=0)
+        self.measures[id(value)] = _Measure(size, own, height)
+        return self.measures[id(value)]

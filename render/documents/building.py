@@ -1,0 +1,164 @@
+"""Plain data from parser events, as go-yaml and then JSON make it: keys become text, merge keys are merged.
+
+A container is built by one function that pulls events until its end; recursion is bounded by ``MAX_DEPTH``. Ordinary
+scalars, which are nearly everything, are resolved in place through a memo; whatever has a tag, an anchor or an alias
+goes through ``_node``. A refusal carries no position: it is that of the last event pulled.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from .aliases import Anchors
+from .events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, StreamEndEvent
+from .refusal import MAX_DEPTH, Refusal, quoted
+from .scalars import PlainKeys, PlainValues, UnusableScalar, json_key, json_value, resolve
+from .tags import resolve_tagged
+
+_MERGE_TAG = "tag:yaml.org,2002:merge"
+_KEPT_LAST = "kubectl would silently keep only the last one"
+
+
+class _Merge(str):
+    """The key of a merge; a quoted ``"<<"`` is an ordinary key."""
+
+    __slots__ = ()
+
+
+_MERGE = _Merge("<<")
+_VALUES, _KEYS = PlainValues(), PlainKeys({"<<": _MERGE})
+
+
+class Builder:
+    """Builds the one document of a chunk; ``line`` (from 0) is where it starts."""
+
+    def __init__(self, next_event: Callable[[], Any]) -> None:
+        self.next_event = next_event
+        self.anchors = Anchors()
+        self.depth = 0
+        self.line = 0
+
+    def document(self) -> Any:
+        """Return the value of the document; None where there is none."""
+        self.next_event()
+        if type(self.next_event()) is StreamEndEvent:
+            return None
+        root = self.next_event()
+        self.line = root.start_mark.line
+        try:
+            value = self._node(root)
+        except UnusableScalar as error:
+            raise Refusal(str(error)) from None
+        self.anchors.check(value)
+        self.next_event()
+        if type(self.next_event()) is not StreamEndEvent:
+            raise Refusal("text after the end marker '...', which kubectl ignores", "start a new document with '---'")
+        return value
+
+    def _node(self, event: Any) -> Any:
+        """Return the value of the node that starts with an event."""
+        kind = type(event)
+        if kind is AliasEvent:
+            value = self.anchors.value(event.anchor, depth=self.depth)
+            return value if isinstance(value, (dict, list)) else json_value(value)
+        anchor = self.anchors.open(event.anchor) if event.anchor is not None else None
+        if kind is ScalarEvent:
+            scalar = _scalar(event)
+            if anchor:
+                anchor.value = scalar
+            return json_value(scalar)
+        value = self._mapping() if kind is MappingStartEvent else self._sequence()
+        if anchor:
+            anchor.value = value
+        return value
+
+    def _sequence(self) -> list[Any]:
+        next_event = self.next_event
+        self._descend()
+        items: list[Any] = []
+        while True:
+            event = next_event()
+            if type(event) is ScalarEvent and event.tag is None and event.anchor is None:
+                items.append(_VALUES[event.value] if event.implicit[0] else event.value)
+            elif type(event) is SequenceEndEvent:
+                self.depth -= 1
+                return items
+            else:
+                items.append(self._node(event))
+
+    def _mapping(self) -> dict[str, Any]:
+        next_event = self.next_event
+        self._descend()
+        mapping: dict[str, Any] = {}
+        while True:
+            event = next_event()
+            if type(event) is ScalarEvent and event.tag is None and event.anchor is None:
+                key = _KEYS[event.value] if event.implicit[0] else event.value
+            elif type(event) is MappingEndEvent:
+                self.depth -= 1
+                return mapping
+            else:
+                key = self._key(event)
+            if key is _MERGE:
+                return self._merged(mapping)
+            if key in mapping:
+                raise Refusal(f"duplicate key {quoted(key)}", _KEPT_LAST)
+            event = next_event()
+            if type(event) is ScalarEvent and event.tag is None and event.anchor is None:
+                mapping[key] = _VALUES[event.value] if event.implicit[0] else event.value
+            else:
+                mapping[key] = self._node(event)
+
+    def _merged(self, mapping: dict[str, Any]) -> dict[str, Any]:
+        """Finish a mapping after its first merge key: a merge replaces keys before it, keys after it replace it."""
+        written = set(mapping)
+        self._merge_into(mapping)
+        while type(event := self.next_event()) is not MappingEndEvent:
+            key = self._key(event)
+            if key is _MERGE:
+                self._merge_into(mapping)
+                continue
+            if key in written:
+                raise Refusal(f"duplicate key {quoted(key)}", _KEPT_LAST)
+            written.add(key)
+            mapping[key] = self._node(self.next_event())
+        self.depth -= 1
+        return mapping
+
+    def _merge_into(self, mapping: dict[str, Any]) -> None:
+        event = self.next_event()
+        value = self._node(event)
+        # A sequence must stand here itself; an alias of one is refused, as kubectl does. Earlier items win.
+        sources = value[::-1] if isinstance(value, list) and type(event) is not AliasEvent else [value]
+        for source in sources:
+            if not isinstance(source, dict):
+                raise Refusal("a merge key '<<' without a mapping", "merge a mapping or a list of mappings")
+            mapping.update(self.anchors.merge(source))
+
+    def _key(self, event: Any) -> str:
+        """Return the key that an event is; mappings and sequences cannot be one."""
+        kind = type(event)
+        if kind is AliasEvent:
+            value = self.anchors.value(event.anchor, depth=self.depth)
+        elif kind is ScalarEvent:
+            if event.value == "<<" and (event.implicit[0] or event.tag == _MERGE_TAG):
+                return _MERGE
+            value = _scalar(event)
+            if event.anchor is not None:
+                self.anchors.open(event.anchor).value = value
+        else:
+            value = {}
+        if isinstance(value, (dict, list)):
+            raise Refusal("a key that is a mapping or a list", "JSON objects have text keys")
+        return json_key(value)
+
+    def _descend(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise Refusal(f"nested deeper than {MAX_DEPTH} levels")
+
+
+def _scalar(event: Any) -> Any:
+    """Return a scalar as resolved, before JSON."""
+    if event.tag is not None:
+        return resolve_tagged(event.tag, event.value)
+    return resolve(event.value) if event.implicit[0] else event.value

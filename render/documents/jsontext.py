@@ -1,0 +1,93 @@
+"""JSON as kubectl reads it: a stream of values where a file starts with ``{``; what is not JSON is tried as YAML."""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from .refusal import MAX_DEPTH, Refusal, quoted
+from .scalars import json_value
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_SPACE = re.compile(r"[ \t\n\r]*")
+_LONGEST_NUMBER = 400
+
+
+class JsonValue(NamedTuple):
+    """A JSON value and where it stands in its text."""
+
+    value: Any
+    start: int
+    end: int
+
+
+class NotJson(ValueError):
+    """Text that is not JSON from ``start`` on, which shows at ``offset``."""
+
+    def __init__(self, start: int, offset: int, message: str) -> None:
+        super().__init__(message)
+        self.start = start
+        self.offset = offset
+        self.message = message
+
+
+def next_json_value(text: str, start: int) -> JsonValue | None:
+    """Return the JSON value that follows in a text, or None at its end."""
+    offset = _after_space(text, start)
+    if offset == len(text):
+        return None
+    try:
+        value, end = _DECODER.raw_decode(text, offset)
+    except json.JSONDecodeError as error:
+        raise NotJson(start, error.pos, error.msg) from None
+    except RecursionError:
+        raise Refusal(f"nested deeper than {MAX_DEPTH} levels") from None
+    _check_depth(value, 0)
+    return JsonValue(value, offset, end)
+
+
+def _after_space(text: str, offset: int) -> int:
+    match = _SPACE.match(text, offset)
+    return match.end() if match else offset
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for key, member in pairs:
+        name = _repaired(key)
+        if name in value:
+            raise Refusal(f"duplicate key {quoted(name)}", "kubectl would silently keep only the last one")
+        value[name] = _repaired(member)
+    return value
+
+
+def _repaired(value: Any) -> Any:
+    """Return a member with each half of a surrogate pair (an escape such as d800 alone) replaced, as Go does."""
+    if isinstance(value, str):
+        return value if value.isascii() else _LONE_SURROGATE.sub("\ufffd", value)
+    return [_repaired(item) for item in value] if isinstance(value, list) else value
+
+
+def _integer(digits: str) -> Any:
+    return _float(digits) if len(digits) > _LONGEST_NUMBER else json_value(int(digits))
+
+
+def _float(digits: str) -> Any:
+    number = float(digits)
+    if abs(number) == float("inf"):
+        raise Refusal("a number beyond all floats")
+    return json_value(number)
+
+
+def _constant(name: str) -> Any:
+    raise json.JSONDecodeError("Expecting value", name, 0)
+
+
+def _check_depth(value: Any, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise Refusal(f"nested deeper than {MAX_DEPTH} levels")
+    if isinstance(value, (dict, list)):
+        for child in value.values() if isinstance(value, dict) else value:
+            _check_depth(child, depth + 1)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant)

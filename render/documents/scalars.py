@@ -1,0 +1,163 @@
+"""What a plain (unquoted) scalar means to kubectl: its value, and its text as a key.
+
+The rules are those of sigs.k8s.io/yaml: YAML 1.1 words for booleans and null, Go's notation for numbers, and whatever
+does not fit int64 becomes a float, because every value passes through JSON on its way to Kubernetes.
+"""
+
+import math
+import re
+import struct
+from decimal import Decimal
+from typing import Any
+
+_TRUE = ("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON")
+_FALSE = ("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF")
+_NULL = ("", "~", "null", "Null", "NULL")
+_INFINITY = (".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF")
+_WORDS: dict[str, Any] = {
+    **dict.fromkeys(_TRUE, True),
+    **dict.fromkeys(_FALSE, False),
+    **dict.fromkeys(_NULL),
+    **dict.fromkeys(_INFINITY, math.inf),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
+}
+_FIRST_OF_WORD_OR_NUMBER = frozenset("+-.0123456789yYnNtTfFoO~")
+_FIRST_OF_NUMBER = frozenset("+-0123456789")
+
+_INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|(0|[1-9][0-9]*))", re.ASCII)
+_BINARY_WITH_INNER_SIGN = re.compile(r"0b([-+][01]+)", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
+_FLOAT_AFTER_POINT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?", re.ASCII)
+
+INT64_MIN, INT64_MAX, UINT64_MAX = -(2**63), 2**63 - 1, 2**64 - 1
+
+
+class UnusableScalar(ValueError):
+    """A scalar that has no place in JSON: infinity, not-a-number, a key that is null."""
+
+
+def plain_value(text: str) -> Any:
+    """Return the value kubectl gives a plain scalar.
+
+    >>> [plain_value(text) for text in ("on", "0777", "08", "1_000", "1e3", "1:30", "2024-01-01")]
+    [True, 511, 8, 1000, 1000, '1:30', '2024-01-01']
+    """
+    return json_value(resolve(text))
+
+
+def plain_key(text: str) -> str:
+    """Return the key kubectl makes of a plain scalar: numbers and booleans are written out.
+
+    >>> plain_key("on"), plain_key("0x1F"), plain_key("1e6")
+    ('true', '31', '1e+06')
+    """
+    return json_key(resolve(text))
+
+
+def resolve(text: str) -> Any:
+    """Return what go-yaml makes of a plain scalar, before it becomes JSON: integers to uint64 are exact."""
+    if text and text[0] not in _FIRST_OF_WORD_OR_NUMBER:
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] == ".":
+        return _float_or_text(text.replace("_", ""), text) if _FLOAT_AFTER_POINT.fullmatch(text) else text
+    return _number_or_text(text) if text[0] in _FIRST_OF_NUMBER else text
+
+
+def _number_or_text(text: str) -> Any:
+    digits = text.replace("_", "")
+    match = _INTEGER.fullmatch(digits)
+    number = _integer(match) if match else None
+    if number is not None:
+        return number
+    if _FLOAT.fullmatch(digits):
+        return _float_or_text(digits, text)
+    # Go reads what follows "0b" as a signed binary number: 0b-11 is -3.
+    match = _BINARY_WITH_INNER_SIGN.fullmatch(digits)
+    number = int(match[1], 2) if match else None
+    return number if number is not None and INT64_MIN <= number <= INT64_MAX else text
+
+
+def _integer(match: re.Match[str]) -> int | None:
+    """Return the integer, or None where neither int64 nor (without a sign) uint64 holds it."""
+    sign, *digits = match.groups()
+    number = next(int(text, base) for text, base in zip(digits, (16, 8, 2, 10), strict=True) if text)
+    number = -number if sign == "-" else number
+    return number if INT64_MIN <= number <= (INT64_MAX if sign else UINT64_MAX) else None
+
+
+def _float_or_text(digits: str, text: str) -> float | str:
+    number = float(digits)
+    return text if math.isinf(number) else number
+
+
+def json_value(value: Any) -> Any:
+    """Return a resolved scalar as it leaves JSON: a number is an int where its digits fit int64, else a float."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise UnusableScalar("infinity and not-a-number cannot be stored in Kubernetes")
+        number = int(Decimal(repr(value))) if value.is_integer() and abs(value) < 1e21 else None
+        return number if number is not None and INT64_MIN <= number <= INT64_MAX else value
+    if isinstance(value, int) and not INT64_MIN <= value <= INT64_MAX:
+        return float(value)
+    return value
+
+
+def json_key(value: Any) -> str:
+    """Return a resolved scalar as the key of a JSON object."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return _float_key(value)
+    if value is None or not INT64_MIN <= value <= INT64_MAX:
+        raise UnusableScalar("a key that is null" if value is None else "a key that is a number beyond int64")
+    return str(value)
+
+
+def _float_key(value: float) -> str:
+    """Return Go's shortest text of the nearest float32: sigs.k8s.io/yaml writes float keys that way.
+
+    >>> _float_key(0.1), _float_key(1234567.0), _float_key(1e-5)
+    ('0.1', '1.234567e+06', '1e-05')
+    """
+    try:
+        narrow = struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        narrow = math.copysign(math.inf, value)
+    if not math.isfinite(narrow):
+        return ".nan" if math.isnan(narrow) else (".inf" if narrow > 0 else "-.inf")
+    texts = (f"{narrow:.{digits}e}" for digits in range(9))
+    shortest = next(text for text in texts if struct.pack("f", float(text)) == struct.pack("f", narrow))
+    exponent = int(shortest.partition("e")[2])
+    if -4 <= exponent < 6:
+        digits = len(shortest.partition("e")[0].lstrip("-").replace(".", "")) - 1
+        return f"{narrow:.{max(digits - exponent, 0)}f}"
+    return shortest
+
+
+class PlainValues(dict[str, Any]):
+    """Plain scalars already resolved, by their text; long and surplus ones are resolved anew."""
+
+    size, longest = 1 << 16, 128
+
+    def __missing__(self, text: str) -> Any:
+        value = plain_value(text)
+        if len(self) < self.size and len(text) <= self.longest:
+            self[text] = value
+        return value
+
+
+class PlainKeys(dict[str, str]):
+    """Plain keys already resolved, by their text."""
+
+    size, longest = 1 << 16, 128
+
+    def __missing__(self, text: str) -> str:
+        key = plain_key(text)
+        if len(self) < self.size and len(text) <= self.longest:
+            self[text] = key
+        return key
