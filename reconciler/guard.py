@@ -6,26 +6,18 @@ of more than ``whole`` objects, or everything the cluster holds - unless the sou
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from render.errors import GuardRefused
-from render.gitobjects import TREE_MODE, TreeEntry, parse_tree
+from render.gitobjects import TREE_MODE, TreeEntry
+from render.guards import RemovalGuard
 
-ReadTree = Callable[[bytes], bytes]
+ReadTree = Callable[[bytes], Iterable[TreeEntry]]
 Paths = frozenset[tuple[str, ...]]
 
 _NAMESPACE_FOLDER = ("_cluster", "Namespace")
 _LISTED = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemovalLimits:
-    """How much may leave a cluster in one commit: ``count`` objects or ``percent`` of them, whichever is more."""
-
-    count: int = 10
-    percent: int = 20
-    whole: int = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +45,7 @@ class Allowance:
 
 
 def removals(
-    before: Mapping[str, bytes], after: Mapping[str, bytes], read_tree: ReadTree, limits: RemovalLimits
+    before: Mapping[str, bytes], after: Mapping[str, bytes], read_tree: ReadTree, limits: RemovalGuard
 ) -> tuple[Removal, ...]:
     """Return what every cluster loses, by cluster name; clusters that lose nothing are left out.
 
@@ -85,8 +77,7 @@ def _held_and_removed(old: bytes, new: bytes | None, read_tree: ReadTree) -> tup
 def _object_paths(tree_id: bytes, read_tree: ReadTree, above: tuple[str, ...] = ()) -> Iterable[tuple[str, ...]]:
     if above == _NAMESPACE_FOLDER:
         return
-    entries: Sequence[TreeEntry] = parse_tree(read_tree(tree_id))
-    for entry in entries:
+    for entry in read_tree(tree_id):
         path = (*above, entry.name.decode("utf-8", "surrogateescape"))
         if entry.mode == TREE_MODE:
             yield from _object_paths(entry.id, read_tree, path)
@@ -94,7 +85,7 @@ def _object_paths(tree_id: bytes, read_tree: ReadTree, above: tuple[str, ...] = 
             yield path
 
 
-def _broken_limits(held: Paths, removed: Paths, limits: RemovalLimits) -> tuple[str, ...]:
+def _broken_limits(held: Paths, removed: Paths, limits: RemovalGuard) -> tuple[str, ...]:
     if len(removed) == len(held):
         return ("everything it holds",)
     reasons = []

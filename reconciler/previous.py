@@ -1,45 +1,36 @@
 """The previous rendered commit as a value: its bindings, and its trees read when they are asked for."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from render.binding import Binding
 from render.bits import Mask
-from render.gitobjects import TreeEntry, parse_tree
+from render.gitobjects import TREE_MODE, TreeEntry
 from render.model import ObjectRef
 from render.tree import Variant
 
-ReadTrees = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
-"""Read tree objects by raw id."""
+ReadTrees = Callable[[Iterable[bytes]], Mapping[bytes, tuple[TreeEntry, ...]]]
+"""Read the entries of tree objects by raw id."""
 
 
 @dataclass(slots=True)
 class StoredTrees:
-    """Trees of the repository by id, each read once and kept parsed."""
+    """Trees of the repository by id, each read once."""
 
     read: ReadTrees
-    raw: dict[bytes, bytes] = field(default_factory=dict)
-    parsed: dict[bytes, Mapping[str, TreeEntry]] = field(default_factory=dict)
-
-    def content(self, tree_id: bytes) -> bytes:
-        """Return the encoded tree."""
-        if tree_id not in self.raw:
-            self.raw.update(self.read([tree_id]))
-        return self.raw[tree_id]
+    known: dict[bytes, Mapping[str, TreeEntry]] = field(default_factory=dict)
 
     def load(self, tree_ids: Iterable[bytes]) -> None:
         """Read many trees in one go."""
-        missing = {tree_id for tree_id in tree_ids if tree_id not in self.raw}
+        missing = {tree_id for tree_id in tree_ids if tree_id not in self.known}
         if missing:
-            self.raw.update(self.read(missing))
+            for tree_id, entries in self.read(missing).items():
+                self.known[tree_id] = {entry.name.decode(): entry for entry in entries}
 
     def entries(self, tree_id: bytes) -> Mapping[str, TreeEntry]:
         """Return a tree's entries by name."""
-        found = self.parsed.get(tree_id)
-        if found is None:
-            found = {entry.name.decode(): entry for entry in parse_tree(self.content(tree_id))}
-            self.parsed[tree_id] = found
-        return found
+        self.load((tree_id,))
+        return self.known[tree_id]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +59,14 @@ class RenderedTree:
         for folder in path[:-1]:
             masks = self._below(masks, folder)
         return tuple(Variant(clusters, blob_id) for blob_id, clusters in self._below(masks, path[-1]).items())
+
+    def files(self, tree_id: bytes, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], bytes]]:
+        """Yield every file below a tree: its path and blob id."""
+        for name, entry in self.trees.entries(tree_id).items():
+            if entry.mode == TREE_MODE:
+                yield from self.files(entry.id, (*above, name))
+            else:
+                yield (*above, name), entry.id
 
     def _below(self, masks: Mapping[bytes, Mask], name: str) -> dict[bytes, Mask]:
         self.trees.load(masks)

@@ -6,7 +6,7 @@ written to ``bindings/``. Nothing here is a time: recorded times are RFC 3339 te
 
 from dataclasses import dataclass, field
 
-from .model import ObjectRef, TargetCluster
+from .model import Manifest, ObjectRef, TargetCluster
 from .placement import Placement
 from .policy import ConflictResolution, Suspension
 from .resources import Component, ReplicaRequirements
@@ -14,12 +14,16 @@ from .resources import Component, ReplicaRequirements
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """A metav1.Condition without its time: type, status ``True``/``False``/``Unknown``, reason, message."""
+    """A metav1.Condition without its time: type, status ``True``/``False``/``Unknown``, reason, message.
+
+    ``since`` is the source commit that first had it so, where that is worth knowing.
+    """
 
     type: str
     status: str
     reason: str = ""
     message: str = ""
+    since: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +70,7 @@ class Binding:
     eviction_tasks: tuple[GracefulEvictionTask, ...] = ()
     propagate_deps: bool = False
     scheduler_name: str = ""
+    failover: Manifest | None = None
     conflict_resolution: ConflictResolution = ConflictResolution.ABORT
     preserve_resources_on_deletion: bool = False
     suspension: Suspension | None = None

@@ -43,6 +43,14 @@ class PlacedFile:
     name: str
     variants: tuple[Variant, ...]
 
+    @property
+    def holders(self) -> Mask:
+        """The clusters that hold the file."""
+        holders = 0
+        for variant in self.variants:
+            holders |= variant.clusters
+        return holders
+
 
 @dataclass(slots=True)
 class TreeStore:

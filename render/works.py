@@ -18,7 +18,7 @@ from .binding import Binding
 from .bits import Mask
 from .documents import Hole, copy_value, emit_spliced
 from .gitobjects import Spliced, object_id, spliced_id
-from .interpreter import Interpreter, InterpreterError
+from .interpreter import Interpreter, InterpreterError, Operation
 from .interpreter.pruning import pruned
 from .model import Manifest, Template
 from .placement import ReplicaSchedulingType
@@ -79,10 +79,10 @@ class Content(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Clusters in which an object could not be built, and why."""
+    """Clusters in which an object could not be built, and why: an override's or the interpreter's error."""
 
     clusters: Mask
-    message: str
+    error: Exception
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +115,9 @@ def render_works(template: Template, binding: Binding, workshop: Workshop) -> Wo
             failures.append(revised)
             continue
         for overridden in workshop.override(revised.manifest, revised.clusters):
-            if overridden.manifest is None:
-                failures.append(Failure(clusters=overridden.clusters, message=str(overridden.error)))
-            else:
+            if overridden.error is not None:
+                failures.append(Failure(clusters=overridden.clusters, error=overridden.error))
+            elif overridden.manifest is not None:
                 contents.append(Content(overridden.clusters, overridden.manifest, tuple(overridden.applied)))
     blobs: dict[bytes, bytes | Spliced] = {}
     variants = [variant for content in contents for variant in _emitted(content, targets, blobs)]
@@ -166,7 +166,7 @@ def _revisions(
     opened = manifest
     if any(target.completions >= 0 for target in targets):
         opened = _with_hole(opened, ("spec", "completions"), COMPLETIONS)
-    if not binding.is_workload or not interpreter.has("InterpretReplicaRevision", manifest):
+    if not binding.is_workload or not interpreter.has(Operation.REVISE_REPLICA, manifest):
         return [Content(every, opened, ())]
     path = interpreter.replica_field(manifest)
     if path is not None:
@@ -181,7 +181,7 @@ def _revised(manifest: Manifest, replicas: int, clusters: Mask, interpreter: Int
     try:
         return Content(clusters, interpreter.revise_replica(manifest, replicas), ())
     except InterpreterError as error:
-        return Failure(clusters=clusters, message=str(error))
+        return Failure(clusters=clusters, error=error)
 
 
 def _with_hole(manifest: Manifest, path: Sequence[str], name: str) -> Manifest:

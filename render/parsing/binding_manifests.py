@@ -34,7 +34,9 @@ def binding_manifest(binding: Binding) -> Plain:
             schedulerObservingAffinityName=binding.observed_affinity,
             lastScheduledTime=binding.last_scheduled_at,
             conditions=[
-                present(type=each.type, status=each.status, reason=each.reason, message=each.message)
+                present(
+                    type=each.type, status=each.status, reason=each.reason, message=each.message, since=each.since
+                )
                 for each in binding.conditions
             ],
         ),
@@ -75,6 +77,7 @@ def _spec(binding: Binding) -> Plain:
         ],
         schedulerName=binding.scheduler_name,
         placement=None if binding.placement is None else Kept(placement_manifest(binding.placement)),
+        failover=binding.failover,
         rescheduleTriggeredAt=binding.reschedule_triggered_at,
         conflictResolution="Overwrite" if overwrites else "",
         suspension=_suspension(binding),

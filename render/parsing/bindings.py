@@ -42,6 +42,7 @@ def binding(manifest: Manifest, *, placements: Placements | None = None) -> Bind
         eviction_tasks=tuple(map(_eviction_task, spec.get("gracefulEvictionTasks") or ())),
         propagate_deps=spec.get("propagateDeps") or False,
         scheduler_name=spec.get("schedulerName") or "",
+        failover=spec.get("failover"),
         conflict_resolution=ConflictResolution(spec.get("conflictResolution") or "Abort"),
         preserve_resources_on_deletion=spec.get("preserveResourcesOnDeletion") or False,
         suspension=suspension(spec.get("suspension")),
@@ -137,4 +138,5 @@ def _condition(plain: Manifest) -> Condition:
         status=plain["status"],
         reason=plain.get("reason") or "",
         message=plain.get("message") or "",
+        since=plain.get("since") or "",
     )

@@ -32,6 +32,7 @@ def propagation_policy(
         preserve_resources_on_deletion=spec.get("preserveResourcesOnDeletion") or False,
         schedule_priority=_schedule_priority(spec.get("schedulePriority")),
         permanent_id=_permanent_id(metadata.get("labels") or {}, manifest["kind"]),
+        is_terminating=bool(metadata.get("deletionTimestamp")),
         path=path,
         document=document,
     )

@@ -1,0 +1,85 @@
+"""Bindings as files: Karmada's ResourceBinding, one line per target cluster.
+
+A fleet's bindings name clusters a million times. So the lines of a target list are made once for all bindings that
+share it, and read back without the YAML parser; a file somebody wrote by hand is read as any other YAML.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from render.binding import Binding
+from render.documents import emit, parse_documents
+from render.model import TargetCluster
+from render.parsing import Placements, binding, binding_manifest
+
+_MARK = "argosy-target-clusters"
+_MARKED_LINE = f"\n  clusters: {_MARK}\n".encode()
+_HEAD = b"\n  clusters:\n"
+_LINE = re.compile(rb"  - \{name: (\"?)([a-z0-9.-]+)\1(?:, replicas: ([0-9]+))?\}\n")
+_LINES = re.compile(
+    rb"\n  clusters:\n((?:  - \{name: (?:\"[a-z0-9.-]+\"|[a-z0-9.-]+)(?:, replicas: [0-9]+)?\}\n)+)(?!  -)"
+)
+_PLAIN_NAME = re.compile(r"[a-z](?:[a-z0-9-]*[a-z0-9])?")
+_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+
+
+@dataclass(slots=True)
+class BindingWriter:
+    """Writes bindings of one pass; equal target lists are one tuple and so one text."""
+
+    texts: dict[int, tuple[tuple[TargetCluster, ...], bytes]] = field(default_factory=dict)
+
+    def file_of(self, bound: Binding) -> bytes:
+        """Return the file of a binding."""
+        if not bound.targets:
+            return emit(binding_manifest(bound))
+        manifest = binding_manifest(replace(bound, targets=()))
+        manifest["spec"]["clusters"] = _MARK
+        head, tail = emit(manifest).split(_MARKED_LINE, 1)
+        return b"".join((head, _HEAD, self._text(bound.targets), tail))
+
+    def _text(self, targets: tuple[TargetCluster, ...]) -> bytes:
+        known = self.texts.get(id(targets))
+        if known is None or known[0] is not targets:
+            known = self.texts[id(targets)] = (targets, target_lines(targets))
+        return known[1]
+
+
+def target_lines(targets: Iterable[TargetCluster]) -> bytes:
+    r"""Return a line per target cluster, in the scheduler's order.
+
+    >>> target_lines([TargetCluster("eu-1", 3), TargetCluster("us-1")])
+    b'  - {name: eu-1, replicas: 3}\n  - {name: us-1}\n'
+    """
+    return "".join(
+        [
+            f"  - {{name: {_scalar(name)}, replicas: {replicas}}}\n" if replicas else f"  - {{name: {_scalar(name)}}}\n"
+            for name, replicas in ((target.name, target.replicas) for target in targets)
+        ]
+    ).encode()
+
+
+def _scalar(name: str) -> str:
+    return name if _is_plain(name) else f'"{name}"'
+
+
+def _is_plain(name: str) -> bool:
+    return _PLAIN_NAME.fullmatch(name) is not None and name not in _WORDS
+
+
+def parse_binding_file(content: bytes, placements: Placements) -> Binding:
+    """Read a binding back; DocumentError or KeyError when the file is no binding."""
+    found = _LINES.search(content)
+    if found is None:
+        return _parsed(content, placements)
+    lines = _LINE.findall(found.group(1))
+    if any(not quote and not _is_plain(name.decode()) for quote, name, _ in lines):
+        return _parsed(content, placements)
+    rest = content[: found.start()] + b"\n" + content[found.end() :]
+    targets = tuple([TargetCluster(name.decode(), int(replicas or 0)) for _, name, replicas in lines])
+    return replace(_parsed(rest, placements), targets=targets)
+
+
+def _parsed(content: bytes, placements: Placements) -> Binding:
+    return binding(parse_documents(content)[0].value, placements=placements)

@@ -1,0 +1,112 @@
+"""Which policy holds which template: the bindings of a pass before they are scheduled.
+
+Every template of the source is matched anew (or keeps the policy that claimed it, with ``claims: Sticky``). A template
+that no policy holds any more keeps its last binding, *released*: nothing vanishes because a policy did.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from render.binding import Binding, Condition
+from render.fleet import Fleet, OnPolicyRemoval, TieBreak
+from render.interpreter import Interpreter, InterpreterError, Replicas
+from render.making import make_binding
+from render.matching import Match, MatchOptions, NoPolicyReason, PolicyIndex
+from render.model import ObjectRef, Template
+
+from .desired import Desired
+
+SCHEDULED = "Scheduled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """The templates of a pass by what holds them.
+
+    ``bindings`` await scheduling. ``released`` keep every byte. ``failed`` could not be interpreted and keep what they
+    had. ``unmatched`` are held by nothing; dependencies may still bring them along. ``matches`` say why, for all.
+    """
+
+    bindings: tuple[Binding, ...]
+    released: tuple[Binding, ...]
+    failed: tuple[tuple[Template, InterpreterError], ...]
+    unmatched: tuple[Template, ...]
+    matches: Mapping[ObjectRef, Match]
+
+
+def policy_index(desired: Desired) -> PolicyIndex:
+    """Index the source's policies, with the overrides and priority classes they may wait for."""
+    return PolicyIndex(
+        desired.policies,
+        override_policies=frozenset((policy.namespace, policy.name) for policy in desired.override_policies),
+        priority_by_class=_priorities(desired.templates),
+    )
+
+
+def _priorities(templates: Iterable[Template]) -> Mapping[str, int]:
+    return {
+        template.ref.name: template.manifest.get("value", 0)
+        for template in templates
+        if template.ref.kind == "PriorityClass" and template.ref.group == "scheduling.k8s.io"
+    }
+
+
+def claim_templates(desired: Desired, interpreter: Interpreter, previous: Mapping[ObjectRef, Binding]) -> Claims:
+    """Match every template and make its binding."""
+    policies, options = policy_index(desired), MatchOptions(claims=desired.fleet.claims)
+    bindings, released, failed, unmatched = [], [], [], []
+    matches: dict[ObjectRef, Match] = {}
+    for template in desired.templates:
+        before = previous.get(template.ref)
+        match = policies.match(template, claim=before.policy if before else "", options=options)
+        matches[template.ref] = match
+        if match.policy is None:
+            kept = released_binding(before, match, desired.fleet) if before else None
+            if kept is None:
+                unmatched.append(template)
+            else:
+                released.append(kept)
+            continue
+        try:
+            interpretation = interpret(template, interpreter)
+        except InterpreterError as error:
+            failed.append((template, error))
+            continue
+        made = make_binding(template, match, interpretation, previous=before)
+        bindings.append(replace(made, uid=tie_break_identity(template, desired.fleet)))
+    return Claims(
+        bindings=tuple(bindings),
+        released=tuple(released),
+        failed=tuple(failed),
+        unmatched=tuple(unmatched),
+        matches=matches,
+    )
+
+
+def interpret(template: Template, interpreter: Interpreter) -> Replicas | None:
+    """Ask the interpreter for a template's replicas; None for what has none."""
+    return interpreter.replicas(template.manifest)
+
+
+def tie_break_identity(template: Template, fleet: Fleet) -> str:
+    """Return the text whose hash decides ties in division: the uid, else the ObjectRef; nothing with ``Name``."""
+    if fleet.tie_break is TieBreak.NAME:
+        return ""
+    return template.uid or str(template.ref)
+
+
+def released_binding(before: Binding, match: Match, fleet: Fleet) -> Binding | None:
+    """Return the binding of a template that no policy holds any more, None when nothing held it or it must go."""
+    was_held = bool(before.policy) or any(
+        condition.type == SCHEDULED and condition.reason == NoPolicyReason.NO_POLICY for condition in before.conditions
+    )
+    if not was_held or fleet.on_policy_removal is OnPolicyRemoval.REMOVE:
+        return None
+    reason = match.reason or NoPolicyReason.NO_POLICY
+    message = match.message or "no policy selects it; its objects stay as they are"
+    return replace(
+        before,
+        policy="",
+        required_by=(),
+        conditions=(Condition(type=SCHEDULED, status="False", reason=reason, message=message),),
+    )

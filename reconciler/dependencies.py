@@ -1,0 +1,113 @@
+"""Objects that follow a workload to its clusters: ``propagateDeps``.
+
+A dependency that a policy holds keeps its own placement and settings and merely gains the clusters it is required in;
+one that no policy holds gets an *attached* binding with nothing but those clusters.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from render.binding import Binding, BindingSnapshot, Condition
+from render.interpreter import Interpreter, InterpreterError
+from render.model import ObjectRef, Template
+from render.parsing.selectors import label_selector
+from render.policy import ConflictResolution
+from render.resources import DependentObject
+from render.selection import matches
+
+NOT_SCHEDULED = Condition(
+    type="Scheduled", status="False", reason="NotScheduled", message="no policy holds it; it follows what requires it"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Following:
+    """What follows what: the owners' snapshots by dependency, and owners whose dependencies could not be read."""
+
+    snapshots: Mapping[ObjectRef, tuple[BindingSnapshot, ...]]
+    owners: Mapping[ObjectRef, tuple[Binding, ...]]
+    failed: tuple[tuple[ObjectRef, InterpreterError], ...]
+
+
+def binding_name(ref: ObjectRef) -> str:
+    """Return Karmada's name of an object's binding.
+
+    >>> binding_name(ObjectRef("rbac.authorization.k8s.io", "ClusterRole", "", "system:Foo"))
+    'system.foo-clusterrole'
+    """
+    return f"{ref.name.replace(':', '.')}-{ref.kind}".lower()
+
+
+def following(
+    bindings: Iterable[Binding], template_by_ref: Mapping[ObjectRef, Template], interpreter: Interpreter
+) -> Following:
+    """Find what every binding with ``propagateDeps`` brings along. Cluster-scoped owners bring nothing (Karmada's)."""
+    index = _TemplateIndex(template_by_ref.values())
+    owners: dict[ObjectRef, list[Binding]] = {}
+    failed = []
+    for binding in bindings:
+        if not binding.propagate_deps or not binding.ref.namespace:
+            continue
+        try:
+            wanted = interpreter.dependencies(template_by_ref[binding.ref].manifest)
+        except InterpreterError as error:
+            failed.append((binding.ref, error))
+            continue
+        for ref in {ref for dependency in wanted for ref in index.found(dependency)}:
+            owners.setdefault(ref, []).append(binding)
+    ordered = {ref: tuple(sorted(found, key=lambda owner: owner.ref)) for ref, found in owners.items()}
+    snapshots = {ref: tuple(sorted(map(_snapshot, found), key=_identity)) for ref, found in ordered.items()}
+    return Following(snapshots=snapshots, owners=ordered, failed=tuple(failed))
+
+
+def _snapshot(owner: Binding) -> BindingSnapshot:
+    return BindingSnapshot(namespace=owner.ref.namespace, name=binding_name(owner.ref), clusters=owner.targets)
+
+
+def _identity(snapshot: BindingSnapshot) -> tuple[str, str]:
+    return snapshot.namespace, snapshot.name
+
+
+def with_dependencies(
+    bindings: Sequence[Binding], follows: Following, template_by_ref: Mapping[ObjectRef, Template]
+) -> tuple[Binding, ...]:
+    """Return the bindings with what requires them, and attached bindings for dependencies that had none."""
+    held = {binding.ref: binding for binding in bindings}
+    for ref, snapshots in follows.snapshots.items():
+        if ref in held:
+            held[ref] = replace(held[ref], required_by=snapshots)
+        else:
+            held[ref] = _attached(template_by_ref[ref], snapshots, follows.owners[ref])
+    return tuple(held[ref] for ref in sorted(held))
+
+
+def _attached(template: Template, snapshots: tuple[BindingSnapshot, ...], owners: Sequence[Binding]) -> Binding:
+    overwrite = any(owner.conflict_resolution is ConflictResolution.OVERWRITE for owner in owners)
+    return Binding(
+        ref=template.ref,
+        api_version=template.api_version,
+        required_by=snapshots,
+        conflict_resolution=ConflictResolution.OVERWRITE if overwrite else ConflictResolution.ABORT,
+        preserve_resources_on_deletion=any(owner.preserve_resources_on_deletion for owner in owners),
+        conditions=(NOT_SCHEDULED,),
+    )
+
+
+class _TemplateIndex:
+    """Templates by what a dependency names: apiVersion, kind and namespace, then a name or labels."""
+
+    def __init__(self, templates: Iterable[Template]) -> None:
+        self._by_kind: dict[tuple[str, str, str], dict[str, Template]] = {}
+        for template in templates:
+            key = (template.api_version, template.ref.kind, template.ref.namespace)
+            self._by_kind.setdefault(key, {})[template.ref.name] = template
+
+    def found(self, dependency: DependentObject) -> list[ObjectRef]:
+        """Return the templates a dependency means; one that is not in the source is ignored, as Karmada does."""
+        named = self._by_kind.get((dependency.api_version, dependency.kind, dependency.namespace), {})
+        if dependency.name:
+            return [named[dependency.name].ref] if dependency.name in named else []
+        if dependency.label_selector is None:
+            return []
+        selector = label_selector(dependency.label_selector)
+        return [template.ref for template in named.values() if selector and matches(selector, template.labels)]

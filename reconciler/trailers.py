@@ -1,0 +1,24 @@
+"""The trailers of rendered commits - all that is needed to make one again - and the version that made them."""
+
+from collections.abc import Mapping
+from functools import cache
+
+SOURCE = "Argosy-Source"
+PREVIOUS = "Argosy-Previous"
+VERSION = "Argosy-Version"
+NOW = "Argosy-Now"
+ALLOW_REMOVAL = "Argosy-Allow-Removal"
+
+
+@cache
+def engine_version() -> str:
+    """Return the version of the engine, as commits record it."""
+    from importlib.metadata import version
+
+    return version("argosy")
+
+
+def rendered_trailers(*, source: str, previous: str | None) -> Mapping[str, str]:
+    """Return the trailers of a rendered commit: all that is needed to make it again."""
+    found = {SOURCE: source, VERSION: engine_version()}
+    return {**found, PREVIOUS: previous} if previous else found
