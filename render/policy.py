@@ -43,7 +43,7 @@ class PropagationPolicy:
     """A PropagationPolicy (``namespace`` set) or a ClusterPropagationPolicy (``namespace`` empty).
 
     ``failover`` stays the API's plain mapping: nothing reads it before the failover rules land.
-    ``permanent_id`` is Karmada's claim label, usually empty in Git.
+    ``permanent_id`` is Karmada's claim label, usually empty in Git. ``is_terminating``: it has a deletionTimestamp.
     """
 
     name: str
@@ -62,6 +62,7 @@ class PropagationPolicy:
     preserve_resources_on_deletion: bool = False
     schedule_priority: SchedulePriority | None = None
     permanent_id: str = ""
+    is_terminating: bool = False
     path: str = ""
     document: int = 0
 
