@@ -4,14 +4,17 @@ Every template of the source is matched anew (or keeps the policy that claimed i
 that no policy holds any more keeps its last binding, *released*: nothing vanishes because a policy did.
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from render.binding import Binding, Condition
+from render.documents import emit
 from render.fleet import Fleet, OnPolicyRemoval, TieBreak
-from render.interpreter import Interpreter, InterpreterError, Replicas
-from render.making import make_binding
+from render.interpreter import Interpreter, InterpreterError
+from render.interpreter.pruning import pruned
 from render.matching import Match, MatchOptions, NoPolicyReason, PolicyIndex
+from render.matching_binding import interpreted_workload, make_binding
 from render.model import ObjectRef, Template
 
 from .desired import Desired
@@ -68,12 +71,14 @@ def claim_templates(desired: Desired, interpreter: Interpreter, previous: Mappin
                 released.append(kept)
             continue
         try:
-            interpretation = interpret(template, interpreter)
+            workload = interpreted_workload(template, interpreter)
         except InterpreterError as error:
             failed.append((template, error))
             continue
-        made = make_binding(template, match, interpretation, previous=before)
-        bindings.append(replace(made, uid=tie_break_identity(template, desired.fleet)))
+        made = make_binding(template, match, workload, before, is_changed=_is_changed(template, match, before))
+        if made is not None:
+            digest = template_digest(template) if match.is_lazy else ""
+            bindings.append(replace(made, template_digest=digest) if digest else made)
     return Claims(
         bindings=tuple(bindings),
         released=tuple(released),
@@ -83,16 +88,14 @@ def claim_templates(desired: Desired, interpreter: Interpreter, previous: Mappin
     )
 
 
-def interpret(template: Template, interpreter: Interpreter) -> Replicas | None:
-    """Ask the interpreter for a template's replicas; None for what has none."""
-    return interpreter.replicas(template.manifest)
+def _is_changed(template: Template, match: Match, before: Binding | None) -> bool:
+    """Whether a template differs from the one its binding was made of; asked of lazy policies alone."""
+    return not match.is_lazy or before is None or before.template_digest != template_digest(template)
 
 
-def tie_break_identity(template: Template, fleet: Fleet) -> str:
-    """Return the text whose hash decides ties in division: the uid, else the ObjectRef; nothing with ``Name``."""
-    if fleet.tie_break is TieBreak.NAME:
-        return ""
-    return template.uid or str(template.ref)
+def template_digest(template: Template) -> str:
+    """Return a short hash of what a user wrote in a template."""
+    return hashlib.sha256(emit(pruned(template.manifest))).hexdigest()[:16]
 
 
 def released_binding(before: Binding, match: Match, fleet: Fleet) -> Binding | None:

@@ -72,7 +72,7 @@ def with_dependencies(
     bindings: Sequence[Binding], follows: Following, template_by_ref: Mapping[ObjectRef, Template]
 ) -> tuple[Binding, ...]:
     """Return the bindings with what requires them, and attached bindings for dependencies that had none."""
-    held = {binding.ref: binding for binding in bindings}
+    held = {binding.ref: replace(binding, required_by=()) if binding.required_by else binding for binding in bindings}
     for ref, snapshots in follows.snapshots.items():
         if ref in held:
             held[ref] = replace(held[ref], required_by=snapshots)

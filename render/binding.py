@@ -54,7 +54,8 @@ class Binding:
     ``replicas`` with ``requirements`` and ``components`` are the interpreter's answer; a workload is what has any of
     them (Karmada's isWorkload). ``targets`` keep the scheduler's order. ``applied_placement`` is the placement of the
     last successful decision (None: never scheduled), ``observed_affinity`` the affinity group it used, ``policy`` the
-    policy that holds the template (``PropagationPolicy ns/name``; empty: none does).
+    policy that holds the template (``PropagationPolicy ns/name``; empty: none does), ``template_digest`` the content the
+    template had when a lazy policy last took effect.
     """
 
     ref: ObjectRef
@@ -82,6 +83,7 @@ class Binding:
     applied_placement: Placement | None = None
     observed_affinity: str = ""
     last_scheduled_at: str = ""
+    template_digest: str = ""
     conditions: tuple[Condition, ...] = field(default_factory=tuple)
 
     @property

@@ -7,7 +7,7 @@ from render.model import TargetCluster
 from render.policy import ConflictResolution
 from render.resources import NodeClaim, ReplicaRequirements
 
-from .bindings import APPLIED_PLACEMENT, CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE
+from .bindings import APPLIED_PLACEMENT, CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, TEMPLATE_DIGEST
 from .placement_manifests import placement_manifest, placement_text
 from .presence import Kept, Plain, present
 
@@ -52,6 +52,8 @@ def _annotations(binding: Binding) -> Plain:
         annotations[POLICY_NAMESPACE], _, annotations[POLICY_NAME] = name.partition("/")
     if binding.applied_placement is not None:
         annotations[APPLIED_PLACEMENT] = placement_text(binding.applied_placement)
+    if binding.template_digest:
+        annotations[TEMPLATE_DIGEST] = binding.template_digest
     return annotations
 
 

@@ -15,6 +15,7 @@ APPLIED_PLACEMENT = "policy.karmada.io/applied-placement"
 POLICY_NAMESPACE = "propagationpolicy.karmada.io/namespace"
 POLICY_NAME = "propagationpolicy.karmada.io/name"
 CLUSTER_POLICY_NAME = "clusterpropagationpolicy.karmada.io/name"
+TEMPLATE_DIGEST = "argosy.dev/template-digest"
 
 
 def binding(manifest: Manifest, *, placements: Placements | None = None) -> Binding:
@@ -54,6 +55,7 @@ def binding(manifest: Manifest, *, placements: Placements | None = None) -> Bind
         applied_placement=_applied_placement(annotations.get(APPLIED_PLACEMENT), placement, memo),
         observed_affinity=status.get("schedulerObservingAffinityName") or "",
         last_scheduled_at=status.get("lastScheduledTime") or "",
+        template_digest=annotations.get(TEMPLATE_DIGEST) or "",
         conditions=tuple(map(_condition, status.get("conditions") or ())),
     )
 
