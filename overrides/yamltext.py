@@ -1,11 +1,13 @@
 """YAML texts that are edited in place: read as kubectl reads them, written with sorted keys and without comments."""
 
+import re
 from typing import Any
 
-from render.documents import read_documents
-from render.documents.emitting import emit
+from render.documents import emit, read_documents
 
 from .errors import Refused
+
+_ITEM_INDENT = re.compile("^(?:- |  )", re.MULTILINE)
 
 
 def parse_yaml(text: str) -> Any:
@@ -18,5 +20,11 @@ def parse_yaml(text: str) -> Any:
 
 
 def yaml_text(value: Any) -> str:
-    """Return a value as YAML."""
-    return emit(value).decode()
+    r"""Return a value as YAML, its keys in plain order.
+
+    As the item of a list, because ``emit`` gives the keys of a manifest an order of their own.
+
+    >>> yaml_text({"kind": "Config", "debug": True})
+    'debug: true\nkind: Config\n'
+    """
+    return _ITEM_INDENT.sub("", emit([value]).decode())

@@ -15,4 +15,22 @@ class Difference:
     covers: Callable[[dict[str, Any], str], bool]
 
 
-DIFFERENCES: tuple[Difference, ...] = ()
+def _renames(case: dict[str, Any], message: str) -> bool:
+    """Say whether Karmada's object has another identity than its template, and that is what was refused."""
+    template, wanted = case["input"]["template"], case["expected"].get("object")
+    return "an override never renames or moves an object" in message and _identity(template) != _identity(wanted)
+
+
+def _identity(manifest: dict[str, Any]) -> tuple[Any, ...]:
+    metadata = manifest["metadata"]
+    return manifest.get("apiVersion"), manifest["kind"], metadata.get("namespace"), metadata.get("name")
+
+
+DIFFERENCES: tuple[Difference, ...] = (
+    Difference(
+        "override",
+        "identity",
+        "an override that changes apiVersion, kind, namespace or name is an error: Karmada loses track of the object",
+        _renames,
+    ),
+)
