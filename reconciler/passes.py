@@ -1,0 +1,157 @@
+"""One pass with its effects: read, render, guard, and commit by compare-and-swap where the fleet is published."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from render.errors import GitError, GuardRefused
+from render.gitobjects import TREE_MODE, TreeEntry, parse_tree
+
+from .facts import Facts
+from .guard import Allowance, Removal, check_removals, removals
+from .pipeline import Inputs, Rendered, render_pass
+from .previous import Previous
+from .publication import Publication
+from .reading import Source
+from .report import Log
+from .repository import RefUpdate, Repository
+from .trailers import ALLOW_REMOVAL, engine_version, rendered_trailers
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A pass that was computed but not committed."""
+
+    repository: Repository
+    source: Source
+    previous: Previous | None
+    rendered: Rendered
+
+    @property
+    def changed(self) -> bool:
+        """Whether the tree differs from the previous one."""
+        return self.previous is None or self.previous.tree.root != self.rendered.tree.root
+
+    @cached_property
+    def removals(self) -> tuple[Removal, ...]:
+        """What every cluster loses."""
+        if self.previous is None:
+            return ()
+        guard = self.source.desired.fleet.removal_guard
+        return removals(self.previous.tree.clusters, self.rendered.tree.clusters, self.entries, guard)
+
+    def entries(self, tree_id: bytes) -> Iterable[TreeEntry]:
+        """Return the entries of a tree of this pass or of the repository."""
+        content = self.rendered.tree.trees.get(tree_id)
+        if content is not None:
+            return parse_tree(content)
+        if self.previous is not None:
+            return self.previous.tree.trees.entries(tree_id).values()
+        return self.repository.read_trees([tree_id])[tree_id]
+
+    def files(self, tree_id: bytes, above: str = "") -> Iterable[tuple[str, bytes]]:
+        """Return every file below a tree: its path and blob id."""
+        for entry in self.entries(tree_id):
+            path = above + entry.name.decode()
+            if entry.mode == TREE_MODE:
+                yield from self.files(entry.id, f"{path}/")
+            else:
+                yield path, entry.id
+
+    def contents(self, blob_ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
+        """Return the bytes of blobs of this pass or of the repository."""
+        wanted = set(blob_ids)
+        blobs = self.rendered.tree.blobs
+        found = {blob_id: _data(blobs[blob_id]) for blob_id in wanted if blob_id in blobs}
+        missing = wanted - found.keys()
+        return {**found, **self.repository.read_blobs(missing)} if missing else found
+
+
+def _data(blob: object) -> bytes:
+    return blob if isinstance(blob, bytes) else blob.data()  # type: ignore[attr-defined, no-any-return]  # a Spliced
+
+
+def run_pass(repository: Repository, source: Source, previous: Previous | None, facts: Facts, log: Log) -> Outcome:
+    """Compute the next tree of a source."""
+    inputs = Inputs(desired=source.desired, facts=facts, previous=previous, source=source.commit)
+    with log.timed("render"):
+        rendered = render_pass(inputs)
+    return Outcome(repository=repository, source=source, previous=previous, rendered=rendered)
+
+
+def check_guards(outcome: Outcome, allowances: Iterable[Allowance]) -> None:
+    """Refuse a pass that takes too much away, unless the source or the caller says so."""
+    check_removals(outcome.removals, (*allowances, *source_allowances(outcome)))
+
+
+def source_allowances(outcome: Outcome) -> tuple[Allowance, ...]:
+    """Return what the source's commits since the previous pass allow to be removed."""
+    if outcome.previous is None or not outcome.source.commit:
+        return ()
+    found = []
+    for commit in commits_since(outcome.repository, outcome.previous.source, outcome.source.commit):
+        for text in outcome.repository.commit_info(commit).trailer(ALLOW_REMOVAL):
+            try:
+                found.append(Allowance.parse(text))
+            except ValueError:
+                continue
+    return tuple(found)
+
+
+def commits_since(repository: Repository, old: str, new: str, limit: int = 1000) -> tuple[str, ...]:
+    """Return the commits that came between two source commits, the newest first; at most ``limit``."""
+    found = []
+    for info in repository.history(new, limit):
+        if info.id == old:
+            break
+        found.append(info.id)
+    return tuple(found)
+
+
+def check_rewind(repository: Repository, previous: Previous | None, commit: str) -> None:
+    """Refuse a source that does not follow the one rendered before: a rewound or rewritten branch."""
+    if previous is None or previous.source == commit:
+        return
+    try:
+        repository.resolve(previous.source)
+    except GitError:
+        follows = False
+    else:
+        follows = repository.is_ancestor(previous.source, commit)
+    if not follows:
+        raise GuardRefused(
+            f"source {commit[:12]} does not follow {previous.source[:12]}, which the clusters were rendered from",
+            hint="if the branch was rewound on purpose, pass --accept-rewind",
+        )
+
+
+def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> str | None:
+    """Commit a pass and move the branch where the fleet is published; None when nothing changed.
+
+    SourceMoved means that somebody else was faster: read the branch again and render anew.
+    """
+    if not outcome.changed:
+        return None
+    repository, tree = outcome.repository, outcome.rendered.tree
+    tip = outcome.previous.commit if outcome.previous else None
+    trailers = rendered_trailers(source=outcome.source.commit, previous=tip)
+    time = repository.commit_info(outcome.source.commit).time
+    commit = repository.commit_tree(tree.root, [tip] if tip else [], _message(outcome), trailers, time=time)
+    repository.store(blobs=tree.blobs, trees=tree.trees, commits=[commit])
+    if publication.remote:
+        repository.push(publication.remote, [RefUpdate(f"refs/heads/{branch}", commit.id, tip)])
+        repository.update_ref(publication.ref(branch), commit.id, repository.tip(publication.ref(branch)))
+    else:
+        repository.update_ref(publication.ref(branch), commit.id, tip, reason="argosy: render")
+    return commit.id
+
+
+def _message(outcome: Outcome) -> str:
+    before = outcome.previous.tree.clusters if outcome.previous else {}
+    after = outcome.rendered.tree.clusters
+    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    subject = f"Render {outcome.source.commit[:12]}"
+    if outcome.previous and outcome.previous.version != engine_version():
+        subject += f" with engine {engine_version()}"
+    what = f"{len(changed)} of {len(after)} clusters change: {', '.join(changed)}" if changed else "no cluster changes"
+    return f"{subject}\n\n{what[:2000]}"

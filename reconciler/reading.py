@@ -1,0 +1,73 @@
+"""From commits to values: the source of a revision, the facts, and the previous rendered commit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from render.binding import Binding
+from render.documents import DocumentErrors
+from render.errors import GitError
+from render.model import ObjectRef
+from render.parsing import Placements
+
+from .binding_files import parse_binding_file
+from .desired import Desired, load_desired
+from .facts import ClusterFacts, Facts
+from .previous import Previous, RenderedTree
+from .repository import Repository, Snapshot
+from .trailers import SOURCE, VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The source at one commit ("" for a work tree as it stands), loaded and checked."""
+
+    commit: str
+    desired: Desired
+
+
+def read_source(repository: Repository, commit: str) -> Source:
+    """Load the source of a commit, or of the work tree for ""; InputError lists every problem."""
+    folder = repository.folder.under
+    snapshot = repository.snapshot(commit) if commit else repository.worktree_snapshot()
+    return Source(commit=commit, desired=load_desired(snapshot.files, read=repository.read_blobs, folder=folder))
+
+
+def read_previous(repository: Repository, commit: str) -> Previous:
+    """Read a rendered commit as the state the next pass starts from; GitError when Argosy did not write it."""
+    info = repository.commit_info(commit)
+    sources, versions = info.trailer(SOURCE), info.trailer(VERSION)
+    if len(sources) != 1 or len(versions) != 1:
+        raise GitError(
+            f"commit {commit[:12]} on the rendered branch was not written by Argosy",
+            hint="restore the branch to the last commit that has an Argosy-Source trailer",
+        )
+    bindings = read_bindings(repository, repository.snapshot(commit, "bindings"))
+    tree = RenderedTree.of(info.tree, repository.read_trees)
+    return Previous(commit=commit, source=sources[0], version=versions[0], bindings=bindings, tree=tree)
+
+
+def read_bindings(repository: Repository, snapshot: Snapshot) -> Mapping[ObjectRef, Binding]:
+    """Read every binding of a rendered commit."""
+    contents = repository.read_blobs(file.id for file in snapshot.files)
+    placements = Placements()
+    bindings = {}
+    for file in snapshot.files:
+        try:
+            binding = parse_binding_file(contents[file.id], placements)
+        except (DocumentErrors, KeyError, TypeError, ValueError) as error:
+            raise GitError(
+                f"{file.path} in rendered commit {snapshot.commit[:12]} is no binding",
+                hint="the rendered branch is Argosy's to write; restore its last good commit",
+            ) from error
+        bindings[binding.ref] = binding
+    return bindings
+
+
+def read_facts(repository: Repository, commit: str | None) -> Facts:
+    """Read the facts that a commit of the status or the rendered branch holds; none without one."""
+    if commit is None:
+        return {}
+    files = repository.snapshot(commit, "facts").files
+    contents = repository.read_blobs(file.id for file in files)
+    found = [ClusterFacts.parse(contents[file.id]) for file in files]
+    return {facts.name: facts for facts in found}
