@@ -9,7 +9,6 @@
 
 import os
 import struct
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Self
@@ -168,9 +167,8 @@ class _Temporary:
     """A file in ``directory`` under a name Git takes for a leftover, gone at the end unless published."""
 
     def __init__(self, directory: Path) -> None:
-        handle, name = tempfile.mkstemp(prefix="tmp_pack_", dir=directory)
-        self._path = Path(name)
-        self.file: IO[bytes] = os.fdopen(handle, "wb")
+        self._path = directory / f"tmp_pack_{os.urandom(8).hex()}"
+        self.file: IO[bytes] = self._path.open("xb")
 
     def __enter__(self) -> Self:
         return self

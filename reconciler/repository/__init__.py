@@ -1,24 +1,75 @@
-"""Git: any revision of any repository in, objects and branches out, with compare-and-swap and without a work tree."""
+"""Git: any revision of any repository in, objects and branches out, with compare-and-swap and without a work tree.
 
-from .access import Repository
-from .commits import CommitInfo, NewCommit
-from .location import GitFolder, find_repository
-from .objects import ABSENT, Change, File, Snapshot
-from .opening import open_repository
-from .refs import read_ref_fast
-from .transaction import RefUpdate
+A name is imported from its module when it is first asked for: a pass that finds nothing new reads two branches and is
+gone, before the rest would even be loaded.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .access import Repository
+    from .commits import CommitInfo, NewCommit
+    from .location import GitFolder, find_repository, is_address
+    from .objects import ABSENT, Change, File, Snapshot
+    from .opening import open_repository
+    from .output import Written, write_directory
+    from .porcelain import Progress, Remote
+    from .refs import is_ref_name, read_ref_fast
+    from .remotes import Fetching, RemoteTips
+    from .transaction import RefUpdate
+    from .worktree import UNREAD
 
 __all__ = [
     "ABSENT",
+    "UNREAD",
     "Change",
     "CommitInfo",
+    "Fetching",
     "File",
     "GitFolder",
     "NewCommit",
+    "Progress",
     "RefUpdate",
+    "Remote",
+    "RemoteTips",
     "Repository",
     "Snapshot",
+    "Written",
     "find_repository",
+    "is_address",
+    "is_ref_name",
     "open_repository",
     "read_ref_fast",
+    "write_directory",
 ]
+
+_MODULES = {
+    "Repository": "access",
+    "CommitInfo": "commits",
+    "NewCommit": "commits",
+    "GitFolder": "location",
+    "find_repository": "location",
+    "is_address": "location",
+    "ABSENT": "objects",
+    "Change": "objects",
+    "File": "objects",
+    "Snapshot": "objects",
+    "open_repository": "opening",
+    "Written": "output",
+    "write_directory": "output",
+    "Progress": "porcelain",
+    "Remote": "porcelain",
+    "is_ref_name": "refs",
+    "read_ref_fast": "refs",
+    "Fetching": "remotes",
+    "RemoteTips": "remotes",
+    "RefUpdate": "transaction",
+    "UNREAD": "worktree",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_MODULES[name]}", __name__), name)

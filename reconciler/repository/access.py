@@ -5,11 +5,11 @@ Opening costs nothing but a look at files: git itself first runs when a question
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
-from reconciler.pack import write_pack
 from render.errors import GitError
 from render.gitobjects import Blob, TreeEntry, parse_tree
 
@@ -17,11 +17,15 @@ from .command import GitCommand
 from .commits import CommitInfo, CommitText, NewCommit, Signature, encode_commit, parse_commit
 from .location import GitFolder
 from .objects import Change, Snapshot, list_changes, list_files, read_objects
-from .presence import present_objects
-from .refs import has_ref_files, read_ref_fast
+from .refs import checked_ref, has_ref_files, is_ref_name, read_ref_fast
 from .revisions import resolve_revision
 from .settings import Settings
 from .transaction import RefUpdate, update_refs
+
+if TYPE_CHECKING:
+    from .porcelain import Progress, Remote
+    from .remotes import Fetching, RemoteTips
+    from .worktree import Wanted
 
 _Content = TypeVar("_Content")
 
@@ -29,9 +33,11 @@ _Content = TypeVar("_Content")
 class Repository:
     """A repository on this machine, or the mirror of a remote one; use it in a ``with`` block."""
 
-    def __init__(self, folder: GitFolder, git: GitCommand | None = None) -> None:
+    def __init__(self, folder: GitFolder, git: GitCommand | None = None, *, mirrors: str = "") -> None:
         self.folder = folder
+        self.mirrors = mirrors
         self._command = git or GitCommand(folder=folder.folder)
+        self._unstored: dict[bytes, bytes] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -69,7 +75,14 @@ class Repository:
 
     def resolve(self, revision: str) -> str:
         """Return the commit that a branch, tag, id or other revision names; a ``GitError`` says why there is none."""
+        if self.mirrors and (tip := self._mirrored(revision)):
+            return tip
         return resolve_revision(self.git, self.folder, revision, shallow=self.is_shallow)
+
+    def _mirrored(self, revision: str) -> str | None:
+        """Return where a branch of the mirrored repository stands; in a mirror no other branch is meant."""
+        ref = f"refs/remotes/{self.mirrors}/{revision.removeprefix('refs/heads/')}"
+        return self.tip(ref) if is_ref_name(ref) else None
 
     def tip(self, ref: str) -> str | None:
         """Return the commit at ``HEAD`` or a whole ref name, None if there is none; costs no process."""
@@ -84,8 +97,24 @@ class Repository:
         return Snapshot(commit=commit, files=files)
 
     def read_blobs(self, ids: Iterable[bytes]) -> dict[bytes, bytes]:
-        """Return the contents of blobs; nothing is fetched, what is missing is a ``GitError``."""
-        return read_objects(self.git, ids, "blob", partial=self.settings.is_partial)
+        """Return the contents of blobs, also of a work tree just read; what is missing is a ``GitError``."""
+        wanted = list(dict.fromkeys(ids))
+        unstored = {id_: self._unstored[id_] for id_ in wanted if id_ in self._unstored}
+        stored = (id_ for id_ in wanted if id_ not in unstored)
+        return {**read_objects(self.git, stored, "blob", partial=self.settings.is_partial), **unstored}
+
+    def worktree_snapshot(self, under: str = "", wanted: "Wanted" = lambda _path, _size: True) -> Snapshot:
+        """Return the files as they stand in the work tree: tracked, or new and not ignored.
+
+        Files that are not ``wanted`` by path and size are listed without an id and not read.
+        """
+        from .worktree import read_work_tree
+
+        if self.folder.work_tree is None:
+            raise GitError("a bare repository has no work tree", hint="name a revision: --rev main")
+        found = read_work_tree(self.git, under, wanted, self.algorithm)
+        self._unstored |= found.contents
+        return Snapshot(commit="", files=found.files)
 
     def read_trees(self, ids: Iterable[bytes]) -> dict[bytes, tuple[TreeEntry, ...]]:
         """Return the entries of trees, which name further trees and blobs."""
@@ -144,6 +173,10 @@ class Repository:
 
         Nothing refers to them until ``update_refs`` does; an interruption between the two loses nothing.
         """
+        from reconciler.pack import write_pack
+
+        from .presence import present_objects
+
         new = {bytes.fromhex(commit.id): commit.data for commit in commits}
         wanted = {*(blobs or ()), *(trees or ()), *new}
         present = present_objects(self.folder.objects, wanted, self.algorithm)
@@ -164,6 +197,63 @@ class Repository:
     def update_ref(self, ref: str, new: str | None, expected: str | None, *, reason: str = "argosy") -> None:
         """Move one branch from ``expected`` (None: absent) to ``new`` (None: delete it); else ``SourceMoved``."""
         self.update_refs((RefUpdate(ref, new, expected),), reason=reason)
+
+    def refs(self, prefix: str) -> dict[str, str]:
+        """Return every ref below a prefix (``refs/heads/argosy/``) and where it stands."""
+        listing = self.git.text(
+            "for-each-ref", "--format=%(objectname) %(refname)", "--", checked_ref(prefix + "x")[:-1]
+        )
+        return {ref: id_ for id_, _, ref in (line.partition(" ") for line in listing.splitlines())}
+
+    def history(self, revision: str, limit: int) -> tuple[CommitInfo, ...]:
+        """Return a commit and those before it, the newest first."""
+        from .porcelain import history_ids
+
+        return self.commit_infos(history_ids(self.git, self.resolve(revision), limit))
+
+    def dirty_paths(self) -> tuple[str, ...]:
+        """Return the paths of the work tree that the last commit does not hold as they are."""
+        from .porcelain import dirty_files
+
+        if self.folder.work_tree is None:
+            return ()
+        silent = [f"filter.{name}.{part}=" for name in self.settings.filters for part in ("clean", "process")]
+        optional = [f"filter.{name}.required=false" for name in self.settings.filters]
+        return dirty_files(replace(self.git, options=(*self.git.options, *silent, *optional)))
+
+    def remotes(self) -> tuple["Remote", ...]:
+        """Return the configured remotes."""
+        from .porcelain import configured_remotes
+
+        return configured_remotes(self.git)
+
+    def remote_tips(self, remote: str, refs: Iterable[str] = ()) -> "RemoteTips":
+        """Return what a remote has now - all its refs, or those named in full - without fetching anything."""
+        from .remotes import list_remote
+
+        return list_remote(self.git, remote, refs)
+
+    def fetch(self, remote: str, fetching: "Fetching", progress: "Progress | None" = None) -> None:
+        """Fetch refs of a remote, a configured one or an address."""
+        from .remotes import fetch_refs
+
+        fetch_refs(self.git, remote, fetching, progress)
+
+    def push(self, remote: str, updates: Iterable[RefUpdate], progress: "Progress | None" = None) -> None:
+        """Move branches of a remote, all or none, each only from where it was expected; else ``SourceMoved``."""
+        from .remotes import push_refs
+
+        push_refs(self.git, remote, updates, progress)
+
+    def maintain(self, *, packs: int = 50) -> bool:
+        """Join packs once there are ``packs`` of them; slow, so for after a pass. Tell whether anything was done."""
+        found = len(list((self.folder.objects / "pack").glob("pack-*.pack")))
+        if found < packs or self.settings.is_partial:
+            return False
+        self.git.run("repack", "--geometric=2", "-d", "-q")
+        if not self.is_shallow:
+            self.git.run("commit-graph", "write", "--reachable", "--no-progress")
+        return True
 
 
 def _without(objects: Mapping[bytes, _Content], present: set[bytes]) -> Mapping[bytes, _Content]:

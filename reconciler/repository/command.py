@@ -11,7 +11,6 @@
 import os
 import signal
 import subprocess
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -113,7 +112,7 @@ class GitCommand:
     ) -> subprocess.CompletedProcess[bytes]:
         """Run one command to its end; an exit code that is not among ``answers`` is a ``GitError``."""
         limit = timeout or (NETWORK_TIMEOUT if network else LOCAL_TIMEOUT)
-        with self._started(arguments, stdin=subprocess.PIPE, network=network) as process:
+        with self._started(arguments, network=network) as process:
             try:
                 output, errors = process.communicate(stdin, timeout=limit)
             except subprocess.TimeoutExpired as error:
@@ -129,23 +128,30 @@ class GitCommand:
     @contextmanager
     def stream(self, *arguments: str, stdin: bytes = b"") -> Iterator[IO[bytes]]:
         """Run a command whose output is read as it comes; a failure is a ``GitError`` once all is read."""
-        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as errors:
-            asked.write(stdin)
-            asked.seek(0)
-            with self._started(arguments, stdin=asked, stderr=errors) as process:
-                watch = threading.Timer(LOCAL_TIMEOUT, _end, (process,))
-                watch.daemon = True
-                watch.start()
-                assert process.stdout is not None
-                try:
-                    yield process.stdout
-                    complete = not process.stdout.read(1)
-                finally:
-                    watch.cancel()
-                code = process.wait() if complete else 0
-            if code:
-                errors.seek(0)
-                raise git_error(arguments[0], errors.read(), code)
+        complaints: list[bytes] = []
+        with self._started(arguments) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert process.stderr is not None
+            aside = (
+                threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True),
+                threading.Thread(target=complaints.extend, args=(process.stderr,), daemon=True),
+            )
+            watch = threading.Timer(LOCAL_TIMEOUT, _end, (process,))
+            watch.daemon = True
+            for thread in (*aside, watch):
+                thread.start()
+            try:
+                yield process.stdout
+                complete = not process.stdout.read(1)
+            finally:
+                watch.cancel()
+                process.stdout.close()
+                for thread in aside:
+                    thread.join()
+            code = process.wait() if complete else 0
+        if code:
+            raise git_error(arguments[0], b"".join(complaints), code)
 
     def command_line(self, arguments: Sequence[str]) -> list[str]:
         """Return the whole command."""
@@ -163,16 +169,14 @@ class GitCommand:
         return environment
 
     @contextmanager
-    def _started(
-        self, arguments: Sequence[str], *, stdin: int | IO[bytes], stderr: int | IO[bytes] = -1, network: bool = False
-    ) -> Iterator[subprocess.Popen[bytes]]:
+    def _started(self, arguments: Sequence[str], *, network: bool = False) -> Iterator[subprocess.Popen[bytes]]:
         """Start git in a session of its own - no terminal to ask on - and leave nothing of it behind."""
         try:
             process = subprocess.Popen(
                 self.command_line(arguments),
-                stdin=stdin,
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=stderr,
+                stderr=subprocess.PIPE,
                 env=self.clean(network=network),
                 start_new_session=True,
             )
@@ -187,6 +191,12 @@ class GitCommand:
                     raise
         finally:
             _end(process)
+
+
+def _feed(pipe: IO[bytes], data: bytes) -> None:
+    """Hand a command its input; one that has ended has heard enough."""
+    with suppress(BrokenPipeError, ValueError), pipe:
+        pipe.write(data)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -10,7 +10,13 @@ from typing import NamedTuple
 from render.errors import GitError, SourceMoved
 
 _PASSWORD = re.compile(r"(?<=https://)[^/@\s]+(?=@)|(?<=://)[^/@\s:]*:[^/@\s]+(?=@)")
-_NOISE = re.compile(r"^(hint:|warning: redirecting|remote: *$|To |Done|From )")
+_MARK = re.compile(r"^(?:fatal|error|remote): ")
+_REFUSED = re.compile(r"!\t[^:]*:(?P<ref>[^\t]+)\t\[[^\]]*\] ?\(?(?P<why>.*?)\)?")
+_NOISE = re.compile(
+    r"hint:|warning: redirecting|remote:$|To |Done$|From |and the repository exists|error: failed to push some refs"
+    r"|Please make sure you have|fatal: Could not read from remote|error: atomic push failed|.*\(atomic push failed\)$"
+)
+_LINES = 3
 
 
 class _Meaning(NamedTuple):
@@ -59,12 +65,17 @@ _MEANINGS = (
 
 def git_error(command: str, stderr: bytes, code: int) -> GitError:
     """Return the error for a git command that failed with this text and exit code."""
-    text = redacted(stderr.decode("utf-8", "replace")).strip()
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not _NOISE.match(line)]
+    text = redacted(stderr.decode("utf-8", "replace"))
     meaning = next((meaning for meaning in _MEANINGS if meaning.words in text), None)
-    said = "; ".join(line.removeprefix("fatal: ").removeprefix("error: ") for line in lines[:3])
-    message = f"git {command}: {said or f'ended with exit code {code}'}"
+    said = [_plain(line) for line in text.splitlines() if line.strip() and not _NOISE.match(line.strip())]
+    message = f"git {command}: {'; '.join(said[:_LINES]) or f'ended with exit code {code}'}"
     return meaning.kind(message, hint=meaning.hint) if meaning else GitError(message)
+
+
+def _plain(line: str) -> str:
+    """Return a line without its mark; of a line about a ref that was not pushed only the ref and why."""
+    refused = _REFUSED.fullmatch(line.strip())
+    return f"{refused['ref']}: {refused['why']}" if refused else _MARK.sub("", line.strip())
 
 
 def redacted(text: str) -> str:

@@ -1,12 +1,34 @@
 """From what somebody named - a folder, a bare repository, an address - to an open repository."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .access import Repository
-from .location import find_repository
+from .command import GitCommand
+from .location import find_repository, is_address
+
+if TYPE_CHECKING:
+    from .porcelain import Progress
 
 
-def open_repository(location: str | os.PathLike[str]) -> Repository:
-    """Return the repository a folder is in."""
-    return Repository(find_repository(Path(location)))
+def open_repository(
+    location: str | os.PathLike[str],
+    *,
+    refresh: bool = True,
+    progress: "Progress | None" = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Repository:
+    """Return the repository a folder is in, or the mirror of a remote one, fetched anew if ``refresh``.
+
+    A location is a work tree, a bare repository, any folder below either, or an address: ``https://``, ``ssh://``,
+    ``file://`` or ``user@host:path``. For a folder nothing is fetched and no process is started.
+    """
+    if isinstance(location, str) and is_address(location):
+        from .mirror import REMOTE, opened_mirror
+
+        folder, git = opened_mirror(location, environment, refresh=refresh, progress=progress)
+        return Repository(folder, git, mirrors=REMOTE)
+    folder = find_repository(Path(location))
+    return Repository(folder, GitCommand(folder=folder.folder, environment=environment))

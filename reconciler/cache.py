@@ -1,0 +1,124 @@
+"""What need not be computed twice, by blob id: one file, disposable, rebuilt when damaged and never trusted over Git.
+
+The file is a checksum and a table of ``marshal``-ed plain values - data, never code - under a name that says for which
+engine and Python it holds. It is read once, replaced at once, and kept below a size by forgetting what was not asked
+for longest. A cache that cannot be read is an empty one, one that cannot be written stays as it is.
+"""
+
+import hashlib
+import marshal
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+_LARGEST = 256 << 20
+_DIGEST = hashlib.sha256().digest_size
+_PRIVATE = 0o077
+
+
+class Cache:
+    """Values by raw blob id; use it in a ``with`` block, at whose end what is new is written.
+
+    A value is made of None, booleans, numbers, strings, bytes, tuples, lists, dicts and sets. Each ``get_many`` decodes
+    anew, so a caller owns what it gets.
+    """
+
+    def __init__(self, directory: Path, name: str, *, version: str, largest: int = 64 << 20) -> None:
+        self._path = directory / f"{name}-{version}-{sys.implementation.cache_tag}.cache"
+        self._stem = f"{name}-"
+        self._largest = largest
+        self._encoded: dict[bytes, bytes] | None = None
+        self._used: dict[bytes, bytes] = {}
+        self._changed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.save()
+
+    def get_many(self, ids: Iterable[bytes]) -> dict[bytes, Any]:
+        """Return the values known for these ids."""
+        known = self._entries()
+        values: dict[bytes, Any] = {}
+        for id_ in ids:
+            encoded = known.get(id_)
+            if encoded is None:
+                continue
+            try:
+                values[id_] = marshal.loads(encoded)  # noqa: S302 - builds data only, and the checksum held
+            except (EOFError, ValueError, TypeError):
+                continue
+            self._used[id_] = encoded
+        return values
+
+    def put_many(self, values: Mapping[bytes, Any]) -> None:
+        """Remember values; what is not plain data is a ``ValueError``."""
+        self._entries()
+        for id_, value in values.items():
+            self._used[id_] = marshal.dumps(value)
+            self._changed = True
+
+    def save(self) -> None:
+        """Replace the file if something new was put; another process doing the same wins or loses as a whole."""
+        if not self._changed:
+            return
+        table = marshal.dumps(self._kept())
+        with suppress(OSError):
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            temporary = self._path.with_suffix(f".{os.urandom(8).hex()}")
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(hashlib.sha256(table).digest() + table)
+                temporary.replace(self._path)
+            except OSError:
+                temporary.unlink(missing_ok=True)
+                raise
+            self._forget_versions()
+        self._changed = False
+
+    def _entries(self) -> dict[bytes, bytes]:
+        if self._encoded is None:
+            self._encoded = _table(self._path)
+        return self._encoded
+
+    def _kept(self) -> dict[bytes, bytes]:
+        """Return what was used, then the rest, the most recently used first, up to the size allowed."""
+        kept: dict[bytes, bytes] = {}
+        size = 0
+        for id_, encoded in {**self._used, **self._entries()}.items():
+            size += len(id_) + len(encoded)
+            if size > self._largest:
+                break
+            kept[id_] = self._used.get(id_, encoded)
+        return kept
+
+    def _forget_versions(self) -> None:
+        """Remove the caches of other engines and Pythons, which nobody would ever ask again."""
+        for path in self._path.parent.glob(f"{self._stem}*.cache"):
+            if path != self._path:
+                path.unlink(missing_ok=True)
+
+
+def _table(path: Path) -> dict[bytes, bytes]:
+    """Return the table in a file; an empty one for a file that is damaged, too large, or writable by others."""
+    try:
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            if status.st_uid != os.geteuid() or status.st_mode & _PRIVATE or status.st_size > _LARGEST:
+                return {}
+            content = file.read()
+    except OSError:
+        return {}
+    table = content[_DIGEST:]
+    if hashlib.sha256(table).digest() != content[:_DIGEST]:
+        return {}
+    found = marshal.loads(table)  # noqa: S302 - builds data only, and the checksum held
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,124 @@
+"""A rendered tree as plain files in a folder, for those who want to look at it or apply it without Git.
+
+A list of the files written stands beside them, in ``.argosy-files``. What it names may be replaced and removed; what
+it does not name is somebody else's and never touched. The list is written before the files, so that an interrupted
+run leaves nothing the next one does not know.
+"""
+
+import json
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from render.errors import ConfigError
+from render.gitobjects import Blob
+
+from .beneath import Beneath
+
+LIST = ".argosy-files"
+"""The name of the list of files written."""
+
+_HEADING = "# The files below were written by argosy and are replaced or removed by it.\n"
+_RESERVED = frozenset({"", ".", "..", LIST})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """How many files of a folder were written, were already as wanted, and were removed."""
+
+    written: int
+    unchanged: int
+    removed: int
+
+
+def write_directory(root: Path, files: Iterable[tuple[str, Blob]]) -> Written:
+    """Make a folder hold exactly these files, given as path and content, beside what it holds that is not ours.
+
+    Each file appears whole or not at all. A folder that exists, is not empty and has no list of ours is refused, and
+    so is a path that would leave the folder or pass through a symlink.
+    """
+    contents = dict(files)
+    for path in contents:
+        _check(path)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        before = _listed(root)
+        gone = sorted(before - contents.keys(), reverse=True)
+        with Beneath(root) as below:
+            _write(below, LIST, _listing(before | contents.keys()))
+            removed = sum([_remove(below, path) for path in gone])
+            written = sum([_write(below, path, _data(contents[path])) for path in sorted(contents)])
+            _write(below, LIST, _listing(contents))
+    except OSError as error:
+        raise ConfigError(
+            f"{error.filename or root}: cannot be written: {error.strerror or error}",
+            hint=f"choose another folder than {root}, or remove what is in the way",
+        ) from error
+    return Written(written=written, unchanged=len(contents) - written, removed=removed)
+
+
+def _check(path: str) -> None:
+    parts = path.split("/")
+    if "\0" in path or any(part in _RESERVED or part.casefold() == ".git" for part in parts):
+        raise ConfigError(f"{path!r} cannot be written below a folder", hint="rename the object it comes from")
+
+
+def _listed(root: Path) -> set[str]:
+    """Return what an earlier run wrote; a list that names anything but plain paths below the folder is not ours."""
+    try:
+        heading, *lines = (root / LIST).read_text(encoding="utf-8").splitlines(keepends=True)
+        paths = {str(json.loads(line)) for line in lines}
+    except FileNotFoundError:
+        if any(root.iterdir()):
+            said = f"{root} is not empty and was not written by argosy"
+            raise ConfigError(said, hint="choose an empty folder") from None
+        return set()
+    except ValueError as error:
+        raise ConfigError(f"{root / LIST} is damaged", hint="empty the folder and run again") from error
+    if heading != _HEADING:
+        raise ConfigError(f"{root / LIST} is damaged", hint="empty the folder and run again")
+    for path in paths:
+        _check(path)
+    return paths
+
+
+def _listing(paths: Iterable[str]) -> bytes:
+    return (_HEADING + "".join(f"{json.dumps(path)}\n" for path in sorted(paths))).encode()
+
+
+def _data(blob: Blob) -> bytes:
+    return blob if isinstance(blob, bytes) else blob.data()
+
+
+def _write(below: Beneath, path: str, data: bytes) -> bool:
+    """Put a file in place unless it is there already; tell whether it had to be written."""
+    *parents, name = path.split("/")
+    folder = below.folder(tuple(parents), create=True)
+    with suppress(OSError):
+        if below.read(path) == data:
+            return False
+    temporary = f".argosy-{os.urandom(8).hex()}"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        os.unlink(temporary, dir_fd=folder)
+        raise
+    return True
+
+
+def _remove(below: Beneath, path: str) -> bool:
+    """Remove a file and the folders it leaves empty; tell whether it was there."""
+    parts = path.split("/")
+    try:
+        os.unlink(parts[-1], dir_fd=below.folder(tuple(parts[:-1])))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    with suppress(OSError):
+        for depth in range(len(parts) - 1, 0, -1):
+            os.rmdir(parts[depth - 1], dir_fd=below.folder(tuple(parts[: depth - 1])))
+    return True

@@ -1,0 +1,144 @@
+"""Everything asked of GitPython: fetch and push with progress, remotes, history, a dirty work tree.
+
+Importing it costs more than a pass in which nothing changed may take, so this module alone imports it, and only when
+one of these questions comes up. GitPython starts git with the whole environment of our own process; for as long as it
+does, ``_shielded`` takes out of that what ``command`` takes out for every other call.
+"""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from render.errors import GitError
+
+from .command import NETWORK_TIMEOUT, GitCommand
+from .failures import git_error, redacted
+
+Progress = Callable[[str, int, int], None]
+"""Told what git is doing, how many are done, and how many there are (0: not known)."""
+
+_ENVIRONMENT = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remote:
+    """A configured remote and where it is fetched from, without any password."""
+
+    name: str
+    address: str
+
+
+def configured_remotes(git: GitCommand) -> tuple[Remote, ...]:
+    """Return the remotes of a repository, sorted by name."""
+    with _opened(git) as repo:
+        found = [(remote.name, next(iter(remote.urls))) for remote in repo.remotes]
+    return tuple(Remote(name=name, address=redacted(address)) for name, address in sorted(found))
+
+
+def history_ids(git: GitCommand, revision: str, limit: int) -> tuple[str, ...]:
+    """Return the ids of a commit and those before it, the newest first."""
+    with _opened(git) as repo:
+        return tuple(commit.hexsha for commit in repo.iter_commits(revision, max_count=limit))
+
+
+def dirty_files(git: GitCommand) -> tuple[str, ...]:
+    """Return the paths that differ between the last commit and the work tree or the index, untracked ones included."""
+    with _opened(git) as repo:
+        listing = repo.git.status(porcelain=True, z=True, untracked_files="all", ignore_submodules="all", renames=False)
+    entries = [entry for entry in str(listing).split("\0") if entry]
+    return tuple(sorted(entry[3:] for entry in entries))
+
+
+def run_with_progress(
+    git: GitCommand, arguments: Sequence[str], progress: Progress | None, *, timeout: float = NETWORK_TIMEOUT
+) -> None:
+    """Run a fetch or push to its end, telling how far it is; what fails is a ``GitError``."""
+    library = _library()
+    reporter = _reporter(library, progress)
+    printed: list[str] = []
+    with _shielded(git, network=True) as environment:
+        process = library.Git(git.folder).execute(
+            git.command_line(arguments),
+            env=environment,
+            as_process=True,
+            universal_newlines=True,
+            start_new_session=True,
+        )
+    try:
+        library.cmd.handle_process_output(
+            process, printed.append, reporter.new_message_handler(), decode_streams=False, kill_after_timeout=timeout
+        )
+        said = "\n".join((*printed, *reporter.error_lines, *reporter.other_lines))
+        process.wait(stderr=said)
+    except library.GitCommandError as error:
+        raise git_error(arguments[0], said.encode("utf-8", "replace"), error.status) from error
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _reporter(library: ModuleType, progress: Progress | None) -> Any:
+    class Reporter(library.RemoteProgress):  # type: ignore[name-defined, misc]  # the base is imported lazily
+        """Passes on what git tells while it counts, compresses, writes, receives and resolves."""
+
+        def update(self, op_code: int, cur_count: Any, max_count: Any = None, message: str = "") -> None:
+            del message
+            if progress is not None:
+                progress(_STAGES.get(op_code & self.OP_MASK, "working"), int(cur_count or 0), int(max_count or 0))
+
+    return Reporter()
+
+
+_STAGES = {4: "counting", 8: "compressing", 16: "writing", 32: "receiving", 64: "resolving", 128: "finding sources"}
+
+
+def _library() -> ModuleType:
+    """Import GitPython, which must neither complain about a missing git nor log to the terminal."""
+    with _ENVIRONMENT:
+        refresh = os.environ.get("GIT_PYTHON_REFRESH")
+        os.environ["GIT_PYTHON_REFRESH"] = "quiet"
+        try:
+            import git as library
+        finally:
+            if refresh is None:
+                del os.environ["GIT_PYTHON_REFRESH"]
+            else:
+                os.environ["GIT_PYTHON_REFRESH"] = refresh
+    import logging
+
+    logging.getLogger("git").setLevel(logging.CRITICAL)
+    return library
+
+
+@contextmanager
+def _opened(git: GitCommand) -> Iterator[Any]:
+    library = _library()
+    with _shielded(git) as environment:
+        try:
+            with library.Repo(git.folder, expand_vars=False) as repo:
+                repo.git.update_environment(**environment)
+                repo.git.set_persistent_git_options(c=list(git.options))
+                yield repo
+        except library.GitCommandError as error:
+            raise git_error(str(error.command[-1]), str(error.stderr).encode(), error.status or 0) from error
+        except (library.GitError, ValueError) as error:
+            raise GitError(f"GitPython cannot read {git.folder}: {error}", hint="run git fsck there") from error
+
+
+@contextmanager
+def _shielded(git: GitCommand, *, network: bool = False) -> Iterator[dict[str, str]]:
+    """Take every variable out of our own environment that git may not see, and yield those it must."""
+    environment = git.clean(network=network)
+    with _ENVIRONMENT:
+        hidden = {name: value for name, value in os.environ.items() if environment.get(name) != value}
+        for name in hidden:
+            del os.environ[name]
+        try:
+            yield environment
+        finally:
+            os.environ.update(hidden)

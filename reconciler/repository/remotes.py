@@ -1,0 +1,77 @@
+"""What goes over the wire: what a remote has, fetching it, and pushing with the lease that makes a push safe."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from render.errors import GitError
+
+from .command import GitCommand
+from .location import checked_address, is_address
+from .porcelain import Progress, run_with_progress
+from .refs import checked_ref
+from .transaction import RefUpdate
+
+_LINE = re.compile(r"(?P<id>[0-9a-f]{40,64})\t(?P<ref>\S+)")
+_SYMBOLIC = re.compile(r"ref: (?P<ref>\S+)\tHEAD")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteTips:
+    """What a remote has: its refs and where they stand, and the branch its HEAD stands for ("" if it says none)."""
+
+    tips: dict[str, str]
+    head: str = ""
+
+
+def list_remote(git: GitCommand, remote: str, refs: Iterable[str] = ()) -> RemoteTips:
+    """Return the refs of a remote - all, or those named in full - and its HEAD."""
+    wanted = frozenset(refs)
+    answer = git.run("ls-remote", "--symref", "--", checked_remote(remote), *sorted(wanted), network=True)
+    listing = answer.stdout.decode("utf-8", "surrogateescape")
+    found = {match["ref"]: match["id"] for match in _LINE.finditer(listing) if not match["ref"].endswith("^{}")}
+    head = _SYMBOLIC.search(listing)
+    tips = {ref: id_ for ref, id_ in found.items() if not wanted or ref in wanted}
+    return RemoteTips(tips=tips, head=head["ref"] if head else "")
+
+
+def checked_remote(remote: str) -> str:
+    """Return the name or address of a remote that no program could take for an option or another protocol."""
+    if is_address(remote):
+        return checked_address(remote)
+    if not remote or remote.startswith("-") or any(ord(letter) < 0x20 for letter in remote):
+        raise GitError(f"{remote!r} is not a remote", hint="name a configured remote (git remote) or its address")
+    return remote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetching:
+    """How to fetch: ``depth`` commits of history (None: all of it), and whether refs gone at the remote go here."""
+
+    refspecs: Sequence[str]
+    depth: int | None = None
+    prune: bool = False
+
+
+def fetch_refs(git: GitCommand, remote: str, fetching: Fetching, progress: Progress | None) -> None:
+    """Fetch into local refs; nothing else of the repository changes, not even FETCH_HEAD."""
+    for refspec in fetching.refspecs:
+        source, _, target = refspec.removeprefix("+").partition(":")
+        for ref in (source, target):
+            checked_ref(ref.replace("*", "x", 1))
+    options = ["--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--no-tags", "--progress"]
+    options += ["--prune"] if fetching.prune else []
+    options += [f"--depth={int(fetching.depth)}"] if fetching.depth else []
+    arguments = ("fetch", *options, "--", checked_remote(remote), *fetching.refspecs)
+    run_with_progress(git, arguments, progress)
+
+
+def push_refs(git: GitCommand, remote: str, updates: Iterable[RefUpdate], progress: Progress | None) -> None:
+    """Move branches of a remote, all or none, each only from where it was expected; else ``SourceMoved``."""
+    updates = tuple(updates)
+    leases = [f"--force-with-lease={checked_ref(update.ref)}:{update.expected or ''}" for update in updates]
+    refspecs = [f"{update.new or ''}:{update.ref}" for update in updates]
+    # A server over plain HTTP cannot do several at once, and need not for one.
+    options = ["--atomic"] if len(updates) > 1 else []
+    options += ["--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--no-signed"]
+    run_with_progress(git, ("push", *options, *leases, "--", checked_remote(remote), *refspecs), progress)

@@ -1,0 +1,109 @@
+"""A work tree as it stands: tracked files and new ones that nothing ignores, with the ids git would give them.
+
+Contents are read as they are: no filter, no conversion of line ends, no link followed. Names come from the index,
+never states, so that no filter has to run to compare them.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from render.errors import GitError
+from render.gitobjects import object_id
+
+from .beneath import Beneath
+from .command import GitCommand
+from .objects import ABSENT, File
+
+Wanted = Callable[[str, int], bool]
+"""Says by path and size whether the content of a file is needed."""
+
+UNREAD = b""
+"""The id of a file whose content nobody wanted."""
+
+_LINK = 0o120000
+_LINE = re.compile(rb"(\S) ([0-7]+) ([0-9a-f]+) [0-3]\t([^\0]+)\0")
+
+
+class _Entry(NamedTuple):
+    """A line of the index; ``sparse`` if it is meant to be absent from the work tree."""
+
+    mode: int
+    id: bytes
+    sparse: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkTree:
+    """The files, and the contents of those that were wanted, by raw blob id."""
+
+    files: tuple[File, ...]
+    contents: dict[bytes, bytes] = field(repr=False)
+
+
+def read_work_tree(git: GitCommand, under: str, wanted: Wanted, algorithm: str) -> WorkTree:
+    """Return the files of a work tree below a folder; one that a sparse checkout left out is the one in the index."""
+    options = ("-z", "--exclude-standard", "--", *([under] if under else []))
+    entries = _entries(git.run("ls-files", "-t", "-s", *options).stdout)
+    others = _text(git.run("ls-files", "-o", *options).stdout).split("\0")
+    names = entries.keys() | {name for name in others if name and not name.endswith("/")}
+    reader = _Reader(wanted=wanted, algorithm=algorithm)
+    files = []
+    with Beneath(git.folder) as root:
+        for name in sorted(names, key=os.fsencode):
+            file = reader.file(root, name)
+            files += [file] if file else []
+    present = {file.path for file in files}
+    absent = {name: entry for name, entry in entries.items() if entry.sparse and name not in present}
+    files += _sparse_files(git, absent)
+    return WorkTree(files=tuple(sorted(files, key=lambda file: os.fsencode(file.path))), contents=reader.contents)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Reader:
+    """Turns paths into files and keeps what it read."""
+
+    wanted: Wanted
+    algorithm: str
+    contents: dict[bytes, bytes] = field(default_factory=dict)
+
+    def file(self, root: Beneath, name: str) -> File | None:
+        """Return the file at a path; None for a folder, a device or nothing."""
+        found = root.stat(name)
+        if found is None or not (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)):
+            return None
+        try:
+            if stat.S_ISLNK(found.st_mode):
+                target = root.link(name)
+                return File(name, _LINK, object_id("blob", target, self.algorithm), len(target))
+            mode = 0o100755 if found.st_mode & stat.S_IXUSR else 0o100644
+            if not self.wanted(name, found.st_size):
+                return File(name, mode, UNREAD, found.st_size)
+            data = root.read(name)
+        except OSError as error:
+            raise GitError(f"{name} cannot be read: {error.strerror or error}") from error
+        id_ = object_id("blob", data, self.algorithm)
+        self.contents[id_] = data
+        return File(name, mode, id_, len(data))
+
+
+def _entries(listing: bytes) -> dict[str, _Entry]:
+    found = _LINE.findall(listing)
+    return {_text(path): _Entry(int(mode, 8), bytes.fromhex(_text(id_)), tag == b"S") for tag, mode, id_, path in found}
+
+
+def _sparse_files(git: GitCommand, entries: Mapping[str, _Entry]) -> list[File]:
+    """Return files that are only in the index, with sizes, asked for in one go."""
+    if not entries:
+        return []
+    asked = "".join(f"{entry.id.hex()}\n" for entry in entries.values())
+    answer = git.run("cat-file", "--batch-check=%(objectsize)", stdin=asked.encode()).stdout.split(b"\n")
+    sizes = [int(size) if size.isdigit() else ABSENT for size in answer]
+    return [File(name, entry.mode, entry.id, size) for (name, entry), size in zip(entries.items(), sizes, strict=False)]
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
