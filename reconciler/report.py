@@ -76,6 +76,10 @@ class Log:
             self.stream.write(f"\r\x1b[2K{text[:100]}")
             self.stream.flush()
 
+    def transfer(self, stage: str, done: int, total: int) -> None:
+        """Show how far a fetch or push is."""
+        self.progress(f"{stage} {done}/{total}" if total else f"{stage} {done}")
+
     def _write(self, severity: str, event: str, values: dict[str, Any], level: int) -> None:
         if self.level < level:
             return

@@ -1,0 +1,33 @@
+"""``argosy reconcile``: one pass - fetch, render, guard, commit, push."""
+
+from typing import cast
+
+import click
+
+from reconciler.report import Log
+
+
+@click.command(epilog="Safe to run twice, at once, and from cron: the branch moves by compare-and-swap.")
+@click.option("--rev", default="", metavar="REV", help="Source to render  [default: the remote's branch, else HEAD]")
+@click.option("--bootstrap", is_flag=True, help="Allow the first run: there is no rendered branch yet.")
+@click.option("--accept-rewind", is_flag=True, help="Accept a source that does not follow the one rendered before.")
+@click.option(
+    "--allow-removal",
+    "allowed",
+    multiple=True,
+    metavar="CLUSTER=COUNT",
+    help="Let so many objects leave a cluster (* for each).",
+)
+@click.option("--dry-run", is_flag=True, help="Do everything but commit.")
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+@click.pass_obj
+def command(log: Log, **options: object) -> int:
+    """Run one pass: fetch, render, guard, commit and push.
+
+    A pass that changes nothing writes nothing. A pass that would remove too much at once commits nothing and exits
+    with 6; a source trailer 'Argosy-Allow-Removal: <cluster|*> <count>' or --allow-removal lets it go on.
+    """
+    from reconciler.reconciling import ReconcileOptions, reconcile_and_show
+
+    allowed = cast("tuple[str, ...]", options.pop("allowed"))
+    return reconcile_and_show(log, ReconcileOptions(allowed=allowed, **options))  # type: ignore[arg-type]  # click checked them

@@ -1,0 +1,42 @@
+"""``argosy render``: what every cluster must hold, computed from a revision; shown, written to a folder or committed."""
+
+from pathlib import Path
+from typing import cast
+
+import click
+
+from reconciler.report import Log
+
+_OUTPUTS = ("summary", "yaml", "json", "name")
+
+
+@click.command(epilog="Nothing but Git is read: no cluster, no network. Exit code 1: something could not be placed.")
+@click.option("--rev", default="", metavar="REV", help="Commit, branch or tag of the source  [default: HEAD]")
+@click.option("--worktree", is_flag=True, help="Render the files as they stand, committed or not.")
+@click.option("--cluster", "clusters", multiple=True, metavar="NAME", help="Only these clusters (repeatable).")
+@click.option("-n", "--namespace", default="", help="Only objects of this namespace.")
+@click.option(
+    "--as",
+    "shape",
+    type=click.Choice(["manifests", "works", "bindings"]),
+    default="manifests",
+    help="Show the objects themselves, Karmada's Work objects, or the bindings.",
+)
+@click.option("-o", "--output", type=click.Choice(_OUTPUTS), default="summary", help="Output format.")
+@click.option("--output-dir", type=click.Path(path_type=Path, file_okay=False), help="Write the tree to this folder.")
+@click.option("--commit", is_flag=True, help="Commit the tree to the local rendered branch.")
+@click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
+@click.option("--allow-removal", "allowed", multiple=True, metavar="CLUSTER=COUNT", help="Let so many objects leave.")
+@click.pass_obj
+def command(log: Log, **options: object) -> int:
+    """Compute what every cluster must hold.
+
+    By default a table shows who gets what. -o yaml and -o json print the objects, --output-dir writes
+    clusters/<cluster>/... as Argo CD, Flux or kubectl can use it, and --commit moves the rendered branch of this
+    repository. The previous rendered commit decides what stays where it is.
+    """
+    from reconciler.rendering import RenderOptions, render_and_show
+
+    allowed = cast("tuple[str, ...]", options.pop("allowed"))
+    clusters = cast("tuple[str, ...]", options.pop("clusters"))
+    return render_and_show(log, RenderOptions(allowed=allowed, clusters=clusters, **options))  # type: ignore[arg-type]  # click checked them

@@ -1,0 +1,204 @@
+"""A pass shown to people and programs: a table of who gets what, manifests, Work objects, bindings, or one JSON."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from render.binding import Binding
+from render.documents import emit, parse_documents
+from render.model import Manifest
+from render.parsing import binding_manifest
+
+from .frontpage import scheduled_reason
+from .passes import Outcome
+from .tables import table
+from .workobjects import work_objects
+
+API_VERSION = "argosy.dev/v1alpha1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which clusters and namespace to show; empty means all."""
+
+    clusters: tuple[str, ...] = ()
+    namespace: str = ""
+
+    def has_path(self, path: str) -> bool:
+        """Whether a path of the rendered tree is asked for; files beside clusters/ go along with no selection."""
+        parts = path.split("/")
+        if parts[0] != "clusters":
+            return not self.clusters and not self.namespace
+        return self.has_cluster(parts[1]) and self.namespace in {"", parts[2]}
+
+    def has_cluster(self, name: str) -> bool:
+        """Whether a cluster is asked for."""
+        return not self.clusters or name in self.clusters
+
+    def has_binding(self, binding: Binding) -> bool:
+        """Whether a binding is asked for."""
+        if self.namespace and binding.ref.namespace != self.namespace:
+            return False
+        return not self.clusters or any(target.name in self.clusters for target in all_targets(binding))
+
+
+def all_targets(binding: Binding) -> Iterator[Any]:
+    """Yield a binding's own target clusters, then those of what requires it."""
+    yield from binding.targets
+    for snapshot in binding.required_by:
+        yield from snapshot.clusters
+
+
+def shown(outcome: Outcome, selection: Selection, *, shape: str, output: str) -> Iterable[str]:
+    """Return the texts to print, in order."""
+    if output == "summary":
+        return summary(outcome, selection)
+    if output == "name":
+        return (f"{cluster} {path}\n" for cluster, path, _ in cluster_files(outcome, selection))
+    documents = {"manifests": manifests, "works": works, "bindings": bindings}[shape](outcome, selection)
+    if output == "yaml":
+        return (f"---\n{emit(document).decode()}" for document in documents)
+    if shape == "manifests":
+        return [_json(rendering(outcome, selection))]
+    return [_json({"apiVersion": "v1", "kind": "List", "items": list(documents)})]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def summary(outcome: Outcome, selection: Selection) -> Iterator[str]:
+    """Yield a table of every object with its clusters and replicas, then the objects no policy holds."""
+    built = outcome.rendered.built
+    rows = [
+        (binding.ref.namespace or "-", f"{binding.ref.group_kind}/{binding.ref.name}", _where(binding), _why(binding))
+        for binding in built.bindings
+        if selection.has_binding(binding)
+    ]
+    if rows:
+        yield table(("NAMESPACE", "OBJECT", "CLUSTERS", "POLICY"), rows)
+    unmatched = [match for match in unmatched_objects(outcome) if selection.namespace in {"", match["namespace"]}]
+    if unmatched and not selection.clusters:
+        yield f"\n{len(unmatched)} without a policy: " + ", ".join(match["object"] for match in unmatched[:10])
+        yield f" and {len(unmatched) - 10} more\n" if len(unmatched) > 10 else "\n"
+    if outcome.rendered.tree.disconnected:
+        yield f"\ndisconnected, left as they were: {', '.join(outcome.rendered.tree.disconnected)}\n"
+
+
+def _where(binding: Binding) -> str:
+    names = [f"{each.name}:{each.replicas}" if each.replicas else each.name for each in _sorted_targets(binding)]
+    return " ".join(names) if names else "-"
+
+
+def _sorted_targets(binding: Binding) -> list[Any]:
+    found = {}
+    for target in all_targets(binding):
+        found.setdefault(target.name, target)
+    return [found[name] for name in sorted(found)]
+
+
+def _why(binding: Binding) -> str:
+    reason = scheduled_reason(binding)
+    if binding.policy:
+        return binding.policy if reason == "Success" else f"{binding.policy} ({reason})"
+    owners = ", ".join(snapshot.name for snapshot in binding.required_by)
+    return f"required by {owners}" if owners else reason
+
+
+def unmatched_objects(outcome: Outcome) -> list[Mapping[str, str]]:
+    """Return the templates nothing brings anywhere, with the reason."""
+    built = outcome.rendered.built
+    bound = {binding.ref for binding in built.bindings} | {template.ref for template, _ in outcome.rendered.namespaces}
+    found = []
+    for template in built.claims.unmatched:
+        if template.ref not in bound:
+            match = built.claims.matches[template.ref]
+            found.append(
+                {
+                    "object": str(template.ref),
+                    "namespace": template.ref.namespace,
+                    "reason": str(match.reason or ""),
+                    "message": match.message,
+                    "path": template.path,
+                }
+            )
+    return found
+
+
+def problems_of(outcome: Outcome) -> list[str]:
+    """Return a line for everything that could not be placed or built."""
+    found = []
+    for binding in outcome.rendered.built.bindings:
+        for condition in binding.conditions:
+            if condition.status == "False" and condition.reason not in {"NotScheduled", "NoPolicy"}:
+                found.append(f"{binding.ref}: {condition.reason}: {condition.message}")
+    held = {binding.ref for binding in outcome.rendered.built.bindings}
+    found += [
+        f"{template.ref}: InterpreterFailed: {error}"
+        for template, error in outcome.rendered.built.claims.failed
+        if template.ref not in held
+    ]
+    return found
+
+
+def cluster_files(outcome: Outcome, selection: Selection) -> Iterator[tuple[str, str, bytes]]:
+    """Yield cluster, path and blob id of every file that is asked for."""
+    for cluster, tree_id in sorted(outcome.rendered.tree.clusters.items()):
+        if selection.has_cluster(cluster):
+            for path, blob_id in outcome.files(tree_id):
+                if selection.namespace in {"", path.split("/")[0]}:
+                    yield cluster, path, blob_id
+
+
+def manifests(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
+    """Yield the objects of every cluster, cluster by cluster."""
+    for found in objects_by_cluster(outcome, selection).values():
+        yield from found
+
+
+def objects_by_cluster(outcome: Outcome, selection: Selection) -> dict[str, list[Manifest]]:
+    """Return the objects each cluster must hold; equal ones are read once."""
+    files = list(cluster_files(outcome, selection))
+    contents = outcome.contents({blob_id for _, _, blob_id in files})
+    values = {blob_id: parse_documents(content)[0].value for blob_id, content in contents.items()}
+    found: dict[str, list[Manifest]] = {
+        name: [] for name in sorted(outcome.rendered.tree.clusters) if selection.has_cluster(name)
+    }
+    for cluster, _, blob_id in files:
+        found[cluster].append(values[blob_id])
+    return found
+
+
+def bindings(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
+    """Yield the bindings as Karmada's objects."""
+    for binding in outcome.rendered.built.bindings:
+        if selection.has_binding(binding):
+            yield binding_manifest(binding)
+
+
+def works(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
+    """Yield Karmada's Work objects, also those that suspension holds back."""
+    return (work for work in work_objects(outcome.rendered) if selection.has_cluster(_cluster_of(work)))
+
+
+def _cluster_of(work: Manifest) -> str:
+    return str(work["metadata"]["namespace"]).removeprefix("karmada-es-")
+
+
+def rendering(outcome: Outcome, selection: Selection) -> dict[str, Any]:
+    """Return everything about a pass as one value; the README documents its fields."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Rendering",
+        "source": outcome.source.commit or None,
+        "previous": outcome.previous.commit if outcome.previous else None,
+        "tree": outcome.rendered.tree.root.hex(),
+        "changed": outcome.changed,
+        "clusters": objects_by_cluster(outcome, selection),
+        "disconnected": list(outcome.rendered.tree.disconnected),
+        "bindings": list(bindings(outcome, selection)),
+        "unmatched": unmatched_objects(outcome),
+        "problems": problems_of(outcome),
+        "warnings": [str(warning) for warning in outcome.source.desired.warnings],
+    }

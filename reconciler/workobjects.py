@@ -1,0 +1,116 @@
+"""Karmada's Work objects of a pass: what a Karmada control plane would hold for every object and cluster.
+
+Unlike the rendered tree they include what suspension holds back, and they say how conflicts are resolved and which
+overrides applied. Labels and annotations that only a control plane's own controllers need are left out.
+"""
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from overrides.record import Applied, applied_annotations
+from render.binding import Binding
+from render.documents import parse_documents
+from render.model import Manifest, ObjectRef
+from render.policy import ConflictResolution
+from render.works import Works
+
+from .dependencies import binding_name
+from .pipeline import Rendered
+
+CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution"
+_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+_OFFSET, _PRIME = 0x811C9DC5, 0x01000193
+
+
+def work_objects(rendered: Rendered) -> Iterator[Manifest]:
+    """Yield a Work for every object in every cluster it could be built for: cluster by cluster, by name."""
+    built = rendered.built
+    for index, cluster in enumerate(built.index.names):
+        for binding in built.bindings:
+            works = built.works.get(binding.ref)
+            if works is not None:
+                yield from _work_in(index, cluster, binding, works)
+        for _, works in rendered.namespaces:
+            manifest = manifest_in(works, index)
+            if manifest is not None:
+                yield _work(cluster, manifest, dict(applied_annotations(_applied_in(works, index))), {})
+
+
+def _work_in(index: int, cluster: str, binding: Binding, works: Works) -> Iterator[Manifest]:
+    manifest = manifest_in(works, index)
+    if manifest is None:
+        return
+    annotations = {**_reference(binding.ref), CONFLICT_RESOLUTION: conflict_resolution(manifest, binding)}
+    annotations |= applied_annotations(_applied_in(works, index))
+    spec = {
+        "suspendDispatching": is_suspended(binding, cluster),
+        "preserveResourcesOnDeletion": binding.preserve_resources_on_deletion,
+    }
+    yield _work(cluster, manifest, annotations, spec)
+
+
+def _work(cluster: str, manifest: Manifest, annotations: dict[str, str], spec: dict[str, Any]) -> Manifest:
+    return {
+        "apiVersion": "work.karmada.io/v1alpha1",
+        "kind": "Work",
+        "metadata": {
+            "name": work_name(ObjectRef.of(manifest)),
+            "namespace": f"karmada-es-{cluster}",
+            **({"annotations": annotations} if annotations else {}),
+        },
+        "spec": {**spec, "workload": {"manifests": [manifest]}},
+    }
+
+
+def manifest_in(works: Works, index: int) -> Manifest | None:
+    """Return the manifest built for one cluster, None when there is none."""
+    for clusters, blob_id in works.variants:
+        if clusters >> index & 1:
+            blob = works.blobs[blob_id]
+            content = blob if isinstance(blob, bytes) else blob.data()
+            return cast("Manifest", parse_documents(content)[0].value)
+    return None
+
+
+def _applied_in(works: Works, index: int) -> tuple[Applied, ...]:
+    for content in works.contents:
+        if content.clusters >> index & 1:
+            return cast("tuple[Applied, ...]", content.applied)
+    return ()
+
+
+def is_suspended(binding: Binding, cluster: str) -> bool:
+    """Whether a cluster keeps what it has while the Work changes."""
+    suspension = binding.suspension
+    return suspension is not None and (suspension.dispatching or cluster in suspension.dispatching_on_clusters)
+
+
+def conflict_resolution(manifest: Manifest, binding: Binding) -> str:
+    """Return ``overwrite`` or ``abort``: the object's own annotation if it is one of them, else the policy's word."""
+    own = (manifest["metadata"].get("annotations") or {}).get(CONFLICT_RESOLUTION)
+    if own in {"overwrite", "abort"}:
+        return str(own)
+    return "overwrite" if binding.conflict_resolution is ConflictResolution.OVERWRITE else "abort"
+
+
+def _reference(ref: ObjectRef) -> dict[str, str]:
+    if not ref.namespace:
+        return {"clusterresourcebinding.karmada.io/name": binding_name(ref)}
+    return {
+        "resourcebinding.karmada.io/namespace": ref.namespace,
+        "resourcebinding.karmada.io/name": binding_name(ref),
+    }
+
+
+def work_name(ref: ObjectRef) -> str:
+    """Return Karmada's name of an object's Work: the name and a hash of namespace, name and kind.
+
+    >>> work_name(ObjectRef("apps", "Deployment", "default", "nginx"))
+    'nginx-687f7fb96f'
+    """
+    name = ref.name.replace(":", ".").lower()
+    text = "-".join(part for part in (ref.namespace, name, ref.kind) if part).lower()
+    value = _OFFSET
+    for byte in text.encode():
+        value = (value ^ byte) * _PRIME & 0xFFFFFFFF
+    return f"{name}-{''.join(_ALPHABET[ord(digit) % 27] for digit in str(value))}"
