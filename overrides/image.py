@@ -114,14 +114,21 @@ def _addressed(manifest: Any, path: str) -> Any:
             raise missing(keys, step, node, within=".predicate.path")
         node = node[step]
         keys.append(step)
-        if isinstance(node, list):
-            index = next(steps, "")
-            place = None if index.startswith("-") else index_of(index, len(node))
-            if place is None or not isinstance(node[place], dict):
-                raise missing(keys, index, node, within=".predicate.path")
+        index = next(steps, None) if isinstance(node, list) else None
+        if index is not None:
+            place = _place(keys, index, node)
             node = node[place]
             keys.append(place)
     return node
+
+
+def _place(keys: list[Key], index: str, items: list[Any]) -> int:
+    place = None if index.startswith("-") else index_of(index, len(items))
+    if place is None:
+        raise missing(keys, index, items, within=".predicate.path")
+    if not isinstance(items[place], dict):
+        raise Refused(f"{escaped([*keys, place])} is not a mapping", within=".predicate.path")
+    return place
 
 
 def _overridden(image: Any, overrider: ImageOverrider, place: str) -> str:

@@ -62,6 +62,8 @@ def _operation(overrider: PlaintextOverrider) -> Operation:
 
 
 def _compiled(operator: str, keys: Sequence[Key], value: Any) -> jsonpatch.PatchOperation:
+    if operator == "replace" and keys[-1] == "":
+        operator = "add"
     return _KINDS[operator]({"op": operator, "path": escaped(keys), "value": value})
 
 

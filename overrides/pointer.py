@@ -97,4 +97,4 @@ def _why_missing(keys: Sequence[Key], token: str, container: Any) -> str:
     if not _INDEX.fullmatch(token):
         return f"{place} is a list, and {token!r} is no index of it"
     count = len(container)
-    return f"index {token} is out of range: {place} has {count} item{'' if count == 1 else 's'}"
+    return f"{place} has {count} item{'' if count == 1 else 's'}, so {token} is no index of it"
