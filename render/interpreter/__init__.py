@@ -1,0 +1,161 @@
+"""Understand any workload - replicas, needs, health, dependencies - by the first of four layers that knows its kind.
+
+1. a ResourceInterpreterCustomization of the repository, for exactly this apiVersion and kind;
+2. a ResourceInterpreterWebhookConfiguration, called only where clusters are touched;
+3. the custom resources Karmada bundles rules for;
+4. the kinds Kubernetes defines, and any kind's whole status.
+
+The first layer that has the operation answers; its error is an error, never a reason to ask the next.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from render.model import Manifest
+from render.resources import Component, DependentObject
+
+from .customizations import customized_kinds
+from .fields import value_at
+from .native import NATIVE
+from .operations import FUNCTION_BY_OPERATION, Interpretation, InterpreterError, Items, Layer, Operation, Replicas
+from .thirdparty import third_party
+from .webhooks import Send, Webhook, webhook_interpretation, webhooks_of
+
+__all__ = ["Interpreter", "InterpreterError", "Layer", "Operation", "Replicas"]
+
+Kind = tuple[str, str]
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interpreter:
+    """The four layers of one repository; every method answers neutrally for a kind without the operation.
+
+    ``customized`` and ``webhooks`` are the repository's own; ``send`` calls a webhook (None: rendering calls nothing,
+    and an object that needs a webhook is an error).
+    """
+
+    customized: Mapping[Kind, Interpretation] = field(default_factory=dict)
+    webhooks: tuple[Webhook, ...] = ()
+    send: Send | None = None
+
+    @classmethod
+    def of(cls, customizations: Iterable[Manifest], *, send: Send | None = None) -> Self:
+        """Return the interpreter of a repository's customizations and webhook configurations, in any order."""
+        manifests = sorted(customizations, key=lambda manifest: str(manifest["metadata"]["name"]))
+        return cls(customized=customized_kinds(manifests), webhooks=webhooks_of(manifests), send=send)
+
+    def has(self, operation: Operation, manifest: Manifest) -> bool:
+        """Say whether any layer has the operation for this kind."""
+        return self.layer(operation, manifest) is not Layer.NONE
+
+    def layer(self, operation: Operation, manifest: Manifest) -> Layer:
+        """Return which layer answers."""
+        return self._found(operation, manifest)[0]
+
+    def replicas(self, manifest: Manifest) -> Replicas | None:
+        """Return how many replicas the object wants and what one needs; None for what has none."""
+        answer: Replicas | None = self._answer(Operation.INTERPRET_REPLICA, None, manifest)
+        return answer
+
+    def components(self, manifest: Manifest) -> tuple[Component, ...] | None:
+        """Return the object's pod templates; None for a kind that has not several."""
+        answer: Iterable[Component] | None = self._answer(Operation.INTERPRET_COMPONENT, None, manifest)
+        return None if answer is None else tuple(answer)
+
+    def revise_replica(self, manifest: Manifest, replicas: int) -> Manifest:
+        """Return the object with this number of replicas."""
+        answer: Manifest = self._answer(Operation.REVISE_REPLICA, manifest, manifest, replicas)
+        return answer
+
+    def replica_field(self, manifest: Manifest) -> tuple[str, ...] | None:
+        """Return the path of the one integer ``revise_replica`` sets, None if it is missing or there is more to it."""
+        _, function, interpretation = self._found(Operation.REVISE_REPLICA, manifest)
+        path = interpretation.replica_field if function and interpretation else None
+        if path is None:
+            return None
+        try:
+            current = value_at(manifest, *path)
+        except InterpreterError:
+            return None
+        return path if type(current) is int else None
+
+    def retain(self, desired: Manifest, observed: Manifest) -> Manifest:
+        """Return the desired object with what belongs to the member kept from the observed one."""
+        answer: Manifest = self._answer(Operation.RETAIN, desired, desired, observed)
+        return answer
+
+    def aggregate_status(self, template: Manifest, items: Items) -> Manifest:
+        """Return the template with the status its members' statuses make together."""
+        status = self._answer(Operation.AGGREGATE_STATUS, template.get("status"), template, items)
+        if status is not None:
+            return {**template, "status": status}
+        return {key: value for key, value in template.items() if key != "status"}
+
+    def dependencies(self, manifest: Manifest) -> tuple[DependentObject, ...]:
+        """Return the objects that must follow this one to its clusters, sorted, each once."""
+        found: Iterable[DependentObject] = self._answer(Operation.INTERPRET_DEPENDENCY, (), manifest)
+        distinct = sorted({_order(dependency): dependency for dependency in found}.items(), key=lambda entry: entry[0])
+        for _, dependency in distinct:
+            if missing := _missing(dependency):
+                what = f"{dependency.kind or 'an object'} it depends on has no {missing}"
+                raise InterpreterError(what, where=_where(Operation.INTERPRET_DEPENDENCY, manifest))
+        return tuple(dependency for _, dependency in distinct)
+
+    def reflect_status(self, observed: Manifest) -> Any:
+        """Return what is worth reporting of a member object's status; None when there is nothing yet."""
+        return self._answer(Operation.INTERPRET_STATUS, None, observed)
+
+    def health(self, observed: Manifest) -> bool:
+        """Say whether a member object is healthy; what has no health is."""
+        answer: bool = self._answer(Operation.INTERPRET_HEALTH, True, observed)
+        return answer
+
+    def _answer(self, operation: Operation, neutral: Any, manifest: Manifest, *arguments: Any) -> Any:
+        _, function, _ = self._found(operation, manifest)
+        if function is None:
+            return neutral
+        try:
+            return function(manifest, *arguments)
+        except InterpreterError as error:
+            raise InterpreterError(error.what, where=_where(operation, manifest, error.where)) from error
+
+    def _found(self, operation: Operation, manifest: Manifest) -> tuple[Layer, Function | None, Interpretation | None]:
+        kind = (manifest.get("apiVersion", ""), manifest.get("kind", ""))
+        name = FUNCTION_BY_OPERATION[operation]
+        for layer, known in self._layers(operation, kind):
+            function: Function | None = getattr(known, name) if known else None
+            if function:
+                return layer, function, known
+        if operation is Operation.INTERPRET_STATUS:
+            return Layer.NATIVE, _whole_status, None
+        return Layer.NONE, None, None
+
+    def _layers(self, operation: Operation, kind: Kind) -> Iterable[tuple[Layer, Interpretation | None]]:
+        yield Layer.CUSTOMIZATION, self.customized.get(kind)
+        if self.webhooks:
+            yield Layer.WEBHOOK, webhook_interpretation(self.webhooks, operation, kind, self.send)
+        yield Layer.THIRD_PARTY, third_party(*kind)
+        yield Layer.NATIVE, NATIVE.get(kind)
+
+
+def _whole_status(observed: Manifest) -> Any:
+    return observed.get("status")
+
+
+def _where(operation: Operation, manifest: Manifest, source: str = "") -> str:
+    metadata = manifest.get("metadata") or {}
+    name = "/".join(filter(None, (metadata.get("namespace"), metadata.get("name"))))
+    return ": ".join(filter(None, (f"{manifest.get('kind')} {name}", operation.value, source)))
+
+
+def _order(dependency: DependentObject) -> tuple[str, ...]:
+    selector = "" if dependency.label_selector is None else repr(dependency.label_selector)
+    return dependency.api_version, dependency.kind, dependency.namespace, dependency.name, selector
+
+
+def _missing(dependency: DependentObject) -> str:
+    if not dependency.api_version or not dependency.kind:
+        return "apiVersion or kind"
+    return "" if dependency.name or dependency.label_selector is not None else "name and no labelSelector"

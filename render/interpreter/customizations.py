@@ -1,0 +1,174 @@
+"""ResourceInterpreterCustomizations: a kind interpreted by scripts, written as for Karmada.
+
+Several customizations may share a target. The first by name that has a script for an operation is asked, except for
+dependencies: there every script answers, and the answers are united.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from render.model import Manifest, group_of
+from render.resources import Component, DependentObject
+
+from .answers import component_of, dependency_of, requirements_of
+from .fields import mapping_at, objects_at, text_at, type_name
+from .lua_border import restored, without_empty
+from .operations import FUNCTION_BY_OPERATION, Interpretation, InterpreterError, Items, Operation, Replicas
+from .sandbox import Limits, call_script, script_problem
+
+KIND = "ResourceInterpreterCustomization"
+LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of spec.customizations: its key, its operation, and the Lua function its script defines."""
+
+    key: str
+    operation: Operation
+    function: str
+
+
+RULES: Sequence[Rule] = (
+    Rule("replicaResource", Operation.INTERPRET_REPLICA, "GetReplicas"),
+    Rule("componentResource", Operation.INTERPRET_COMPONENT, "GetComponents"),
+    Rule("replicaRevision", Operation.REVISE_REPLICA, "ReviseReplica"),
+    Rule("retention", Operation.RETAIN, "Retain"),
+    Rule("statusAggregation", Operation.AGGREGATE_STATUS, "AggregateStatus"),
+    Rule("dependencyInterpretation", Operation.INTERPRET_DEPENDENCY, "GetDependencies"),
+    Rule("statusReflection", Operation.INTERPRET_STATUS, "ReflectStatus"),
+    Rule("healthInterpretation", Operation.INTERPRET_HEALTH, "InterpretHealth"),
+)
+FUNCTION = {rule.operation: rule.function for rule in RULES}
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script of a customization, for messages by its name."""
+
+    customization: str
+    operation: Operation
+    source: str
+
+    def call(self, *arguments: Any) -> list[Any]:
+        """Call the operation's function; an error says which customization it is of."""
+        try:
+            return call_script(self.source, FUNCTION[self.operation], arguments, LIMITS)
+        except InterpreterError as error:
+            raise InterpreterError(error.what, where=f"{KIND} {self.customization}") from error
+
+    def table(self, *arguments: Any) -> Any:
+        """Call the function, whose one result must be a table."""
+        answer = self._result(self.call(*arguments))
+        if not isinstance(answer, Mapping | list):
+            raise self.error(f"it must return a table, not {type_name(answer)}")
+        return answer
+
+    def replicas(self, workload: Manifest) -> Replicas:
+        """Ask GetReplicas: a number, and a table of requirements or nil."""
+        results: list[Any] = [*self.call(workload), None, None]
+        replicas, requirements = results[:2]
+        if isinstance(replicas, bool) or not isinstance(replicas, int | float):
+            raise self.error(f"it must return a number first, not {type_name(replicas)}")
+        if requirements is not None and not isinstance(requirements, Mapping | list):
+            raise self.error(f"it must return a table or nil second, not {type_name(requirements)}")
+        needs = None if requirements is None else requirements_of(without_empty(requirements) or {})
+        return Replicas(replicas=int(replicas), requirements=needs)
+
+    def components(self, workload: Manifest) -> Sequence[Component]:
+        """Ask GetComponents: a list of components, or nil."""
+        answer = self._result(self.call(workload))
+        return () if answer is None else [component_of(entry) for entry in self._objects(answer)]
+
+    def revised(self, workload: Manifest, replicas: int) -> Manifest:
+        """Ask ReviseReplica: the object."""
+        return self._object(restored(self.table(workload, replicas), (workload,)))
+
+    def retained(self, desired: Manifest, observed: Manifest) -> Manifest:
+        """Ask Retain: the object."""
+        return self._object(restored(self.table(desired, observed), (desired, observed)))
+
+    def aggregated(self, template: Manifest, items: Items) -> Any:
+        """Ask AggregateStatus: the object, of which the status counts."""
+        return self._object(without_empty(self.table(template, items))).get("status")
+
+    def reflected(self, observed: Manifest) -> Any:
+        """Ask ReflectStatus: the status."""
+        return without_empty(self.table(observed)) or {}
+
+    def health(self, observed: Manifest) -> bool:
+        """Ask InterpretHealth: a boolean and nothing else."""
+        answer = self._result(self.call(observed))
+        if not isinstance(answer, bool):
+            raise self.error(f"it must return a boolean, not {type_name(answer)}")
+        return answer
+
+    def dependencies(self, workload: Manifest) -> Iterator[DependentObject]:
+        """Ask GetDependencies: a list of references."""
+        return map(dependency_of, self._objects(self.table(workload)))
+
+    def error(self, what: str) -> InterpreterError:
+        """Return an error of this script."""
+        return InterpreterError(f"{FUNCTION[self.operation]}: {what}", where=f"{KIND} {self.customization}")
+
+    def _objects(self, answer: Any) -> Sequence[Mapping[str, Any]]:
+        return objects_at({"the result": without_empty(answer)}, "the result")
+
+    def _object(self, answer: Any) -> Mapping[str, Any]:
+        return mapping_at({"the result": answer or {}}, "the result")
+
+    @staticmethod
+    def _result(results: Sequence[Any]) -> Any:
+        return results[0] if results else None
+
+
+METHOD_BY_OPERATION: Mapping[Operation, Callable[[Script], Callable[..., Any]]] = {
+    Operation.INTERPRET_REPLICA: lambda script: script.replicas,
+    Operation.INTERPRET_COMPONENT: lambda script: script.components,
+    Operation.REVISE_REPLICA: lambda script: script.revised,
+    Operation.RETAIN: lambda script: script.retained,
+    Operation.AGGREGATE_STATUS: lambda script: script.aggregated,
+    Operation.INTERPRET_STATUS: lambda script: script.reflected,
+    Operation.INTERPRET_HEALTH: lambda script: script.health,
+}
+"""Which method of a script answers which operation; dependencies are united instead."""
+
+
+def customized_kinds(manifests: Iterable[Manifest]) -> dict[tuple[str, str], Interpretation]:
+    """Return the interpretation of each kind that customizations, in order of their names, have scripts for."""
+    scripts: dict[tuple[str, str], dict[Operation, list[Script]]] = {}
+    for manifest in manifests:
+        if manifest["kind"] == KIND and group_of(manifest["apiVersion"]) == "config.karmada.io":
+            target = mapping_at(manifest, "spec", "target")
+            by_operation = scripts.setdefault((text_at(target, "apiVersion"), text_at(target, "kind")), {})
+            for script in _scripts(manifest):
+                by_operation.setdefault(script.operation, []).append(script)
+    return {kind: _interpretation(by_operation) for kind, by_operation in scripts.items()}
+
+
+def check_script(operation: Operation, source: str) -> str | None:
+    """Return why a script cannot be used for an operation, None when it compiles."""
+    problem = script_problem(source)
+    return f"{FUNCTION[operation]}: {problem}" if problem else None
+
+
+def _scripts(manifest: Manifest) -> Iterator[Script]:
+    for rule in RULES:
+        source = text_at(manifest, "spec", "customizations", rule.key, "luaScript")
+        if source:
+            yield Script(text_at(manifest, "metadata", "name"), rule.operation, source)
+
+
+def _interpretation(by_operation: Mapping[Operation, Sequence[Script]]) -> Interpretation:
+    functions: dict[str, Any] = {
+        FUNCTION_BY_OPERATION[operation]: method(by_operation[operation][0])
+        for operation, method in METHOD_BY_OPERATION.items()
+        if operation in by_operation
+    }
+    if union := by_operation.get(Operation.INTERPRET_DEPENDENCY):
+        functions["dependencies"] = lambda workload: chain.from_iterable(
+            script.dependencies(workload) for script in union
+        )
+    return Interpretation(**functions)

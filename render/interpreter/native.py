@@ -1,0 +1,16 @@
+"""The kinds Kubernetes itself defines, one module per family."""
+
+from collections.abc import Mapping
+
+from . import batch, network, pods, scaling, storage, workloads
+from .operations import Interpretation
+
+NATIVE: Mapping[tuple[str, str], Interpretation] = {
+    **workloads.KINDS,
+    **batch.KINDS,
+    **pods.KINDS,
+    **storage.KINDS,
+    **network.KINDS,
+    **scaling.KINDS,
+}
+"""The interpretation of each built-in kind, by apiVersion and kind."""

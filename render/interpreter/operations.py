@@ -1,0 +1,87 @@
+"""What an interpreter is asked and what it answers: the operations, their answers, and one kind's interpretation."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from render.model import Manifest
+from render.resources import Component, DependentObject, ReplicaRequirements
+
+Items = Sequence[Mapping[str, Any]] | None
+"""The aggregatedStatus of a binding: clusterName, status, applied, health per member; None when never collected."""
+
+
+class Operation(StrEnum):
+    """The operations of Karmada's resource interpreter, by their names in its API."""
+
+    INTERPRET_REPLICA = "InterpretReplica"
+    INTERPRET_COMPONENT = "InterpretComponent"
+    REVISE_REPLICA = "ReviseReplica"
+    RETAIN = "Retain"
+    AGGREGATE_STATUS = "AggregateStatus"
+    INTERPRET_DEPENDENCY = "InterpretDependency"
+    INTERPRET_STATUS = "InterpretStatus"
+    INTERPRET_HEALTH = "InterpretHealth"
+
+
+class Layer(StrEnum):
+    """Where an answer comes from, in order of precedence."""
+
+    CUSTOMIZATION = "customization"
+    WEBHOOK = "webhook"
+    THIRD_PARTY = "thirdparty"
+    NATIVE = "native"
+    NONE = "none"
+
+
+class InterpreterError(Exception):
+    """An object could not be interpreted: what is wrong, and - once known - of which object and operation.
+
+    The message never quotes the object, which may be a Secret.
+    """
+
+    def __init__(self, what: str, *, where: str = "") -> None:
+        super().__init__(f"{where}: {what}" if where else what)
+        self.what = what
+        self.where = where
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replicas:
+    """How many replicas a workload wants, and what one of them needs (None: nothing known)."""
+
+    replicas: int
+    requirements: ReplicaRequirements | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interpretation:
+    """What is known about one kind: a function per operation, None where the kind has no such operation.
+
+    ``aggregate`` answers with the template's new ``status`` (None: it has none). ``replica_field`` is the one integer
+    that ``revise`` sets, if that is all it does. No function modifies what it is given; answers may share its parts.
+    """
+
+    replicas: Callable[[Manifest], Replicas] | None = None
+    components: Callable[[Manifest], Iterable[Component]] | None = None
+    revise: Callable[[Manifest, int], Manifest] | None = None
+    retain: Callable[[Manifest, Manifest], Manifest] | None = None
+    aggregate: Callable[[Manifest, Items], Any] | None = None
+    dependencies: Callable[[Manifest], Iterable[DependentObject]] | None = None
+    reflect: Callable[[Manifest], Any] | None = None
+    health: Callable[[Manifest], bool] | None = None
+    replica_field: tuple[str, ...] | None = None
+
+
+FUNCTION_BY_OPERATION: Mapping[Operation, str] = {
+    Operation.INTERPRET_REPLICA: "replicas",
+    Operation.INTERPRET_COMPONENT: "components",
+    Operation.REVISE_REPLICA: "revise",
+    Operation.RETAIN: "retain",
+    Operation.AGGREGATE_STATUS: "aggregate",
+    Operation.INTERPRET_DEPENDENCY: "dependencies",
+    Operation.INTERPRET_STATUS: "reflect",
+    Operation.INTERPRET_HEALTH: "health",
+}
+"""Which function of an Interpretation answers which operation."""

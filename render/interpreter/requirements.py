@@ -1,0 +1,103 @@
+"""What one replica of a pod template needs: resources, and where in a cluster it may land.
+
+1. a container's limit stands in for a missing request, resource by resource;
+2. containers run together, so their requests add up; init containers run before, so the largest counts;
+3. the pod's overhead comes on top;
+4. cpu counts in thousandths, everything else in whole units, each rounded up per container, as Karmada does.
+
+Sidecar init containers get no special treatment, and pod-level resources are not read: neither does Karmada.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from render.quantity import QuantityFormat, format_quantity, milli, parse_quantity, rounded_up
+from render.resources import NodeClaim, ReplicaRequirements
+
+from .fields import mapping_at, objects_at, wrong_type
+from .operations import InterpreterError
+
+Amounts = dict[str, int]
+COUNTED = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
+BINARY = frozenset({"memory", "ephemeral-storage"})
+
+
+def pod_requirements(spec: Mapping[str, Any]) -> ReplicaRequirements | None:
+    """Return what a pod with this spec needs; None when it asks for nothing."""
+    claim, request = node_claim(spec), resource_request(spec)
+    if claim is None and not request:
+        return None
+    return ReplicaRequirements(node_claim=claim, resource_request=request)
+
+
+def node_claim(spec: Mapping[str, Any]) -> NodeClaim | None:
+    """Return where the pod may land; None when anywhere. An empty node selector is a claim, as in Karmada."""
+    selector = spec.get("nodeSelector")
+    tolerations = objects_at(spec, "tolerations")
+    required = None
+    if spec.get("affinity"):
+        affinity = mapping_at(spec, "affinity", "nodeAffinity")
+        required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    if selector is None and not tolerations and required is None:
+        return None
+    return NodeClaim(
+        node_selector=mapping_at(spec, "nodeSelector"), tolerations=tuple(tolerations), hard_node_affinity=required
+    )
+
+
+def resource_request(spec: Mapping[str, Any]) -> dict[str, str]:
+    """Return the pod's effective request: resource name to canonical quantity, nothing that is zero."""
+    together: Amounts = {}
+    for container in objects_at(spec, "containers"):
+        _add(together, _requested(container))
+    for container in objects_at(spec, "initContainers"):
+        for name, amount in _requested(container).items():
+            together[name] = max(together.get(name, 0), amount)
+    if spec.get("overhead"):
+        _add(together, _amounts(mapping_at(spec, "overhead"), "overhead"))
+    return {name: _written(name, amount) for name, amount in together.items() if amount > 0}
+
+
+def _requested(container: Mapping[str, Any]) -> Amounts:
+    resources = container.get("resources")
+    if not resources:
+        return {}
+    requests, limits = mapping_at(resources, "requests"), mapping_at(resources, "limits")
+    return _amounts({**limits, **requests} if limits else requests, "resources")
+
+
+def _amounts(quantities: Mapping[str, Any], where: str) -> Amounts:
+    amounts: Amounts = {}
+    for name, quantity in quantities.items():
+        if quantity is None or not _is_counted(name):
+            continue
+        if isinstance(quantity, bool) or not isinstance(quantity, str | int | float):
+            raise wrong_type(quantity, "a quantity", (where, name))
+        try:
+            amount = parse_quantity(quantity if isinstance(quantity, str) else str(quantity))
+        except ValueError as error:
+            raise InterpreterError(f"{where}.{name}: {error}") from error
+        amounts[name] = milli(amount) if name == "cpu" else rounded_up(amount)
+    return amounts
+
+
+def _add(total: Amounts, amounts: Amounts) -> None:
+    for name, amount in amounts.items():
+        total[name] = total.get(name, 0) + amount
+
+
+@lru_cache(maxsize=512)
+def _written(name: str, amount: int) -> str:
+    if name == "cpu":
+        return f"{amount}m" if amount % 1000 else format_quantity(amount // 1000)
+    is_binary = name in BINARY or name.startswith("hugepages-")
+    return format_quantity(amount, QuantityFormat.BINARY_SI if is_binary else QuantityFormat.DECIMAL_SI)
+
+
+@lru_cache(maxsize=512)
+def _is_counted(name: str) -> bool:
+    """Say whether Kubernetes counts a resource of this name: built in, huge pages, attachable volumes or extended."""
+    if name in COUNTED or name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:
+        return True
+    return "/" in name and not name.startswith("requests.")

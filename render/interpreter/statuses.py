@@ -1,0 +1,54 @@
+"""Add up member statuses: the arithmetic that aggregations share."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from render.model import Manifest
+
+from .fields import count_at, mapping_at, text_at
+from .operations import InterpreterError, Items
+
+GENERATION_ANNOTATION = "resourcetemplate.karmada.io/generation"
+
+
+def collected(items: Items) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield member and status of every item that has one."""
+    for item in items or ():
+        if item.get("status") is not None:
+            yield text_at(item, "clusterName"), mapping_at(item, "status")
+
+
+def summed(items: Items, counters: Iterable[str]) -> dict[str, int]:
+    """Return the sums of these counters over the members."""
+    sums = dict.fromkeys(counters, 0)
+    for _, status in collected(items):
+        for counter in sums:
+            sums[counter] += count_at(status, counter)
+    return sums
+
+
+def without_zeros(status: Mapping[str, Any], optional: Sequence[str]) -> dict[str, Any]:
+    """Leave out optional counters that are zero, as the API does."""
+    return {key: value for key, value in status.items() if value or key not in optional}
+
+
+def generation(manifest: Manifest) -> int:
+    """Return metadata.generation; 0 when there is none."""
+    return count_at(manifest, "metadata", "generation")
+
+
+def template_generation(observed: Manifest) -> int:
+    """Return the generation of the template a member's object was made from, which it carries as an annotation."""
+    annotation = text_at(observed, "metadata", "annotations", GENERATION_ANNOTATION)
+    try:
+        return int(annotation)
+    except ValueError:
+        raise InterpreterError(f"annotation {GENERATION_ANNOTATION} is not an integer") from None
+
+
+def reflected(observed: Manifest, fields: Iterable[str], required: Sequence[str] = ()) -> dict[str, Any] | None:
+    """Return these fields of a status, without what is empty unless required; None when there is no status."""
+    if observed.get("status") is None:
+        return None
+    status = mapping_at(observed, "status")
+    return {field: status.get(field) or 0 for field in fields if status.get(field) or field in required}
