@@ -30,8 +30,8 @@ class SourceFile(Protocol):
         """Git's file mode."""
 
     @property
-    def blob_id(self) -> str:
-        """The name of the content."""
+    def id(self) -> bytes:
+        """The raw id of the blob."""
 
     @property
     def size(self) -> int:
@@ -50,6 +50,7 @@ class Reason(StrEnum):
     SUBMODULE = "a submodule; submodules are never followed"
     LFS = "a Git LFS pointer; only what Git itself holds is read"
     NO_MANIFEST = "no document in it has apiVersion and kind"
+    HALF_MANIFEST = "a document in it has apiVersion or kind, but none has both"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -74,17 +75,17 @@ def select_files(
 ) -> Selection:
     """Select the files of the fleet at ``folder``, a path from the root ("" is the root itself).
 
-    ``paths`` narrows it to these files and folders, relative to it; ``ignore`` holds lines of gitignore syntax,
-    relative to it too. A folder that is left out is said once, and only if it holds a file that would be read.
+    ``paths`` narrows it to these files and folders (``.`` or none: all of it); ``ignore`` holds lines of gitignore
+    syntax; both are relative to it. A folder left out is said once, and only if it holds a file that would be read.
     """
     base = f"{folder}/" if folder else ""
     below = [file for file in sorted(files, key=lambda file: file.path) if file.path.startswith(base)]
-    roots = tuple(base + path.strip("/") for path in paths)
+    roots = _roots(base, paths)
     refused = _Refusals(base, ignore, _marked_folders(below, base))
     chosen: list[SourceFile] = []
     skipped: set[Skipped] = set()
     for file in below:
-        if not _is_candidate(file) or (roots and not _is_within(file.path, roots)):
+        if not _is_candidate(file) or not _is_within(file.path, roots):
             continue
         left_out = refused.of(file)
         if left_out is None:
@@ -106,8 +107,13 @@ def _is_candidate(file: SourceFile) -> bool:
     return name.endswith(SUFFIXES) or (file.mode == _SYMLINK and "." not in name)
 
 
+def _roots(base: str, paths: Sequence[str]) -> tuple[str, ...]:
+    inner = tuple(path.removeprefix("./").strip("/") for path in paths)
+    return () if "." in inner else tuple(base + path for path in inner)
+
+
 def _is_within(path: str, roots: Collection[str]) -> bool:
-    return any(path == root or path.startswith(f"{root}/") for root in roots)
+    return not roots or any(path == root or path.startswith(f"{root}/") for root in roots)
 
 
 def _marked_folders(files: Iterable[SourceFile], base: str) -> dict[str, Reason]:

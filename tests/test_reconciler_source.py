@@ -12,7 +12,7 @@ FILE, LINK, MODULE = 0o100644, 0o120000, 0o160000
 class File(NamedTuple):
     path: str
     mode: int = FILE
-    blob_id: str = "0" * 40
+    id: bytes = b"\0" * 20
     size: int = 100
 
 
@@ -129,7 +129,7 @@ def test_links_and_submodules_are_never_followed() -> None:
         File("apps/passwd.yaml", LINK),
         File("apps/shared", LINK),
         File("CLAIMS.md", LINK),
-        File("vendor/base", MODULE, "", 0),
+        File("vendor/base", MODULE, b"", 0),
     )
     assert selection.files == ()
     assert selection.skipped == (

@@ -1,0 +1,80 @@
+"""Which fleet is meant and what its argosy.yaml says; without the file, every default."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from render.errors import Problem
+from render.fleet import Fleet
+from render.model import group_of
+from render.parsing import fleet as parse_fleet
+
+from .desired_documents import Found, Placed, ReadBlobs, load_manifests
+from .desired_lines import located
+from .source import FLEET_FILE, IGNORE_FILE, MAX_FILE_SIZE, SourceFile
+
+GROUP = "argosy.dev"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetSource:
+    """A fleet, its folder in the repository, and the gitignore lines of what is not to be read."""
+
+    fleet: Fleet
+    folder: str
+    ignore: tuple[str, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> FleetSource:
+    """Load the settings of the fleet at or above ``folder``, or else of the only one below it."""
+    file_by_path = {file.path: file for file in files}
+    paths = _fleet_paths(file_by_path, folder)
+    if len(paths) > 1:
+        names = ", ".join(path.removesuffix(f"/{FLEET_FILE}") for path in paths[:10])
+        problem = Problem(folder or ".", 0, "", f"holds {len(paths)} fleets: {names}", "name one with -C FOLDER")
+        return FleetSource(fleet=Fleet(), folder=folder, ignore=(), problems=(problem,))
+    home = paths[0].rpartition("/")[0] if paths else folder
+    fleet, problems = _parsed(file_by_path[paths[0]], read) if paths else (Fleet(), ())
+    ignored = _ignore_lines(file_by_path.get(f"{home}/{IGNORE_FILE}" if home else IGNORE_FILE), read)
+    return FleetSource(fleet=fleet, folder=home, ignore=(*ignored, *fleet.source.ignore), problems=problems)
+
+
+def _fleet_paths(paths: Iterable[str], folder: str) -> list[str]:
+    """Return the nearest argosy.yaml at or above a folder, or else all below it."""
+    at: str = folder
+    known = {path for path in paths if path == FLEET_FILE or path.endswith(f"/{FLEET_FILE}")}
+    while True:
+        path = f"{at}/{FLEET_FILE}" if at else FLEET_FILE
+        if path in known:
+            return [path]
+        if not at:
+            break
+        at = at.rpartition("/")[0]
+    return sorted(path for path in known if path.startswith(f"{folder}/" if folder else ""))
+
+
+def _parsed(file: SourceFile, read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:
+    if file.size > MAX_FILE_SIZE:
+        return Fleet(), (Problem(file.path, 0, "", f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read"),)
+    contents = load_manifests([file], read=read)
+    places = [place for place in contents.manifests if is_fleet(place)]
+    problems = [*contents.problems, *located(contents.found, read)]
+    if not places and not problems:
+        hint = "an empty one is enough: apiVersion: argosy.dev/v1alpha1, kind: Fleet"
+        problems.append(Problem(file.path, 0, "", "holds no document of kind Fleet", hint))
+    found = [Found(place, Problem("", 0, "", "a second Fleet in the same file")) for place in places[1:]]
+    problems += located(found, read)
+    if problems or not places:
+        return Fleet(), tuple(problems)
+    return parse_fleet(places[0].manifest, path=file.path), ()
+
+
+def is_fleet(place: Placed) -> bool:
+    """Say whether this is a Fleet."""
+    return place.manifest["kind"] == "Fleet" and group_of(place.manifest["apiVersion"]) == GROUP
+
+
+def _ignore_lines(file: SourceFile | None, read: ReadBlobs) -> tuple[str, ...]:
+    if file is None or file.size > MAX_FILE_SIZE:
+        return ()
+    return tuple(read([file.id])[file.id].decode("utf-8", "replace").splitlines())

@@ -1,0 +1,128 @@
+"""Resource templates: a manifest with its namespace and the API server's defaults written out.
+
+The API server would fill these in before Karmada saw the object; a repository holds the object as its author wrote it.
+Only defaults that decide replicas are applied here - everything else the members' API servers do.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from render.admission.findings import Findings
+from render.matching_exclusions import CLAIMED_BY, Exclusions
+from render.model import Manifest, ObjectRef, Template, group_of
+
+from .desired_documents import Found, Placed
+from .desired_identity import check_identity
+
+_MAX_COUNT = 2**31 - 1
+_REPLICATED = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "ReplicaSet")})
+_COUNTS = {
+    **dict.fromkeys(_REPLICATED, ("replicas",)),
+    ("batch", "Job"): ("parallelism", "completions"),
+}
+
+
+@dataclass(slots=True)
+class Templates:
+    """Templates, and what there is to say about the manifests they come from."""
+
+    templates: list[Template] = field(default_factory=list)
+    problems: list[Found] = field(default_factory=list)
+    warnings: list[Found] = field(default_factory=list)
+
+
+IsNamespaced = Callable[[str, str], bool | None]
+"""Whether objects of a group and kind live in namespaces; None where nothing says."""
+
+
+def templates_of(places: Iterable[Placed], *, is_namespaced: IsNamespaced, default_namespace: str) -> Templates:
+    """Check each manifest, settle its namespace and leave out what Karmada never propagates."""
+    loaded = Templates()
+    exclusions = Exclusions()
+    for place in places:
+        findings = Findings()
+        manifest = _checked(place.manifest, findings, is_namespaced, default_namespace)
+        loaded.problems += (Found(place, problem) for problem in findings.problems)
+        loaded.warnings += (Found(place, warning) for warning in findings.warnings)
+        if findings.problems:
+            continue
+        template = template_of(place, manifest)
+        reason = exclusions.reason(template)
+        if reason:
+            loaded.warnings.append(place.found("", f"{template.ref} is left out: {reason}"))
+        # What something else distributes may still have to follow a workload of ours.
+        if not reason or template.labels.get(CLAIMED_BY):
+            loaded.templates.append(template)
+    return loaded
+
+
+def _checked(manifest: Manifest, findings: Findings, is_namespaced: IsNamespaced, default: str) -> Manifest:
+    check_identity(manifest, findings)
+    if findings.problems:
+        return manifest
+    check_counts(manifest, findings)
+    scope = is_namespaced(group_of(manifest["apiVersion"]), manifest["kind"])
+    if scope is False and manifest["metadata"].get("namespace"):
+        findings.warning("metadata.namespace", "the kind is cluster-scoped, so its namespace is left out")
+    return with_namespace(manifest, is_namespaced=scope, default=default)
+
+
+def template_of(place: Placed, manifest: Manifest) -> Template:
+    """Return the template of a manifest whose identity is checked and whose namespace is settled."""
+    return Template(
+        ref=ObjectRef.of(manifest),
+        manifest=with_api_defaults(manifest),
+        path=place.file.path,
+        document=place.number,
+        digest=f"{place.file.id.hex()}:{place.number}",
+    )
+
+
+def with_namespace(manifest: Manifest, *, is_namespaced: bool | None, default: str) -> Manifest:
+    """Return the manifest with the namespace its scope asks for: the default where it has none, none where it may not.
+
+    A kind of unknown scope keeps what it has.
+    """
+    metadata = manifest["metadata"]
+    namespace = metadata.get("namespace")
+    if is_namespaced and not namespace:
+        return {**manifest, "metadata": {**metadata, "namespace": default}}
+    if is_namespaced is False and "namespace" in metadata:
+        return {**manifest, "metadata": {key: value for key, value in metadata.items() if key != "namespace"}}
+    return manifest
+
+
+def with_api_defaults(manifest: Manifest) -> Manifest:
+    """Return the manifest with the counts that an API server would have set to 1."""
+    key = (group_of(manifest["apiVersion"]), manifest["kind"])
+    if key not in _COUNTS:
+        return manifest
+    spec = manifest.get("spec") or {}
+    defaults = _count_defaults(key, spec)
+    return {**manifest, "spec": {**spec, **defaults}} if defaults else manifest
+
+
+def _count_defaults(key: tuple[str, str], spec: Mapping[str, Any]) -> dict[str, int]:
+    """Return what is missing: a Job without either count runs once, one with completions alone runs one at a time."""
+    missing = [name for name in _COUNTS[key] if spec.get(name) is None]
+    if key in _REPLICATED or missing == ["parallelism"]:
+        return dict.fromkeys(missing, 1)
+    return dict.fromkeys(missing, 1) if len(missing) == 2 else {}
+
+
+def check_counts(manifest: Manifest, findings: Findings) -> None:
+    """Find the counts that are no whole number of at least 0."""
+    fields = _COUNTS.get((group_of(manifest["apiVersion"]), manifest["kind"]), ())
+    spec = manifest.get("spec") or {}
+    if fields and not isinstance(spec, dict):
+        findings.wrong_type("spec", spec, "an object")
+        return
+    for name in fields:
+        value = spec.get(name)
+        if value is None:
+            continue
+        if type(value) is not int:
+            findings.wrong_type(f"spec.{name}", value, "a whole number")
+        elif not 0 <= value <= _MAX_COUNT:
+            findings.problem(f"spec.{name}", f"must be from 0 to {_MAX_COUNT}")
