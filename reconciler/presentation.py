@@ -16,6 +16,7 @@ from .tables import table
 from .workobjects import work_objects
 
 API_VERSION = "argosy.dev/v1alpha1"
+_EXPECTED = frozenset({"NotScheduled", "NoPolicy"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,11 +129,12 @@ def unmatched_objects(outcome: Outcome) -> list[Mapping[str, str]]:
 
 def problems_of(outcome: Outcome) -> list[str]:
     """Return a line for everything that could not be placed or built."""
-    found = []
-    for binding in outcome.rendered.built.bindings:
-        for condition in binding.conditions:
-            if condition.status == "False" and condition.reason not in {"NotScheduled", "NoPolicy"}:
-                found.append(f"{binding.ref}: {condition.reason}: {condition.message}")
+    found = [
+        f"{binding.ref}: {condition.reason}: {condition.message}"
+        for binding in outcome.rendered.built.bindings
+        for condition in binding.conditions
+        if condition.status == "False" and condition.reason not in _EXPECTED
+    ]
     held = {binding.ref for binding in outcome.rendered.built.bindings}
     found += [
         f"{template.ref}: InterpreterFailed: {error}"
