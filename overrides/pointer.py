@@ -89,7 +89,7 @@ def _existing(node: Any, token: str) -> Key | None:
 
 
 def _why_missing(keys: Sequence[Key], token: str, container: Any) -> str:
-    place = escaped(keys) or "the object"
+    place = escaped(keys) or "the top level"
     if isinstance(container, dict):
         return f"{token!r} does not exist in {place}"
     if not isinstance(container, list):

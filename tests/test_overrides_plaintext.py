@@ -119,11 +119,11 @@ BAD = [
     Bad("null on the way", [("add", "/spec/a", None), ("add", "/spec/a/b", 1)],
         "/spec/a is neither mapping nor list, so it has no 'b'", "[1]"),
     Bad("an empty segment leads nowhere", [("add", "/", {}), ("add", "//a", 1)],
-        "'' does not exist in the object", "[1]"),
+        "'' does not exist in the top level", "[1]"),
     Bad("the whole object becomes a string", [("add", "", "x")], NO_OBJECT),
     Bad("the whole object becomes null", [("replace", "")], NO_OBJECT),
     Bad("the first refusal counts", [("remove", "/spec"), ("remove", "/a"), ("remove", "/b")],
-        "'a' does not exist in the object", "[1]"),
+        "'a' does not exist in the top level", "[1]"),
 ]  # fmt: skip
 
 
