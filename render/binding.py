@@ -90,3 +90,9 @@ class Binding:
     def is_workload(self) -> bool:
         """Whether the object has replicas to divide (Karmada: replicas, requirements or components)."""
         return self.replicas > 0 or self.requirements is not None or bool(self.components)
+
+    @property
+    def is_reschedule_requested(self) -> bool:
+        """Whether rescheduling was asked for after the last successful decision; never before the first decision."""
+        is_decided = bool(self.last_scheduled_at or self.conditions)
+        return is_decided and self.reschedule_triggered_at > self.last_scheduled_at

@@ -5,12 +5,14 @@ Bit i is the i-th cluster in name order (byte order, as Karmada compares names),
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import or_
 from typing import TypeVar
 
 from .bits import Mask, mask_of, mask_where
 from .cluster import Cluster, Taint
 from .placement import SpreadField, Toleration
-from .selection import first_untolerated, has_valid_values
+from .selection import BLOCKING_EFFECTS, first_untolerated, has_valid_values
 from .selectors import ClusterAffinity, LabelSelector, Requirement
 
 MaskByValue = Mapping[str, Mask]
@@ -40,7 +42,7 @@ class ClusterIndex:
         self._by_group: dict[SpreadField, MaskByValue] = {}
         self._affinities: dict[ClusterAffinity, Mask] = {}
         self._served: dict[tuple[str, str], Mask] = {}
-        self._tolerated: dict[tuple[Toleration, ...], Mask] = {}
+        self._tolerated: dict[tuple[tuple[Toleration, ...], frozenset[str]], Mask] = {}
         self._taints = _grouped((cluster.taints, index) for index, cluster in enumerate(self.clusters))
 
     @property
@@ -80,15 +82,19 @@ class ClusterIndex:
             )
         return known
 
-    def tolerated(self, tolerations: tuple[Toleration, ...]) -> Mask:
-        """Return the clusters all of whose NoSchedule and NoExecute taints are tolerated."""
-        known = self._tolerated.get(tolerations)
+    def having(self, field: SpreadField) -> Mask:
+        """Return the clusters that are in some region, zone or provider; every one is a cluster."""
+        return self.all if field is SpreadField.CLUSTER else _union(self.in_groups(field).values())
+
+    def tolerated(self, tolerations: tuple[Toleration, ...], *, effects: frozenset[str] = BLOCKING_EFFECTS) -> Mask:
+        """Return the clusters all of whose taints with these effects are tolerated."""
+        known = self._tolerated.get((tolerations, effects))
         if known is None:
-            known = 0
-            for taints, mask in self._taints.items():
-                if first_untolerated(taints, tolerations) is None:
-                    known |= mask
-            self._tolerated[tolerations] = known
+            known = self._tolerated[tolerations, effects] = _union(
+                mask
+                for taints, mask in self._taints.items()
+                if first_untolerated(taints, tolerations, effects=effects) is None
+            )
         return known
 
     def tainted(self) -> Mapping[tuple[Taint, ...], Mask]:
@@ -127,10 +133,10 @@ class ClusterIndex:
         return 0
 
     def _holding(self, requirement: Requirement, masks: MaskByValue) -> Mask:
-        among = masks.values() if requirement.operator in {"Exists", "DoesNotExist"} else ()
-        chosen = 0
-        for mask in among or (masks.get(value, 0) for value in requirement.values):
-            chosen |= mask
+        if requirement.operator in {"Exists", "DoesNotExist"}:
+            chosen = _union(masks.values())
+        else:
+            chosen = _union(masks.get(value, 0) for value in requirement.values)
         if requirement.operator in {"In", "Exists"}:
             return chosen
         return self.all & ~chosen if requirement.operator in {"NotIn", "DoesNotExist"} else 0
@@ -160,3 +166,7 @@ def _grouped(pairs: Iterable[tuple[Key, int]]) -> dict[Key, Mask]:
     for key, index in pairs:
         indexes[key].append(index)
     return {key: mask_of(members) for key, members in indexes.items()}
+
+
+def _union(masks: Iterable[Mask]) -> Mask:
+    return reduce(or_, masks, 0)

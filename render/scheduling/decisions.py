@@ -1,0 +1,130 @@
+"""What scheduling one binding comes to: a decision with targets and Karmada's condition, or a refusal and why."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from render.binding import Binding, Condition
+from render.model import ObjectRef, TargetCluster
+from render.placement import Placement
+
+SCHEDULED = "Scheduled"
+SUCCESS_MESSAGE = "Binding has been scheduled successfully."
+
+
+class Trigger(StrEnum):
+    """Why a binding is decided anew; the first that holds, in this order."""
+
+    PLACEMENT_CHANGED = "PlacementChanged"
+    REPLICAS_CHANGED = "ReplicasChanged"
+    RESCHEDULE_TRIGGERED = "RescheduleTriggered"
+    TARGET_NOT_ALLOWED = "TargetNotAllowed"
+    DUPLICATED_OR_NON_WORKLOAD = "DuplicatedOrNonWorkload"
+    TERMINATING_TARGET_CLUSTERS = "TerminatingTargetClusters"
+    NONE = "None"
+
+
+class Reason(StrEnum):
+    """The reason of the Scheduled condition."""
+
+    SUCCESS = "Success"
+    NO_CLUSTER_FIT = "NoClusterFit"
+    UNSCHEDULABLE = "Unschedulable"
+    SCHEDULER_ERROR = "SchedulerError"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why no clusters could be chosen or no replicas assigned, in Karmada's words."""
+
+    reason: Reason
+    message: str
+
+    def during(self, step: str) -> "Refusal":
+        """Return the refusal as the step around it reports it.
+
+        >>> Refusal(Reason.UNSCHEDULABLE, "no room").during("failed to assign replicas").message
+        'failed to assign replicas: no room'
+        """
+        return Refusal(self.reason, f"{step}: {self.message}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What becomes of a binding in this pass.
+
+    ``targets`` are those it has afterwards, ``condition`` is None when nothing was to be decided. ``hint`` says what
+    to do about a refusal. ``has_components``: every target runs the full list of components.
+    """
+
+    ref: ObjectRef
+    trigger: Trigger
+    targets: tuple[TargetCluster, ...]
+    condition: Condition | None = None
+    observed_affinity: str = ""
+    applied_placement: Placement | None = None
+    last_scheduled_at: str = ""
+    hint: str = ""
+    has_components: bool = False
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether this pass placed the binding."""
+        return self.condition is not None and self.condition.status == "True"
+
+
+def recorded(binding: Binding, decision: Decision) -> Binding:
+    """Return the binding with a decision written into it, ready for the next pass."""
+    if decision.condition is None:
+        return binding
+    others = tuple(each for each in binding.conditions if each.type != SCHEDULED)
+    return replace(
+        binding,
+        targets=decision.targets,
+        applied_placement=decision.applied_placement,
+        observed_affinity=decision.observed_affinity,
+        last_scheduled_at=decision.last_scheduled_at,
+        conditions=(decision.condition, *others),
+    )
+
+
+def unchanged(binding: Binding) -> Decision:
+    """Return the decision that nothing is to be decided."""
+    return Decision(
+        ref=binding.ref,
+        trigger=Trigger.NONE,
+        targets=binding.targets,
+        observed_affinity=binding.observed_affinity,
+        applied_placement=binding.applied_placement,
+        last_scheduled_at=binding.last_scheduled_at,
+    )
+
+
+def succeeded(binding: Binding, trigger: Trigger, targets: tuple[TargetCluster, ...], affinity: str) -> Decision:
+    """Return the decision that a binding goes to these clusters, having used this affinity group.
+
+    No time is recorded but that of the request to reschedule, which is thereby answered.
+    """
+    return Decision(
+        ref=binding.ref,
+        trigger=trigger,
+        targets=targets,
+        condition=Condition(type=SCHEDULED, status="True", reason=Reason.SUCCESS, message=SUCCESS_MESSAGE),
+        observed_affinity=affinity,
+        applied_placement=binding.placement,
+        last_scheduled_at=max(binding.last_scheduled_at, binding.reschedule_triggered_at),
+    )
+
+
+def refused(binding: Binding, trigger: Trigger, refusal: Refusal, hint: str = "") -> Decision:
+    """Return the decision that a binding stays where it is - or is nowhere, when no cluster fits it."""
+    fits_nowhere = refusal.reason is Reason.NO_CLUSTER_FIT
+    return Decision(
+        ref=binding.ref,
+        trigger=trigger,
+        targets=() if fits_nowhere else binding.targets,
+        condition=Condition(type=SCHEDULED, status="False", reason=refusal.reason, message=refusal.message),
+        observed_affinity=binding.observed_affinity,
+        applied_placement=binding.placement if fits_nowhere else binding.applied_placement,
+        last_scheduled_at=binding.last_scheduled_at,
+        hint=hint,
+    )

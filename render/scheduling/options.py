@@ -1,0 +1,51 @@
+"""How scheduling differs from Karmada's where Git has no events, no clock and no UIDs; all of it in one value."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from render.fleet import Fleet, Rescheduling, TieBreak
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulingOptions:
+    """The switches of a pass; the defaults are Argosy's.
+
+    ``requires_recorded_apis``: a cluster of which no APIs are recorded serves nothing, instead of anything.
+    ``lists_by_name``: targets in name order; Karmada lists those of Duplicated workloads and non-workloads by their
+    capacity. ``propagates_empty_workloads``: Karmada's ``--enable-empty-workload-propagation``. The last three are
+    Karmada's gates WorkloadAffinity, MultiplePodTemplatesScheduling and CustomizedClusterResourceModeling.
+    """
+
+    rescheduling: Rescheduling = Rescheduling.SOURCE
+    tie_break: TieBreak = TieBreak.IDENTITY
+    reserves_capacity: bool = True
+    requires_recorded_apis: bool = False
+    lists_by_name: bool = True
+    propagates_empty_workloads: bool = False
+    honours_workload_affinity: bool = True
+    divides_components: bool = False
+    uses_resource_models: bool = True
+
+    @classmethod
+    def karmada(cls) -> Self:
+        """Return what Karmada does with its gates at their defaults."""
+        return cls(
+            rescheduling=Rescheduling.KARMADA,
+            tie_break=TieBreak.NAME,
+            reserves_capacity=False,
+            requires_recorded_apis=True,
+            lists_by_name=False,
+            honours_workload_affinity=False,
+        )
+
+    @classmethod
+    def of(cls, fleet: Fleet) -> Self:
+        """Return the options of a fleet's settings."""
+        return cls(
+            rescheduling=fleet.rescheduling,
+            tie_break=fleet.tie_break,
+            reserves_capacity=fleet.reserve_capacity,
+            requires_recorded_apis=fleet.require_recorded_apis,
+            lists_by_name=not fleet.is_karmada_compatible,
+            honours_workload_affinity=not fleet.is_karmada_compatible,
+        )

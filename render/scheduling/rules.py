@@ -1,0 +1,154 @@
+"""A placement read once against the clusters of a pass: its affinity groups, tolerations and weights as masks."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from render.bits import Mask
+from render.cluster_index import ClusterIndex
+from render.placement import (
+    ClusterAffinityTerm,
+    Placement,
+    ReplicaDivisionPreference,
+    ReplicaScheduling,
+    ReplicaSchedulingType,
+    SpreadConstraint,
+    SpreadField,
+)
+
+BEYOND_OVERFLOW = 1000
+
+
+class Strategy(StrEnum):
+    """How replicas are assigned to the selected clusters."""
+
+    DUPLICATED = "Duplicated"
+    STATIC_WEIGHT = "StaticWeight"
+    DYNAMIC_WEIGHT = "DynamicWeight"
+    AGGREGATED = "Aggregated"
+    UNSUPPORTED = "Unsupported"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AffinityGroup:
+    """The clusters of one affinity: its primary ones, then those of its overflow in order (None: it has none)."""
+
+    name: str
+    primary: Mask
+    overflow: tuple[Mask, ...] | None = None
+
+    def clusters(self, *, overflows: bool) -> Mask:
+        """Return the clusters a binding may use; only workloads overflow."""
+        mask = self.primary
+        for more in (self.overflow or ()) if overflows else ():
+            mask |= more
+        return mask
+
+    def tiers(self) -> tuple[tuple[int, Mask], ...]:
+        """Return the clusters by the order in which they fill up, each once."""
+        tiers, seen = [(0, self.primary)], self.primary
+        for position, mask in enumerate(self.overflow or ()):
+            tiers.append((1 + position, mask & ~seen))
+            seen |= mask
+        return (*tiers, (BEYOND_OVERFLOW, ~seen))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """A placement's rules as masks.
+
+    ``groups`` are its affinity groups in order (one nameless group without ``clusterAffinities``). ``tolerated`` are
+    the clusters whose taints it tolerates, ``stays`` those from which no NoExecute taint drives it. ``spread`` maps a
+    field to its constraint; None when spread constraints do not matter. ``weights`` are (weight, clusters), heaviest
+    first, every cluster once; empty when all weigh the same.
+    """
+
+    placement: Placement
+    groups: tuple[AffinityGroup, ...]
+    tolerated: Mask
+    stays: Mask
+    has_properties: Mask
+    strategy: Strategy
+    spread: dict[SpreadField | None, SpreadConstraint] | None
+    weights: tuple[tuple[int, Mask], ...]
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether the placement has several affinity groups to fall back on (``clusterAffinities``)."""
+        return self.placement.cluster_affinity is None and bool(self.placement.cluster_affinities)
+
+
+def placement_rules(placement: Placement, index: ClusterIndex) -> Rules:
+    """Read a placement against the clusters of an index."""
+    strategy = strategy_of(placement.replica_scheduling)
+    return Rules(
+        placement=placement,
+        groups=_groups(placement, index),
+        tolerated=index.tolerated(placement.cluster_tolerations),
+        stays=index.tolerated(placement.cluster_tolerations, effects=frozenset({"NoExecute"})),
+        has_properties=_with_properties(placement, index),
+        strategy=strategy,
+        spread=None
+        if ignores_spread(placement)
+        else {each.spread_by_field: each for each in placement.spread_constraints},
+        weights=_weights(placement.replica_scheduling, index) if strategy is Strategy.STATIC_WEIGHT else (),
+    )
+
+
+def strategy_of(scheduling: ReplicaScheduling | None) -> Strategy:
+    """Return how a replica scheduling strategy assigns replicas; a missing one duplicates."""
+    if scheduling is None or scheduling.type is ReplicaSchedulingType.DUPLICATED:
+        return Strategy.DUPLICATED
+    if scheduling.division_preference is ReplicaDivisionPreference.AGGREGATED:
+        return Strategy.AGGREGATED
+    if scheduling.division_preference is not ReplicaDivisionPreference.WEIGHTED:
+        return Strategy.UNSUPPORTED
+    weights = scheduling.weight_preference
+    return Strategy.DYNAMIC_WEIGHT if weights and weights.dynamic_weight else Strategy.STATIC_WEIGHT
+
+
+def ignores_spread(placement: Placement) -> bool:
+    """Say whether all feasible clusters are selected: without constraints, and by static weights.
+
+    A weight preference with an empty list is Karmada's exception: it divides equally, yet honours the constraints.
+    """
+    if not placement.spread_constraints:
+        return True
+    scheduling = placement.replica_scheduling
+    if strategy_of(scheduling) is not Strategy.STATIC_WEIGHT or scheduling is None:
+        return False
+    return scheduling.weight_preference is None or bool(scheduling.weight_preference.static_weight_list)
+
+
+def _groups(placement: Placement, index: ClusterIndex) -> tuple[AffinityGroup, ...]:
+    if placement.cluster_affinity is not None:
+        return (AffinityGroup(name="", primary=index.matching(placement.cluster_affinity)),)
+    if not placement.cluster_affinities:
+        return (AffinityGroup(name="", primary=index.all),)
+    return tuple(_group(term, index) for term in placement.cluster_affinities)
+
+
+def _group(term: ClusterAffinityTerm, index: ClusterIndex) -> AffinityGroup:
+    overflow = None
+    if term.overflow is not None:
+        overflow = tuple(index.matching(each.affinity) for each in term.overflow)
+    return AffinityGroup(name=term.name, primary=index.matching(term.affinity), overflow=overflow)
+
+
+def _with_properties(placement: Placement, index: ClusterIndex) -> Mask:
+    mask = index.all
+    for constraint in placement.spread_constraints:
+        if constraint.spread_by_field is not None:
+            mask &= index.having(constraint.spread_by_field)
+    return mask
+
+
+def _weights(scheduling: ReplicaScheduling | None, index: ClusterIndex) -> tuple[tuple[int, Mask], ...]:
+    preference = scheduling.weight_preference if scheduling else None
+    rules = preference.static_weight_list if preference else ()
+    weights, seen = [], 0
+    for rule in sorted(rules, key=lambda rule: -rule.weight):
+        mask = index.matching(rule.target_cluster) & ~seen
+        if mask and rule.weight > 0:
+            weights.append((rule.weight, mask))
+            seen |= mask
+    return tuple(weights)

@@ -1,0 +1,111 @@
+"""Choose clusters by spread constraints: so many clusters, or so many regions and clusters in them.
+
+Constraints over zones, providers and labels only filter: Karmada selects by cluster and by region.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from render.cluster_index import ClusterIndex
+from render.placement import SpreadConstraint, SpreadField
+
+from .decisions import Reason, Refusal
+from .groups import Group, best_groups, group_score
+
+UNSUPPORTED = "just support cluster and region spread constraint"
+TOO_FEW_CLUSTERS = "the number of feasible clusters is less than spreadConstraint.MinGroups"
+TOO_FEW_REGIONS = "the number of feasible region is less than spreadConstraint.MinGroups"
+TOO_FEW_IN_REGIONS = "the number of clusters is less than the cluster spreadConstraint.MinGroups"
+ANY = SpreadConstraint()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What clusters are selected from and for.
+
+    ``candidates`` are cluster indexes, best first, ``available`` is room by cluster index (what is held counted),
+    ``scores`` the clusters' scores. ``replicas`` must find room; ``is_duplicated``: in every cluster, so that a total
+    does not matter. ``needed`` is how many must fit in the clusters together (None: any number).
+    """
+
+    candidates: Sequence[int]
+    available: Sequence[int]
+    scores: Mapping[int, int]
+    replicas: int
+    is_duplicated: bool
+    needed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The candidates of one region, best first, and their score as a group."""
+
+    name: str
+    clusters: tuple[int, ...]
+    score: int
+
+
+def select_clusters(
+    selection: Selection, spread: Mapping[SpreadField | None, SpreadConstraint], index: ClusterIndex
+) -> list[int] | Refusal:
+    """Choose among the candidates as the constraints say, in the order of selection."""
+    if SpreadField.REGION in spread:
+        return _by_region(selection, spread[SpreadField.REGION], spread.get(SpreadField.CLUSTER, ANY), index)
+    if SpreadField.CLUSTER in spread:
+        return _by_cluster(selection, spread[SpreadField.CLUSTER])
+    return Refusal(Reason.SCHEDULER_ERROR, UNSUPPORTED)
+
+
+def scored_regions(
+    selection: Selection, region: SpreadConstraint, cluster: SpreadConstraint, index: ClusterIndex
+) -> tuple[Region, ...]:
+    """Return the regions of the candidates with their scores, in order of their best candidates."""
+    clusters_by_region: dict[str, list[int]] = {}
+    for candidate in selection.candidates:
+        clusters_by_region.setdefault(index.clusters[candidate].region, []).append(candidate)
+    return tuple(
+        Region(name, tuple(clusters), group_score(clusters, selection, region.min_groups, cluster.min_groups))
+        for name, clusters in clusters_by_region.items()
+    )
+
+
+def _by_cluster(selection: Selection, constraint: SpreadConstraint) -> list[int] | Refusal:
+    """Take the best ``maxGroups``; where replicas must fit, trade the worst for roomier ones until they do."""
+    total = len(selection.candidates)
+    if total < constraint.min_groups:
+        return Refusal(Reason.SCHEDULER_ERROR, TOO_FEW_CLUSTERS)
+    count = min(total, constraint.max_groups)
+    chosen, rest = list(selection.candidates[:count]), list(selection.candidates[count:])
+    if selection.needed is None:
+        return chosen
+    available = selection.available
+    room = sum(available[each] for each in chosen)
+    for position in reversed(range(count)):
+        if room >= selection.needed:
+            break
+        best = max(range(len(rest)), key=lambda place: available[rest[place]], default=None)
+        if best is not None and available[rest[best]] > available[chosen[position]]:
+            room += available[rest[best]] - available[chosen[position]]
+            chosen[position], rest[best] = rest[best], chosen[position]
+    if not chosen or room < selection.needed:
+        return Refusal(Reason.SCHEDULER_ERROR, f"no enough resource when selecting {count} clusters")
+    return chosen
+
+
+def _by_region(
+    selection: Selection, region: SpreadConstraint, cluster: SpreadConstraint, index: ClusterIndex
+) -> list[int] | Refusal:
+    """Take the best cluster of each chosen region, then the best of the others up to the cluster maximum."""
+    regions = scored_regions(selection, region, cluster, index)
+    if len(regions) < region.min_groups:
+        return Refusal(Reason.SCHEDULER_ERROR, TOO_FEW_REGIONS)
+    groups = [Group(each.name, len(each.clusters), each.score) for each in regions]
+    names = best_groups(groups, region.min_groups, region.max_groups, cluster.min_groups)
+    if not names:
+        return Refusal(Reason.SCHEDULER_ERROR, TOO_FEW_IN_REGIONS)
+    clusters_by_region = {each.name: each.clusters for each in regions}
+    leaders = [clusters_by_region[name][0] for name in names]
+    pool = {member for name in names for member in clusters_by_region[name][1:]}
+    room = min(len(leaders) + len(pool), cluster.max_groups) - len(leaders)
+    rest = [candidate for candidate in selection.candidates if candidate in pool]
+    return leaders + rest[: max(room, 0)]
