@@ -1,0 +1,219 @@
+"""Packs: git accepts every one of ours, and reads from it exactly what was put in."""
+
+import hashlib
+import os
+import stat
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reconciler.pack import write_pack
+from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, Spliced, TreeEntry, blob_id, encode_tree, object_id
+
+from .build import Repository
+
+ID = bytes(20)
+
+
+class Objects(NamedTuple):
+    blobs: dict[bytes, Blob]
+    trees: dict[bytes, bytes]
+    commits: dict[bytes, bytes]
+    head: str
+
+
+def content(blob: Blob) -> bytes:
+    return blob if isinstance(blob, bytes) else blob.data()
+
+
+def an_object_set(clusters: Mapping[str, Mapping[str, Blob]], algorithm: str = "sha1") -> Objects:
+    """A commit of one folder of files per cluster."""
+    blobs, trees, top = {}, {}, []
+    for cluster, files in clusters.items():
+        entries = []
+        for name, blob in files.items():
+            id_ = blob_id(blob, algorithm)
+            blobs[id_] = blob
+            entries.append(TreeEntry(name.encode(), BLOB_MODE, id_))
+        data = encode_tree(entries)
+        id_ = object_id("tree", data, algorithm)
+        trees[id_] = data
+        top.append(TreeEntry(cluster.encode(), TREE_MODE, id_))
+    data = encode_tree(top)
+    root = object_id("tree", data, algorithm)
+    trees[root] = data
+    who = "A <a@example.com> 1 +0000"
+    commit = f"tree {root.hex()}\nauthor {who}\ncommitter {who}\n\nm\n".encode()
+    head = object_id("commit", commit, algorithm)
+    return Objects(blobs, trees, {head: commit}, head.hex())
+
+
+def a_fleet(clusters: int = 12, apps: int = 60) -> dict[str, dict[str, Blob]]:
+    """Manifests that differ by replicas in some clusters, one that is the same in all, one of each cluster's own."""
+    segments = [(b"kind: Deployment\nname: app-%d\nreplicas: " % app, b"\n" + b"env: 1\n" * 50) for app in range(apps)]
+    return {
+        f"eu-{cluster}": {
+            **{
+                f"app-{app}.yaml": Spliced(segments[app], (cluster if (app * 7 + cluster) % 9 == 0 else 1,))
+                for app in range(apps)
+            },
+            "shared.yaml": b"kind: ConfigMap\n",
+            "own.yaml": b"kind: ConfigMap\ndata:\n" + b"  key: value\n" * 40 + b"  cluster: %d\n" % cluster,
+        }
+        for cluster in range(clusters)
+    }
+
+
+def a_repository(path: Path, algorithm: str = "sha1") -> Repository:
+    repository = Repository(path)
+    path.mkdir()
+    repository.git("init", "-q", "--bare", f"--object-format={algorithm}")
+    return repository
+
+
+def written(repository: Repository, objects: Objects, algorithm: str = "sha1") -> Path:
+    pack = write_pack(
+        repository.path / "objects" / "pack",
+        blobs=objects.blobs,
+        trees=objects.trees,
+        commits=objects.commits,
+        algorithm=algorithm,
+    )
+    assert pack is not None
+    repository.git("update-ref", "refs/heads/main", objects.head)
+    return pack
+
+
+@pytest.mark.parametrize("algorithm", ["sha1", "sha256"])
+def test_git_accepts_a_pack_and_reads_every_object(tmp_path: Path, algorithm: str) -> None:
+    fleet = a_fleet()
+    objects = an_object_set(fleet, algorithm)
+    repository = a_repository(tmp_path / "bare", algorithm)
+    pack = written(repository, objects, algorithm)
+    repository.git("verify-pack", str(pack))
+    assert repository.git("fsck", "--full", "--strict") == ""
+    asked = "".join(f"main:{cluster}/{name}\n" for cluster, files in fleet.items() for name in files)
+    answer = subprocess.run(
+        ["git", "cat-file", "--batch=%(objectsize)"],
+        cwd=repository.path,
+        input=asked.encode(),
+        capture_output=True,
+        check=True,
+    ).stdout
+    contents = [content(blob) for files in fleet.values() for blob in files.values()]
+    assert answer == b"".join(b"%d\n%s\n" % (len(data), data) for data in contents)
+
+
+def test_what_is_alike_is_stored_as_a_difference(tmp_path: Path) -> None:
+    objects = an_object_set(a_fleet())
+    repository = a_repository(tmp_path / "bare")
+    pack = written(repository, objects)
+    listing = repository.git("verify-pack", "-v", str(pack)).splitlines()
+    kinds = [line.split() for line in listing if len(line) > 40 and line[40] == " "]
+    whole = {kind: sum(1 for line in kinds if line[1] == kind and len(line) == 5) for kind in ("blob", "tree")}
+    assert whole == {"blob": 62, "tree": 2}
+    assert [line.partition(":")[0] for line in listing if line.startswith("chain")] == ["chain length = 1"]
+
+
+def test_git_fast_import_makes_the_same_commit(tmp_path: Path) -> None:
+    fleet = a_fleet(4, 8)
+    objects = an_object_set(fleet)
+    lines = ["commit refs/heads/main", "committer A <a@example.com> 1 +0000", "data 2\nm\n"]
+    for cluster, files in fleet.items():
+        for name, blob in files.items():
+            data = content(blob).decode()
+            lines += [f"M 100644 inline {cluster}/{name}", f"data {len(data)}\n{data}"]
+    repository = a_repository(tmp_path / "bare")
+    stream = ("\n".join(lines) + "\n").encode()
+    subprocess.run(["git", "fast-import", "--quiet"], cwd=repository.path, input=stream, check=True)
+    assert repository.git("rev-parse", "main") == objects.head
+
+
+def test_git_index_pack_makes_the_same_index(tmp_path: Path) -> None:
+    repository = a_repository(tmp_path / "bare")
+    pack = written(repository, an_object_set(a_fleet()))
+    ours = pack.with_suffix(".idx").read_bytes()
+    repository.git("index-pack", "-o", str(tmp_path / "git.idx"), str(pack))
+    assert (tmp_path / "git.idx").read_bytes() == ours
+
+
+def test_a_pack_is_named_by_its_checksum_and_read_only(tmp_path: Path) -> None:
+    repository = a_repository(tmp_path / "bare")
+    objects = an_object_set(a_fleet(2, 3))
+    pack = written(repository, objects)
+    content = pack.read_bytes()
+    assert hashlib.sha1(content[:-20]).digest() == content[-20:]
+    assert pack.name == f"pack-{content[-20:].hex()}.pack"
+    files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in pack.parent.iterdir()}
+    assert files == {pack.name: 0o444, pack.with_suffix(".idx").name: 0o444}
+    assert written(repository, objects) == pack
+    assert {path.name for path in pack.parent.iterdir()} == files.keys()
+
+
+def test_no_objects_are_no_pack(tmp_path: Path) -> None:
+    assert write_pack(tmp_path, blobs={}, trees={}, commits={}) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interruption_leaves_no_pack(tmp_path: Path) -> None:
+    class Interrupted(dict[bytes, Blob]):
+        """Blobs that cannot be read to their end."""
+
+        def items(self) -> object:  # type: ignore[override]  # stands for a reader that fails
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_pack(tmp_path, blobs=Interrupted({ID: b""}), trees={}, commits={})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pack_without_its_index_is_not_seen_by_git(tmp_path: Path) -> None:
+    """Between the two renames git sees neither, and both after the second."""
+    repository = a_repository(tmp_path / "bare")
+    objects = an_object_set(a_fleet(2, 3))
+    pack = written(repository, objects)
+    index = pack.with_suffix(".idx")
+    hidden = index.rename(tmp_path / "hidden.idx")
+    assert (
+        "missing"
+        in subprocess.run(
+            ["git", "cat-file", "--batch-check"],
+            cwd=repository.path,
+            input=objects.head.encode(),
+            capture_output=True,
+            check=True,
+        ).stdout.decode()
+    )
+    hidden.rename(index)
+    assert repository.git("cat-file", "-t", objects.head) == "commit"
+
+
+CONTENTS = st.lists(
+    st.one_of(
+        st.binary(max_size=200),
+        st.binary(min_size=20, max_size=60).map(lambda data: data * 8),
+        st.tuples(st.sampled_from([(b"a" * 90, b""), (b"", b"z"), (b"x", b"y" * 200)]), st.integers(0, 10**6)).map(
+            lambda pair: Spliced(pair[0], (pair[1],))
+        ),
+    ),
+    max_size=20,
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(contents=CONTENTS)
+def test_any_blobs_come_back_as_they_were(contents: list[Blob], tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("pack")
+    blobs = {blob_id(blob): blob for blob in contents}
+    pack = write_pack(folder, blobs=blobs, trees={}, commits={})
+    if pack is None:
+        assert not blobs
+        return
+    environment = {**os.environ, "GIT_OBJECT_DIRECTORY": str(folder.parent / "none")}
+    subprocess.run(["git", "index-pack", "--strict", "-o", folder / "again.idx", pack], check=True, env=environment)
+    assert (folder / "again.idx").read_bytes() == pack.with_suffix(".idx").read_bytes()
