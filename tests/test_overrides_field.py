@@ -17,7 +17,7 @@ def patch(*operations: tuple[Any, ...]) -> tuple[PlaintextOverrider, ...]:
     )
 
 
-def overridden(text: Any, path: str = "/data/t", **formats: Any) -> Any:
+def overridden(text: Any, path: str = "/data/t", /, **formats: Any) -> Any:
     draft = Draft({"kind": "ConfigMap", "data": {"t": text}, "spec": {"replicas": 1, "args": ["{}"], "": "{}"}})
     override_field(draft, field_patch(FieldOverrider(field_path=path, **formats)))
     return draft.root
