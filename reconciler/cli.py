@@ -64,7 +64,7 @@ class LazyGroup(click.Group):
             from difflib import get_close_matches
 
             if near := get_close_matches(args[0], COMMANDS, n=1):
-                error.message += f" Did you mean {near[0]!r}?"
+                raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from error
             raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
@@ -81,7 +81,7 @@ class LazyGroup(click.Group):
 @click.option("--no-color", is_flag=True, help="No colours; NO_COLOR does the same.")
 @click.version_option(package_name="argosy", message="%(prog)s %(version)s")
 @click.pass_context
-def argosy(ctx: click.Context, **options: object) -> None:
+def argosy(ctx: click.Context, /, **options: object) -> None:
     """Karmada without a control plane.
 
     A fleet's Kubernetes templates, propagation policies and override policies live in Git. Argosy computes which

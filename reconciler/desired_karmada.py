@@ -1,72 +1,77 @@
-"""Karmada's own kinds in the source: policies, overrides, clusters and interpreter customizations."""
+"""Karmada's own kinds in the source: policies, overrides, clusters and interpreter customizations, admitted."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 
 from overrides.parsing import override_policy
 from overrides.policy import OverridePolicy
-from render.admission.findings import Findings
+from render.admission import AdmittedKind, Kinds, admitted, kind_of, render_kinds
 from render.cluster import Cluster
-from render.model import Manifest, Template, group_of
+from render.model import Manifest, Template
 from render.parsing import Placements, cluster, propagation_policy
 from render.policy import PropagationPolicy
 
 from .desired_documents import Found, Placed
-from .desired_identity import check_identity
-from .desired_templates import template_of, with_namespace
+from .desired_templates import template_of
 
-POLICY, CLUSTER, CONFIG = "policy.karmada.io", "cluster.karmada.io", "config.karmada.io"
-IS_NAMESPACED = {
-    (POLICY, "PropagationPolicy"): True,
-    (POLICY, "ClusterPropagationPolicy"): False,
-    (POLICY, "OverridePolicy"): True,
-    (POLICY, "ClusterOverridePolicy"): False,
-    (CLUSTER, "Cluster"): False,
-    (CONFIG, "ResourceInterpreterCustomization"): False,
-    (CONFIG, "ResourceInterpreterWebhookConfiguration"): False,
-}
-"""The kinds read here, and whether they live in namespaces."""
+_BINDINGS = frozenset({"ResourceBinding", "ClusterResourceBinding"})
+
+
+@cache
+def source_kinds() -> Kinds:
+    """Return the kinds that a source may hold and that are admitted; bindings are Karmada's to write."""
+    return {name: kind for name, kind in render_kinds().items() if name not in _BINDINGS}
+
+
+def admitted_kind(manifest: Manifest) -> AdmittedKind | None:
+    """Return the admitted kind that a manifest is of, if it is of one."""
+    return kind_of(manifest["apiVersion"], manifest["kind"], source_kinds())
 
 
 @dataclass(slots=True)
 class KarmadaObjects:
-    """What policies, overrides, clusters and customizations the source has, and what is wrong with others."""
+    """The policies, overrides, clusters and customizations of the source, and what there is to say about others.
+
+    ``admitted`` are the places of all that are values now.
+    """
 
     policies: list[PropagationPolicy] = field(default_factory=list)
     override_policies: list[OverridePolicy] = field(default_factory=list)
     clusters: list[Cluster] = field(default_factory=list)
     customizations: list[Template] = field(default_factory=list)
-    webhooks: list[Template] = field(default_factory=list)
+    admitted: list[tuple[str, Placed]] = field(default_factory=list)
     problems: list[Found] = field(default_factory=list)
     warnings: list[Found] = field(default_factory=list)
 
 
-def karmada_objects(places: Iterable[Placed], *, default_namespace: str) -> KarmadaObjects:
-    """Admit each object and return the values of those that are."""
+def karmada_objects(places: Iterable[tuple[Placed, AdmittedKind]], *, default_namespace: str) -> KarmadaObjects:
+    """Admit each object and return the values of those that may be."""
     objects, placements = KarmadaObjects(), Placements()
-    for place in places:
-        findings = Findings()
-        check_identity(place.manifest, findings)
-        objects.problems += (Found(place, problem) for problem in findings.problems)
-        if findings.problems:
-            continue
-        is_namespaced = IS_NAMESPACED[group_of(place.manifest["apiVersion"]), place.manifest["kind"]]
-        manifest = with_namespace(place.manifest, is_namespaced=is_namespaced, default=default_namespace)
-        _add(objects, place, manifest, placements)
+    for place, kind in places:
+        outcome = admitted(place.manifest, kind, default_namespace=default_namespace)
+        objects.problems += (Found(place, problem) for problem in outcome.problems)
+        objects.warnings += (Found(place, warning) for warning in outcome.warnings)
+        if outcome.object is not None:
+            objects.admitted.append((_add(objects, place, outcome.object, placements), place))
     return objects
 
 
-def _add(objects: KarmadaObjects, place: Placed, manifest: Manifest, placements: Placements) -> None:
+def _add(objects: KarmadaObjects, place: Placed, manifest: Manifest, placements: Placements) -> str:
+    """Add the value of an admitted object and return its name for messages."""
     path, document = place.file.path, place.number
     match manifest["kind"]:
         case "PropagationPolicy" | "ClusterPropagationPolicy":
-            value = propagation_policy(manifest, path=path, document=document, placements=placements)
-            objects.policies.append(value)
+            policy = propagation_policy(manifest, path=path, document=document, placements=placements)
+            objects.policies.append(policy)
+            return str(policy)
         case "OverridePolicy" | "ClusterOverridePolicy":
-            objects.override_policies.append(override_policy(manifest, path=path, document=document))
+            override = override_policy(manifest, path=path, document=document)
+            objects.override_policies.append(override)
+            return str(override)
         case "Cluster":
             objects.clusters.append(cluster(manifest, path=path, document=document))
-        case "ResourceInterpreterCustomization":
+            return f"Cluster {manifest['metadata']['name']}"
+        case kind:
             objects.customizations.append(template_of(place, manifest))
-        case _:
-            objects.webhooks.append(template_of(place, manifest))
+            return f"{kind} {manifest['metadata']['name']}"

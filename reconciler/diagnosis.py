@@ -8,7 +8,7 @@ import click
 
 from render.errors import ReconcileError
 
-from .publication import Publication, publication_of, source_remote
+from .publication import Publication, publication_of
 from .reading import read_previous, read_source
 from .report import Log
 from .repository import RefUpdate, Repository, open_repository
@@ -96,7 +96,8 @@ def _remote(repository: Repository, publication: Publication) -> Check:
         return Check(name="published at", is_well=True, found=found)
     refspecs = repository.settings.values.get(f"remote.{publication.remote}.fetch", ())
     covers = repository.mirrors or any("refs/heads/*" in refspec or "argosy" in refspec for refspec in refspecs)
-    hint = f"git config --add remote.{source_remote(repository)}.fetch '+refs/heads/argosy/*:refs/remotes/{publication.remote}/argosy/*'"
+    remote = publication.remote
+    hint = f"git config --add remote.{remote}.fetch '+refs/heads/argosy/*:refs/remotes/{remote}/argosy/*'"
     found = publication.remote if covers else f"{publication.remote}, whose argosy/* branches 'git fetch' leaves out"
     return Check(name="published at", is_well=bool(covers), found=found, hint=hint)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from render.errors import GitError, GuardRefused
-from render.gitobjects import TREE_MODE, TreeEntry, parse_tree
+from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
 
 from .facts import Facts
 from .guard import Allowance, Removal, check_removals, removals
@@ -67,8 +67,8 @@ class Outcome:
         return {**found, **self.repository.read_blobs(missing)} if missing else found
 
 
-def _data(blob: object) -> bytes:
-    return blob if isinstance(blob, bytes) else blob.data()  # type: ignore[attr-defined, no-any-return]  # a Spliced
+def _data(blob: Blob) -> bytes:
+    return blob if isinstance(blob, bytes) else blob.data()
 
 
 def run_pass(repository: Repository, source: Source, previous: Previous | None, facts: Facts, log: Log) -> Outcome:

@@ -76,7 +76,7 @@ def render_pass(inputs: Inputs) -> Rendered:
 def _built(inputs: Inputs) -> Built:
     desired, before = inputs.desired, inputs.previous.bindings if inputs.previous else {}
     index = ClusterIndex(with_facts(desired.clusters, inputs.facts))
-    interpreter = Interpreter.of(desired.customizations)
+    interpreter = Interpreter.of(each.manifest for each in (*desired.customizations, *desired.webhooks))
     template_by_ref = {template.ref: template for template in desired.templates}
     claims = claim_templates(desired, interpreter, before)
     schedule = schedule_bindings(claims.bindings, index, desired, before)

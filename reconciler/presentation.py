@@ -1,13 +1,13 @@
 """A pass shown to people and programs: a table of who gets what, manifests, Work objects, bindings, or one JSON."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from render.binding import Binding
 from render.documents import emit, parse_documents
-from render.model import Manifest
+from render.model import Manifest, TargetCluster
 from render.parsing import binding_manifest
 
 from .frontpage import scheduled_reason
@@ -44,7 +44,7 @@ class Selection:
         return not self.clusters or any(target.name in self.clusters for target in all_targets(binding))
 
 
-def all_targets(binding: Binding) -> Iterator[Any]:
+def all_targets(binding: Binding) -> Iterator[TargetCluster]:
     """Yield a binding's own target clusters, then those of what requires it."""
     yield from binding.targets
     for snapshot in binding.required_by:
@@ -92,8 +92,8 @@ def _where(binding: Binding) -> str:
     return " ".join(names) if names else "-"
 
 
-def _sorted_targets(binding: Binding) -> list[Any]:
-    found = {}
+def _sorted_targets(binding: Binding) -> list[TargetCluster]:
+    found: dict[str, TargetCluster] = {}
     for target in all_targets(binding):
         found.setdefault(target.name, target)
     return [found[name] for name in sorted(found)]
@@ -107,7 +107,7 @@ def _why(binding: Binding) -> str:
     return f"required by {owners}" if owners else reason
 
 
-def unmatched_objects(outcome: Outcome) -> list[Mapping[str, str]]:
+def unmatched_objects(outcome: Outcome) -> list[dict[str, str]]:
     """Return the templates nothing brings anywhere, with the reason."""
     built = outcome.rendered.built
     bound = {binding.ref for binding in built.bindings} | {template.ref for template, _ in outcome.rendered.namespaces}

@@ -102,5 +102,5 @@ def write_tree(outcome: Outcome, selection: Selection, folder: Path, log: Log) -
     files = dict(outcome.files(outcome.rendered.tree.root))
     chosen = {path: blob_id for path, blob_id in files.items() if selection.has_path(path)}
     contents = outcome.contents(chosen.values())
-    write_directory(folder, {path: contents[blob_id] for path, blob_id in chosen.items()})
-    log.info("written", folder=folder, files=len(chosen))
+    done = write_directory(folder, ((path, contents[blob_id]) for path, blob_id in chosen.items()))
+    log.info("written", folder=folder, files=done.written, unchanged=done.unchanged, removed=done.removed)

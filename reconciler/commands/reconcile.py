@@ -21,7 +21,7 @@ from reconciler.report import Log
 @click.option("--dry-run", is_flag=True, help="Do everything but commit.")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 @click.pass_obj
-def command(log: Log, **options: object) -> int:
+def command(log: Log, /, **options: object) -> int:
     """Run one pass: fetch, render, guard, commit and push.
 
     A pass that changes nothing writes nothing. A pass that would remove too much at once commits nothing and exits

@@ -1,4 +1,4 @@
-"""``argosy render``: what every cluster must hold, computed from a revision; shown, written to a folder or committed."""
+"""``argosy render``: what every cluster must hold, shown, written to a folder or committed."""
 
 from pathlib import Path
 from typing import cast
@@ -28,7 +28,7 @@ _OUTPUTS = ("summary", "yaml", "json", "name")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
 @click.option("--allow-removal", "allowed", multiple=True, metavar="CLUSTER=COUNT", help="Let so many objects leave.")
 @click.pass_obj
-def command(log: Log, **options: object) -> int:
+def command(log: Log, /, **options: object) -> int:
     """Compute what every cluster must hold.
 
     By default a table shows who gets what. -o yaml and -o json print the objects, --output-dir writes
