@@ -48,7 +48,7 @@ class Cache:
         known = self._entries()
         values: dict[bytes, Any] = {}
         for id_ in ids:
-            encoded = known.get(id_)
+            encoded = self._used.get(id_) or known.get(id_)
             if encoded is None:
                 continue
             try:
