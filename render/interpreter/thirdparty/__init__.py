@@ -5,7 +5,23 @@ from importlib import import_module
 
 from render.interpreter.operations import Interpretation
 
-FAMILY_BY_KIND: Mapping[tuple[str, str], str] = {}
+KRUISE, FLUX = "apps.kruise.io/v1alpha1", "source.toolkit.fluxcd.io/v1beta2"
+FAMILY_BY_KIND: Mapping[tuple[str, str], str] = {
+    (KRUISE, "AdvancedCronJob"): "kruise_jobs",
+    (KRUISE, "BroadcastJob"): "kruise_jobs",
+    (KRUISE, "CloneSet"): "kruise",
+    (KRUISE, "DaemonSet"): "kruise",
+    (KRUISE, "SidecarSet"): "kruise_jobs",
+    (KRUISE, "UnitedDeployment"): "kruise",
+    ("apps.kruise.io/v1beta1", "StatefulSet"): "kruise",
+    ("helm.toolkit.fluxcd.io/v2beta1", "HelmRelease"): "flux",
+    ("kustomize.toolkit.fluxcd.io/v1", "Kustomization"): "flux",
+    ("source.toolkit.fluxcd.io/v1", "GitRepository"): "flux",
+    (FLUX, "Bucket"): "flux",
+    (FLUX, "HelmChart"): "flux",
+    (FLUX, "HelmRepository"): "flux",
+    (FLUX, "OCIRepository"): "flux",
+}
 """The module of each kind, by apiVersion and kind."""
 
 

@@ -1,0 +1,102 @@
+"""What the families share: counters added up, last words, conditions, and fields that must be there."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from render.interpreter.fields import count_at, mapping_at, objects_at, text_at, type_name, value_at
+from render.interpreter.operations import InterpreterError, Items
+from render.interpreter.statuses import GENERATION_ANNOTATION, collected, generation
+from render.model import Manifest
+from render.resources import DependentObject
+
+ABSENT: Sequence[Any] = (None, {}, [])
+ClusterCondition = tuple[str, Mapping[str, Any]]
+"""A member and one of its conditions."""
+
+
+def number_at(manifest: Any, *path: str) -> int | float:
+    """Return the number at a path, which must be there to compare it."""
+    value = value_at(manifest, *path)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InterpreterError(f"{'.'.join(path)} is {type_name(value)}, not a number")
+    return value
+
+
+def required_status(observed: Manifest) -> Mapping[str, Any]:
+    """Return the status, which must be there to read it."""
+    if observed.get("status") is None:
+        raise InterpreterError("status is missing")
+    return mapping_at(observed, "status")
+
+
+def last_values(items: Items, fields: Sequence[str]) -> dict[str, Any]:
+    """Return for each field that a member says something in what the last such member says."""
+    return {
+        field: status[field]
+        for _, status in collected(items)
+        for field in fields
+        if status.get(field) is not None and status[field] != ""
+    }
+
+
+def last_words(items: Items, fields: Sequence[str]) -> dict[str, Any]:
+    """Return the same for every field; empty text when no member says anything."""
+    return {**dict.fromkeys(fields, ""), **last_values(items, fields)}
+
+
+def observed_generation(template: Manifest, items: Items) -> int:
+    """Return the template's generation once every member has observed it, else what its status says."""
+    wanted = generation(template)
+    caught_up = sum(
+        count_at(status, "resourceTemplateGeneration") == wanted
+        and count_at(status, "generation") == count_at(status, "observedGeneration")
+        for _, status in collected(items)
+    )
+    return wanted if caught_up == len(items or ()) else count_at(template, "status", "observedGeneration")
+
+
+def reported(observed: Manifest, fields: Iterable[str]) -> dict[str, Any]:
+    """Return these fields of a member's status as they are, with both generations; empty without a status."""
+    if observed.get("status") is None:
+        return {}
+    status = mapping_at(observed, "status")
+    answer = {field: status[field] for field in fields if status.get(field) not in ABSENT}
+    if (own := value_at(observed, "metadata", "generation")) is not None:
+        answer["generation"] = own
+    template = str(value_at(observed, "metadata", "annotations", GENERATION_ANNOTATION))
+    return {**answer, "resourceTemplateGeneration": int(template)} if template.isdecimal() else answer
+
+
+def conditions_of(items: Items) -> Iterable[ClusterCondition]:
+    """Yield every member's conditions with the member's name."""
+    for member, status in collected(items):
+        for condition in objects_at(status, "conditions"):
+            yield member, condition
+
+
+def merged_conditions(conditions: Iterable[ClusterCondition]) -> list[dict[str, Any]]:
+    """Merge conditions equal in type, status and reason; each message names its member."""
+    merged: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for member, condition in conditions:
+        message = f"{member}={text_at(condition, 'message')}"
+        identity = tuple(condition.get(field) for field in ("type", "status", "reason"))
+        if identity in merged:
+            merged[identity]["message"] += f", {message}"
+        else:
+            merged[identity] = {**condition, "message": message}
+    return list(merged.values())
+
+
+def has_condition(status: Mapping[str, Any], kind: str, value: str = "True", reasons: Sequence[str] = ()) -> bool:
+    """Say whether a condition of this type has this status, and one of the reasons where they matter."""
+    return any(
+        condition.get("type") == kind
+        and condition.get("status") == value
+        and (not reasons or condition.get("reason") in reasons)
+        for condition in objects_at(status, "conditions")
+    )
+
+
+def dependent(kind: str, namespace: str, name: str) -> DependentObject:
+    """Return an object of the core group as a dependency."""
+    return DependentObject(api_version="v1", kind=kind, namespace=namespace, name=name)

@@ -1,0 +1,156 @@
+"""Flux: releases, kustomizations and their sources, which differ in a table's rows only."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from render.interpreter.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value
+from render.interpreter.operations import Interpretation, Items
+from render.interpreter.references import Reference, dependents
+from render.interpreter.statuses import collected
+from render.model import Manifest
+from render.resources import DependentObject
+
+from .common import (
+    conditions_of,
+    has_condition,
+    last_values,
+    last_words,
+    merged_conditions,
+    observed_generation,
+    reported,
+)
+
+SECRET_KINDS = {"Secret", "ConfigMap"}
+FAILURES = ("failures", "upgradeFailures", "installFailures")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What differs between Flux kinds.
+
+    ``words`` are text in a status, always written; ``values`` are anything, written when a member has it; ``notes`` are
+    only reported. An object is ready for one of ``reasons``. ``secrets`` are the paths of secret references below spec.
+    """
+
+    words: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    reports_generation: bool = True
+    reasons: tuple[str, ...] = ("Succeeded",)
+    secrets: tuple[tuple[str, ...], ...] = ()
+
+
+RELEASE = Rules(
+    values=(
+        "helmChart",
+        "lastAppliedRevision",
+        "lastAttemptedRevision",
+        "lastAttemptedValuesChecksum",
+        "lastReleaseRevision",
+    ),
+    failures=FAILURES,
+    reasons=("ReconciliationSucceeded",),
+    secrets=(("chart", "spec", "verify", "secretRef"), ("kubeConfig", "secretRef")),
+)
+KUSTOMIZATION = Rules(
+    values=("lastAppliedRevision", "lastAttemptedRevision"),
+    reasons=("ReconciliationSucceeded",),
+    secrets=(("decryption", "secretRef"), ("kubeConfig", "secretRef")),
+)
+GIT_REPOSITORY = Rules(
+    values=("artifact",),
+    notes=("observedIgnore", "observedRecurseSubmodules"),
+    secrets=(("secretRef",), ("verify", "secretRef")),
+)
+BUCKET = Rules(words=("url",), values=("artifact",), notes=("observedIgnore",), secrets=(("secretRef",),))
+HELM_CHART = Rules(
+    words=("observedChartName", "observedSourceArtifactRevision", "url"),
+    values=("artifact",),
+    reports_generation=False,
+    reasons=("Succeeded", "ChartPullSucceeded"),
+    secrets=(("verify", "secretRef"),),
+)
+OCI_REPOSITORY = Rules(
+    words=("url",), values=("artifact",), secrets=(("secretRef",), ("verify", "secretRef"), ("certSecretRef",))
+)
+
+
+def retain_suspension(desired: Manifest, observed: Manifest) -> Manifest:
+    """Keep whether a member has suspended the object."""
+    suspend = value_at(observed, "spec", "suspend")
+    return desired if suspend is None else with_value(desired, suspend, "spec", "suspend")
+
+
+def dependencies(rules: Rules) -> Callable[[Manifest], set[DependentObject]]:
+    """Return how an object's references are found: its secrets, its service account, where its values are from."""
+
+    def found(manifest: Manifest) -> set[DependentObject]:
+        return dependents(_references(rules, mapping_at(manifest, "spec")), text_at(manifest, "metadata", "namespace"))
+
+    return found
+
+
+def _references(rules: Rules, spec: Mapping[str, Any]) -> Iterable[Reference]:
+    for path in rules.secrets:
+        yield "Secret", text_at(spec, *path, "name")
+    yield "ServiceAccount", text_at(spec, "serviceAccountName")
+    for source in objects_at(spec, "valuesFrom"):
+        if source.get("kind") in SECRET_KINDS:
+            yield text_at(source, "kind"), text_at(source, "name")
+
+
+def aggregation(rules: Rules) -> Callable[[Manifest, Items], Any]:
+    """Return how statuses come together: the last word of each field, and every condition with who says it.
+
+    Failures are added to those the template's status already counts, as in Karmada.
+    """
+
+    def aggregated(template: Manifest, items: Items) -> Any:
+        words, values = last_words(items, rules.words), last_values(items, rules.values)
+        status = {**mapping_at(template, "status"), **words, **values}
+        for field in rules.failures:
+            if status.get(field) is not None:
+                status[field] += sum(count_at(member, field) for _, member in collected(items))
+        if conditions := merged_conditions(conditions_of(items)):
+            status["conditions"] = conditions
+        return {**status, "observedGeneration": observed_generation(template, items)}
+
+    return aggregated
+
+
+def reflection(rules: Rules) -> Callable[[Manifest], Any]:
+    """Return how a member's status is reported."""
+    fields = (*rules.words, *rules.values, *rules.notes, *rules.failures, "conditions")
+    if rules.reports_generation:
+        fields = (*fields, "observedGeneration")
+    return lambda observed: reported(observed, fields)
+
+
+def readiness(rules: Rules) -> Callable[[Manifest], bool]:
+    """Return whether an object is ready, for one of the kind's reasons."""
+    return lambda observed: has_condition(mapping_at(observed, "status"), "Ready", reasons=rules.reasons)
+
+
+def _interpretation(rules: Rules) -> Interpretation:
+    return Interpretation(
+        retain=retain_suspension,
+        aggregate=aggregation(rules),
+        reflect=reflection(rules),
+        health=readiness(rules),
+        dependencies=dependencies(rules),
+    )
+
+
+SOURCES = "source.toolkit.fluxcd.io/v1beta2"
+KINDS: Mapping[tuple[str, str], Interpretation] = {
+    ("helm.toolkit.fluxcd.io/v2beta1", "HelmRelease"): _interpretation(RELEASE),
+    ("kustomize.toolkit.fluxcd.io/v1", "Kustomization"): _interpretation(KUSTOMIZATION),
+    ("source.toolkit.fluxcd.io/v1", "GitRepository"): _interpretation(GIT_REPOSITORY),
+    (SOURCES, "Bucket"): _interpretation(BUCKET),
+    (SOURCES, "HelmChart"): _interpretation(HELM_CHART),
+    (SOURCES, "HelmRepository"): _interpretation(BUCKET),
+    (SOURCES, "OCIRepository"): _interpretation(OCI_REPOSITORY),
+}
+"""The interpretation of each kind, by apiVersion and kind."""

@@ -1,0 +1,158 @@
+"""OpenKruise jobs and sidecars: broadcast jobs, advanced cron jobs and sidecar sets."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from render.interpreter.fields import list_at, mapping_at, objects_at, text_at, value_at, with_value
+from render.interpreter.operations import Interpretation, Items, Replicas
+from render.interpreter.references import container_references, dependents
+from render.interpreter.requirements import pod_requirements
+from render.interpreter.statuses import collected, summed
+from render.model import Manifest
+from render.resources import DependentObject
+
+from .common import last_words, number_at
+from .kruise import template_dependencies
+
+PARALLELISM = ("spec", "parallelism")
+COUNTERS = ("active", "succeeded", "failed", "desired")
+REPORTED = (*COUNTERS, "completionTime", "conditions", "phase", "startTime")
+SIDECAR_COUNTERS = ("matchedPods", "updatedPods", "readyPods")
+
+
+def broadcast_replicas(job: Manifest) -> Replicas:
+    """Return spec.parallelism, or 1."""
+    parallelism = value_at(job, *PARALLELISM)
+    requirements = pod_requirements(mapping_at(job, "spec", "template", "spec"))
+    return Replicas(replicas=1 if parallelism is None else int(number_at(job, *PARALLELISM)), requirements=requirements)
+
+
+def revise_parallelism(job: Manifest, replicas: int) -> Manifest:
+    """Set spec.parallelism."""
+    return with_value(job, replicas, *PARALLELISM)
+
+
+def retain_pod_labels(desired: Manifest, observed: Manifest) -> Manifest:
+    """Keep the pod labels the member's controller wrote."""
+    labels = value_at(observed, "spec", "template", "metadata", "labels")
+    return desired if labels is None else with_value(desired, labels, "spec", "template", "metadata", "labels")
+
+
+def aggregated_broadcast(_template: Manifest, items: Items) -> Any:
+    """Add up; one failed member fails the job, all complete complete it."""
+    status: dict[str, Any] = {**summed(items, COUNTERS), **last_words(items, ["phase"])}
+    failed, complete = _finishes(items)
+    if failed:
+        message = f"Job executed failed in member clusters: {', '.join(failed)}"
+        condition = {"type": "Failed", "status": "True", "reason": "JobFailed", "message": message}
+        return {**status, "conditions": [condition]}
+    if items and complete == len(items):
+        condition = {"type": "Completed", "status": "True", "reason": "Completed", "message": "Job completed"}
+        return {**status, "conditions": [condition]}
+    return status
+
+
+def _finishes(items: Items) -> tuple[list[str], int]:
+    """Return the failed members and the number of complete ones.
+
+    A member that has not finished counts like the one before it: Karmada's rule.
+    """
+    failed, complete, finish = [], 0, ""
+    for member, status in collected(items):
+        for condition in objects_at(status, "conditions"):
+            if condition.get("type") in {"Complete", "Failed"} and condition.get("status") == "True":
+                finish = text_at(condition, "type")
+        if finish == "Failed":
+            failed.append(member)
+        complete += finish == "Complete"
+    return failed, complete
+
+
+def reflect_broadcast(observed: Manifest) -> Any:
+    """Report counters, conditions, phase and times."""
+    status = mapping_at(observed, "status")
+    return {field: status[field] for field in REPORTED if status.get(field) is not None}
+
+
+def is_broadcast_healthy(observed: Manifest) -> bool:
+    """Say whether there is something to do, nothing failed, and something runs or is done."""
+    status = mapping_at(observed, "status")
+    desired, failed, succeeded, active = (status.get(field) for field in ("desired", "failed", "succeeded", "active"))
+    return desired != 0 and failed == 0 and not (succeeded == 0 and active == 0)
+
+
+def cron_dependencies(cron_job: Manifest) -> Any:
+    """Return what the pods of either job template refer to."""
+    for template in ("jobTemplate", "broadcastJobTemplate"):
+        job = mapping_at(cron_job, "spec", "template", template)
+        if job:
+            return template_dependencies({"metadata": cron_job["metadata"], "spec": mapping_at(job, "spec")})
+    return ()
+
+
+def aggregated_cron(_template: Manifest, items: Items) -> Any:
+    """Chain the active jobs; the last type and time win."""
+    active = [job for _, status in collected(items) for job in list_at(status, "active")]
+    status = {"active": active, **last_words(items, ["type", "lastScheduleTime"])}
+    return {field: value for field, value in status.items() if value or field == "type"}
+
+
+def sidecar_replicas(_sidecars: Manifest) -> Replicas:
+    """Return 0: sidecars ride on other pods."""
+    return Replicas(replicas=0)
+
+
+def sidecar_dependencies(sidecars: Manifest) -> set[DependentObject]:
+    """Return what the containers and volumes refer to."""
+    references = [
+        reference for each in objects_at(sidecars, "spec", "containers") for reference in container_references(each)
+    ]
+    for volume in objects_at(sidecars, "spec", "volumes"):
+        references.append(("ConfigMap", text_at(volume, "configMap", "name")))
+        references.append(("Secret", text_at(volume, "secret", "secretName")))
+        for source in objects_at(volume, "projected", "sources"):
+            references.append(("ConfigMap", text_at(source, "configMap", "name")))
+            references.append(("Secret", text_at(source, "secret", "name")))
+    return dependents(references, text_at(sidecars, "metadata", "namespace"))
+
+
+def reflect_sidecars(observed: Manifest) -> Any:
+    """Report the counters."""
+    if observed.get("status") is None:
+        return {}
+    status = mapping_at(observed, "status")
+    return {counter: status.get(counter) or 0 for counter in SIDECAR_COUNTERS}
+
+
+def are_sidecars_updated(observed: Manifest) -> bool:
+    """Say whether every matched pod is updated."""
+    if observed.get("status") is None:
+        return False
+    status = mapping_at(observed, "status")
+    return status.get("matchedPods") in {None, 0} or status.get("updatedPods") == status.get("matchedPods")
+
+
+KINDS: Mapping[tuple[str, str], Interpretation] = {
+    ("apps.kruise.io/v1alpha1", "BroadcastJob"): Interpretation(
+        replicas=broadcast_replicas,
+        revise=revise_parallelism,
+        replica_field=PARALLELISM,
+        retain=retain_pod_labels,
+        aggregate=aggregated_broadcast,
+        reflect=reflect_broadcast,
+        health=is_broadcast_healthy,
+        dependencies=template_dependencies,
+    ),
+    ("apps.kruise.io/v1alpha1", "AdvancedCronJob"): Interpretation(
+        aggregate=aggregated_cron, dependencies=cron_dependencies
+    ),
+    ("apps.kruise.io/v1alpha1", "SidecarSet"): Interpretation(
+        replicas=sidecar_replicas,
+        retain=lambda desired, _observed: desired,
+        aggregate=lambda _template, items: summed(items, SIDECAR_COUNTERS),
+        reflect=reflect_sidecars,
+        health=are_sidecars_updated,
+        dependencies=sidecar_dependencies,
+    ),
+}
+"""The interpretation of each kind, by apiVersion and kind."""
