@@ -1,31 +1,31 @@
 """Everything a commit of the source says, as values - or every problem it has, each with its file and line."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from enum import Enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from overrides.policy import OverridePolicy
 from render.cluster import Cluster
 from render.errors import InputError, Problem
-from render.fleet import Fleet
-from render.model import Manifest, Template, group_of
+from render.fleet import Fleet, Permission
+from render.model import Template
 from render.policy import PropagationPolicy
 
-from .desired_documents import ParseCache, Placed, ReadBlobs, load_manifests
-from .desired_fleet import GROUP, load_fleet
-from .desired_karmada import IS_NAMESPACED, karmada_objects
-from .desired_lines import located
-from .desired_templates import templates_of
-from .source import Skipped, SourceFile, select_files
+from .desired_checks import absent_clusters, doubles, secrets, unknown_scopes
+from .desired_documents import IGNORE_HINT, Found, ParseCache, ReadBlobs, load_manifests
+from .desired_fleet import load_fleet
+from .desired_karmada import KarmadaObjects, karmada_objects
+from .desired_lines import Lines
+from .desired_roles import sorted_by_role
+from .desired_templates import Templates, load_templates
+from .source import MAX_FILE_SIZE, WARNED, Selection, Skipped, SourceFile, select_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desired:
     """The source of one commit, checked and defaulted; every tuple is sorted by name.
 
-    ``templates`` are all objects that may be propagated; ``crds``, ``namespaces`` and ``priority_classes`` are those
-    of them that mean something to Argosy itself. ``customizations`` and ``webhooks`` teach the interpreter.
-    ``skipped`` are files that are not read, ``files`` how many are.
+    ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` teach the interpreter.
+    ``files`` counts the files with manifests, ``skipped`` names those that are not read.
     """
 
     fleet: Fleet = field(default_factory=Fleet)
@@ -58,22 +58,6 @@ class Desired:
         return tuple(each for each in self.templates if each.ref.kind == kind and each.ref.group == group)
 
 
-class Role(Enum):
-    """What a manifest is to Argosy."""
-
-    TEMPLATE = 0
-    KARMADA = 1
-    ARGOSY = 2
-
-
-def role_of(manifest: Manifest) -> Role:
-    """Return what a manifest is to Argosy, by its group and kind."""
-    group = group_of(manifest["apiVersion"])
-    if group == GROUP:
-        return Role.ARGOSY
-    return Role.KARMADA if (group, manifest["kind"]) in IS_NAMESPACED else Role.TEMPLATE
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
     """What could be made of a source: the values of all that is right, and every problem of the rest, sorted."""
@@ -100,33 +84,71 @@ def load_source(
     files: Sequence[SourceFile], *, read: ReadBlobs, folder: str = "", cache: ParseCache | None = None
 ) -> Loaded:
     """Load what can be loaded, beside the problems of what cannot; warnings are in the value."""
-    source = load_fleet(files, folder=folder, read=read)
-    if source.problems:
-        return Loaded(desired=Desired(), problems=tuple(sorted(source.problems)))
-    selection = select_files(files, folder=source.folder, paths=source.fleet.source.paths, ignore=source.ignore)
+    home = load_fleet(files, folder=folder, read=read)
+    if home.problems:
+        return Loaded(desired=Desired(), problems=home.problems)
+    selection = select_files(files, folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore)
     contents = load_manifests(selection.files, read=read, cache=cache)
-    by_role: dict[Role, list[Placed]] = {role: [] for role in Role}
-    for place in contents.manifests:
-        by_role[role_of(place.manifest)].append(place)
-    karmada = karmada_objects(by_role[Role.KARMADA], default_namespace=source.fleet.default_namespace)
-    templates = templates_of(
-        by_role[Role.TEMPLATE], is_namespaced=_is_namespaced, default_namespace=source.fleet.default_namespace
+    roles = sorted_by_role(contents.manifests, home)
+    karmada = karmada_objects(roles.admitted, default_namespace=home.fleet.default_namespace)
+    templates = load_templates(
+        roles.templates,
+        is_namespaced=_is_namespaced,
+        default_namespace=home.fleet.default_namespace,
     )
-    warnings = located([*karmada.warnings, *templates.warnings], read)
-    found = [*contents.found, *karmada.problems, *templates.problems]
-    desired = Desired(
-        fleet=source.fleet,
-        templates=tuple(sorted(templates.templates, key=lambda template: template.ref)),
+    lines = Lines(read)
+    desired = _desired(home.fleet, karmada, templates)
+    found = [*contents.found, *roles.problems, *karmada.problems, *templates.problems]
+    found += _mutual_problems(karmada, templates, home.fleet, lines)
+    warnings = [*karmada.warnings, *templates.warnings, *_mutual_warnings(karmada, templates, home.fleet)]
+    skipped = tuple(sorted((*selection.skipped, *contents.skipped)))
+    desired = replace(
+        desired,
+        warnings=tuple(sorted((*_file_warnings(skipped), *lines.located(warnings)))),
+        skipped=skipped,
+        files=len(selection.files) - len(contents.skipped),
+    )
+    problems = (*_size_problems(selection), *contents.problems, *lines.located(found))
+    return Loaded(desired=desired, problems=tuple(sorted(problems)))
+
+
+def _desired(fleet: Fleet, karmada: KarmadaObjects, templates: Templates) -> Desired:
+    """Return the values in order, without a word about them."""
+    return Desired(
+        fleet=fleet,
+        templates=tuple(sorted((template for template, _ in templates.placed), key=lambda each: each.ref)),
         policies=tuple(sorted(karmada.policies, key=lambda policy: (policy.namespace, policy.name))),
         override_policies=tuple(sorted(karmada.override_policies, key=lambda policy: (policy.namespace, policy.name))),
         clusters=tuple(sorted(karmada.clusters, key=lambda cluster: cluster.name)),
-        customizations=tuple(sorted(karmada.customizations, key=lambda template: template.ref)),
-        webhooks=tuple(sorted(karmada.webhooks, key=lambda template: template.ref)),
-        warnings=tuple(sorted(warnings)),
-        skipped=(*selection.skipped, *contents.skipped),
-        files=len(selection.files),
+        customizations=tuple(sorted(karmada.customizations, key=lambda each: each.ref)),
+        webhooks=tuple(sorted(karmada.webhooks, key=lambda each: each.ref)),
     )
-    return Loaded(desired=desired, problems=tuple(sorted((*contents.problems, *located(found, read)))))
+
+
+def _mutual_problems(karmada: KarmadaObjects, templates: Templates, fleet: Fleet, lines: Lines) -> Iterable[Found]:
+    named = [*((str(template.ref), place) for template, place in templates.placed), *karmada.admitted]
+    yield from doubles(named, lines)
+    yield from unknown_scopes(templates.unscoped, karmada.policies)
+    if fleet.secrets is Permission.REFUSE:
+        yield from secrets(templates.placed, is_refused=True)
+
+
+def _mutual_warnings(karmada: KarmadaObjects, templates: Templates, fleet: Fleet) -> Iterable[Found]:
+    policies = (place for _, place in karmada.admitted if place.manifest["kind"].endswith("Policy"))
+    yield from absent_clusters(policies, {cluster.name for cluster in karmada.clusters})
+    if fleet.secrets is Permission.ALLOW:
+        yield from secrets(templates.placed, is_refused=False)
+
+
+def _file_warnings(skipped: Iterable[Skipped]) -> Iterable[Problem]:
+    return (Problem(each.path, 0, "", f"not read: {each.reason}") for each in skipped if each.reason in WARNED)
+
+
+def _size_problems(selection: Selection) -> Iterable[Problem]:
+    return (
+        Problem(file.path, 0, "", f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read", IGNORE_HINT)
+        for file in selection.too_big
+    )
 
 
 _CLUSTER_SCOPED = {"Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "PriorityClass"}

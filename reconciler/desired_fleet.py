@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from render.admission import Admitted, admit
 from render.errors import Problem
 from render.fleet import Fleet
 from render.model import group_of
 from render.parsing import fleet as parse_fleet
 
 from .desired_documents import Found, Placed, ReadBlobs, load_manifests
-from .desired_lines import located
+from .desired_lines import Lines
 from .source import FLEET_FILE, IGNORE_FILE, MAX_FILE_SIZE, SourceFile
 
 GROUP = "argosy.dev"
@@ -17,11 +18,12 @@ GROUP = "argosy.dev"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetSource:
-    """A fleet, its folder in the repository, and the gitignore lines of what is not to be read."""
+    """A fleet, its folder in the repository, its argosy.yaml ("": none), and gitignore lines of what is not read."""
 
     fleet: Fleet
     folder: str
-    ignore: tuple[str, ...]
+    path: str = ""
+    ignore: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
@@ -32,11 +34,13 @@ def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> 
     if len(paths) > 1:
         names = ", ".join(path.removesuffix(f"/{FLEET_FILE}") for path in paths[:10])
         problem = Problem(folder or ".", 0, "", f"holds {len(paths)} fleets: {names}", "name one with -C FOLDER")
-        return FleetSource(fleet=Fleet(), folder=folder, ignore=(), problems=(problem,))
-    home = paths[0].rpartition("/")[0] if paths else folder
-    fleet, problems = _parsed(file_by_path[paths[0]], read) if paths else (Fleet(), ())
+        return FleetSource(fleet=Fleet(), folder=folder, problems=(problem,))
+    path = paths[0] if paths else ""
+    home = path.rpartition("/")[0] if paths else folder
+    fleet, problems = _parsed(file_by_path[path], read) if paths else (Fleet(), ())
     ignored = _ignore_lines(file_by_path.get(f"{home}/{IGNORE_FILE}" if home else IGNORE_FILE), read)
-    return FleetSource(fleet=fleet, folder=home, ignore=(*ignored, *fleet.source.ignore), problems=problems)
+    ignore = (*ignored, *fleet.source.ignore)
+    return FleetSource(fleet=fleet, folder=home, path=path, ignore=ignore, problems=problems)
 
 
 def _fleet_paths(paths: Iterable[str], folder: str) -> list[str]:
@@ -57,19 +61,20 @@ def _parsed(file: SourceFile, read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ..
     if file.size > MAX_FILE_SIZE:
         return Fleet(), (Problem(file.path, 0, "", f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read"),)
     contents = load_manifests([file], read=read)
-    places = [place for place in contents.manifests if is_fleet(place)]
-    problems = [*contents.problems, *located(contents.found, read)]
-    if not places and not problems:
-        hint = "an empty one is enough: apiVersion: argosy.dev/v1alpha1, kind: Fleet"
-        problems.append(Problem(file.path, 0, "", "holds no document of kind Fleet", hint))
-    found = [Found(place, Problem("", 0, "", "a second Fleet in the same file")) for place in places[1:]]
-    problems += located(found, read)
-    if problems or not places:
-        return Fleet(), tuple(problems)
-    return parse_fleet(places[0].manifest, path=file.path), ()
+    fleets = [place for place in contents.manifests if _is_fleet(place)]
+    found = [*contents.found, *(place.found("", "a second Fleet in one file", hint="keep one") for place in fleets[1:])]
+    outcome = admit(fleets[0].manifest) if fleets else Admitted(object=None)
+    found += (Found(fleets[0], problem) for problem in outcome.problems)
+    problems = (*contents.problems, *Lines(read).located(found))
+    if not fleets and not problems:
+        hint = "the least it may hold is apiVersion: argosy.dev/v1alpha1 and kind: Fleet"
+        problems = (Problem(file.path, 0, "", "holds no document of kind Fleet", hint),)
+    if problems or outcome.object is None:
+        return Fleet(), tuple(sorted(problems))
+    return parse_fleet(outcome.object, path=file.path), ()
 
 
-def is_fleet(place: Placed) -> bool:
+def _is_fleet(place: Placed) -> bool:
     """Say whether this is a Fleet."""
     return place.manifest["kind"] == "Fleet" and group_of(place.manifest["apiVersion"]) == GROUP
 

@@ -1,13 +1,15 @@
 """Karmada's own kinds in the source: policies, overrides, clusters and interpreter customizations, admitted."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
+from overrides.admission import all_kinds
 from overrides.parsing import override_policy
 from overrides.policy import OverridePolicy
-from render.admission import AdmittedKind, Kinds, admitted, kind_of, render_kinds
+from render.admission import Admitted, AdmittedKind, Kinds, admitted, kind_of
 from render.cluster import Cluster
+from render.errors import Problem
 from render.model import Manifest, Template
 from render.parsing import Placements, cluster, propagation_policy
 from render.policy import PropagationPolicy
@@ -15,13 +17,14 @@ from render.policy import PropagationPolicy
 from .desired_documents import Found, Placed
 from .desired_templates import template_of
 
+_PREFERENCE = "PreferNoSchedule"
 _BINDINGS = frozenset({"ResourceBinding", "ClusterResourceBinding"})
 
 
 @cache
 def source_kinds() -> Kinds:
     """Return the kinds that a source may hold and that are admitted; bindings are Karmada's to write."""
-    return {name: kind for name, kind in render_kinds().items() if name not in _BINDINGS}
+    return {name: kind for name, kind in all_kinds().items() if name not in _BINDINGS}
 
 
 def admitted_kind(manifest: Manifest) -> AdmittedKind | None:
@@ -40,6 +43,7 @@ class KarmadaObjects:
     override_policies: list[OverridePolicy] = field(default_factory=list)
     clusters: list[Cluster] = field(default_factory=list)
     customizations: list[Template] = field(default_factory=list)
+    webhooks: list[Template] = field(default_factory=list)
     admitted: list[tuple[str, Placed]] = field(default_factory=list)
     problems: list[Found] = field(default_factory=list)
     warnings: list[Found] = field(default_factory=list)
@@ -50,11 +54,28 @@ def karmada_objects(places: Iterable[tuple[Placed, AdmittedKind]], *, default_na
     objects, placements = KarmadaObjects(), Placements()
     for place, kind in places:
         outcome = admitted(place.manifest, kind, default_namespace=default_namespace)
+        if kind.kind == "Cluster" and outcome.object is None:
+            outcome = _with_preferences_left_out(place.manifest, kind, outcome)
         objects.problems += (Found(place, problem) for problem in outcome.problems)
         objects.warnings += (Found(place, warning) for warning in outcome.warnings)
         if outcome.object is not None:
             objects.admitted.append((_add(objects, place, outcome.object, placements), place))
     return objects
+
+
+def _with_preferences_left_out(manifest: Manifest, kind: AdmittedKind, refused: Admitted) -> Admitted:
+    """Admit a Cluster that only has taints Karmada refuses and its scheduler would not look at."""
+    taints = manifest["spec"].get("taints") if isinstance(manifest.get("spec"), dict) else None
+    if not isinstance(taints, list):
+        return refused
+    blocking = [taint for taint in taints if not (isinstance(taint, dict) and taint.get("effect") == _PREFERENCE)]
+    if len(blocking) == len(taints):
+        return refused
+    outcome = admitted({**manifest, "spec": {**manifest["spec"], "taints": blocking}}, kind)
+    if outcome.object is None:
+        return refused
+    warning = Problem("", 0, "spec.taints", f"{_PREFERENCE} means nothing for clusters; taints with it are left out")
+    return replace(outcome, warnings=(*outcome.warnings, warning))
 
 
 def _add(objects: KarmadaObjects, place: Placed, manifest: Manifest, placements: Placements) -> str:

@@ -1,8 +1,7 @@
 """Where a problem stands: the file, and the line of its field, found by reading the file once more."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from render.documents import locate_field
 from render.errors import Problem
@@ -10,25 +9,37 @@ from render.errors import Problem
 from .desired_documents import Found, Placed, ReadBlobs
 
 _BYTES_TO_SEARCH = 4 * 1024 * 1024
+_LEAST_SEARCHES = 5
 
 
-def located(found: Iterable[Found], read: ReadBlobs) -> Iterator[Problem]:
-    """Yield each problem with its file and line.
+@dataclass(slots=True)
+class Lines:
+    """Finds lines in files that are read again when the first line of theirs is asked for.
 
-    Each search reads the file from its start, so that a big file full of mistakes gets lines for the first few only;
-    the others name the file.
+    Each search reads the file from its start. So that a big file full of mistakes costs no more than a small one, its
+    first few get lines and the others only the file.
     """
-    found_by_id: dict[bytes, list[Found]] = defaultdict(list)
-    for each in found:
-        found_by_id[each.place.file.id].append(each)
-    for id_, group in found_by_id.items():
-        content = read([id_])[id_]
-        searches = max(3, _BYTES_TO_SEARCH // (len(content) + 1))
-        for number, (place, problem) in enumerate(group):
-            line = line_in(content, place, problem.field) if number < searches else 0
-            yield replace(problem, path=place.file.path, line=line)
 
+    read: ReadBlobs
+    _contents: dict[bytes, bytes] = field(default_factory=dict)
+    _searches: dict[bytes, int] = field(default_factory=dict)
 
-def line_in(content: bytes, place: Placed, field: str = "") -> int:
-    """Return the line of a manifest's field in its file, or that of the nearest parent there is."""
-    return locate_field(content, place.position, (place.prefix + field).rstrip(".")).line
+    def line_of(self, place: Placed, path: str = "") -> int:
+        """Return the line of a manifest's field, or of the nearest parent it has; 0 when it is not searched for."""
+        id_ = place.file.id
+        if id_ not in self._contents:
+            self._contents |= self.read([id_])
+            self._searches[id_] = max(_LEAST_SEARCHES, _BYTES_TO_SEARCH // (len(self._contents[id_]) + 1))
+        if not self._searches[id_]:
+            return 0
+        self._searches[id_] -= 1
+        return locate_field(self._contents[id_], place.position, (place.prefix + path).rstrip(".")).line
+
+    def located(self, found: Iterable[Found]) -> tuple[Problem, ...]:
+        """Return problems with their files and lines, sorted."""
+        return tuple(
+            sorted(
+                replace(problem, path=place.file.path, line=self.line_of(place, problem.field))
+                for place, problem in found
+            )
+        )

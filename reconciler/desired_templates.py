@@ -15,6 +15,7 @@ from render.model import Manifest, ObjectRef, Template, group_of
 from .desired_documents import Found, Placed
 from .desired_identity import check_identity
 
+_LEFT_OUT = "the kind is cluster-scoped, so its namespace is left out"
 _MAX_COUNT = 2**31 - 1
 _REPLICATED = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "ReplicaSet")})
 _COUNTS = {
@@ -23,49 +24,44 @@ _COUNTS = {
 }
 
 
-@dataclass(slots=True)
-class Templates:
-    """Templates, and what there is to say about the manifests they come from."""
-
-    templates: list[Template] = field(default_factory=list)
-    problems: list[Found] = field(default_factory=list)
-    warnings: list[Found] = field(default_factory=list)
-
-
 IsNamespaced = Callable[[str, str], bool | None]
 """Whether objects of a group and kind live in namespaces; None where nothing says."""
 
 
-def templates_of(places: Iterable[Placed], *, is_namespaced: IsNamespaced, default_namespace: str) -> Templates:
+@dataclass(slots=True)
+class Templates:
+    """Templates with their places, those whose scope nothing tells, and what there is to say about others."""
+
+    placed: list[tuple[Template, Placed]] = field(default_factory=list)
+    unscoped: list[tuple[Template, Placed]] = field(default_factory=list)
+    problems: list[Found] = field(default_factory=list)
+    warnings: list[Found] = field(default_factory=list)
+
+
+def load_templates(places: Iterable[Placed], *, is_namespaced: IsNamespaced, default_namespace: str) -> Templates:
     """Check each manifest, settle its namespace and leave out what Karmada never propagates."""
-    loaded = Templates()
-    exclusions = Exclusions()
+    loaded, exclusions = Templates(), Exclusions()
     for place in places:
         findings = Findings()
-        manifest = _checked(place.manifest, findings, is_namespaced, default_namespace)
-        loaded.problems += (Found(place, problem) for problem in findings.problems)
-        loaded.warnings += (Found(place, warning) for warning in findings.warnings)
+        check_identity(place.manifest, findings)
+        check_counts(place.manifest, findings)
         if findings.problems:
+            loaded.problems += (Found(place, problem) for problem in findings.problems)
             continue
+        is_inside = is_namespaced(group_of(place.manifest["apiVersion"]), place.manifest["kind"])
+        manifest = with_namespace(place.manifest, is_namespaced=is_inside, default=default_namespace)
         template = template_of(place, manifest)
+        if is_inside is False and manifest is not place.manifest:
+            loaded.warnings.append(place.found("metadata.namespace", _LEFT_OUT))
         reason = exclusions.reason(template)
         if reason:
-            loaded.warnings.append(place.found("", f"{template.ref} is left out: {reason}"))
+            loaded.warnings.append(place.found("", f"{template.ref} is not propagated: {reason}"))
         # What something else distributes may still have to follow a workload of ours.
         if not reason or template.labels.get(CLAIMED_BY):
-            loaded.templates.append(template)
+            loaded.placed.append((template, place))
+            if is_inside is None:
+                loaded.unscoped.append((template, place))
     return loaded
-
-
-def _checked(manifest: Manifest, findings: Findings, is_namespaced: IsNamespaced, default: str) -> Manifest:
-    check_identity(manifest, findings)
-    if findings.problems:
-        return manifest
-    check_counts(manifest, findings)
-    scope = is_namespaced(group_of(manifest["apiVersion"]), manifest["kind"])
-    if scope is False and manifest["metadata"].get("namespace"):
-        findings.warning("metadata.namespace", "the kind is cluster-scoped, so its namespace is left out")
-    return with_namespace(manifest, is_namespaced=scope, default=default)
 
 
 def template_of(place: Placed, manifest: Manifest) -> Template:

@@ -53,6 +53,10 @@ class Reason(StrEnum):
     HALF_MANIFEST = "a document in it has apiVersion or kind, but none has both"
 
 
+WARNED = frozenset({Reason.HELM, Reason.KUSTOMIZE, Reason.SYMLINK, Reason.SUBMODULE, Reason.LFS, Reason.HALF_MANIFEST})
+"""What an author may not expect: the rest is left out as they asked, or is no manifest."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Skipped:
     """A file, or a whole folder, that is not read."""

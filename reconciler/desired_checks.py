@@ -1,0 +1,90 @@
+"""What only shows when the objects of a source are seen together: doubles, absent clusters, kinds nobody knows."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from render.model import Template
+from render.policy import PropagationPolicy
+from render.selection import implicit_priority
+
+from .desired_documents import Found, Placed
+from .desired_lines import Lines
+
+_NAMES = ("clusterNames", "exclude")
+_SHOWN = 5
+
+
+def doubles(named: Iterable[tuple[str, Placed]], lines: Lines) -> Iterator[Found]:
+    """Yield every object that an earlier place defines already."""
+    first: dict[str, Placed] = {}
+    for name, place in named:
+        other = first.setdefault(name, place)
+        if other is not place:
+            where = f"{other.file.path}:{lines.line_of(other)}"
+            yield place.found("", f"{name} is defined twice, also at {where}", hint="keep one", kind="Duplicate")
+
+
+def absent_clusters(places: Iterable[Placed], known: Collection[str]) -> Iterator[Found]:
+    """Yield a warning for each list of clusters in a policy that names some the source does not have."""
+    for place in places:
+        for path, names in _lists_of_clusters(place.manifest["spec"], "spec"):
+            absent = [repr(name) for name in names if name not in known]
+            if absent:
+                yield place.found(path, f"no cluster of the source is called {_enumeration(absent, 'or')}")
+
+
+def _lists_of_clusters(value: Any, path: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield every list of cluster names, wherever in a policy it stands."""
+    if isinstance(value, dict):
+        for key, child in value.items():
+            if key in _NAMES and isinstance(child, list):
+                yield f"{path}.{key}", child
+            elif key != "overriders":
+                yield from _lists_of_clusters(child, f"{path}.{key}")
+    elif isinstance(value, list):
+        for index, child in enumerate(value):
+            yield from _lists_of_clusters(child, f"{path}[{index}]")
+
+
+def _enumeration(words: Sequence[str], conjunction: str) -> str:
+    """Return words as a sentence has them; where they are many, the first few and how many more.
+
+    >>> _enumeration(["a", "b", "c"], "and"), _enumeration(list("abcdefg"), "or")
+    ('a, b and c', 'a, b, c, d, e or 2 more')
+    """
+    shown = list(words[:_SHOWN])
+    if len(words) > _SHOWN:
+        shown.append(f"{len(words) - _SHOWN} more")
+    *others, last = shown
+    return f"{', '.join(others)} {conjunction} {last}" if others else last
+
+
+def unknown_scopes(
+    unknown: Iterable[tuple[Template, Placed]], policies: Sequence[PropagationPolicy]
+) -> Iterator[Found]:
+    """Yield the objects that a policy selects while nothing says whether they live in a namespace."""
+    selectors = [replace(selector, namespace="") for policy in policies for selector in policy.resource_selectors]
+    for template, place in unknown:
+        if any(implicit_priority(selector, template) for selector in selectors):
+            message = f"nothing says whether {template.ref.group_kind} lives in namespaces"
+            hint = "add its CustomResourceDefinition, or name the kind under kinds in argosy.yaml"
+            yield place.found("kind", message, hint=hint)
+
+
+def secrets(templates: Iterable[tuple[Template, Placed]], *, is_refused: bool) -> Iterator[Found]:
+    """Yield the Secrets that everyone who can read the repository can read: each, or one word about all."""
+    readable = [(template, place) for template, place in templates if _is_readable_secret(template)]
+    if is_refused:
+        for template, place in readable:
+            hint = "encrypt it with SOPS, or keep it out of Git"
+            yield place.found("", f"{template.ref} is in clear text, and argosy.yaml says secrets: Refuse", hint=hint)
+    elif readable:
+        names = _enumeration([str(template.ref) for template, _ in readable], "and")
+        yield readable[0][1].found("", f"in clear text for everyone who can read the repository: {names}")
+
+
+def _is_readable_secret(template: Template) -> bool:
+    manifest = template.manifest
+    is_secret = template.ref.kind == "Secret" and not template.ref.group
+    return is_secret and "sops" not in manifest and bool(manifest.get("data") or manifest.get("stringData"))

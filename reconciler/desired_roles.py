@@ -1,0 +1,49 @@
+"""What each manifest of a source is to Argosy: a resource template, one of Karmada's own kinds, or one of ours."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from render.admission import AdmittedKind
+from render.model import group_of
+from render.nearest import nearest
+
+from .desired_documents import Found, Placed
+from .desired_fleet import GROUP, FleetSource
+from .desired_karmada import admitted_kind
+
+_OTHERS = ("PolicyTest",)
+
+
+@dataclass(slots=True)
+class Roles:
+    """Manifests by what they are to Argosy; tests of policies are for ``argosy test`` and stay out."""
+
+    templates: list[Placed] = field(default_factory=list)
+    admitted: list[tuple[Placed, AdmittedKind]] = field(default_factory=list)
+    problems: list[Found] = field(default_factory=list)
+
+
+def sorted_by_role(places: Iterable[Placed], home: FleetSource) -> Roles:
+    """Sort manifests by group and kind; where they stand does not matter, but for the Fleet."""
+    roles = Roles()
+    for place in places:
+        if group_of(place.manifest["apiVersion"]) == GROUP:
+            roles.problems += _faults_of_ours(place, home)
+            continue
+        kind = admitted_kind(place.manifest)
+        if kind is None:
+            roles.templates.append(place)
+        else:
+            roles.admitted.append((place, kind))
+    return roles
+
+
+def _faults_of_ours(place: Placed, home: FleetSource) -> Iterable[Found]:
+    kind = place.manifest["kind"]
+    if kind == "Fleet":
+        if place.file.path != home.path:
+            yield place.found("", "a Fleet is read from argosy.yaml alone", hint=f"move it to {home.path or 'there'}")
+    elif kind not in _OTHERS:
+        near = nearest(kind, ("Fleet", *_OTHERS))
+        hint = f"did you mean {near!r}?" if near else f"known here: Fleet, {', '.join(_OTHERS)}"
+        yield place.found("kind", f"there is no {kind!r} in {GROUP}", hint=hint, kind="NotSupported")
