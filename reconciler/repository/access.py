@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from render.errors import GitError
+from render.errors import GitError, SourceMoved
 from render.gitobjects import Blob, TreeEntry, parse_tree
 
 from .command import GitCommand
@@ -192,7 +192,13 @@ class Repository:
 
     def update_refs(self, updates: Iterable[RefUpdate], *, reason: str = "argosy") -> None:
         """Move branches in one transaction, each only from where it was expected; else ``SourceMoved``."""
-        update_refs(self.git, self.folder, updates, reason=reason)
+        updates = tuple(updates)
+        try:
+            update_refs(self.git, self.folder, updates, reason=reason)
+        except GitError as error:
+            if isinstance(error, SourceMoved) or all(self.tip(update.ref) == update.expected for update in updates):
+                raise
+            raise SourceMoved(error.message, hint="somebody was faster; run again") from error
 
     def update_ref(self, ref: str, new: str | None, expected: str | None, *, reason: str = "argosy") -> None:
         """Move one branch from ``expected`` (None: absent) to ``new`` (None: delete it); else ``SourceMoved``."""

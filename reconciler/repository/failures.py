@@ -42,6 +42,7 @@ _MEANINGS = (
         SourceMoved,
         "another git is writing this branch; if none runs, remove the .lock file it left behind",
     ),
+    _Meaning("; cannot create", GitError, "a branch whose name is a folder of this one is in the way: git branch -m"),
     _Meaning("protected branch", GitError, "let Argosy's account push to this branch, or take its protection away"),
     _Meaning("pre-receive hook declined", GitError, "a rule of the server refused the push; its words are above"),
     _Meaning("Permission denied (publickey", GitError, "the server does not know this SSH key; see argosy doctor"),

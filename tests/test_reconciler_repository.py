@@ -1,0 +1,637 @@
+"""One open repository: what it answers, in every shape a clone can have, and how it refuses."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.repository import (
+    ABSENT,
+    Change,
+    CommitInfo,
+    File,
+    GitFolder,
+    NewCommit,
+    RefUpdate,
+    Snapshot,
+    open_repository,
+)
+from reconciler.repository import Repository as Opened
+from render.errors import GitError, SourceMoved
+from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
+
+from .build import Repository
+
+ALONE = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+RENDERED = "refs/heads/argosy/rendered"
+
+
+def blob(content: str, algorithm: str = "sha1") -> bytes:
+    return object_id("blob", content.encode(), algorithm)
+
+
+def a_source(path: Path, files: Mapping[str, Any] | None = None) -> Repository:
+    repository = Repository.create(path)
+    repository.commit(files or {"argosy.yaml": "a: 1\n", "apps/web.yaml": "b: 2\n"}, "Add the shop")
+    return repository
+
+
+def a_commit(opened: Opened, content: str = "hello\n", parents: tuple[str, ...] = (), time: int = 1) -> NewCommit:
+    """Store a commit of one file; no ref names it yet."""
+    id_ = object_id("blob", content.encode(), opened.algorithm)
+    tree = encode_tree([TreeEntry(b"README.md", BLOB_MODE, id_)])
+    tree_id = object_id("tree", tree, opened.algorithm)
+    commit = opened.commit_tree(tree_id, parents, "Render", {"Argosy-Version": "1"}, time=time)
+    opened.store(blobs={id_: content.encode()}, trees={tree_id: tree}, commits=[commit])
+    return commit
+
+
+def whole(error: pytest.ExceptionInfo[GitError]) -> str:
+    return str(error.value)
+
+
+# Opening
+
+
+def test_a_folder_below_a_work_tree_opens_the_repository(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    opened = open_repository(source.path / "apps")
+    git_dir = source.path / ".git"
+    assert opened.folder == GitFolder(git_dir=git_dir, common_dir=git_dir, work_tree=source.path, under="apps")
+    assert open_repository(source.path).folder.under == ""
+
+
+def test_a_bare_repository_and_a_folder_in_it_open(tmp_path: Path) -> None:
+    bare = Repository.create(tmp_path / "bare.git", bare=True)
+    for folder in (bare.path, bare.path / "refs" / "heads"):
+        assert open_repository(folder).folder == GitFolder(git_dir=bare.path, common_dir=bare.path)
+
+
+def test_a_git_folder_named_itself_opens_with_its_work_tree(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    assert open_repository(source.path / ".git").folder.work_tree == source.path
+
+
+def test_a_linked_worktree_shares_objects_and_branches(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    source.git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "side")
+    opened = open_repository(tmp_path / "linked")
+    assert opened.folder == GitFolder(
+        git_dir=source.path / ".git/worktrees/linked", common_dir=source.path / ".git", work_tree=tmp_path / "linked"
+    )
+    commit = a_commit(opened)
+    opened.update_ref(RENDERED, commit.id, None)
+    assert source.git("rev-parse", "argosy/rendered") == commit.id
+    assert opened.cache_dir == source.path / ".git/argosy"
+
+
+class Unopenable(NamedTuple):
+    why: str
+    make: Callable[[Path], Path]
+    want: str
+
+
+def a_plain_folder(path: Path) -> Path:
+    path.mkdir()
+    return path
+
+
+def a_folder_with_a_broken_git(path: Path) -> Path:
+    (path / ".git").mkdir(parents=True)
+    return path
+
+
+UNOPENABLE = [
+    Unopenable(
+        "no repository",
+        a_plain_folder,
+        "{path} is not in a Git repository\n  hint: run git init there, or name another with -C FOLDER",
+    ),
+    Unopenable(
+        "nothing there",
+        lambda path: path,
+        "{path} does not exist\n  hint: name a Git repository or a folder in one: -C FOLDER",
+    ),
+    Unopenable(
+        "an empty .git",
+        a_folder_with_a_broken_git,
+        "{path} is not in a Git repository\n  hint: run git init there, or name another with -C FOLDER",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", UNOPENABLE, ids=lambda case: case.why)
+def test_what_is_no_repository_says_so(tmp_path: Path, case: Unopenable) -> None:
+    with pytest.raises(GitError) as caught:
+        open_repository(case.make(tmp_path / "x"))
+    assert whole(caught) == case.want.format(path=tmp_path / "x")
+
+
+def test_a_repository_inside_a_broken_one_is_not_taken_for_the_outer(tmp_path: Path) -> None:
+    """Git would walk up past a .git it does not accept; the objects of another repository must not be read."""
+    a_source(tmp_path)
+    inner = Repository.create(tmp_path / "inner")
+    (inner.path / ".git/config").write_text("[core]\n\trepositoryformatversion = 99\n", encoding="utf-8")
+    with pytest.raises(GitError):
+        open_repository(inner.path).resolve("HEAD~0")
+
+
+# Revisions
+
+
+def test_every_way_to_name_a_commit(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    first = source.git("rev-parse", "HEAD")
+    second = source.commit({"apps/web.yaml": "b: 3\n"})
+    source.git("tag", "-a", "-m", "first", "v1", first)
+    source.git("branch", "feature/x", first)
+    opened = open_repository(source.path)
+    names = [
+        "HEAD",
+        "main",
+        "refs/heads/main",
+        second,
+        second[:9],
+        "HEAD~1",
+        "main^",
+        "v1",
+        "feature/x",
+        "refs/tags/v1",
+    ]
+    assert [opened.resolve(name) for name in names] == [second] * 5 + [first] * 5
+
+
+class Unresolvable(NamedTuple):
+    why: str
+    prepare: tuple[tuple[str, ...], ...]
+    revision: str
+    want: str
+
+
+FETCH = "fetch it first (git fetch origin), or check the spelling: git branch --all"
+UNRESOLVABLE = [
+    Unresolvable("absent", (), "nope", f"there is no commit 'nope'\n  hint: {FETCH}"),
+    Unresolvable("an option", (), "--all", f"there is no commit '--all'\n  hint: {FETCH}"),
+    Unresolvable("an option with a value", (), "--output=x", f"there is no commit '--output=x'\n  hint: {FETCH}"),
+    Unresolvable("a short option", (), "-x", f"there is no commit '-x'\n  hint: {FETCH}"),
+    Unresolvable("too far back", (), "HEAD~7", f"there is no commit 'HEAD~7'\n  hint: {FETCH}"),
+    Unresolvable("nothing", (), "", "'' is not a revision\n  hint: name a branch, a tag or a commit"),
+    Unresolvable("two lines", (), "a\nb", "'a\\nb' is not a revision\n  hint: name a branch, a tag or a commit"),
+    Unresolvable(
+        "a tag and a branch",
+        (("tag", "main"),),
+        "main",
+        "'main' is ambiguous: refs/tags/main and refs/heads/main\n  hint: write it in full: refs/heads/main",
+    ),
+    Unresolvable(
+        "a branch without commits",
+        (("checkout", "-q", "--orphan", "new"),),
+        "HEAD",
+        "there is no commit 'HEAD'\n  hint: commit something first: the branch is still empty",
+    ),
+    Unresolvable(
+        "a branch without commits by name",
+        (("checkout", "-q", "--orphan", "new"),),
+        "new",
+        "there is no commit 'new'\n  hint: commit something first: the branch is still empty",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", UNRESOLVABLE, ids=lambda case: case.why)
+def test_a_revision_that_names_no_commit_says_what_to_do(tmp_path: Path, case: Unresolvable) -> None:
+    source = a_source(tmp_path / "repo")
+    for arguments in case.prepare:
+        source.git(*arguments)
+    with pytest.raises(GitError) as caught:
+        open_repository(source.path).resolve(case.revision)
+    assert whole(caught) == case.want
+
+
+def test_a_branch_whose_name_begins_with_a_dash_is_only_a_branch(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    head = source.git("rev-parse", "HEAD")
+    source.git("update-ref", "refs/heads/-x", head)
+    source.git("pack-refs", "--all")
+    opened = open_repository(source.path)
+    assert (opened.resolve("-x"), opened.resolve("refs/heads/-x"), opened.tip("refs/heads/-x")) == (head, head, head)
+    assert opened.refs("refs/heads/") == {"refs/heads/-x": head, "refs/heads/main": head}
+
+
+def test_a_detached_head_is_a_commit(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    head = source.git("rev-parse", "HEAD")
+    source.git("checkout", "-q", "--detach")
+    assert (open_repository(source.path).resolve("HEAD"), open_repository(source.path).tip("HEAD")) == (head, head)
+
+
+def test_an_empty_repository_has_no_tips(tmp_path: Path) -> None:
+    opened = open_repository(Repository.create(tmp_path / "repo").path)
+    assert (opened.tip("HEAD"), opened.tip("refs/heads/main"), opened.refs("refs/")) == (None, None, {})
+
+
+# Reading
+
+
+def test_a_snapshot_lists_modes_ids_and_sizes(tmp_path: Path) -> None:
+    source = Repository.create(tmp_path / "repo")
+    source.write({"a.yaml": "a: 1\n", "apps/web.yaml": "b\n", "apps/run.sh": "#!/bin/sh\n"})
+    (source.path / "apps/run.sh").chmod(0o755)
+    (source.path / "link").symlink_to("apps")
+    commit = source.commit({})
+    opened = open_repository(source.path)
+    web = File("apps/web.yaml", 0o100644, blob("b\n"), 2)
+    run = File("apps/run.sh", 0o100755, blob("#!/bin/sh\n"), 10)
+    assert opened.snapshot(commit) == Snapshot(
+        commit=commit,
+        files=(File("a.yaml", 0o100644, blob("a: 1\n"), 5), run, web, File("link", 0o120000, blob("apps"), 4)),
+    )
+    assert opened.snapshot(commit, "apps").files == (run, web)
+    assert opened.read_blobs([web.id, run.id, web.id]) == {web.id: b"b\n", run.id: b"#!/bin/sh\n"}
+    assert opened.read_blobs([]) == {}
+
+
+def test_a_submodule_is_listed_and_never_followed(tmp_path: Path) -> None:
+    other = a_source(tmp_path / "other")
+    source = a_source(tmp_path / "repo")
+    head = other.git("rev-parse", "HEAD")
+    source.git("update-index", "--add", "--cacheinfo", f"160000,{head},vendor")
+    source.git("commit", "-q", "-m", "submodule")
+    opened = open_repository(source.path)
+    listed = [file for file in opened.snapshot("HEAD").files if file.path == "vendor"]
+    assert listed == [File("vendor", 0o160000, bytes.fromhex(head), 0)]
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    opened = open_repository(a_source(tmp_path / "repo").path)
+    with pytest.raises(GitError, match="git ls-tree: Not a valid object name HEAD:nowhere"):
+        opened.snapshot("HEAD", "nowhere")
+
+
+WEIRD = [b"new\nline.yaml", b'quo"te.yaml', b"back\\slash.yaml", b"tab\t.yaml", b"-rf.yaml", b"not-utf8-\xff.yaml"]
+
+
+def test_paths_are_read_as_they_are(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    for number, name in enumerate(WEIRD):
+        Path(os.fsdecode(os.fsencode(source.path) + b"/" + name)).write_text(f"{number}", encoding="utf-8")
+    source.commit({})
+    opened = open_repository(source.path)
+    found = {os.fsencode(file.path): file.id for file in opened.snapshot("HEAD").files}
+    assert {name: found[name] for name in WEIRD} == {name: blob(f"{number}") for number, name in enumerate(WEIRD)}
+
+
+def test_trees_are_read_in_bulk(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    root = bytes.fromhex(source.git("rev-parse", "HEAD^{tree}"))
+    apps = bytes.fromhex(source.git("rev-parse", "HEAD:apps"))
+    assert open_repository(source.path).read_trees([root, apps]) == {
+        root: (TreeEntry(b"apps", 0o40000, apps), TreeEntry(b"argosy.yaml", 0o100644, blob("a: 1\n"))),
+        apps: (TreeEntry(b"web.yaml", 0o100644, blob("b: 2\n")),),
+    }
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    opened = open_repository(a_source(tmp_path / "repo").path)
+    with pytest.raises(GitError) as caught:
+        opened.read_blobs([bytes([number]) * 20 for number in range(1, 6)])
+    assert whole(caught) == (
+        "5 objects are missing from the repository: 010101010101, 020202020202, 030303030303 ...\n  hint: run git fsck"
+    )
+
+
+def test_an_object_of_another_kind_is_refused(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    tree = source.git("rev-parse", "HEAD^{tree}")
+    with pytest.raises(GitError, match=f"object {tree[:12]} is a tree, not a blob"):
+        open_repository(source.path).read_blobs([bytes.fromhex(tree)])
+
+
+def test_many_and_large_blobs_come_through(tmp_path: Path) -> None:
+    """More ids than a pipe holds, and contents with every byte there is."""
+    source = a_source(tmp_path / "repo")
+    opened = open_repository(source.path)
+    contents = [b"%d" % number for number in range(4000)] + [bytes(range(256)) * 5000, b"", b"\n"]
+    blobs = {object_id("blob", content): content for content in contents}
+    opened.store(blobs=blobs)
+    assert opened.read_blobs(blobs) == blobs
+
+
+def test_differences_between_two_commits(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo", {"a": "1", "b": "2", "c": "3", "same": "s"})
+    old = source.git("rev-parse", "HEAD")
+    (source.path / "b").unlink()
+    (source.path / "b").symlink_to("2")
+    new = source.commit({"a": "one", "c": None, "new\n": "n"})
+    opened = open_repository(source.path)
+    assert opened.diff_paths(old, new) == (
+        Change("a", "M", blob("1"), blob("one")),
+        Change("b", "T", blob("2"), blob("2")),
+        Change("c", "D", blob("3"), None),
+        Change("new\n", "A", None, blob("n")),
+    )
+    assert opened.diff_paths(new, new) == ()
+
+
+def test_history_and_ancestry(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    first = source.git("rev-parse", "HEAD")
+    second = source.commit({"a": "1"}, "Second\n\nWith a body.\n\nArgosy-Allow-Removal: eu-1 3\nSigned-off-by: Ada")
+    source.git("checkout", "-q", "-b", "side", first)
+    side = source.commit({"b": "1"}, "Side")
+    opened = open_repository(source.path)
+    assert [info.subject for info in opened.history("main", 5)] == ["Second", "Add the shop"]
+    assert [info.subject for info in opened.history("main", 1)] == ["Second"]
+    assert [opened.is_ancestor(first, other) for other in (first, second, side)] == [True] * 3
+    assert [opened.is_ancestor(second, other) for other in (first, side)] == [False] * 2
+    tree, when = source.git("rev-parse", f"{second}^{{tree}}"), source.git("log", "-1", "--format=%ct", second)
+    assert opened.commit_info(second) == CommitInfo(
+        id=second,
+        tree=bytes.fromhex(tree),
+        parents=(first,),
+        author="Ada <ada@example.com>",
+        time=int(when),
+        message="Second\n\nWith a body.\n\nArgosy-Allow-Removal: eu-1 3\nSigned-off-by: Ada",
+        trailers=(("Argosy-Allow-Removal", "eu-1 3"), ("Signed-off-by", "Ada")),
+    )
+
+
+# Writing
+
+
+@pytest.mark.parametrize("algorithm", ["sha1", "sha256"])
+def test_a_commit_of_ours_is_one_git_would_make(tmp_path: Path, algorithm: str) -> None:
+    bare = Repository(tmp_path / "bare")
+    bare.path.mkdir()
+    bare.git("init", "-q", "--bare", f"--object-format={algorithm}")
+    opened = open_repository(bare.path, environment={**ALONE, "ARGOSY_AUTHOR_NAME": "Fleet"})
+    commit = a_commit(opened, time=1_700_000_000)
+    opened.update_ref(RENDERED, commit.id, None)
+    assert opened.algorithm == algorithm
+    assert bare.git("fsck", "--full", "--strict") == ""
+    said = bare.git("log", "-1", "--format=%an <%ae> %ct%n%P%n%B", "argosy/rendered")
+    assert said == "Fleet <argosy@localhost> 1700000000\n\nRender\n\nArgosy-Version: 1"
+    assert bare.git("show", "argosy/rendered:README.md") == "hello"
+    later = a_commit(opened, "later\n", (commit.id,))
+    opened.update_ref(RENDERED, later.id, commit.id)
+    assert bare.git("log", "--format=%H", "argosy/rendered").split() == [later.id, commit.id]
+    assert opened.commit_info(later.id).trailer("argosy-version") == ("1",)
+
+
+def test_the_author_is_whom_git_knows_unless_named(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    source.git("config", "user.name", "Grace <x>\n")
+    source.git("config", "user.email", "grace@example.com")
+    assert open_repository(source.path).author.encode() == b"Grace x <grace@example.com>"
+    named = {**os.environ, "ARGOSY_AUTHOR_NAME": "Bot", "ARGOSY_AUTHOR_EMAIL": "bot@example.com"}
+    assert open_repository(source.path, environment=named).author.encode() == b"Bot <bot@example.com>"
+
+
+def test_what_is_there_already_is_not_stored_again(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    opened = open_repository(source.path)
+    loose = {blob("a: 1\n"): b"a: 1\n"}
+    assert opened.store(blobs=loose) is None
+    source.git("repack", "-adq")
+    assert opened.store(blobs=loose) is None
+    pack = opened.store(blobs=loose | {blob("new\n"): b"new\n"})
+    assert pack is not None
+    listing = source.git("verify-pack", "-v", str(pack)).splitlines()
+    assert [line.split()[0] for line in listing if len(line.split()) == 5] == [blob("new\n").hex()]
+
+
+def test_borrowed_objects_are_not_stored_again(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    source.git("clone", "-q", "--shared", str(source.path), str(tmp_path / "borrower"))
+    opened = open_repository(tmp_path / "borrower")
+    assert opened.store(blobs={blob("a: 1\n"): b"a: 1\n"}) is None
+    assert opened.read_blobs([blob("a: 1\n")]) == {blob("a: 1\n"): b"a: 1\n"}
+
+
+def test_relying_on_a_pack_keeps_it_from_being_pruned(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    opened = open_repository(source.path)
+    objects = {blob("x"): b"x"}
+    pack = opened.store(blobs=objects)
+    assert pack is not None
+    os.utime(pack, (1, 1))
+    assert opened.store(blobs=objects) is None
+    assert pack.stat().st_mtime > 1_000_000_000
+
+
+def test_a_branch_moves_only_from_where_it_was_seen(tmp_path: Path) -> None:
+    opened = open_repository(a_source(tmp_path / "repo").path)
+    first, second, third = (a_commit(opened, text) for text in ("1", "2", "3"))
+    opened.update_ref(RENDERED, first.id, None)
+    opened.update_ref(RENDERED, second.id, first.id)
+    for expected in (None, first.id):
+        with pytest.raises(SourceMoved):
+            opened.update_ref(RENDERED, third.id, expected)
+    assert opened.tip(RENDERED) == second.id
+    with pytest.raises(SourceMoved):
+        opened.update_ref(RENDERED, None, first.id)
+    opened.update_ref(RENDERED, None, second.id)
+    assert opened.tip(RENDERED) is None
+    with pytest.raises(SourceMoved):
+        opened.update_ref(RENDERED, third.id, second.id)
+
+
+def test_branches_move_together_or_not_at_all(tmp_path: Path) -> None:
+    opened = open_repository(a_source(tmp_path / "repo").path)
+    commit, other = a_commit(opened), a_commit(opened, "other")
+    status = "refs/heads/argosy/status"
+    opened.update_refs([RefUpdate(RENDERED, commit.id, None), RefUpdate(status, commit.id, None)])
+    with pytest.raises(SourceMoved):
+        opened.update_refs([RefUpdate(RENDERED, other.id, commit.id), RefUpdate(status, other.id, other.id)])
+    assert opened.refs("refs/heads/argosy/") == {RENDERED: commit.id, status: commit.id}
+
+
+def test_the_message_of_a_lost_race(tmp_path: Path) -> None:
+    opened = open_repository(a_source(tmp_path / "repo").path)
+    first, second = a_commit(opened, "1"), a_commit(opened, "2")
+    opened.update_ref(RENDERED, first.id, None)
+    with pytest.raises(SourceMoved) as caught:
+        opened.update_ref(RENDERED, second.id, second.id)
+    assert whole(caught) == (
+        f"git update-ref: prepare: cannot lock ref '{RENDERED}': is at {first.id} but expected {second.id}"
+        "\n  hint: somebody was faster; run again"
+    )
+
+
+def test_a_branch_that_is_checked_out_is_left_alone(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    opened = open_repository(source.path)
+    commit = a_commit(opened)
+    opened.update_ref(RENDERED, commit.id, None)
+    source.git("checkout", "-q", "argosy/rendered")
+    with pytest.raises(GitError) as caught:
+        opened.update_ref(RENDERED, a_commit(opened, "2").id, commit.id)
+    assert whole(caught) == (
+        "branch 'argosy/rendered' is checked out in a work tree of this repository"
+        "\n  hint: leave it first: git switch --detach"
+    )
+
+
+def test_a_branch_in_the_way_of_a_folder_is_named(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    source.git("branch", "argosy")
+    opened = open_repository(source.path)
+    with pytest.raises(GitError) as caught:
+        opened.update_ref(RENDERED, a_commit(opened).id, None)
+    assert whole(caught) == (
+        f"git update-ref: prepare: cannot lock ref '{RENDERED}': 'refs/heads/argosy' exists; cannot create '{RENDERED}'"
+        "\n  hint: a branch whose name is a folder of this one is in the way: git branch -m"
+    )
+
+
+def test_a_lock_left_behind_is_named(tmp_path: Path) -> None:
+    opened = open_repository(a_source(tmp_path / "repo").path)
+    commit = a_commit(opened)
+    lock = opened.folder.git_dir / f"{RENDERED}.lock"
+    lock.parent.mkdir()
+    lock.touch()
+    with pytest.raises(SourceMoved, match=r"if none runs, remove the \.lock file"):
+        opened.update_ref(RENDERED, commit.id, None)
+
+
+def test_a_killed_pass_loses_nothing(tmp_path: Path) -> None:
+    """Between the pack and the branch: the branch stands where it stood, and the next pass does it again."""
+    source = a_source(tmp_path / "repo")
+    opened = open_repository(source.path)
+    first = a_commit(opened, "1")
+    opened.update_ref(RENDERED, first.id, None)
+    killed = a_commit(opened, "2", (first.id,))
+    again = open_repository(source.path)
+    assert again.tip(RENDERED) == first.id
+    assert source.git("fsck", "--full", "--strict", "--no-dangling") == ""
+    assert a_commit(again, "2", (first.id,)) == killed
+    again.update_ref(RENDERED, killed.id, first.id)
+    source.git("gc", "-q", "--prune=now")
+    assert source.git("show", "argosy/rendered:README.md") == "2"
+
+
+RACER = """
+import sys
+from pathlib import Path
+from reconciler.repository import open_repository
+from render.errors import SourceMoved
+opened = open_repository(Path(sys.argv[1]))
+opened.git
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    opened.update_ref("refs/heads/argosy/rendered", sys.argv[2], sys.argv[3])
+except SourceMoved:
+    print("moved")
+else:
+    print("won")
+"""
+
+
+def test_of_racing_writers_one_wins_and_the_others_are_told(tmp_path: Path) -> None:
+    opened = open_repository(a_source(tmp_path / "repo").path)
+    base = a_commit(opened, "base")
+    opened.update_ref(RENDERED, base.id, None)
+    racers = []
+    for number in range(3):
+        commit = a_commit(opened, f"{number}", (base.id,))
+        command = [sys.executable, "-c", RACER, str(tmp_path / "repo"), commit.id, base.id]
+        pipe = subprocess.PIPE
+        racers.append((commit.id, subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)))
+    for _, racer in racers:
+        assert racer.stdout is not None
+        assert racer.stdout.readline() == "ready\n"
+    ended = {commit: racer.communicate("go\n")[0].strip() for commit, racer in racers}
+    assert sorted(ended.values()) == ["moved", "moved", "won"]
+    assert ended[str(opened.tip(RENDERED))] == "won"
+
+
+def test_maintenance_joins_packs_and_keeps_everything(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    opened = open_repository(source.path)
+    parents: tuple[str, ...] = ()
+    for number in range(6):
+        commit = a_commit(opened, f"{number}", parents)
+        opened.update_ref(RENDERED, commit.id, parents[0] if parents else None)
+        parents = (commit.id,)
+    assert not opened.maintain(packs=7)
+    assert opened.maintain(packs=6)
+    assert len(list((source.path / ".git/objects/pack").glob("*.pack"))) == 1
+    assert source.git("fsck", "--full", "--strict") == ""
+    assert len(opened.history("argosy/rendered", 9)) == 6
+
+
+# Incomplete clones
+
+
+def test_a_shallow_clone_says_what_it_cannot_know(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    last = source.commit({"a": "1"})
+    source.git("clone", "-q", "--depth=1", f"file://{source.path}", str(tmp_path / "clone"))
+    opened = open_repository(tmp_path / "clone")
+    assert (opened.is_shallow, open_repository(source.path).is_shallow) == (True, False)
+    assert opened.resolve("main") == last
+    with pytest.raises(GitError) as caught:
+        opened.resolve("HEAD~1")
+    assert whole(caught) == (
+        "there is no commit 'HEAD~1'\n  hint: this clone is shallow; fetch the whole history: git fetch --unshallow"
+    )
+    unrelated = a_commit(opened)
+    with pytest.raises(GitError) as caught:
+        opened.is_ancestor(unrelated.id, last)
+    assert whole(caught) == (
+        f"this shallow clone does not reach from {last[:12]} back to {unrelated.id[:12]}"
+        "\n  hint: fetch the whole history: git fetch --unshallow"
+    )
+    assert opened.is_ancestor(last, last)
+
+
+def test_a_single_branch_clone_lacks_the_others(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    source.git("branch", "argosy/rendered")
+    source.git("clone", "-q", "--single-branch", "-b", "main", f"file://{source.path}", str(tmp_path / "clone"))
+    opened = open_repository(tmp_path / "clone")
+    assert opened.tip("refs/remotes/origin/argosy/rendered") is None
+    assert opened.remote_tips("origin", [RENDERED]).tips == {RENDERED: source.git("rev-parse", "HEAD")}
+
+
+def a_partial_clone(tmp_path: Path) -> tuple[Repository, Opened]:
+    source = a_source(tmp_path / "repo")
+    source.git("config", "uploadpack.allowFilter", "true")
+    source.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    clone = tmp_path / "clone"
+    source.git("clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{source.path}", str(clone))
+    Repository(clone).git("cat-file", "-e", "HEAD:argosy.yaml")
+    return Repository(clone), open_repository(clone)
+
+
+def test_a_partial_clone_lists_what_it_lacks(tmp_path: Path) -> None:
+    _, opened = a_partial_clone(tmp_path)
+    assert opened.snapshot("HEAD").files == (
+        File("apps/web.yaml", 0o100644, blob("b: 2\n"), ABSENT),
+        File("argosy.yaml", 0o100644, blob("a: 1\n"), 5),
+    )
+
+
+def test_a_partial_clone_is_never_completed_behind_ones_back(tmp_path: Path) -> None:
+    clone, opened = a_partial_clone(tmp_path)
+    packs = sorted(path.name for path in (clone.path / ".git/objects").rglob("*") if path.is_file())
+    assert opened.read_blobs([blob("a: 1\n")]) == {blob("a: 1\n"): b"a: 1\n"}
+    with pytest.raises(GitError) as caught:
+        opened.read_blobs([blob("a: 1\n"), blob("b: 2\n")])
+    assert whole(caught) == (
+        f"1 object is not in this partial clone: {blob('b: 2' + chr(10)).hex()[:12]}"
+        "\n  hint: Argosy never fetches behind your back; complete the clone: git fetch --refetch --no-filter"
+    )
+    assert sorted(path.name for path in (clone.path / ".git/objects").rglob("*") if path.is_file()) == packs
+
+
+def test_git_itself_may_not_fetch_lazily(tmp_path: Path) -> None:
+    """What the previous test asks before git does, git refuses too."""
+    _, opened = a_partial_clone(tmp_path)
+    with pytest.raises(GitError, match="partial clone: git fetch --refetch --no-filter"):
+        opened.git.run("cat-file", "blob", blob("b: 2\n").hex())
