@@ -16,11 +16,11 @@ from render.cluster_index import ClusterIndex
 from render.model import Manifest
 
 from .draft import Draft
-from .errors import OverrideError, Refused
+from .errors import OverrideError
 from .matching import PolicyIndex
 from .policy import OverridePolicy
 from .record import Applied
-from .rules import CompiledPolicy, Rule, classes, compiled_policy
+from .rules import CompiledPolicy, Rule, classes, compiled_policy, run_rule
 
 _Classes = tuple[tuple[Mask, tuple[Rule, ...]], ...]
 _MOST_SPLITS_KEPT = 1024
@@ -86,15 +86,3 @@ def _run(rules: Sequence[Rule], clusters: Mask, given: Overridden) -> Overridden
         if error:
             return Overridden(clusters=clusters, manifest=None, applied=applied, error=error)
     return Overridden(clusters=clusters, manifest=draft.root, applied=applied)
-
-
-def run_rule(rule: Rule, draft: Draft) -> OverrideError | None:
-    """Run the edits of one rule on a draft, up to the first that is refused."""
-    for edit in rule.edits:
-        try:
-            edit.change(draft)
-        except Refused as refusal:
-            return OverrideError(
-                rule.applied.origin, f"{edit.field}{refusal.within}", refusal.message, hint=refusal.hint
-            )
-    return None

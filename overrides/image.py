@@ -87,7 +87,10 @@ def override_images(draft: Draft, overrider: ImageOverrider) -> None:
         return
     for keys, container in containers_of(draft.root):
         image = container.get("image")
-        new = _overridden(image, overrider, escaped((*keys, "image")))
+        try:
+            new = _overridden(image, overrider)
+        except Refused as refusal:
+            raise Refused(f"{escaped((*keys, 'image'))} {refusal.message}") from None
         if new != image:
             draft.writable(keys)["image"] = new
 
@@ -95,7 +98,11 @@ def override_images(draft: Draft, overrider: ImageOverrider) -> None:
 def _override_predicate(draft: Draft, overrider: ImageOverrider, path: str) -> None:
     if not path.startswith("/"):
         raise Refused(f"{path!r} is not a JSON pointer", hint=f"write '/{path}'", within=".predicate.path")
-    new = _overridden(_addressed(draft.root, path), overrider, path)
+    image = _addressed(draft.root, path)
+    try:
+        new = _overridden(image, overrider)
+    except Refused as refusal:
+        raise Refused(f"{path} {refusal.message}") from None
     try:
         patch_draft(draft, operations([PlaintextOverrider(path=path, operator="replace", value=new, has_value=True)]))
     except Refused as refusal:
@@ -131,13 +138,10 @@ def _place(keys: list[Key], index: str, items: list[Any]) -> int:
     return place
 
 
-def _overridden(image: Any, overrider: ImageOverrider, place: str) -> str:
+def _overridden(image: Any, overrider: ImageOverrider) -> str:
     if image is not None and not isinstance(image, str):
-        raise Refused(f"{place} is not a string")
-    try:
-        return str(with_component(parse_image(image or ""), overrider))
-    except Refused as refusal:
-        raise Refused(f"{place} {refusal.message}", hint=refusal.hint) from None
+        raise Refused("is not a string")
+    return str(with_component(parse_image(image or ""), overrider))
 
 
 def _split_registry(name: str) -> tuple[str, str]:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from render.bits import Mask
 from render.cluster_index import ClusterIndex
 
+from .draft import Draft
 from .edits import Edit, compiled_edits
+from .errors import OverrideError, Refused
 from .policy import OverridePolicy
 from .record import Applied, applied_rule
 
@@ -31,14 +33,30 @@ class CompiledPolicy:
 def compiled_policy(policy: OverridePolicy, clusters: ClusterIndex) -> CompiledPolicy:
     """Compile a policy; a rule without target cluster means every cluster."""
     rules = (
-        Rule(
-            clusters=clusters.all if rule.target_cluster is None else clusters.matching(rule.target_cluster),
-            edits=compiled_edits(rule.overriders, f"{rule.path}.overriders"),
-            applied=applied_rule(policy, rule),
+        compiled_rule(
+            applied_rule(policy, rule),
+            clusters.all if rule.target_cluster is None else clusters.matching(rule.target_cluster),
         )
         for rule in policy.rules
     )
     return CompiledPolicy(policy, tuple(rules))
+
+
+def compiled_rule(applied: Applied, clusters: Mask = 0) -> Rule:
+    """Compile a rule from its record."""
+    return Rule(clusters, compiled_edits(applied.overriders, f"{applied.rule}.overriders"), applied)
+
+
+def run_rule(rule: Rule, draft: Draft) -> OverrideError | None:
+    """Run the edits of one rule on a draft, up to the first that is refused."""
+    for edit in rule.edits:
+        try:
+            edit.change(draft)
+        except Refused as refusal:
+            return OverrideError(
+                rule.applied.origin, f"{edit.field}{refusal.within}", refusal.message, hint=refusal.hint
+            )
+    return None
 
 
 def classes(rules: Sequence[Rule], clusters: Mask) -> tuple[tuple[Mask, tuple[Rule, ...]], ...]:
