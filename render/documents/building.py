@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .aliases import Anchors
-from .events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, StreamEndEvent
 from .refusal import MAX_DEPTH, Refusal, quoted
 from .scalars import PlainKeys, PlainValues, UnusableScalar, json_key, json_value, resolve
+from .scanning import SyntaxProblem
+from .syntax import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, StreamEndEvent
 from .tags import resolve_tagged
 
 _MERGE_TAG = "tag:yaml.org,2002:merge"
@@ -50,9 +51,15 @@ class Builder:
             raise Refusal(str(error)) from None
         self.anchors.check(value)
         self.next_event()
-        if type(self.next_event()) is not StreamEndEvent:
-            raise Refusal("text after the end marker '...', which kubectl ignores", "start a new document with '---'")
+        if not self._is_at_end():
+            raise Refusal("text after the document's end, which kubectl ignores", "start a new document with '---'")
         return value
+
+    def _is_at_end(self) -> bool:
+        try:
+            return type(self.next_event()) is StreamEndEvent
+        except SyntaxProblem:
+            return False
 
     def _node(self, event: Any) -> Any:
         """Return the value of the node that starts with an event."""
@@ -62,7 +69,7 @@ class Builder:
             return value if isinstance(value, (dict, list)) else json_value(value)
         anchor = self.anchors.open(event.anchor) if event.anchor is not None else None
         if kind is ScalarEvent:
-            scalar = _scalar(event)
+            scalar = self._scalar(event)
             if anchor:
                 anchor.value = scalar
             return json_value(scalar)
@@ -142,7 +149,7 @@ class Builder:
         elif kind is ScalarEvent:
             if event.value == "<<" and (event.implicit[0] or event.tag == _MERGE_TAG):
                 return _MERGE
-            value = _scalar(event)
+            value = self._scalar(event)
             if event.anchor is not None:
                 self.anchors.open(event.anchor).value = value
         else:
@@ -156,9 +163,8 @@ class Builder:
         if self.depth > MAX_DEPTH:
             raise Refusal(f"nested deeper than {MAX_DEPTH} levels")
 
-
-def _scalar(event: Any) -> Any:
-    """Return a scalar as resolved, before JSON."""
-    if event.tag is not None:
-        return resolve_tagged(event.tag, event.value)
-    return resolve(event.value) if event.implicit[0] else event.value
+    def _scalar(self, event: Any) -> Any:
+        """Return a scalar as resolved, before JSON."""
+        if event.tag is not None:
+            return resolve_tagged(event.tag, event.value)
+        return resolve(event.value) if event.implicit[0] else event.value

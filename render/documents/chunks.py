@@ -19,19 +19,23 @@ class Chunk(NamedTuple):
 
 
 def split_chunks(chunk: Chunk) -> tuple[list[Chunk], list[DocumentError]]:
-    """Cut a file, or what is left of it, at its separators; line ends become LF.
+    """Cut a file, or what is left of it, at its separators; line ends become LF, and the last line gets one.
 
     A separator may carry a comment; kubectl refuses any other text on it.
     """
     data, line = chunk.data.replace(b"\r\n", b"\n"), chunk.line
+    if data and not data.endswith(b"\n"):
+        data += b"\n"
     chunks: list[Chunk] = []
     errors: list[DocumentError] = []
     start = 0
     for match in _SEPARATOR.finditer(data):
+        rest = match[0][3:].decode().strip()
+        if match.start() == start and (not rest or rest.startswith("#")):
+            continue  # a separator before any text belongs to the document that follows
         chunks.append(Chunk(data[start : match.start()], line))
         line += data.count(b"\n", start, match.start())
-        rest = match[0][3:].strip()
-        if rest and not rest.startswith(b"#"):
+        if rest and not rest.startswith("#"):
             hint = "write '---' alone on its line and the document below it"
             errors.append(DocumentError(line, 4, "text after a document separator, which kubectl refuses", hint))
         line += match[0].endswith(b"\n")

@@ -6,7 +6,9 @@ from typing import Any
 
 from .chunks import Chunk
 from .document import Position
-from .events import (
+from .reading import Reading, read_chunks
+from .scalars import UnusableScalar, plain_key
+from .syntax import (
     FastProblem,
     MappingEndEvent,
     MappingStartEvent,
@@ -16,8 +18,6 @@ from .events import (
     StreamEndEvent,
     fast_events,
 )
-from .reading import Reading, read_chunks
-from .scalars import UnusableScalar, plain_key
 
 Step = str | int
 _PART = re.compile(r"\[([^\]]*)\]|([^.\[]+)")
@@ -81,7 +81,7 @@ def _place(chunk: Chunk, path: tuple[Step, ...]) -> Position:
     try:
         for mark in _marks(fast_events(chunk.data), path):
             place = Position(mark.line + 1, mark.column + 1)
-    except (FastProblem, UnusableScalar):
+    except (*FastProblem, UnusableScalar):
         pass  # JSON that is no YAML, or text only the exact parser reads: the nearest parent found has to do
     return Position(place.line + chunk.line - 1, place.column)
 

@@ -1,0 +1,172 @@
+"""PyYAML is imported here and nowhere else: the text of a chunk in, parser events out.
+
+There are two parsers. libyaml's C parser is fast; it shares its origin with kubectl's (go-yaml v2) and differs from it
+in a few rare places, which the builder recognises. The exact one is PyYAML's Python parser with kubectl's lexical
+rules: it reads what is rare, says what is wrong and where, and stands in where libyaml is not installed.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+from yaml.parser import Parser
+from yaml.reader import Reader
+from yaml.scanner import Scanner
+from yaml.tokens import ScalarToken, TagToken
+
+from .document import Position
+from .scanning import (
+    END_OF_WORD,
+    SyntaxProblem,
+    block_indicators,
+    end_of_header,
+    plain_scalar,
+    problem_at,
+    refuse_tab,
+    skip_to_next_token,
+    tag_handle,
+)
+from .wording import said_plainly
+
+try:
+    from yaml._yaml import CParser
+except ImportError:  # PyYAML without libyaml: the exact parser reads everything, ten times slower
+    _fast_parser = None
+else:
+    _fast_parser = CParser
+
+__all__ = [
+    "AliasEvent",
+    "ExactEvents",
+    "FastProblem",
+    "MappingEndEvent",
+    "MappingStartEvent",
+    "ScalarEvent",
+    "SequenceEndEvent",
+    "SequenceStartEvent",
+    "StreamEndEvent",
+    "fast_events",
+]
+
+NextEvent = Callable[[], Any]
+FastProblem = (yaml.YAMLError, SyntaxProblem)
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def fast_events(data: bytes) -> NextEvent:
+    """Return the function that gives the next event of a chunk; it raises ``FastProblem``."""
+    get_event: NextEvent = (_fast_parser or _exact_parser)(data).get_event
+    return get_event
+
+
+class ExactEvents:
+    """The events of a chunk as kubectl's parser has them, and the position of the last one."""
+
+    def __init__(self, data: bytes, *, parser: Any = None) -> None:
+        self._parser = parser or _exact_parser(data)
+        self.position = Position(1, 1)
+
+    def next_event(self) -> Any:
+        """Return the next event, or raise a ``SyntaxProblem``."""
+        try:
+            event = self._parser.get_event()
+        except yaml.MarkedYAMLError as error:
+            raise _problem(error) from None
+        if event is not None:
+            self.position = _position(event.start_mark)
+        return event
+
+
+def _exact_parser(data: bytes) -> Any:
+    return _ExactParser(data.decode("utf-8-sig"))
+
+
+def _problem(error: yaml.MarkedYAMLError) -> SyntaxProblem:
+    wording = said_plainly(error.problem or "")
+    mark = (error.context_mark if wording.at_start else None) or error.problem_mark or error.context_mark
+    return SyntaxProblem(wording.message, _position(mark) if mark else Position(1, 1), wording.hint)
+
+
+def _position(mark: Any) -> Position:
+    return Position(mark.line + 1, mark.column + 1)
+
+
+class _ExactParser(Reader, Scanner, Parser):
+    """PyYAML's Python parser with the rules of ``scanning`` in place of its own."""
+
+    # kubectl knows the escape \\' and not \\/.
+    ESCAPE_REPLACEMENTS: ClassVar = {  # type: ignore[misc]  # PyYAML reads it from the instance
+        **{escape: text for escape, text in Scanner.ESCAPE_REPLACEMENTS.items() if escape != "/"},
+        "'": "'",
+    }
+
+    def __init__(self, text: str) -> None:
+        Reader.__init__(self, text)
+        Scanner.__init__(self)
+        Parser.__init__(self)
+
+    def scan_to_next_token(self) -> None:
+        skip_to_next_token(self)
+
+    def scan_plain(self) -> ScalarToken:
+        start = self.get_mark()
+        text = plain_scalar(self)
+        return ScalarToken(text, True, start, self.get_mark())
+
+    def scan_flow_scalar(self, style: str) -> ScalarToken:
+        start = self.get_mark()
+        try:
+            token = super().scan_flow_scalar(style)
+        except (ValueError, OverflowError):  # an escape beyond Unicode
+            token = None
+        if token is None or _LONE_SURROGATE.search(token.value):
+            raise SyntaxProblem("an escape that is no Unicode character", _position(start))
+        return token
+
+    def scan_tag(self) -> TagToken:
+        start = self.get_mark()
+        if self.peek(1) == "<":
+            self.forward(2)
+            handle, suffix = None, self.scan_tag_uri("tag", start)
+            if self.peek() != ">":
+                raise problem_at(self, "a tag '!<' without its '>'")
+            self.forward()
+        else:
+            handle, suffix = self._shorthand(start)
+        if self.peek() not in END_OF_WORD:
+            raise problem_at(self, "a tag with a character that tags do not have", "write a space after the tag")
+        return TagToken((handle, suffix), start, self.get_mark())
+
+    def _shorthand(self, start: Any) -> tuple[str | None, str]:
+        handle = tag_handle(self)
+        if len(handle) > 1 and handle.endswith("!"):
+            return handle, str(self.scan_tag_uri("tag", start))
+        more = "" if self.peek() in END_OF_WORD else str(self.scan_tag_uri("tag", start))
+        suffix = handle[1:] + more
+        return ("!", suffix) if suffix else (None, "!")
+
+    def scan_block_scalar_indicators(self, _start_mark: Any) -> Any:
+        return block_indicators(self)
+
+    def scan_block_scalar_ignored_line(self, _start_mark: Any) -> None:
+        end_of_header(self)
+
+    def scan_block_scalar_indentation(self) -> Any:
+        found = super().scan_block_scalar_indentation()
+        refuse_tab(self)
+        return found
+
+    def scan_block_scalar_breaks(self, indent: int) -> Any:
+        found = super().scan_block_scalar_breaks(indent)
+        refuse_tab(self, indent)
+        return found

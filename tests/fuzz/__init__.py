@@ -1,0 +1,1 @@
+"""Random YAML against a real kubectl, both ways: ``python -m tests.fuzz [--seed N] [--cases N]``."""

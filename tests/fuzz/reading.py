@@ -1,0 +1,76 @@
+"""What we read against what kubectl reads."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any, NamedTuple
+
+from render.documents import DocumentError
+from render.documents.reading import read_chunk, read_chunks, read_exactly, sorted_out
+from tests.kubectl import REFUSED, Refused, head, objects_read
+
+from .scalars import hazard_text
+from .structures import structure
+
+DELIBERATE = ("duplicate key", "text after the document's end", "a byte order mark inside the file")
+"""What we refuse although kubectl reads it, because it would lose something without a word."""
+
+
+class Difference(NamedTuple):
+    """A file that we and kubectl read differently."""
+
+    data: bytes
+    ours: Any
+    theirs: Any
+
+
+def scalar_file(rng: Random, number: int) -> bytes:
+    """A file that holds one hazardous scalar as a value, an item, a key or in a flow collection."""
+    text = hazard_text(rng)
+    shape = rng.choice(("v: {}", "v:\n- {}", "v:\n  {}: 1", "v: [{}]", "v: {{{}: 1}}", "v: {{a: {}}}", "v: [a, {} ]"))
+    return f"{head(number)}{shape.format(text)}\n".encode()
+
+
+def structure_file(rng: Random, number: int) -> bytes:
+    """A file of one or two random documents, now and then with oddities between them."""
+    text = head(number) + structure(rng)
+    if rng.random() < 0.1:
+        between = rng.choice(
+            (
+                "---\n",
+                "--- # c\n",
+                "---\n---\n",
+                "# c\n---\n",
+                "...\n---\n",
+                "--- \t\n",
+                "...\n",
+                "---\ufeff\n",
+                "--- x\n",
+            )
+        )
+        text += ("" if text.endswith("\n") else "\n") + between + head(number, 1) + structure(rng)
+    if rng.random() < 0.1:
+        text = rng.choice(("\ufeff", "---\n", "# c\n", "\n", "--- # c\n", " \n", "---\n---\n", "---\n\ufeff")) + text
+    return text.encode()
+
+
+def differences(files: list[bytes]) -> Iterator[Difference]:
+    """Yield the files that kubectl reads otherwise; each is read both quickly and exactly."""
+    for data, theirs in zip(files, objects_read(files), strict=True):
+        for read in (read_chunk, read_exactly):
+            documents, errors = sorted_out(read_chunks(data, read=read))
+            ours = REFUSED if errors else [document.value for document in documents]
+            if not _same(ours, theirs, errors):
+                yield Difference(data, [error.message for error in errors] or ours, theirs)
+                break
+
+
+def _same(ours: list[Any] | Refused, theirs: list[Any] | Refused, errors: tuple[DocumentError, ...]) -> bool:
+    if errors and theirs is not REFUSED:
+        return all(error.message.startswith(DELIBERATE) for error in errors)
+    return repr(_sorted(ours)) == repr(_sorted(theirs))
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
