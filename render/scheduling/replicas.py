@@ -38,7 +38,9 @@ class Division:
 
 
 def assign_replicas(division: Division) -> Shares | Refusal:
-    """Assign the replicas; clusters that get none are not in the result."""
+    """Assign the replicas; clusters that get none are not in the result, unless there is nothing to divide."""
+    if division.strategy is Strategy.UNDIVIDED:
+        return [(index, 0) for index in division.selected]
     shares = _tier_by_tier(division) if division.tiers else _assigned(division)
     return shares if isinstance(shares, Refusal) else [share for share in shares if share[1]]
 
@@ -104,7 +106,7 @@ def _divided(
         in_order = _shortest_prefix(in_order, target, held)
     parties = sorted(in_order)
     seats = seats_by_votes(target, [free for _, free in parties], descending=division.is_descending)
-    shares = {index: more for (index, _), more in zip(parties, seats, strict=True) if more}
+    shares = {index: more for (index, _), more in zip(parties, seats, strict=True)}
     for index, replicas in held.items():
         shares[index] = shares.get(index, 0) + replicas
     return list(shares.items())

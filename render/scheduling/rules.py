@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from render.binding import Binding
 from render.bits import Mask
 from render.cluster_index import ClusterIndex
 from render.placement import (
@@ -19,12 +20,13 @@ BEYOND_OVERFLOW = 1000
 
 
 class Strategy(StrEnum):
-    """How replicas are assigned to the selected clusters."""
+    """How replicas are assigned to the selected clusters; ``Undivided`` is for what has no single number of them."""
 
     DUPLICATED = "Duplicated"
     STATIC_WEIGHT = "StaticWeight"
     DYNAMIC_WEIGHT = "DynamicWeight"
     AGGREGATED = "Aggregated"
+    UNDIVIDED = "Undivided"
     UNSUPPORTED = "Unsupported"
 
 
@@ -104,6 +106,12 @@ def strategy_of(scheduling: ReplicaScheduling | None) -> Strategy:
         return Strategy.UNSUPPORTED
     weights = scheduling.weight_preference
     return Strategy.DYNAMIC_WEIGHT if weights and weights.dynamic_weight else Strategy.STATIC_WEIGHT
+
+
+def assignment_strategy(binding: Binding, rules: Rules) -> Strategy:
+    """Return how a binding's replicas are assigned: a placement's strategy, if there is one number to assign."""
+    has_replicas = binding.replicas > 0 or binding.requirements is not None
+    return rules.strategy if has_replicas and len(binding.components) <= 1 else Strategy.UNDIVIDED
 
 
 def ignores_spread(placement: Placement) -> bool:

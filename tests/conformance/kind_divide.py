@@ -6,7 +6,7 @@ from render.cluster_index import ClusterIndex
 from render.parsing import binding, cluster
 from render.scheduling.decisions import Refusal
 from render.scheduling.replicas import Division, assign_replicas
-from render.scheduling.rules import placement_rules
+from render.scheduling.rules import assignment_strategy, placement_rules
 from render.scheduling.webster import divide, is_descending
 
 from . import Case
@@ -60,7 +60,7 @@ def _division(given: dict[str, Any], index: ClusterIndex) -> Division:
     overflows = rules.is_grouped and observed is not None and observed.overflow is not None
     return Division(
         replicas=bound.replicas,
-        strategy=rules.strategy,
+        strategy=assignment_strategy(bound, rules),
         selected=[index.index_by_name[each["name"]] for each in given["clusters"]],
         capacity=capacity,
         held={index.index_by_name[name]: count for name, count in names.items() if name in index.index_by_name},

@@ -1,0 +1,151 @@
+"""Try one affinity group: filter the clusters, choose among them, assign replicas."""
+
+from collections.abc import Sequence
+
+from render.bits import Mask, members
+from render.fleet import Rescheduling
+
+from .attempts import Attempt, Task
+from .candidates import LOCALITY_SCORE, ordered
+from .decisions import Reason, Refusal, Trigger
+from .filters import Filters, no_cluster_fits, rejections
+from .replicas import Division, assign_replicas
+from .retention import retained
+from .rules import AffinityGroup, Strategy, assignment_strategy
+from .spread import Selection, select_clusters
+from .state import PassState
+
+NO_CLUSTERS = Refusal(Reason.SCHEDULER_ERROR, "no clusters available to schedule")
+
+
+def attempt(state: PassState, task: Task, group: AffinityGroup, trigger: Trigger) -> Attempt:
+    """Run a binding through filters, selection and assignment with one affinity group."""
+    filters = filters_of(state, task, group)
+    if not filters.feasible:
+        refusal = no_cluster_fits(rejections(filters, state.index), len(state.index.clusters))
+        return Attempt(group=group, filters=filters, outcome=refusal)
+    strategy = assignment_strategy(task.binding, task.rules)
+    selection, selected = _selected(state, task, group, filters.feasible, trigger)
+    if isinstance(selected, Refusal):
+        refusal = selected.during("failed to select clusters")
+        return Attempt(group=group, filters=filters, selection=selection, outcome=refusal)
+    if not selected:
+        refusal = NO_CLUSTERS.during("failed to assign replicas")
+        return Attempt(group=group, filters=filters, selection=selection, outcome=refusal)
+    tiers = _tiers(task, group)
+    needs_room = bool(tiers) or strategy in {Strategy.DYNAMIC_WEIGHT, Strategy.AGGREGATED}
+    division = Division(
+        replicas=task.binding.replicas,
+        strategy=strategy,
+        selected=selected,
+        capacity=room_for(state, task) if needs_room else (),
+        held=task.holding.replicas,
+        is_fresh=task.binding.is_reschedule_requested,
+        is_descending=task.is_descending,
+        weights=task.rules.weights,
+        tiers=tiers,
+    )
+    outcome = assign_replicas(division)
+    if isinstance(outcome, Refusal):
+        outcome = outcome.during("failed to assign replicas")
+    return Attempt(
+        group=group, filters=filters, selection=selection, selected=selected, division=division, outcome=outcome
+    )
+
+
+def filters_of(state: PassState, task: Task, group: AffinityGroup) -> Filters:
+    """Return what each filter lets pass; a cluster that holds the binding is exempt from some of them.
+
+    To Karmada it is exempt from all taints. With ``rescheduling: Source`` a NoExecute taint drives it out.
+    """
+    binding, rules, held = task.binding, task.rules, task.holding.clusters
+    by_source = state.options.rescheduling is Rescheduling.SOURCE
+    together = apart = -1
+    if state.options.honours_workload_affinity:
+        together, apart = state.neighbours.together(binding), state.neighbours.apart(binding)
+    return Filters(
+        placement=rules.placement,
+        candidates=state.index.all & ~state.terminating,
+        serving=state.serving(binding) | held,
+        tolerated=rules.tolerated | (held & rules.stays if by_source else held),
+        matching=group.clusters(overflows=binding.is_workload),
+        has_properties=rules.has_properties,
+        not_evicting=~state.index.named(task.from_cluster for task in binding.eviction_tasks),
+        with_affinity_group=together | held,
+        without_anti_affinity_group=apart | held,
+    )
+
+
+def room_for(state: PassState, task: Task) -> Sequence[int]:
+    """Return how many replicas (or full sets of components) fit each cluster besides what it holds already."""
+    binding = task.binding
+    if binding.components and is_set_in_one_cluster(task):
+        return state.capacity.component_sets(binding.components)
+    if binding.replicas == 0 and not binding.components:
+        return state.unlimited
+    return state.capacity.replicas(binding.requirements)
+
+
+def is_set_in_one_cluster(task: Task) -> bool:
+    """Say whether all components go to one cluster together: a spread constraint asks for exactly one cluster."""
+    constraints = task.rules.placement.spread_constraints
+    return bool(task.binding.components) and any(
+        each.spread_by_field == "cluster" and each.min_groups == each.max_groups == 1 for each in constraints
+    )
+
+
+def _selected(
+    state: PassState, task: Task, group: AffinityGroup, feasible: Mask, trigger: Trigger
+) -> tuple[Selection | None, Sequence[int] | Refusal]:
+    spread = task.rules.spread
+    if spread is None:
+        return None, _everywhere(state, task, group, feasible)
+    available = _available(state, task)
+    candidates = _ordered(task, group, feasible, available)
+    held = task.holding.replicas
+    is_duplicated = task.rules.strategy is Strategy.DUPLICATED
+    selection = Selection(
+        candidates=candidates,
+        available=available,
+        scores=dict.fromkeys(held, LOCALITY_SCORE),
+        replicas=task.binding.replicas,
+        is_duplicated=is_duplicated,
+        needed=None if is_duplicated else 1 if len(task.binding.components) > 1 else task.binding.replicas,
+    )
+    if state.options.rescheduling is Rescheduling.SOURCE and trigger is Trigger.DUPLICATED_OR_NON_WORKLOAD and held:
+        places = retained(list(held), candidates, spread, state.index)
+        if places is not None:
+            return selection, places
+    return selection, select_clusters(selection, spread, state.index)
+
+
+def _everywhere(state: PassState, task: Task, group: AffinityGroup, feasible: Mask) -> list[int]:
+    """Return all feasible clusters, in Karmada's order where the outcome or its order depends on it."""
+    options, strategy = state.options, assignment_strategy(task.binding, task.rules)
+    is_sorted_later = strategy in {Strategy.STATIC_WEIGHT, Strategy.DYNAMIC_WEIGHT}
+    is_listed = strategy in {Strategy.DUPLICATED, Strategy.UNDIVIDED} or options.propagates_empty_workloads
+    if (is_sorted_later or is_listed) and (options.lists_by_name or not is_listed):
+        return members(feasible)
+    return _ordered(task, group, feasible, _available(state, task))
+
+
+def _available(state: PassState, task: Task) -> Sequence[int]:
+    """Return the room of each cluster, what it holds of the binding counted as room."""
+    room, held = room_for(state, task), task.holding.replicas
+    if not any(held.values()):
+        return room
+    available = list(room)
+    for position, replicas in held.items():
+        available[position] += replicas
+    return available
+
+
+def _ordered(task: Task, group: AffinityGroup, feasible: Mask, available: Sequence[int]) -> list[int]:
+    tiers = [mask for _, mask in group.tiers()] if task.rules.is_grouped else [-1]
+    return ordered(feasible, tiers=tiers, held=task.holding.clusters, available=available)
+
+
+def _tiers(task: Task, group: AffinityGroup) -> Sequence[Mask]:
+    if not task.rules.is_grouped or group.overflow is None:
+        return ()
+    return [mask for _, mask in group.tiers()]

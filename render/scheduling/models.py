@@ -1,0 +1,92 @@
+"""How many replicas fit the nodes a resource model describes: so many of each grade, each as small as it may be.
+
+A node of a grade has the grade's minimum of every resource, and room for 110 pods. Replicas go to the first node they
+fit, from the lowest grade up; equal nodes are kept together and counted.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from render.cluster import Cluster
+
+from .requests import Request, units
+
+PODS_PER_NODE = 110
+
+
+@dataclass(slots=True)
+class Nodes:
+    """``count`` equal nodes: what each has left of every resource, in the units of requests, and of pods."""
+
+    count: int
+    left: Mapping[str, int]
+    pods: int = PODS_PER_NODE
+
+    def room(self, request: Request) -> int:
+        """Return how many replicas one of the nodes can hold."""
+        room = self.pods
+        for name, amount in request:
+            room = min(room, self.left.get(name, 0) // amount)
+        return max(room, 0)
+
+    def without(self, request: Request, replicas: int, count: int) -> "Nodes":
+        """Return ``count`` of the nodes after each took so many replicas."""
+        left = dict(self.left)
+        for name, amount in request:
+            left[name] = left.get(name, 0) - amount * replicas
+        return Nodes(count, left, self.pods - replicas)
+
+
+def modelled_nodes(cluster: Cluster) -> list[Nodes] | None:
+    """Return the nodes a cluster's modelings count, lowest grade first; None where there is no usable model."""
+    summary, models = cluster.resource_summary, cluster.resource_models
+    if summary is None or not summary.modelings or not models:
+        return None
+    if any(count < 0 for _, count in summary.modelings):
+        return None
+    count_by_grade: dict[int, int] = {}
+    for grade, count in summary.modelings:
+        count_by_grade[grade] = count_by_grade.get(grade, 0) + count
+    return [
+        Nodes(count_by_grade[model.grade], {each.name: units(each.name, each.min) for each in model.ranges})
+        for model in sorted(models, key=lambda model: model.grade)
+        if count_by_grade.get(model.grade, 0) > 0
+    ]
+
+
+def room_on(nodes: Sequence[Nodes], request: Request) -> int:
+    """Return how many replicas fit all the nodes."""
+    return sum(each.count * each.room(request) for each in nodes)
+
+
+def placed_on(nodes: Sequence[Nodes], request: Request, replicas: int) -> list[Nodes]:
+    """Return the nodes after taking replicas; those that fit no node take no room."""
+    after: list[Nodes] = []
+    for each in nodes:
+        room = each.room(request)
+        if replicas <= 0 or not room:
+            after.append(each)
+            continue
+        full = min(each.count, replicas // room)
+        rest = replicas - full * room if full < each.count else 0
+        after += [
+            part
+            for part in (
+                each.without(request, room, full),
+                each.without(request, rest, 1 if rest else 0),
+                Nodes(each.count - full - bool(rest), each.left, each.pods),
+            )
+            if part.count
+        ]
+        replicas -= full * room + rest
+    return after
+
+
+def sets_on(nodes: Sequence[Nodes], parts: Sequence[tuple[Request, int]], most: int) -> int:
+    """Return how many full sets of several requests fit, up to ``most``; a set that does not fit ends the count."""
+    for done in range(most):
+        for request, replicas in parts:
+            if room_on(nodes, request) < replicas:
+                return done
+            nodes = placed_on(nodes, request, replicas)
+    return most

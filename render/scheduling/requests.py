@@ -1,0 +1,44 @@
+"""What one replica asks for, in the whole units capacity is compared in: thousandths of a CPU, ones of all else."""
+
+from functools import lru_cache
+
+from render.quantity import milli, parse_quantity, rounded_up
+from render.resources import Component, ReplicaRequirements
+
+Request = tuple[tuple[str, int], ...]
+"""Resources with the positive amounts asked for, in name order."""
+
+CPU = "cpu"
+
+
+def units(resource: str, quantity: str) -> int:
+    """Return a quantity in the units of its resource, rounded up.
+
+    >>> units("cpu", "1500m"), units("memory", "1Ki")
+    (1500, 1024)
+    """
+    amount = parse_quantity(quantity)
+    return milli(amount) if resource == CPU else rounded_up(amount)
+
+
+def request_of(requirements: ReplicaRequirements | None) -> Request:
+    """Return what a replica asks for; what it asks nothing of is left out."""
+    if requirements is None or not requirements.resource_request:
+        return ()
+    return _request(tuple(sorted(requirements.resource_request.items())))
+
+
+def request_of_set(components: tuple[Component, ...]) -> tuple[Request, int]:
+    """Return what a full set of components asks for together, and how many pods it is."""
+    total: dict[str, int] = {}
+    for component in components:
+        for name, amount in request_of(component.requirements):
+            total[name] = total.get(name, 0) + amount * component.replicas
+    pods = sum(component.replicas for component in components)
+    return tuple(sorted((name, amount) for name, amount in total.items() if amount > 0)), pods
+
+
+@lru_cache(maxsize=4096)
+def _request(quantities: tuple[tuple[str, str], ...]) -> Request:
+    amounts = ((name, units(name, quantity)) for name, quantity in quantities)
+    return tuple((name, amount) for name, amount in amounts if amount > 0)

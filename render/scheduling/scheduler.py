@@ -1,0 +1,100 @@
+"""Schedule one binding: find what it may use, choose clusters, assign replicas, fall back to the next affinity group.
+
+1. Is anything to be decided? (``triggers``)
+2. For each affinity group, from the one in use on (``attempting``):
+   a. filter the clusters (``filters``), put them in order (``candidates``);
+   b. choose among them by spread constraints (``spread``);
+   c. assign replicas to the chosen (``replicas``); the first group that succeeds decides.
+3. If all fail, the first failure is the answer: without any cluster that fits the binding is emptied, otherwise it
+   stays as it is.
+"""
+
+from dataclasses import replace
+
+from render.binding import Binding
+from render.bits import Mask
+from render.cluster_index import ClusterIndex
+from render.model import TargetCluster
+
+from .attempting import attempt, filters_of, is_set_in_one_cluster
+from .attempts import Attempt, Deliberation, Task
+from .decisions import Decision, Refusal, Trigger, refused, succeeded, unchanged
+from .options import SchedulingOptions
+from .replicas import Shares
+from .rules import AffinityGroup
+from .state import PassState
+from .targets import with_empty
+from .triggers import trigger_of
+
+DEFAULT_SCHEDULER = "default-scheduler"
+
+
+class Scheduler:
+    """The scheduler of one pass over one set of clusters."""
+
+    __slots__ = ("state",)
+
+    def __init__(self, index: ClusterIndex, options: SchedulingOptions | None = None) -> None:
+        self.state = PassState(index, options or SchedulingOptions())
+
+    def schedule(self, binding: Binding) -> Decision:
+        """Decide where a binding goes."""
+        return self.decision(self.deliberation(binding)) if is_schedulable(binding) else unchanged(binding)
+
+    def deliberation(self, binding: Binding) -> Deliberation:
+        """Return why a binding is taken up, and the attempts made for it; it must be schedulable."""
+        task = self.state.task(binding)
+        groups = _groups_to_try(task)
+        trigger = trigger_of(
+            binding,
+            task.holding,
+            allowed=self._allowed(task, groups[0]),
+            leaving=self.state.terminating,
+            options=self.state.options,
+        )
+        attempts: list[Attempt] = []
+        for group in groups if trigger is not Trigger.NONE else ():
+            attempts.append(attempt(self.state, task, group, trigger))
+            if not isinstance(attempts[-1].outcome, Refusal):
+                break
+        return Deliberation(task=task, trigger=trigger, attempts=tuple(attempts))
+
+    def decision(self, deliberation: Deliberation) -> Decision:
+        """Return what a deliberation comes to."""
+        task, trigger, success = deliberation.task, deliberation.trigger, deliberation.success
+        if success is not None and not isinstance(success.outcome, Refusal):
+            targets = self._target_clusters(task, success, success.outcome)
+            affinity = success.group.name if task.rules.is_grouped else ""
+            decision = succeeded(task.binding, trigger, targets, affinity)
+            return replace(decision, has_components=True) if is_set_in_one_cluster(task) else decision
+        refusal = deliberation.refusal
+        return unchanged(task.binding) if refusal is None else refused(task.binding, trigger, refusal)
+
+    def _target_clusters(self, task: Task, success: Attempt, shares: Shares) -> tuple[TargetCluster, ...]:
+        options = self.state.options
+        if options.propagates_empty_workloads:
+            shares = with_empty(shares, success.selected)
+        targets = self.state.targets.of(sorted(shares) if options.lists_by_name else shares)
+        return task.binding.targets if targets == task.binding.targets else targets
+
+    def _allowed(self, task: Task, group: AffinityGroup) -> Mask:
+        """Return the clusters in which the source lets a binding stay."""
+        filters = filters_of(self.state, task, group)
+        places = filters.matching & filters.has_properties & filters.not_evicting
+        return filters.candidates & filters.tolerated & places
+
+
+def is_schedulable(binding: Binding) -> bool:
+    """Say whether a binding is ours to schedule: with a placement, not suspended, by the default scheduler."""
+    is_ours = binding.scheduler_name in {"", DEFAULT_SCHEDULER}
+    return binding.placement is not None and is_ours and not binding.scheduling_suspended
+
+
+def _groups_to_try(task: Task) -> tuple[AffinityGroup, ...]:
+    """Return the affinity groups from the one in use on; a request to reschedule starts over."""
+    groups = task.rules.groups
+    observed = task.binding.observed_affinity
+    if task.binding.is_reschedule_requested or not task.rules.is_grouped:
+        return groups
+    start = next((position for position, group in enumerate(groups) if group.name == observed), 0)
+    return groups[start:]

@@ -1,0 +1,64 @@
+"""What a pass knows while it goes on: the clusters, what is left of them, and what was read and found before."""
+
+from render.binding import Binding
+from render.bits import Mask
+from render.cluster_index import ClusterIndex
+from render.fleet import TieBreak
+from render.placement import Placement
+
+from .attempts import Task
+from .capacity import UNLIMITED, Capacity
+from .holdings import Holdings
+from .neighbours import Neighbours
+from .options import SchedulingOptions
+from .rules import Rules, placement_rules
+from .targets import Targets
+from .webster import is_descending
+
+
+class PassState:
+    """The state of one pass; ``capacity``, ``neighbours`` and ``delivered_apis`` follow its decisions.
+
+    ``delivered_apis`` are kinds whose CRD the pass delivers, with the clusters that get it.
+    """
+
+    def __init__(self, index: ClusterIndex, options: SchedulingOptions) -> None:
+        self.index = index
+        self.options = options
+        self.capacity = Capacity(index, uses_models=options.uses_resource_models)
+        self.neighbours = Neighbours()
+        self.holdings = Holdings(index)
+        self.targets = Targets(index)
+        self.delivered_apis: dict[tuple[str, str], Mask] = {}
+        self.terminating = index.terminating()
+        self.unlimited = [UNLIMITED] * len(index.clusters)
+        # To Karmada a cluster serves what it reports; here one that reports nothing is not held to serve nothing.
+        self._unrecorded = 0 if options.requires_recorded_apis else index.without_recorded_apis()
+        self._rules: dict[int, Rules] = {}
+
+    def task(self, binding: Binding) -> Task:
+        """Return a binding with its placement's rules and what it holds; it must have a placement."""
+        assert binding.placement is not None
+        return Task(
+            binding=binding,
+            rules=self.rules(binding.placement),
+            holding=self.holdings.of(binding.targets),
+            is_descending=is_descending(self._identity(binding)),
+        )
+
+    def rules(self, placement: Placement) -> Rules:
+        """Return the rules of a placement; bindings that share one placement share them (they keep it alive)."""
+        known = self._rules.get(id(placement))
+        if known is None:
+            known = self._rules[id(placement)] = placement_rules(placement, self.index)
+        return known
+
+    def serving(self, binding: Binding) -> Mask:
+        """Return the clusters that serve a binding's kind, or will once this pass has delivered its CRD."""
+        api = (binding.api_version, binding.ref.kind)
+        return self.index.serving(*api) | self._unrecorded | self.delivered_apis.get(api, 0)
+
+    def _identity(self, binding: Binding) -> str:
+        if binding.uid or self.options.tie_break is TieBreak.NAME:
+            return binding.uid
+        return str(binding.ref)

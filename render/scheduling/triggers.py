@@ -1,0 +1,81 @@
+"""Whether a binding is to be decided anew: a pure predicate over it, its previous decision and the source.
+
+Karmada asks this when something happens; here it is asked on every pass. ``rescheduling: Source`` (the default) adds
+one trigger: a target that the source no longer allows - its affinity, a property a spread constraint needs, or a
+NoExecute taint. Facts alone trigger nothing.
+"""
+
+from render.binding import Binding
+from render.bits import Mask
+from render.fleet import Rescheduling
+from render.placement import ClusterAffinityTerm, Placement
+
+from .decisions import Trigger
+from .holdings import Holding
+from .options import SchedulingOptions
+from .rules import Strategy, strategy_of
+
+
+def trigger_of(
+    binding: Binding, holding: Holding, *, allowed: Mask, leaving: Mask, options: SchedulingOptions
+) -> Trigger:
+    """Return the first trigger that holds.
+
+    ``allowed`` are the clusters in which the source lets the binding stay, ``leaving`` those being deleted.
+    """
+    if is_placement_changed(binding):
+        return Trigger.PLACEMENT_CHANGED
+    if are_replicas_changed(binding, holding):
+        return Trigger.REPLICAS_CHANGED
+    if binding.is_reschedule_requested:
+        return Trigger.RESCHEDULE_TRIGGERED
+    by_source = options.rescheduling is Rescheduling.SOURCE
+    if by_source and (holding.departed or holding.clusters & ~allowed):
+        return Trigger.TARGET_NOT_ALLOWED
+    if not binding.is_workload or _strategy(binding) is Strategy.DUPLICATED:
+        return Trigger.DUPLICATED_OR_NON_WORKLOAD
+    return Trigger.TERMINATING_TARGET_CLUSTERS if holding.clusters & leaving else Trigger.NONE
+
+
+def is_placement_changed(binding: Binding) -> bool:
+    """Say whether the placement differs from the one last applied, where it matters.
+
+    Of several affinity groups only the one in use matters; workload affinity matters only where no group is in use.
+    """
+    now, applied = binding.placement, binding.applied_placement
+    if applied is None or now is None:
+        return True
+    if now is applied or now == applied:
+        return False
+    if _rules_of_all_groups(now) != _rules_of_all_groups(applied) or not binding.observed_affinity:
+        return True
+    term, earlier = (_term(placement, binding.observed_affinity) for placement in (now, applied))
+    return term is None or earlier is None or term != earlier
+
+
+def are_replicas_changed(binding: Binding, holding: Holding) -> bool:
+    """Say whether the targets hold other replicas than the binding wants."""
+    if binding.placement is None or binding.placement.replica_scheduling is None:
+        return False
+    if binding.components and not holding.targets:
+        return True
+    if _strategy(binding) is Strategy.DUPLICATED:
+        return any(each.replicas != binding.replicas for each in holding.targets)
+    return holding.total != binding.replicas
+
+
+def _strategy(binding: Binding) -> Strategy:
+    return strategy_of(binding.placement.replica_scheduling if binding.placement else None)
+
+
+def _rules_of_all_groups(placement: Placement) -> tuple[object, ...]:
+    return (
+        placement.cluster_affinity,
+        placement.cluster_tolerations,
+        placement.spread_constraints,
+        placement.replica_scheduling,
+    )
+
+
+def _term(placement: Placement, name: str) -> ClusterAffinityTerm | None:
+    return next((term for term in placement.cluster_affinities if term.name == name), None)
