@@ -79,7 +79,7 @@ def _built(inputs: Inputs) -> Built:
     interpreter = Interpreter.of(each.manifest for each in (*desired.customizations, *desired.webhooks))
     template_by_ref = {template.ref: template for template in desired.templates}
     claims = claim_templates(desired, interpreter, before)
-    schedule = schedule_bindings(claims.bindings, index, desired, before)
+    schedule = schedule_bindings(claims.bindings, index, desired.fleet)
     follows = following(schedule.bindings, template_by_ref, interpreter)
     bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
     workshop = Workshop(

@@ -13,7 +13,7 @@ from .binding_files import parse_binding_file
 from .desired import Desired, load_desired
 from .facts import ClusterFacts, Facts
 from .previous import Previous, RenderedTree
-from .repository import Repository, Snapshot
+from .repository import CommitInfo, Repository, Snapshot
 from .trailers import SOURCE, VERSION
 
 
@@ -41,7 +41,7 @@ def read_previous(repository: Repository, commit: str) -> Previous:
             f"commit {commit[:12]} on the rendered branch was not written by Argosy",
             hint="restore the branch to the last commit that has an Argosy-Source trailer",
         )
-    bindings = read_bindings(repository, repository.snapshot(commit, "bindings"))
+    bindings = read_bindings(repository, _folder(repository, info, "bindings"))
     tree = RenderedTree.of(info.tree, repository.read_trees)
     return Previous(commit=commit, source=sources[0], version=versions[0], bindings=bindings, tree=tree)
 
@@ -67,7 +67,13 @@ def read_facts(repository: Repository, commit: str | None) -> Facts:
     """Read the facts that a commit of the status or the rendered branch holds; none without one."""
     if commit is None:
         return {}
-    files = repository.snapshot(commit, "facts").files
+    files = _folder(repository, repository.commit_info(commit), "facts").files
     contents = repository.read_blobs(file.id for file in files)
     found = [ClusterFacts.parse(contents[file.id]) for file in files]
     return {facts.name: facts for facts in found}
+
+
+def _folder(repository: Repository, info: CommitInfo, name: str) -> Snapshot:
+    """Return the files of a folder at the root of a commit; none when it has no such folder."""
+    present = any(entry.name == name.encode() for entry in repository.read_trees([info.tree])[info.tree])
+    return repository.snapshot(info.id, name) if present else Snapshot(commit=info.id, files=())

@@ -1,0 +1,31 @@
+"""Scheduling a pass: every binding decided in one total order, and what was decided written into it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from render.binding import Binding
+from render.cluster_index import ClusterIndex
+from render.fleet import Fleet
+from render.model import ObjectRef
+from render.scheduling.decisions import Decision, recorded
+from render.scheduling.options import SchedulingOptions
+from render.scheduling.scheduler import Scheduler
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """The bindings of a pass with their decisions, and the scheduler that made them, for who asks why."""
+
+    bindings: tuple[Binding, ...]
+    decisions: Mapping[ObjectRef, Decision]
+    scheduler: Scheduler
+
+
+def schedule_bindings(bindings: Sequence[Binding], index: ClusterIndex, fleet: Fleet) -> Schedule:
+    """Decide every binding: by priority, then by ObjectRef."""
+    scheduler = Scheduler(index, SchedulingOptions.of(fleet))
+    decisions = {}
+    for binding in sorted(bindings, key=lambda each: (-each.priority, each.ref)):
+        decisions[binding.ref] = scheduler.schedule(binding)
+    done = tuple(recorded(binding, decisions[binding.ref]) for binding in bindings)
+    return Schedule(bindings=done, decisions=decisions, scheduler=scheduler)
