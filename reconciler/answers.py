@@ -1,0 +1,157 @@
+"""What an API server's refusal means: status, reason and causes read into a ``Failure``, secrets left out.
+
+Conflicts are told apart by their causes alone: a 409 naming field managers is about ownership, any other is a race
+worth another look. A 500 about a typed patch is the manifest's fault however transient a 500 sounds.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from .exchange import Cause, Failure, FailureKind, Request
+from .masking import is_secret, safe_message
+
+_BY_STATUS = {
+    400: FailureKind.BAD_REQUEST,
+    401: FailureKind.UNAUTHORIZED,
+    403: FailureKind.FORBIDDEN,
+    404: FailureKind.NOT_FOUND,
+    406: FailureKind.UNSUPPORTED,
+    409: FailureKind.RACE,
+    410: FailureKind.EXPIRED,
+    413: FailureKind.TOO_LARGE,
+    415: FailureKind.UNSUPPORTED,
+    422: FailureKind.INVALID,
+    429: FailureKind.THROTTLED,
+}
+_HINTS = {
+    FailureKind.UNAUTHORIZED: "renew the credentials of this cluster's context",
+    FailureKind.FORBIDDEN: "grant the user of this context the verb on the resource, or see what refused it",
+    FailureKind.NAMESPACE_TERMINATING: "wait until the namespace is gone; the next pass creates it again",
+    FailureKind.NAMESPACE_MISSING: "add the Namespace to the fleet, or create it in the cluster",
+    FailureKind.TOO_LARGE: "make the object smaller; a ConfigMap or Secret holds at most 1 MiB",
+    FailureKind.IMMUTABLE: "undo the change, rename the object, or allow its recreation where its kind permits that",
+    FailureKind.MANIFEST: "correct the template: the server's schema does not accept the field",
+    FailureKind.WEBHOOK: "see to the webhook's backend; nothing it guards can be written meanwhile",
+}
+_IMMUTABLE = re.compile(
+    r"immutable|updates to statefulset spec for fields other than|cannot change roleRef"
+    r"|may not change once set|updates to parameters are forbidden",
+    re.IGNORECASE,
+)
+_CONFLICT = re.compile(r'conflicts? with "(?P<manager>[^"]*)"(?: with subresource "(?P<subresource>[^"]*)")?')
+_WEBHOOK = re.compile(r'failed calling webhook "(?P<name>[^"]*)"')
+_VALUE_CAUSES = frozenset({"Invalid", "Unsupported", "Duplicate"})
+
+
+def failure_of(request: Request, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+    """Return what a refusal of ``request`` means."""
+    refusal = _decoded(body)
+    message = str(refusal.get("message") or "")
+    details = refusal.get("details") or {}
+    causes = tuple(_cause(item) for item in details.get("causes") or ())
+    kind = _kind(status, message, causes, details)
+    return Failure(
+        kind=kind,
+        message=_message(kind, status, refusal, request),
+        hint=_HINTS.get(kind, ""),
+        status=status,
+        causes=tuple(cause for cause in causes if cause.field or cause.manager),
+        retry_after=_seconds(headers.get("Retry-After", "")) or float(details.get("retryAfterSeconds") or 0),
+    )
+
+
+def _decoded(body: bytes) -> dict[str, Any]:
+    try:
+        refusal = json.loads(body)
+    except ValueError:
+        return {}
+    return refusal if isinstance(refusal, dict) else {}
+
+
+def _cause(item: Mapping[str, Any]) -> Cause:
+    match = _CONFLICT.search(str(item.get("message") or ""))
+    return Cause(
+        reason=str(item.get("reason") or ""),
+        field=str(item.get("field") or ""),
+        manager=match["manager"] if match else "",
+        subresource=(match["subresource"] or "") if match else "",
+    )
+
+
+def _kind(status: int, message: str, causes: tuple[Cause, ...], details: Mapping[str, Any]) -> FailureKind:
+    reasons = {cause.reason for cause in causes}
+    if status == 409 and "FieldManagerConflict" in reasons:
+        return FailureKind.CONFLICT
+    if status == 403 and "NamespaceTerminating" in reasons:
+        return FailureKind.NAMESPACE_TERMINATING
+    if status == 422 and _IMMUTABLE.search(message):
+        return FailureKind.IMMUTABLE
+    if status == 404:
+        return _missing(details)
+    if status >= 500:
+        return _server_failure(message)
+    return _BY_STATUS.get(status, FailureKind.BAD_REQUEST)
+
+
+def _missing(details: Mapping[str, Any]) -> FailureKind:
+    """Tell a missing object from a kind that is not served (an answer that names no object) and a missing namespace."""
+    if not details.get("name"):
+        return FailureKind.NOT_SERVED
+    return FailureKind.NAMESPACE_MISSING if details.get("kind") == "namespaces" else FailureKind.NOT_FOUND
+
+
+def _server_failure(message: str) -> FailureKind:
+    if "failed to create typed" in message or "field not declared in schema" in message:
+        return FailureKind.MANIFEST
+    if _WEBHOOK.search(message):
+        return FailureKind.WEBHOOK
+    return FailureKind.UNAVAILABLE
+
+
+def _message(kind: FailureKind, status: int, refusal: Mapping[str, Any], request: Request) -> str:
+    """Return one line about the refusal. Where causes name fields they are told instead of the quoting message."""
+    message = str(refusal.get("message") or "")
+    webhook = _WEBHOOK.search(message)
+    if webhook:
+        return f"the admission webhook {webhook['name']!r} could not be called"
+    if kind is FailureKind.NOT_SERVED:
+        return "the cluster does not serve this kind"
+    causes = (refusal.get("details") or {}).get("causes") or ()
+    if kind is FailureKind.CONFLICT:
+        return "; ".join(_conflict_text(_cause(item)) for item in causes)
+    if kind in {FailureKind.INVALID, FailureKind.IMMUTABLE} and causes:
+        return "; ".join(sorted({_cause_text(item, request.body) for item in causes}))
+    text = safe_message(message, request.body)
+    reason = refusal.get("reason") or (kind if refusal else f"HTTP status {status}")
+    return f"{reason}: {text}" if text else str(reason)
+
+
+def _conflict_text(cause: Cause) -> str:
+    through = f" (through {cause.subresource})" if cause.subresource else ""
+    return f"field manager {cause.manager!r}{through} owns {cause.field}"
+
+
+def _cause_text(item: Mapping[str, Any], manifest: Any) -> str:
+    field = str(item.get("field") or "")
+    detail = "" if is_secret(manifest) else safe_message(_detail(str(item.get("message") or "")), manifest)
+    text = detail or "its value is not accepted"
+    return f"{field}: {text}" if field and field != "<nil>" else text
+
+
+def _detail(message: str) -> str:
+    """Return what a cause says after the value it quotes; nothing when it only quotes one."""
+    head, _, quoted = message.partition(" value: ")
+    if head not in _VALUE_CAUSES:
+        return message
+    _, supported, names = quoted.rpartition("supported values: ")
+    if supported:
+        return supported + names
+    detail = quoted.rpartition(": ")[2] if ": " in quoted else ""
+    return "" if detail.endswith(('"', "}", "]")) else detail
+
+
+def _seconds(text: str) -> float:
+    """Return the seconds of a Retry-After header; a date there is rare and read as 1 second."""
+    return float(text) if text.isdigit() else 1.0 if text else 0.0

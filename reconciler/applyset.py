@@ -1,0 +1,113 @@
+"""The set of everything Argosy applied to a cluster, recognisable by other tools (KEP-3659, ApplySet).
+
+Every member carries the set's label. The parent, a ConfigMap, names the kinds and namespaces members are in: widened
+before anything is applied, narrowed only after everything succeeded, so a crash loses nothing.
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+from render.model import Manifest, ObjectRef
+
+PART_OF = "applyset.kubernetes.io/part-of"
+_ID = "applyset.kubernetes.io/id"
+_TOOLING = "applyset.kubernetes.io/tooling"
+_KINDS = "applyset.kubernetes.io/contains-group-kinds"
+_NAMESPACES = "applyset.kubernetes.io/additional-namespaces"
+TOOL = "argosy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplySet:
+    """A set's parent and what it contains: kinds as ``Deployment.apps``, namespaces beside the parent's own."""
+
+    name: str = "argosy"
+    namespace: str = "argosy-system"
+    group_kinds: frozenset[str] = frozenset()
+    namespaces: frozenset[str] = frozenset()
+
+    @property
+    def id(self) -> str:
+        """The set's identity, a function of its parent's, as ApplySet prescribes."""
+        digest = hashlib.sha256(f"{self.name}.{self.namespace}.ConfigMap.".encode()).digest()
+        return f"applyset-{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}-v1"
+
+    @property
+    def parent(self) -> ObjectRef:
+        """The parent object."""
+        return ObjectRef("", "ConfigMap", self.namespace, self.name)
+
+    def containing(self, refs: Iterable[ObjectRef]) -> "ApplySet":
+        """Return this set's parent with exactly these members' kinds and namespaces."""
+        members = tuple(refs)
+        return ApplySet(
+            name=self.name,
+            namespace=self.namespace,
+            group_kinds=frozenset(ref.group_kind for ref in members),
+            namespaces=frozenset(ref.namespace for ref in members if ref.namespace) - {self.namespace},
+        )
+
+    def united(self, other: "ApplySet") -> "ApplySet":
+        """Return a set that covers both."""
+        return ApplySet(
+            name=self.name,
+            namespace=self.namespace,
+            group_kinds=self.group_kinds | other.group_kinds,
+            namespaces=self.namespaces | other.namespaces,
+        )
+
+    def recorded(self, parent: Manifest | None) -> "ApplySet":
+        """Return what a live parent says the set contains."""
+        annotations = _annotations(parent)
+        return ApplySet(
+            name=self.name,
+            namespace=self.namespace,
+            group_kinds=_listed(annotations.get(_KINDS)),
+            namespaces=_listed(annotations.get(_NAMESPACES)),
+        )
+
+    def refusal(self, parent: Manifest | None) -> str:
+        """Return why a live parent is not ours to change; empty when it is, or there is none."""
+        if parent is None:
+            return ""
+        labels = parent["metadata"].get("labels") or {}
+        tooling = str(_annotations(parent).get(_TOOLING) or "")
+        if tooling and tooling.partition("/")[0] != TOOL:
+            return f"{self.parent} belongs to {tooling!r}"
+        if labels.get(_ID) not in {None, self.id}:
+            return f"{self.parent} carries the identity of another set"
+        return ""
+
+    def manifest(self, version: str) -> dict[str, Any]:
+        """Return the parent as it is applied."""
+        annotations = {_TOOLING: f"{TOOL}/{version}", _KINDS: ",".join(sorted(self.group_kinds))}
+        if self.namespaces:
+            annotations[_NAMESPACES] = ",".join(sorted(self.namespaces))
+        metadata = {
+            "name": self.name,
+            "namespace": self.namespace,
+            "labels": {_ID: self.id},
+            "annotations": annotations,
+        }
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+
+    @classmethod
+    def of_fleet(cls, fleet: str) -> Self:
+        """Return the empty set of a fleet; fleets share clusters, so each but ``default`` has a set of its own."""
+        return cls(name="argosy" if fleet == "default" else f"argosy-{fleet}")
+
+
+def member_of(live: Manifest) -> str:
+    """Return the identity of the set an object is in, or nothing."""
+    return str((live["metadata"].get("labels") or {}).get(PART_OF) or "")
+
+
+def _annotations(parent: Manifest | None) -> dict[str, Any]:
+    return dict((parent or {"metadata": {}})["metadata"].get("annotations") or {})
+
+
+def _listed(text: Any) -> frozenset[str]:
+    return frozenset(part.strip() for part in str(text or "").split(",") if part.strip())

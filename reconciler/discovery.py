@@ -1,0 +1,182 @@
+"""What a cluster serves: kinds, their addresses and scopes, and which groups cannot say.
+
+Aggregated discovery answers in two requests; an older server is asked group by group. A group whose backend is down is
+*unavailable*: its kinds are unknown, which is never the same as gone.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import quote
+
+from render.model import ObjectRef, group_of
+
+from .exchange import JSON, Answer, Client, Failure, FailureKind, Request
+
+_AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
+_ACCEPT = ",".join([_AGGREGATED.format("v2"), _AGGREGATED.format("v2beta1"), JSON])
+
+
+@dataclass(frozen=True, slots=True, order=True, kw_only=True)
+class Resource:
+    """A served kind: where its objects live and what may be done with them."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    is_namespaced: bool
+    verbs: frozenset[str] = frozenset()
+
+    @property
+    def api_version(self) -> str:
+        """Group and version as manifests write them."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def group_kind(self) -> str:
+        """Kind and group: ``Deployment.apps``."""
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+    def collection(self, namespace: str = "") -> str:
+        """Return the path of all objects, or of those in a namespace."""
+        base = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+        inside = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
+        return f"{base}{inside}/{self.plural}"
+
+    def path(self, ref: ObjectRef) -> str:
+        """Return the path of one object."""
+        return f"{self.collection(ref.namespace if self.is_namespaced else '')}/{quote(ref.name, safe='')}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """Every served kind by ``(apiVersion, kind)``, in the server's order of preference, and the groups that failed."""
+
+    resources: Mapping[tuple[str, str], Resource] = field(default_factory=dict)
+    unavailable: frozenset[str] = frozenset()
+
+    def resource(self, api_version: str, kind: str) -> Resource | None:
+        """Return the kind as served in exactly this version."""
+        return self.resources.get((api_version, kind))
+
+    def preferred(self, group: str, kind: str) -> Resource | None:
+        """Return the kind in the version the server prefers."""
+        served = (item for item in self.resources.values() if item.kind == kind and item.group == group)
+        return next(served, None)
+
+    def versions(self, group: str, kind: str) -> tuple[str, ...]:
+        """Return the apiVersions that serve a kind."""
+        return tuple(item.api_version for item in self.resources.values() if item.kind == kind and item.group == group)
+
+    @property
+    def api_enablements(self) -> frozenset[tuple[str, str]]:
+        """The served ``(apiVersion, kind)`` pairs, as the scheduler's API filter reads them."""
+        return frozenset(self.resources)
+
+    def extended(self, resources: Iterable[Resource]) -> "Discovery":
+        """Return this discovery with what was found out since."""
+        added = {(item.api_version, item.kind): item for item in resources}
+        return replace(self, resources={**self.resources, **added})
+
+
+def discover(client: Client) -> Discovery | Failure:
+    """Ask a cluster what it serves."""
+    found: dict[tuple[str, str], Resource] = {}
+    unavailable: set[str] = set()
+    for path in ("/api", "/apis"):
+        answer = client.send(Request(method="GET", path=path, accept=_ACCEPT))
+        if isinstance(answer, Failure):
+            return answer
+        if answer.body.get("kind") == "APIGroupDiscoveryList":
+            failure = _read_aggregated(answer.body, found, unavailable)
+        else:
+            failure = _read_groups(client, answer.body, found, unavailable)
+        if failure:
+            return failure
+    return Discovery(resources=found, unavailable=frozenset(unavailable))
+
+
+def discover_group(client: Client, api_version: str) -> tuple[Resource, ...] | Failure:
+    """Ask for the kinds of one group and version, as after a CRD was established."""
+    answer = client.send(Request(method="GET", path=_version_path(api_version)))
+    return answer if isinstance(answer, Failure) else _listed(answer, api_version)
+
+
+def _read_aggregated(
+    body: Mapping[str, Any], found: dict[tuple[str, str], Resource], unavailable: set[str]
+) -> Failure | None:
+    for item in body.get("items") or ():
+        group = (item.get("metadata") or {}).get("name") or ""
+        for version in item.get("versions") or ():
+            if version.get("freshness") == "Stale":
+                unavailable.add(group)
+            for entry in version.get("resources") or ():
+                kind = entry.get("responseKind") or {}
+                if kind.get("kind"):
+                    _add(found, _aggregated_resource(group, version["version"], entry))
+    return None
+
+
+def _aggregated_resource(group: str, version: str, entry: Mapping[str, Any]) -> Resource:
+    return Resource(
+        group=group,
+        version=version,
+        kind=entry["responseKind"]["kind"],
+        plural=entry["resource"],
+        is_namespaced=entry.get("scope") == "Namespaced",
+        verbs=frozenset(entry.get("verbs") or ()),
+    )
+
+
+def _read_groups(
+    client: Client, body: Mapping[str, Any], found: dict[tuple[str, str], Resource], unavailable: set[str]
+) -> Failure | None:
+    """Ask an older server for every group and version it names."""
+    for api_version in _named_versions(body):
+        answer = client.send(Request(method="GET", path=_version_path(api_version), tries=2))
+        if isinstance(answer, Failure):
+            if client.stopped or answer.kind is FailureKind.DEADLINE:
+                return answer
+            unavailable.add(group_of(api_version))
+            continue
+        for resource in _listed(answer, api_version):
+            _add(found, resource)
+    return None
+
+
+def _named_versions(body: Mapping[str, Any]) -> list[str]:
+    """Return the group versions of an APIVersions or APIGroupList, the preferred one of a group first."""
+    named = list(body.get("versions") or ()) if body.get("kind") == "APIVersions" else []
+    for group in body.get("groups") or ():
+        preferred = (group.get("preferredVersion") or {}).get("groupVersion")
+        versions = [item["groupVersion"] for item in group.get("versions") or ()]
+        named += sorted(versions, key=lambda version: (version != preferred, versions.index(version)))
+    return named
+
+
+def _listed(answer: Answer, api_version: str) -> tuple[Resource, ...]:
+    group = group_of(api_version)
+    return tuple(
+        Resource(
+            group=group,
+            version=api_version.rpartition("/")[2],
+            kind=entry["kind"],
+            plural=entry["name"],
+            is_namespaced=bool(entry.get("namespaced")),
+            verbs=frozenset(entry.get("verbs") or ()),
+        )
+        for entry in answer.body.get("resources") or ()
+        if "/" not in entry["name"]
+    )
+
+
+def _version_path(api_version: str) -> str:
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+
+
+def _add(found: dict[tuple[str, str], Resource], resource: Resource) -> None:
+    """Keep a kind; of two resources of one kind the one that can be listed and patched counts."""
+    key = (resource.api_version, resource.kind)
+    if key not in found or {"list", "patch"} <= resource.verbs:
+        found[key] = resource

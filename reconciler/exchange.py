@@ -1,0 +1,115 @@
+"""One request to an API server and what came of it, as values: a request, an answer, a failure.
+
+What a fleet does every day is no exception: an object refused, a cluster unreachable, a token expired are a
+``Failure`` with its kind. Only the client knows how a request travels; everything else speaks these values, so a
+cluster in memory can stand in for a real one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+APPLY = "application/apply-patch+yaml"
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+JSON = "application/json"
+
+
+class FailureKind(StrEnum):
+    """What a failed request means; the names are the reasons reports show."""
+
+    BAD_REQUEST = "BadRequest"
+    UNAUTHORIZED = "Unauthorized"
+    FORBIDDEN = "Forbidden"
+    NAMESPACE_TERMINATING = "NamespaceTerminating"
+    NAMESPACE_MISSING = "NamespaceMissing"
+    NOT_SERVED = "KindNotServed"
+    NOT_FOUND = "NotFound"
+    CONFLICT = "FieldManagerConflict"
+    RACE = "Conflict"
+    EXPIRED = "Expired"
+    TOO_LARGE = "RequestTooLarge"
+    UNSUPPORTED = "NotAcceptable"
+    INVALID = "Invalid"
+    IMMUTABLE = "Immutable"
+    MANIFEST = "ManifestRejected"
+    THROTTLED = "TooManyRequests"
+    WEBHOOK = "WebhookFailed"
+    UNAVAILABLE = "ServerUnavailable"
+    UNREACHABLE = "Unreachable"
+    CERTIFICATE = "CertificateRejected"
+    CREDENTIALS = "NoCredentials"
+    WRONG_CLUSTER = "WrongCluster"
+    DEADLINE = "DeadlineExceeded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What to send. ``body`` is plain data, sent as JSON; ``tries`` 1 asks for no retries (0: as many as fit)."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Any = field(default=None, repr=False)
+    content_type: str = JSON
+    accept: str = JSON
+    timeout: float = 30.0
+    tries: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A request that succeeded: the decoded body, the server's warnings and its clock (an HTTP date)."""
+
+    status: int
+    body: Any = field(default=None, repr=False)
+    warnings: tuple[str, ...] = ()
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """One detail of a refusal: a field and, for a conflict, the manager (and subresource) that owns it."""
+
+    reason: str
+    field: str
+    manager: str = ""
+    subresource: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A request that failed. The message never quotes a body; ``retry_after`` is what the server asked for, or 0."""
+
+    kind: FailureKind
+    message: str
+    hint: str = ""
+    status: int = 0
+    causes: tuple[Cause, ...] = ()
+    retry_after: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
+
+
+class Client(Protocol):
+    """What talks to one cluster."""
+
+    @property
+    def stopped(self) -> Failure | None:
+        """Why nothing is sent to this cluster any more, once that is so."""
+
+    @property
+    def concurrency(self) -> int:
+        """How many requests may be under way at once."""
+
+    def send(self, request: Request) -> Answer | Failure:
+        """Send a request, retrying what is worth it within the cluster's deadline."""
+
+    def wait(self, seconds: float) -> bool:
+        """Pause; False when the cluster's deadline does not allow it."""
+
+
+FIELD_MANAGER = "argosy"
+"""The one name under which fields are owned. Changing it would orphan every field for ever."""

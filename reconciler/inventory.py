@@ -1,0 +1,101 @@
+"""What a cluster may hold of ours, as Git remembers it: which cluster it is, and the commits whose trees it may hold.
+
+A commit is *attempted* before the first write, *converged* when everything it asks for was done; the objects of all of
+them are what pruning may consider. What was left in place for a reason (a Namespace nobody confirmed, an object that is
+still finalizing) is remembered by itself, so it outlives the commit that named it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from render.model import Manifest, ObjectRef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldObject:
+    """An object a cluster may hold. ``preserve``: on leaving it stays there; ``keep``: its manifest forbids pruning."""
+
+    ref: ObjectRef
+    preserve: bool = False
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory:
+    """A cluster's pinned kube-system UID, its commits, what was left behind, and the objects all that amounts to.
+
+    ``uid`` is empty before the first contact. ``held`` is worked out from the trees; it is not written down.
+    """
+
+    cluster: str
+    uid: str = ""
+    converged: str = ""
+    attempted: tuple[str, ...] = ()
+    left: tuple[HeldObject, ...] = ()
+    held: Mapping[ObjectRef, HeldObject] = field(default_factory=dict)
+
+    @property
+    def commits(self) -> tuple[str, ...]:
+        """The commits whose trees the cluster may hold objects of."""
+        return tuple(dict.fromkeys(commit for commit in (self.converged, *self.attempted) if commit))
+
+    def attempting(self, commit: str, uid: str) -> "Inventory":
+        """Return the inventory to write down before a commit's first write."""
+        attempted = self.attempted if commit in self.commits else (*self.attempted, commit)
+        return replace(self, uid=self.uid or uid, attempted=attempted)
+
+    def after(self, commit: str, *, done: bool, left: Iterable[HeldObject]) -> "Inventory":
+        """Return the inventory after a pass: converged when all was done, else as it was, with what stayed behind."""
+        stayed = {item.ref: item for item in (*self.left, *left)} if not done else {item.ref: item for item in left}
+        behind = tuple(stayed[ref] for ref in sorted(stayed))
+        if not done:
+            return replace(self, left=behind)
+        return replace(self, converged=commit, attempted=(), left=behind)
+
+    def holding(self, held: Iterable[HeldObject]) -> "Inventory":
+        """Return the inventory with the objects of its commits' trees; where they differ the later entry counts."""
+        return replace(self, held={item.ref: item for item in (*self.left, *held)})
+
+
+def inventory_manifest(inventory: Inventory) -> Manifest:
+    """Return the inventory as the status branch keeps it."""
+    left = [
+        {
+            "group": item.ref.group,
+            "kind": item.ref.kind,
+            "namespace": item.ref.namespace,
+            "name": item.ref.name,
+            **({"preserve": True} if item.preserve else {}),
+            **({"keep": True} if item.keep else {}),
+        }
+        for item in inventory.left
+    ]
+    return {
+        "cluster": inventory.cluster,
+        "clusterUID": inventory.uid,
+        "converged": inventory.converged,
+        **({"attempted": list(inventory.attempted)} if inventory.attempted else {}),
+        **({"left": left} if left else {}),
+    }
+
+
+def parse_inventory(manifest: Manifest) -> Inventory:
+    """Return the inventory a manifest keeps; ValueError when it is none of ours."""
+    try:
+        left = tuple(
+            HeldObject(
+                ref=ObjectRef(item.get("group", ""), item["kind"], item.get("namespace", ""), item["name"]),
+                preserve=item.get("preserve", False),
+                keep=item.get("keep", False),
+            )
+            for item in manifest.get("left", ())
+        )
+        return Inventory(
+            cluster=manifest["cluster"],
+            uid=manifest["clusterUID"],
+            converged=manifest["converged"],
+            attempted=tuple(manifest.get("attempted", ())),
+            left=left,
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError("it is not the inventory of a cluster") from error

@@ -1,0 +1,135 @@
+"""Which context reaches which cluster, and what that context says.
+
+A cluster's context is, in this order: the one argosy.yaml names; the one in the folder of kubeconfigs whose file is
+named like the cluster; the context of the usual kubeconfig that is named like the cluster. Files are read once for a
+fleet. What they hold is never shown: credentials stay out of every message and every ``repr``.
+"""
+
+import difflib
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from render.documents import DocumentErrors, parse_documents
+from render.fleet_settings import ClusterAccess
+
+from .exchange import Failure, FailureKind
+
+_SUFFIXES = ("", ".yaml", ".yml", ".json", ".conf", ".config", ".kubeconfig")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """A kubeconfig context with its cluster and its user, and the folders their relative paths start from."""
+
+    name: str
+    cluster: Mapping[str, Any] = field(repr=False)
+    user: Mapping[str, Any] = field(repr=False)
+    cluster_folder: Path = Path()
+    user_folder: Path = Path()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kubeconfig:
+    """One or more kubeconfig files as kubectl merges them: of two entries of a name the first counts."""
+
+    files: tuple[Path, ...]
+    contexts: Mapping[str, Context] = field(repr=False)
+    current: str = ""
+
+
+def default_files(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the files kubectl would read: ``KUBECONFIG``, or the one in the home folder."""
+    listed = [part for part in environment.get("KUBECONFIG", "").split(os.pathsep) if part]
+    return tuple(Path(part) for part in listed) or (Path(environment.get("HOME", "~")).expanduser() / ".kube/config",)
+
+
+def load_kubeconfig(files: Iterable[Path]) -> Kubeconfig | Failure:
+    """Read kubeconfig files; a missing one counts for nothing unless none is there."""
+    paths = tuple(files)
+    found = [path for path in paths if path.is_file()]
+    if not found:
+        return _unusable(f"there is no kubeconfig at {', '.join(map(str, paths))}", "name one with --kubeconfig")
+    named: dict[str, dict[str, tuple[Mapping[str, Any], Path]]] = {"clusters": {}, "users": {}, "contexts": {}}
+    current = ""
+    for path in found:
+        try:
+            config = _content(path)
+        except (OSError, DocumentErrors) as error:
+            why = "cannot be read" if isinstance(error, OSError) else "is no YAML"
+            return _unusable(f"the kubeconfig {path} {why}", "see whether `kubectl config view` reads it")
+        current = current or str(config.get("current-context") or "")
+        for section, entries in named.items():
+            for entry in config.get(section) or ():
+                entries.setdefault(str(entry.get("name")), (entry.get(section[:-1]) or {}, path.absolute().parent))
+    contexts = {name: _context(name, body, named) for name, (body, _) in named["contexts"].items()}
+    return Kubeconfig(files=tuple(found), contexts=contexts, current=current)
+
+
+def _content(path: Path) -> Mapping[str, Any]:
+    documents = parse_documents(path.read_bytes())
+    return documents[0].value if documents and isinstance(documents[0].value, dict) else {}
+
+
+def _context(
+    name: str, body: Mapping[str, Any], named: Mapping[str, Mapping[str, tuple[Mapping[str, Any], Path]]]
+) -> Context:
+    cluster, cluster_folder = named["clusters"].get(str(body.get("cluster")), ({}, Path()))
+    user, user_folder = named["users"].get(str(body.get("user")), ({}, Path()))
+    return Context(name=name, cluster=cluster, user=user, cluster_folder=cluster_folder, user_folder=user_folder)
+
+
+class Contexts:
+    """Finds clusters' contexts, reading every kubeconfig file once."""
+
+    def __init__(
+        self, *, access: Iterable[ClusterAccess] = (), folder: Path | None = None, files: Iterable[Path]
+    ) -> None:
+        self._access = {item.name: item for item in access}
+        self._folder = folder
+        self._files = tuple(files)
+        self._read: dict[tuple[Path, ...], Kubeconfig | Failure] = {}
+
+    def find(self, cluster: str) -> Context | Failure:
+        """Return the context of a cluster, or why it has none."""
+        access = self._access.get(cluster, ClusterAccess(name=cluster))
+        files = (Path(access.kubeconfig),) if access.kubeconfig else self._own_file(cluster) or self._files
+        is_own = files != self._files
+        kubeconfig = self._loaded(files)
+        if isinstance(kubeconfig, Failure):
+            return kubeconfig
+        wanted = access.context or cluster
+        name = wanted if wanted in kubeconfig.contexts or access.context or not is_own else kubeconfig.current
+        context = kubeconfig.contexts.get(name)
+        if context is None:
+            return _no_context(name, cluster, kubeconfig)
+        if not context.cluster.get("server"):
+            return _unusable(f"the context {name!r} names no server", f"see {kubeconfig.files[0]}")
+        return context
+
+    def _own_file(self, cluster: str) -> tuple[Path, ...]:
+        if self._folder is None:
+            return ()
+        candidates = (self._folder / f"{cluster}{suffix}" for suffix in _SUFFIXES)
+        return tuple(path for path in candidates if path.is_file())[:1]
+
+    def _loaded(self, files: tuple[Path, ...]) -> Kubeconfig | Failure:
+        if files not in self._read:
+            self._read[files] = load_kubeconfig(files)
+        return self._read[files]
+
+
+def _no_context(name: str, cluster: str, kubeconfig: Kubeconfig) -> Failure:
+    near = difflib.get_close_matches(name, kubeconfig.contexts, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    files = ", ".join(map(str, kubeconfig.files))
+    return _unusable(
+        f"no context named {name!r} in {files}",
+        f"{hint}say under clusters: in argosy.yaml which context reaches {cluster!r}",
+    )
+
+
+def _unusable(message: str, hint: str) -> Failure:
+    return Failure(kind=FailureKind.CREDENTIALS, message=message, hint=hint)

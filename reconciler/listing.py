@@ -1,0 +1,123 @@
+"""Reading a cluster's objects: whole kinds page by page, or by name - never an answer that is only part of one."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from render.model import ObjectRef
+
+from .discovery import Resource
+from .exchange import JSON, Answer, Client, Failure, FailureKind, Request
+
+PAGE = 500
+_LIST_SECONDS = 60.0
+_RESTARTS = 3
+_METADATA = f"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What to list of a kind: ``selector`` by labels; ``metadata_only`` where content does not matter.
+
+    ``namespaces`` are asked one by one where the whole cluster may not be listed.
+    """
+
+    resource: Resource
+    selector: str = ""
+    metadata_only: bool = False
+    namespaces: tuple[str, ...] = ()
+
+
+def list_objects(client: Client, listing: Listing) -> dict[ObjectRef, dict[str, Any]] | Failure:
+    """Return every object of a listing, or why they cannot all be had."""
+    found = _listed(client, listing, "")
+    is_refused = isinstance(found, Failure) and found.kind is FailureKind.FORBIDDEN
+    if not is_refused or not listing.resource.is_namespaced or not listing.namespaces:
+        return found
+    together: dict[ObjectRef, dict[str, Any]] = {}
+    for namespace in listing.namespaces:
+        part = _listed(client, listing, namespace)
+        if isinstance(part, Failure):
+            return part
+        together.update(part)
+    return together
+
+
+def _listed(client: Client, listing: Listing, namespace: str) -> dict[ObjectRef, dict[str, Any]] | Failure:
+    """List page by page; a list that expired in between begins again, for half of an old one is no answer."""
+    failure: Failure | None = None
+    for _ in range(_RESTARTS):
+        found: dict[ObjectRef, dict[str, Any]] = {}
+        for page in pages(client, listing, namespace):
+            if isinstance(page, Failure):
+                failure = page
+                break
+            found.update(page)
+        else:
+            return found
+        if failure.kind is not FailureKind.EXPIRED:
+            break
+    assert failure is not None
+    return failure
+
+
+def pages(client: Client, listing: Listing, namespace: str) -> Iterator[dict[ObjectRef, dict[str, Any]] | Failure]:
+    """Yield the pages of a list; a failure is the last."""
+    token = ""
+    while True:
+        query = {"limit": str(PAGE), "timeoutSeconds": str(int(_LIST_SECONDS) - 10)}
+        query |= {"labelSelector": listing.selector} if listing.selector else {}
+        query |= {"continue": token} if token else {}
+        answer = client.send(
+            Request(
+                method="GET",
+                path=listing.resource.collection(namespace),
+                query=query,
+                accept=_METADATA if listing.metadata_only else JSON,
+                timeout=_LIST_SECONDS,
+            )
+        )
+        if isinstance(answer, Failure):
+            yield answer
+            return
+        yield dict(_items(answer, listing.resource))
+        token = (answer.body.get("metadata") or {}).get("continue") or ""
+        if not token:
+            return
+
+
+def _items(answer: Answer, resource: Resource) -> Iterator[tuple[ObjectRef, dict[str, Any]]]:
+    for item in answer.body.get("items") or ():
+        yield ref_of(resource, item), named_kind(resource, item)
+
+
+def named_kind(resource: Resource, item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with its kind written out, which the items of a list leave to the list."""
+    return {**item, "apiVersion": resource.api_version, "kind": resource.kind}
+
+
+def ref_of(resource: Resource, item: Mapping[str, Any]) -> ObjectRef:
+    """Return the identity of a live object."""
+    metadata = item["metadata"]
+    return ObjectRef(resource.group, resource.kind, metadata.get("namespace") or "", metadata["name"])
+
+
+def read_object(client: Client, resource: Resource, ref: ObjectRef) -> dict[str, Any] | Failure | None:
+    """Return one object, None when there is none, or why it cannot be read."""
+    answer = client.send(Request(method="GET", path=resource.path(ref)))
+    if isinstance(answer, Answer):
+        return named_kind(resource, answer.body)
+    is_absent = answer.kind in {FailureKind.NOT_FOUND, FailureKind.NAMESPACE_MISSING}
+    return None if is_absent else answer
+
+
+def existing_names(client: Client, resource: Resource, namespace: str, refs: Iterable[ObjectRef]) -> set[ObjectRef]:
+    """Return which of many objects of a namespace exist - or, where finding out costs more than asking, all of them."""
+    asked = set(refs)
+    found: set[ObjectRef] = set()
+    budget = 1 + len(asked) // 10
+    for number, page in enumerate(pages(client, Listing(resource=resource, metadata_only=True), namespace), start=1):
+        if isinstance(page, Failure) or number > budget:
+            return asked
+        found |= asked & set(page)
+    return found

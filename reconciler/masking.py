@@ -1,0 +1,82 @@
+"""What may not be shown: which values of a manifest are secret, and text with them taken out.
+
+Messages of API servers and webhooks quote values. What they say about a Secret is never repeated; of anything else,
+quoted values and everything the manifest keeps where people put secrets (data, environment values, arguments,
+annotations) are cut out before a person sees it.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from typing import Any
+
+HIDDEN = "(hidden)"
+
+_LONGEST_MESSAGE = 400
+_LONGEST_VALUE = 80
+_SHORTEST_SECRET = 4
+_SENSITIVE_KEYS = frozenset({"data", "stringData", "binaryData", "value", "args", "command", "annotations", "caBundle"})
+_QUOTED_VALUE = re.compile(r"((?:Invalid|Unsupported|Duplicate) value: )(\"(?:[^\"\\]|\\.)*\"|[^\s:,{\[]+(?=[:,]|$))")
+_STRUCTURE = re.compile(r"(?:&?value\.|map\[|&?unstructured\.|\b(?:core|v1)\.\w+\{).*", re.DOTALL)
+_MASKED_PATH = re.compile(r"\.env(\[[^\]]*\](\.value)?)?$|last-applied-configuration|\.caBundle$")
+_OPEN_IN_SECRETS = (".metadata.labels", ".type", ".immutable")
+
+
+def is_secret(manifest: Any) -> bool:
+    """Whether nothing of this object's content may be shown."""
+    return isinstance(manifest, dict) and manifest.get("kind") == "Secret"
+
+
+def sensitive_values(manifest: Any) -> frozenset[str]:
+    """Return the texts of a manifest that a message may not repeat, their lines and their decoded form included."""
+    found: set[str] = set()
+    for text in _texts(manifest, inside=False):
+        found.add(text)
+        found.update(text.splitlines())
+        found.update(_decoded(text))
+    return frozenset(text for text in found if len(text) >= _SHORTEST_SECRET)
+
+
+def _texts(value: Any, *, inside: bool) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(item, inside=inside or key in _SENSITIVE_KEYS)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item, inside=inside)
+    elif inside and value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def _decoded(text: str) -> Iterator[str]:
+    try:
+        yield base64.b64decode(text, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return
+
+
+def safe_message(text: str, manifest: Any) -> str:
+    """Return a server's message without anything the manifest keeps secret, on one line and of bounded length."""
+    if is_secret(manifest):
+        return ""
+    for value in sorted(sensitive_values(manifest), key=len, reverse=True):
+        text = text.replace(value, HIDDEN)
+    text = _STRUCTURE.sub(HIDDEN, _QUOTED_VALUE.sub(rf"\1{HIDDEN}", text))
+    return _shortened(" ".join(text.split()), _LONGEST_MESSAGE)
+
+
+def shown(value: Any, path: str, manifest: Any) -> str:
+    """Return a field's value for a report: short, and masked where secrets live."""
+    if is_secret(manifest) and not path.startswith(_OPEN_IN_SECRETS):
+        return HIDDEN
+    if _MASKED_PATH.search(path):
+        return HIDDEN
+    if isinstance(value, dict | list):
+        return f"({len(value)} {'fields' if isinstance(value, dict) else 'items'})"
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return _shortened(text, _LONGEST_VALUE)
+
+
+def _shortened(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."

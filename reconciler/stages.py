@@ -1,0 +1,84 @@
+"""In which order objects are applied and deleted: what others need goes first and leaves last.
+
+Applied: Namespaces; CRDs (until established); classes, accounts and rights; configuration, storage and services;
+workloads and everything else; what intercepts writes - webhooks, aggregated APIs - last. Deleted: the interceptors
+first, for their backends are about to go; custom resources before the controllers that finalize them.
+"""
+
+from render.model import ObjectRef
+
+CRDS = 1
+INTERCEPTORS = 5
+
+_STAGE_BY_GROUP_KIND = {
+    "Namespace": 0,
+    "CustomResourceDefinition.apiextensions.k8s.io": CRDS,
+    "ServiceAccount": 2,
+    "ResourceQuota": 2,
+    "LimitRange": 2,
+    "ConfigMap": 3,
+    "Secret": 3,
+    "PersistentVolume": 3,
+    "PersistentVolumeClaim": 3,
+    "Service": 3,
+    "Endpoints": 3,
+    "EndpointSlice.discovery.k8s.io": 3,
+    "APIService.apiregistration.k8s.io": INTERCEPTORS,
+}
+_RIGHTS_GROUP = "rbac.authorization.k8s.io"
+_ADMISSION_GROUP = "admissionregistration.k8s.io"
+_WORKLOADS = 4
+_NEVER_UNASKED = frozenset(
+    {
+        "Namespace",
+        "CustomResourceDefinition.apiextensions.k8s.io",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "StorageClass.storage.k8s.io",
+    }
+)
+_SERVED_BY_KUBERNETES = frozenset({"", "apps", "batch", "autoscaling", "policy", "extensions", "events"})
+
+
+def stage_of(ref: ObjectRef) -> int:
+    """Return the stage in which an object is applied.
+
+    >>> stage_of(ObjectRef("", "Namespace", "", "shop")), stage_of(ObjectRef("apps", "Deployment", "shop", "web"))
+    (0, 4)
+    """
+    stage = _STAGE_BY_GROUP_KIND.get(ref.group_kind)
+    if stage is not None:
+        return stage
+    if ref.group == _ADMISSION_GROUP:
+        return INTERCEPTORS
+    if ref.group == _RIGHTS_GROUP or (ref.kind.endswith("Class") and is_builtin(ref.group)):
+        return 2
+    return _WORKLOADS
+
+
+def deletion_wave(ref: ObjectRef) -> int:
+    """Return the wave in which an object is deleted; waves follow each other, lowest first."""
+    stage = stage_of(ref)
+    if stage == INTERCEPTORS:
+        return 0
+    if stage == _WORKLOADS:
+        return 2 if is_builtin(ref.group) else 1
+    return 6 - stage
+
+
+CUSTOM_RESOURCES_WAVE = 1
+
+
+def is_builtin(group: str) -> bool:
+    """Whether an API group is Kubernetes' own."""
+    return group in _SERVED_BY_KUBERNETES or group.endswith(".k8s.io")
+
+
+def needs_confirmation(ref: ObjectRef) -> bool:
+    """Whether deleting an object of this kind may take far more with it than the object."""
+    return ref.group_kind in _NEVER_UNASKED
+
+
+def sort_key(ref: ObjectRef) -> tuple[int, ObjectRef]:
+    """Order objects by stage, then by themselves."""
+    return stage_of(ref), ref
