@@ -68,6 +68,8 @@ class Fleet:
     ``name``: other than ``default``, branches are called ``argosy-<name>/...``.
     ``default_namespace``: written into namespaced objects and policies that have none.
     ``kinds``: the scope of kinds whose CRD is nowhere in the source.
+    ``skipped_apis`` (``group``, ``group/version``, ``group/version/Kind,Kind``) and ``skipped_namespaces`` (regular
+    expressions): what is never propagated, as Karmada's flags of like names say.
     ``mirrors``: clusters whose folder is also published as a branch of its own (``*``: all).
     ``is_karmada_compatible``: ``compatibility: Karmada``.
     ``reserve_capacity``: each new placement lowers the capacity the rest of the pass sees.
@@ -84,6 +86,8 @@ class Fleet:
     mirrors: tuple[str, ...] = ()
     default_namespace: str = "default"
     kinds: tuple[KindScope, ...] = ()
+    skipped_apis: tuple[str, ...] = ()
+    skipped_namespaces: tuple[str, ...] = ("kube-.*",)
     namespaces: NamespacePropagation = NamespacePropagation.NEEDED
     is_karmada_compatible: bool = False
     claims: Claims = Claims.PURE

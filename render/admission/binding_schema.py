@@ -1,0 +1,109 @@
+"""The schema of ResourceBinding and ClusterResourceBinding, times left to those who read them."""
+
+from .schema import INT32, INT64, Anything, Flag, Node, Quantity, Record, Sequence, Table, Text, Whole
+from .shared_schema import (
+    CONFLICT_RESOLUTION,
+    FAILOVER,
+    INTEGER32,
+    LABELS,
+    PLACEMENT,
+    POINTER32,
+    POINTER_FLAG,
+    SUSPENDED_FIELDS,
+    TEXT,
+    TEXTS,
+    TOLERATIONS,
+)
+
+_NODE_CLAIM = Record({"hardNodeAffinity": Anything(), "nodeSelector": LABELS, "tolerations": TOLERATIONS})
+_REQUIREMENTS: dict[str, Node] = {
+    "nodeClaim": _NODE_CLAIM,
+    "resourceRequest": Table(Quantity()),
+    "namespace": TEXT,
+    "priorityClassName": TEXT,
+}
+_TARGETS = Sequence(
+    Record(
+        {
+            "name!": TEXT,
+            "replicas": INTEGER32,
+            "components": Sequence(Record({"name!": TEXT, "replicas!": INTEGER32})),
+        }
+    )
+)
+
+_EVICTION_TASK = Record(
+    {
+        "fromCluster!": TEXT,
+        "purgeMode": Text(choices=("Directly", "Gracefully", "Never")),
+        "replicas": POINTER32,
+        "reason!": TEXT,
+        "message": TEXT,
+        "producer!": TEXT,
+        "gracePeriodSeconds": POINTER32,
+        "suppressDeletion": POINTER_FLAG,
+        "preservedLabelState": LABELS,
+        "creationTimestamp": TEXT,
+        "clustersBeforeFailover": TEXTS,
+    }
+)
+
+BINDING_SPEC = Record(
+    {
+        "resource!": Record(
+            {
+                "apiVersion!": TEXT,
+                "kind!": TEXT,
+                "namespace": TEXT,
+                "name!": TEXT,
+                "uid": TEXT,
+                "resourceVersion": TEXT,
+            }
+        ),
+        "propagateDeps": Flag(),
+        "replicaRequirements": Record(_REQUIREMENTS),
+        "replicas": INTEGER32,
+        "components": Sequence(
+            Record(
+                {
+                    "name!": Text(max_length=32),
+                    "replicas!": INTEGER32,
+                    "replicaRequirements": Record(_REQUIREMENTS),
+                }
+            )
+        ),
+        "clusters": _TARGETS,
+        "placement": PLACEMENT,
+        "gracefulEvictionTasks": Sequence(_EVICTION_TASK),
+        "requiredBy": Sequence(Record({"namespace": TEXT, "name!": TEXT, "clusters": _TARGETS})),
+        "schedulerName": TEXT,
+        "failover": FAILOVER,
+        "conflictResolution": CONFLICT_RESOLUTION,
+        "rescheduleTriggeredAt": TEXT,
+        "suspension": Record({**SUSPENDED_FIELDS, "scheduling": POINTER_FLAG}),
+        "preserveResourcesOnDeletion": POINTER_FLAG,
+        "schedulePriority": Record({"priority": Whole(INT32, default=0, keep=True)}),
+        "workloadAffinityGroups": Record({"affinityGroup": TEXT, "antiAffinityGroup": TEXT}),
+    }
+)
+
+BINDING_STATUS = Record(
+    {
+        "schedulerObservedGeneration": Whole(INT64),
+        "schedulerObservingAffinityName": TEXT,
+        "lastScheduledTime": TEXT,
+        "conditions": Sequence(
+            Record(
+                {
+                    "type!": TEXT,
+                    "status!": Text(choices=("True", "False", "Unknown")),
+                    "reason": TEXT,
+                    "message": TEXT,
+                    "lastTransitionTime": TEXT,
+                    "observedGeneration": Whole(INT64),
+                }
+            )
+        ),
+        "aggregatedStatus": Sequence(Anything()),
+    }
+)

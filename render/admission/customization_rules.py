@@ -1,0 +1,47 @@
+"""ResourceInterpreterCustomization: its schema, and the rule that every script must compile."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from render.interpreter.customizations import RULES
+from render.interpreter.sandbox import script_problem
+
+from .findings import Findings
+from .schema import Record
+from .shared_schema import TEXT
+
+CUSTOMIZATION_SPEC = Record(
+    {
+        "target!": Record({"apiVersion!": TEXT, "kind!": TEXT}),
+        "customizations!": Record({rule.key: Record({"luaScript!": TEXT}) for rule in RULES}),
+    }
+)
+
+
+def check_scripts(customization: dict[str, Any], findings: Findings) -> None:
+    """Report scripts that are no Lua."""
+    for path, _, script in _scripts(customization):
+        if script and (fault := script_problem(script)):
+            findings.problem(path, f"is no Lua: {fault}")
+
+
+def warn_of_customization(customization: dict[str, Any], findings: Findings) -> None:
+    """Warn of a target that matches nothing, and of scripts without the function they are called for."""
+    for part, value in customization["spec"]["target"].items():
+        if not value:
+            findings.warning(f"spec.target.{part}", "is empty, so the scripts are used for no object")
+    for path, function, script in _scripts(customization):
+        if not script.strip():
+            findings.warning(path, "is empty, so the rule is not customized")
+        elif not re.search(rf"\b{function}\b", script):
+            findings.warning(path, f"does not define the function {function}")
+
+
+def _scripts(customization: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield the path, the function and the script of every rule that is customized."""
+    customizations = customization["spec"].get("customizations") or {}
+    for rule in RULES:
+        if rule.key in customizations:
+            path = f"spec.customizations.{rule.key}.luaScript"
+            yield path, rule.function, customizations[rule.key].get("luaScript") or ""

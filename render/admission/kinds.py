@@ -1,0 +1,85 @@
+"""The kinds that ``render`` admits, each with its schema and rules; ``overrides`` adds its own."""
+
+from functools import cache
+
+from .binding_schema import BINDING_SPEC, BINDING_STATUS
+from .cluster_rules import check_cluster, cluster_name_fault, mutate_cluster
+from .cluster_schema import CLUSTER_SPEC, CLUSTER_STATUS
+from .customization_rules import CUSTOMIZATION_SPEC, check_scripts, warn_of_customization
+from .fleet_rules import check_fleet, settle_fleet
+from .fleet_schema import FLEET_SPEC
+from .policy_rules import check_policy, mutate_policy
+from .policy_schema import PROPAGATION_SPEC
+from .regrets import warn_of_policy
+from .stages import AdmittedKind, Kinds
+from .walking import Reading, walk_of
+
+POLICY_VERSION = "policy.karmada.io/v1alpha1"
+
+_TYPED = Reading()
+_STORED = Reading(is_typed=False)
+_DECODED = Reading(is_decoded=True)
+
+
+@cache
+def render_kinds() -> Kinds:
+    """Return the kinds by name; closures are made when they are first asked for."""
+    return {
+        each.kind: each
+        for each in (
+            _propagation_policy("PropagationPolicy", is_namespaced=True),
+            _propagation_policy("ClusterPropagationPolicy", is_namespaced=False),
+            _binding("ResourceBinding", is_namespaced=True),
+            _binding("ClusterResourceBinding", is_namespaced=False),
+            AdmittedKind(
+                api_version="cluster.karmada.io/v1alpha1",
+                kind="Cluster",
+                is_namespaced=False,
+                spec=walk_of(CLUSTER_SPEC, _DECODED),
+                status=walk_of(CLUSTER_STATUS, _DECODED),
+                is_decoded=True,
+                name_fault=cluster_name_fault,
+                mutate=mutate_cluster,
+                check=check_cluster,
+            ),
+            AdmittedKind(
+                api_version="config.karmada.io/v1alpha1",
+                kind="ResourceInterpreterCustomization",
+                is_namespaced=False,
+                spec=walk_of(CUSTOMIZATION_SPEC, _STORED),
+                check=check_scripts,
+                warn=warn_of_customization,
+            ),
+            AdmittedKind(
+                api_version="argosy.dev/v1alpha1",
+                kind="Fleet",
+                is_namespaced=False,
+                spec=walk_of(FLEET_SPEC, _STORED),
+                is_spec_required=False,
+                settle=settle_fleet,
+                check=check_fleet,
+            ),
+        )
+    }
+
+
+def _propagation_policy(kind: str, *, is_namespaced: bool) -> AdmittedKind:
+    return AdmittedKind(
+        api_version=POLICY_VERSION,
+        kind=kind,
+        is_namespaced=is_namespaced,
+        spec=walk_of(PROPAGATION_SPEC, _TYPED),
+        mutate=mutate_policy,
+        check=check_policy,
+        warn=warn_of_policy,
+    )
+
+
+def _binding(kind: str, *, is_namespaced: bool) -> AdmittedKind:
+    return AdmittedKind(
+        api_version="work.karmada.io/v1alpha2",
+        kind=kind,
+        is_namespaced=is_namespaced,
+        spec=walk_of(BINDING_SPEC, _TYPED),
+        status=walk_of(BINDING_STATUS, _TYPED),
+    )

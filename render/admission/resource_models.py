@@ -1,0 +1,74 @@
+"""The resource models of a Cluster: the default grades, standardising, and the rules for them."""
+
+from itertools import pairwise
+from typing import Any
+
+from render.quantity import canonical_quantity, parse_quantity
+
+from .findings import Findings
+
+LARGEST = str(2**63 - 1)
+
+_CPU = ("0", "1", "2", "4", "8", "16", "32", "64", "128", LARGEST)
+_MEMORY = ("0", "4Gi", "16Gi", "32Gi", "64Gi", "128Gi", "256Gi", "512Gi", "1Ti", LARGEST)
+
+Models = list[dict[str, Any]]
+
+DEFAULT_MODELS: Models = [
+    {
+        "grade": grade,
+        "ranges": [
+            {"name": "cpu", "min": cpu[0], "max": cpu[1]},
+            {"name": "memory", "min": memory[0], "max": memory[1]},
+        ],
+    }
+    for grade, (cpu, memory) in enumerate(zip(pairwise(_CPU), pairwise(_MEMORY), strict=True))
+]
+"""The grades of a Cluster that has none: by powers of two of CPU and memory. All such Clusters share them."""
+
+
+def standardize(models: Models) -> None:
+    """Sort by grade, let the first grade begin at 0 and the last have no end, and write amounts canonically."""
+    models.sort(key=lambda model: model["grade"])
+    for model in models:
+        for each in model.get("ranges") or ():
+            each["min"], each["max"] = canonical_quantity(each["min"]), canonical_quantity(each["max"])
+    for first in models[0].get("ranges") or ():
+        first["min"] = "0"
+    for last in models[-1].get("ranges") or ():
+        last["max"] = LARGEST
+
+
+def check_models(models: Models, findings: Findings) -> None:
+    """Report the first thing that keeps grades from being contiguous ranges of the same resources."""
+    if models is DEFAULT_MODELS:
+        return
+    fault = next((fault for index, _ in enumerate(models) if (fault := _model_fault(models, index))), "")
+    if fault:
+        findings.problem("spec.resourceModels", fault)
+
+
+def _model_fault(models: Models, index: int) -> str:
+    model, grade = models[index], models[index]["grade"]
+    ranges = model.get("ranges") or ()
+    before = models[index - 1].get("ranges") or () if index else None
+    if before is not None and models[index - 1]["grade"] == grade:
+        return f"grade {grade} occurs twice"
+    if before is not None and len(before) != len(ranges):
+        return f"grade {grade} has {len(ranges)} ranges, the one before it {len(before)}"
+    for position, each in enumerate(ranges):
+        if parse_quantity(each["max"]) <= parse_quantity(each["min"]):
+            return f"grade {grade}, {each['name']}: max must be more than min"
+        if before is not None and (fault := _gap_fault(before[position], each)):
+            return f"grade {grade}, {each['name']}: {fault}"
+    return ""
+
+
+def _gap_fault(before: dict[str, Any], each: dict[str, Any]) -> str:
+    if before["name"] != each["name"]:
+        return f"the grade before it has {before['name']} in this place"
+    if before["max"] == each["min"]:
+        return ""
+    if parse_quantity(before["max"]) == parse_quantity(each["min"]):
+        return f"min {each['min']!r} must be written like the max before it, {before['max']!r}"
+    return f"min must be {before['max']!r}, where the grade before it ends"

@@ -1,0 +1,65 @@
+"""The declarative schema of a kind: nodes that say what a field holds, as the CRDs of Karmada do.
+
+A ``Record`` names its fields; a name ending in ``!`` is required. ``keep`` marks a number or flag behind a pointer: it
+stays where other empty values of optional fields vanish, as they do when Karmada's webhooks write the object.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+INT32 = 32
+INT64 = 64
+
+
+class Text(NamedTuple):
+    """A string; with ``choices`` one of them. Lengths count characters. A pattern would be a rule, not schema."""
+
+    choices: tuple[str, ...] = ()
+    default: str | None = None
+    min_length: int = 0
+    max_length: int = 0
+
+
+class Whole(NamedTuple):
+    """A whole number of so many bits."""
+
+    bits: int = INT64
+    minimum: int | None = None
+    default: int | None = None
+    keep: bool = False
+
+
+class Flag(NamedTuple):
+    """A boolean."""
+
+    keep: bool = False
+
+
+class Quantity(NamedTuple):
+    """An amount such as ``500m``: a string or a number."""
+
+
+class Anything(NamedTuple):
+    """A value of any type, taken as it is."""
+
+
+class Sequence(NamedTuple):
+    """A list."""
+
+    items: "Node"
+    min_items: int = 0
+
+
+class Table(NamedTuple):
+    """A map with keys of the author's choice."""
+
+    values: "Node"
+
+
+class Record(NamedTuple):
+    """An object with the fields named."""
+
+    fields: Mapping[str, "Node"]
+
+
+Node = Text | Whole | Flag | Quantity | Anything | Sequence | Table | Record

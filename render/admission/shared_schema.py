@@ -1,0 +1,107 @@
+"""Schemas that several kinds share: selectors, affinities, placements, failover, suspension."""
+
+from .schema import INT32, INT64, Flag, Node, Record, Sequence, Table, Text, Whole
+
+TEXT = Text()
+TEXTS = Sequence(TEXT)
+LABELS = Table(TEXT)
+INTEGER32 = Whole(INT32)
+POINTER32 = Whole(INT32, keep=True)
+POINTER_FLAG = Flag(keep=True)
+
+_EXPRESSIONS = Sequence(Record({"key!": TEXT, "operator!": TEXT, "values": TEXTS}))
+_AFFINITY_NAME = Text(min_length=1, max_length=32)
+
+LABEL_SELECTOR = Record({"matchLabels": LABELS, "matchExpressions": _EXPRESSIONS})
+
+RESOURCE_SELECTOR = Record(
+    {"apiVersion!": TEXT, "kind!": TEXT, "namespace": TEXT, "name": TEXT, "labelSelector": LABEL_SELECTOR}
+)
+
+_AFFINITY_FIELDS: dict[str, Node] = {
+    "labelSelector": LABEL_SELECTOR,
+    "fieldSelector": Record({"matchExpressions": _EXPRESSIONS}),
+    "clusterNames": TEXTS,
+    "exclude": TEXTS,
+}
+
+CLUSTER_AFFINITY = Record(_AFFINITY_FIELDS)
+
+_NAMED_AFFINITY: dict[str, Node] = {"affinityName!": _AFFINITY_NAME, **_AFFINITY_FIELDS}
+
+TOLERATIONS = Sequence(
+    Record(
+        {
+            "key": TEXT,
+            "operator": TEXT,
+            "value": TEXT,
+            "effect": TEXT,
+            "tolerationSeconds": Whole(INT64, keep=True),
+        }
+    )
+)
+
+_WEIGHT_PREFERENCE = Record(
+    {
+        "staticWeightList": Sequence(Record({"targetCluster!": CLUSTER_AFFINITY, "weight!": Whole(INT64, minimum=1)})),
+        "dynamicWeight": Text(choices=("AvailableReplicas",)),
+    }
+)
+
+_GROUP_BY = Record({"groupByLabelKey!": TEXT})
+
+PLACEMENT = Record(
+    {
+        "clusterAffinity": CLUSTER_AFFINITY,
+        "clusterAffinities": Sequence(
+            Record({**_NAMED_AFFINITY, "overflowAffinities": Sequence(Record(_NAMED_AFFINITY))})
+        ),
+        "clusterTolerations": TOLERATIONS,
+        "spreadConstraints": Sequence(
+            Record(
+                {
+                    "spreadByField": Text(choices=("cluster", "region", "zone", "provider")),
+                    "spreadByLabel": TEXT,
+                    "maxGroups": Whole(INT64),
+                    "minGroups": Whole(INT64),
+                }
+            )
+        ),
+        "replicaScheduling": Record(
+            {
+                "replicaSchedulingType": Text(choices=("Duplicated", "Divided"), default="Divided"),
+                "replicaDivisionPreference": Text(choices=("Aggregated", "Weighted")),
+                "weightPreference": _WEIGHT_PREFERENCE,
+            }
+        ),
+        "workloadAffinity": Record({"affinity": _GROUP_BY, "antiAffinity": _GROUP_BY}),
+    }
+)
+
+_STATE_PRESERVATION = Record({"rules!": Sequence(Record({"aliasLabelName!": TEXT, "jsonPath!": TEXT}))})
+
+FAILOVER = Record(
+    {
+        "application": Record(
+            {
+                "decisionConditions!": Record({"tolerationSeconds": Whole(INT32, default=300, keep=True)}),
+                "purgeMode": Text(choices=("Directly", "Gracefully", "Never"), default="Gracefully"),
+                "gracePeriodSeconds": POINTER32,
+                "statePreservation": _STATE_PRESERVATION,
+            }
+        ),
+        "cluster": Record(
+            {
+                "purgeMode": Text(choices=("Directly", "Gracefully"), default="Gracefully"),
+                "statePreservation": _STATE_PRESERVATION,
+            }
+        ),
+    }
+)
+
+SUSPENDED_FIELDS: dict[str, Node] = {
+    "dispatching": POINTER_FLAG,
+    "dispatchingOnClusters": Record({"clusterNames": TEXTS}),
+}
+
+CONFLICT_RESOLUTION = Text(choices=("Abort", "Overwrite"), default="Abort")

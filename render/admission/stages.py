@@ -1,0 +1,154 @@
+"""Admission: what an API server with Karmada's webhooks does to a document before it stores it.
+
+1. Decode: apiVersion, the types of metadata (for a Cluster, all types: it has no CRD).
+2. Schema: the rules of metadata; types, required fields, choices, ranges; defaults are set, what is empty vanishes.
+3. Webhook: Karmada's mutation, then its semantic rules (for a Cluster, the rules of its registry).
+
+A stage that finds problems ends the way, except that semantic rules also run on a document whose types are right.
+Beyond Karmada, unknown fields are problems of kind ``Unknown``, and what Karmada lets pass but its author would regret
+is a warning. A document has all its problems reported at once.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from render.errors import Problem
+from render.model import Manifest, group_of
+
+from .findings import Findings
+from .metadata import NameFault, check_metadata, decoded_metadata, settled_namespace
+from .syntax import subdomain_fault
+from .walking import Walk
+
+Object = dict[str, Any]
+Rules = Callable[[Object, Findings], None]
+
+_ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """A document after admission.
+
+    ``object`` is what would be stored, defaults and all; None when anything but an unknown field is wrong with it.
+    Problems and warnings have field paths; whoever knows the file adds it and the line.
+    """
+
+    object: Object | None
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdmittedKind:
+    """How documents of one kind are admitted: walks by top-level field, then what mutates, what checks, what warns.
+
+    ``is_decoded``: the kind has no CRD, all its types are read in the first stage. ``settle`` runs before all rules.
+    """
+
+    api_version: str
+    kind: str
+    is_namespaced: bool
+    spec: Walk
+    status: Walk | None = None
+    is_spec_required: bool = True
+    is_decoded: bool = False
+    name_fault: NameFault = subdomain_fault
+    settle: Rules = lambda _object, _findings: None
+    mutate: Rules = lambda _object, _findings: None
+    check: Rules = lambda _object, _findings: None
+    warn: Rules = lambda _object, _findings: None
+
+
+Kinds = Mapping[str, AdmittedKind]
+"""Admitted kinds by their names, which are unique."""
+
+
+def kind_of(api_version: str, kind: str, kinds: Kinds) -> AdmittedKind | None:
+    """Return the admitted kind an apiVersion and kind mean, also with another version or a shortened group."""
+    known = kinds.get(kind)
+    if known is None:
+        return None
+    group, meant = group_of(api_version), group_of(known.api_version)
+    return known if group == meant or (group and meant.startswith(f"{group}.")) else None
+
+
+def admitted(manifest: Manifest, kind: AdmittedKind, *, default_namespace: str = "default") -> Admitted:
+    """Admit a document of a kind; the manifest itself is not changed."""
+    findings = Findings("Decode")
+    decoded = _decoded(manifest, kind, default_namespace, findings)
+    if _is_stopped(findings):
+        return _outcome(None, findings)
+    findings.type_kind = "TypeInvalid"
+    check_metadata(decoded["metadata"], findings, kind.name_fault)
+    if not kind.is_decoded:
+        _walk_fields(decoded, kind, findings)
+    if findings.is_sound:
+        _semantics(decoded, kind, findings)
+    return _outcome(decoded, findings)
+
+
+def _decoded(manifest: Manifest, kind: AdmittedKind, default_namespace: str, findings: Findings) -> Object:
+    if manifest["apiVersion"] != kind.api_version:
+        findings.problem(
+            "apiVersion",
+            f"there is no {kind.kind} in {manifest['apiVersion']!r}",
+            hint=f"write {kind.api_version!r}",
+        )
+    decoded: Object = {"apiVersion": kind.api_version, "kind": kind.kind}
+    decoded["metadata"] = decoded_metadata(manifest.get("metadata"), findings)
+    for name in manifest:
+        if name not in _ROOT or (name == "status" and kind.status is None):
+            findings.unknown(name, name, _ROOT[:4] if kind.status is None else _ROOT)
+    decoded |= {name: manifest[name] for name in ("spec", "status") if manifest.get(name) is not None}
+    if kind.is_decoded:
+        _walk_fields(decoded, kind, findings)
+    if not _is_stopped(findings):
+        settled_namespace(decoded["metadata"], default_namespace if kind.is_namespaced else None, findings)
+        kind.settle(decoded, findings)
+    return decoded
+
+
+def _walk_fields(decoded: Object, kind: AdmittedKind, findings: Findings) -> None:
+    if "spec" in decoded:
+        decoded["spec"] = kind.spec(decoded["spec"], "spec", findings)
+    elif kind.is_spec_required and not kind.is_decoded:
+        findings.required("spec")
+        findings.is_sound = False
+    else:
+        decoded["spec"] = {}
+    if kind.status is None:
+        decoded.pop("status", None)
+    elif "status" in decoded:
+        decoded["status"] = kind.status(decoded["status"], "status", findings)
+
+
+def _semantics(decoded: Object, kind: AdmittedKind, findings: Findings) -> None:
+    """Run the webhook's rules; what they say of a field the schema already refused is left out."""
+    refused = [problem.field for problem in findings.problems if problem.kind != "Unknown"]
+    count = len(findings.problems)
+    kind.mutate(decoded, findings)
+    kind.check(decoded, findings)
+    findings.problems[count:] = [
+        problem for problem in findings.problems[count:] if not any(_overlap(problem.field, each) for each in refused)
+    ]
+    if not _is_stopped(findings):
+        kind.warn(decoded, findings)
+
+
+def _overlap(first: str, second: str) -> bool:
+    shorter, longer = sorted((first, second), key=len)
+    return longer.startswith(shorter) and longer[len(shorter) : len(shorter) + 1] in {"", ".", "["}
+
+
+def _is_stopped(findings: Findings) -> bool:
+    return any(problem.kind != "Unknown" for problem in findings.problems)
+
+
+def _outcome(decoded: Object | None, findings: Findings) -> Admitted:
+    return Admitted(
+        object=None if decoded is None or _is_stopped(findings) else decoded,
+        problems=tuple(sorted(findings.problems)),
+        warnings=tuple(sorted(findings.warnings)),
+    )

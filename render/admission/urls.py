@@ -1,0 +1,74 @@
+"""Addresses as Go's ``net/url`` reads them, as far as the rules for a Cluster ask."""
+
+import re
+from dataclasses import dataclass
+
+_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+_HOST_ESCAPE = re.compile(r"%(25|[89A-Fa-f][0-9A-Fa-f])")
+_HOST = re.compile(r"[A-Za-z0-9\-_.~!$&'()*+,;=:\[\]<>\"\u0080-\U0010ffff]*")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_PORT = re.compile(r"(:[0-9]*)?", re.ASCII)
+_USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """The parts of an address; ``fault`` says why it is none (then the rest is empty)."""
+
+    scheme: str = ""
+    has_user: bool = False
+    host: str = ""
+    query: str = ""
+    fragment: str = ""
+    fault: str = ""
+
+
+def parse_address(text: str) -> Address:
+    """Return the parts of an address, or what is wrong with it."""
+    text, _, fragment = text.partition("#")
+    if any(character < " " or character == "\x7f" for character in text):
+        return Address(fault="it has a control character")
+    if text.startswith(":"):
+        return Address(fault="the scheme before ':' is missing")
+    scheme = match[0] if (match := _SCHEME.match(text)) else ""
+    rest, _, query = text[len(scheme) :].partition("?")
+    scheme = scheme[:-1].lower()
+    if scheme and not rest.startswith("/"):
+        return Address(scheme=scheme, query=query, fragment=fragment)
+    if not scheme and ":" in rest.split("/")[0]:
+        return Address(fault="a scheme such as https:// is missing")
+    authority, path = _authority(rest, scheme)
+    fault = _authority_fault(authority) or _escape_fault(path) or _escape_fault(fragment)
+    if fault:
+        return Address(fault=fault)
+    _, at, host = authority.rpartition("@")
+    return Address(scheme=scheme, has_user=bool(at), host=host, query=query, fragment=fragment)
+
+
+def _authority(rest: str, scheme: str) -> tuple[str, str]:
+    if not rest.startswith("//") or (not scheme and rest.startswith("///")):
+        return "", rest
+    authority, slash, path = rest[2:].partition("/")
+    return authority, slash + path
+
+
+def _authority_fault(authority: str) -> str:
+    user, _, host = authority.rpartition("@")
+    if not _USER.fullmatch(user) or _escape_fault(user):
+        return "the part before '@' has characters that must be escaped"
+    if "[" in host:
+        _, bracket, port = host.rpartition("]")
+        if not bracket:
+            return "a ']' is missing in the host"
+    else:
+        _, colon, number = host.rpartition(":")
+        port = colon + number if colon else ""
+    if not _PORT.fullmatch(port):
+        return f"{port!r} is no port"
+    if not _HOST.fullmatch(_HOST_ESCAPE.sub("", host)):
+        return "the host has characters no host may have"
+    return ""
+
+
+def _escape_fault(text: str) -> str:
+    return "a '%' is followed by no two hexadecimal digits" if "%" in _ESCAPE.sub("", text) else ""

@@ -1,0 +1,215 @@
+"""The schema engine: a node becomes a function that checks a value, reports what is wrong, and returns what is stored.
+
+Nodes are turned into closures once, so that a document costs a few dictionary look-ups a field. A null is no value:
+a field that holds one is absent. Unknown fields are reported and left out.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from render.quantity import parse_quantity
+
+from .findings import Findings, alternatives
+from .schema import Anything, Flag, Node, Quantity, Record, Sequence, Table, Text, Whole
+
+Walk = Callable[[Any, str, Findings], Any]
+"""Check a value at a path; return it as stored. After a finding the value returned means nothing."""
+
+_FITS_64 = -(1 << 63)
+_QUOTE = "put it in quotes"
+_ZEROS: Mapping[type[Node], Any] = {Text: "", Whole: 0, Flag: False, Quantity: "0", Sequence: [], Table: {}, Record: {}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How a kind is read.
+
+    ``is_typed``: empty values of optional fields vanish. ``is_decoded``: Go reads it without a schema: nulls in lists
+    and maps are zero values (elsewhere an error and an absent key) and nothing is required yet.
+    """
+
+    is_typed: bool = True
+    is_decoded: bool = False
+
+
+def walk_of(node: Node, reading: Reading) -> Walk:
+    """Return the function that checks values of a node."""
+    return _BUILDERS[type(node)](node, reading)
+
+
+def _text_walk(node: Text, _reading: Reading) -> Walk:
+    choices, min_length, max_length = frozenset(node.choices), node.min_length, node.max_length
+
+    def walk(value: Any, path: str, findings: Findings) -> Any:
+        if type(value) is not str:
+            hint = _QUOTE if isinstance(value, bool | int | float) and not choices else ""
+            findings.wrong_type(path, value, "a string", hint=hint or _choice_hint(node))
+        elif choices and value not in choices:
+            findings.not_supported(path, value, node.choices)
+        elif len(value) < min_length:
+            findings.problem(path, "must not be empty")
+        elif max_length and len(value) > max_length:
+            findings.problem(path, f"must be at most {max_length} characters long, not {len(value)}", kind="TooLong")
+        return value
+
+    return walk
+
+
+def _whole_walk(node: Whole, reading: Reading) -> Walk:
+    bound = 1 << (node.bits - 1)
+    low, high = -bound, bound - 1
+    range_kind = "Decode" if reading.is_decoded else "Invalid"
+    minimum = low if node.minimum is None else node.minimum
+
+    def walk(value: Any, path: str, findings: Findings) -> Any:
+        if type(value) is float and value.is_integer() and abs(value) < 2**53:
+            value = int(value)
+        if type(value) is float:
+            findings.unusable(path, f"must be a whole number, not {value!r}")
+        elif type(value) is not int:
+            is_digits = isinstance(value, str) and value.lstrip("-").isdigit()
+            findings.wrong_type(path, value, "a whole number", hint="write it without quotes" if is_digits else "")
+        elif not low <= value <= high:
+            # What fits no 64 bits is no integer to Kubernetes, whatever the field's size.
+            kind = range_kind if _FITS_64 <= value <= ~_FITS_64 else findings.type_kind
+            findings.unusable(path, f"must be between {low} and {high}, not {value}", kind=kind)
+        elif value < minimum:
+            findings.problem(path, f"must be at least {minimum}, not {value}", kind=range_kind)
+        return value
+
+    return walk
+
+
+def _walk_flag(value: Any, path: str, findings: Findings) -> Any:
+    if type(value) is not bool:
+        hint = "write true or false, without quotes" if isinstance(value, str) else ""
+        findings.wrong_type(path, value, "a boolean", hint=hint)
+    return value
+
+
+def _walk_quantity(value: Any, path: str, findings: Findings) -> Any:
+    if type(value) not in {str, int, float}:
+        findings.wrong_type(path, value, "a quantity such as '500m', '2' or '64Mi'")
+        return value
+    try:
+        parse_quantity(str(value).strip())
+    except ValueError as error:
+        findings.unusable(path, str(error))
+    return str(value).strip()
+
+
+def _walk_anything(value: Any, _path: str, _findings: Findings) -> Any:
+    return value
+
+
+def _sequence_walk(node: Sequence, reading: Reading) -> Walk:
+    walk_item, min_items, zero = walk_of(node.items, reading), node.min_items, _ZEROS.get(type(node.items))
+    is_decoded = reading.is_decoded
+
+    def walk(value: Any, path: str, findings: Findings) -> Any:
+        if type(value) is not list:
+            hint = "write it as a list, also of one" if isinstance(value, str | int) else ""
+            findings.wrong_type(path, value, "a list", hint=hint)
+            return value
+        if len(value) < min_items:
+            findings.problem(path, f"must have at least {min_items} item{'s' if min_items > 1 else ''}")
+        if is_decoded and None in value:
+            value = [zero if each is None else each for each in value]
+        return [walk_item(each, f"{path}[{index}]", findings) for index, each in enumerate(value)]
+
+    return walk
+
+
+def _table_walk(node: Table, reading: Reading) -> Walk:
+    walk_value, zero, is_decoded = walk_of(node.values, reading), _ZEROS.get(type(node.values)), reading.is_decoded
+
+    def walk(value: Any, path: str, findings: Findings) -> Any:
+        if type(value) is not dict:
+            findings.wrong_type(path, value, "an object")
+            return value
+        stored = {}
+        for key, each in value.items():
+            if each is not None:
+                stored[key] = walk_value(each, f"{path}.{key}", findings)
+            elif is_decoded:
+                stored[key] = zero
+            else:
+                findings.warning(f"{path}.{key}", "has no value, so it is left out", hint="write '' for an empty one")
+        return stored
+
+    return walk
+
+
+class _Fields(NamedTuple):
+    """A record's fields: how each is checked and whether it stays when empty; hints of the required ones; defaults."""
+
+    members: Mapping[str, tuple[Walk, bool]]
+    required: Mapping[str, str]
+    defaults: dict[str, Any]
+
+
+def _record_walk(node: Record, reading: Reading) -> Walk:
+    named = {name.removesuffix("!"): each for name, each in node.fields.items()}
+    required = [name[:-1] for name in node.fields if name.endswith("!")]
+    defaults: dict[str, Any] = {
+        name: each.default
+        for name, each in named.items()
+        if isinstance(each, Text | Whole) and each.default is not None
+    }
+    if reading.is_decoded:
+        defaults |= {name: _ZEROS[type(named[name])] for name in required}
+    fields = _Fields(
+        members={
+            name: (walk_of(each, reading), name in required or not reading.is_typed or _is_kept(each))
+            for name, each in named.items()
+        },
+        required={} if reading.is_decoded else {name: _choice_hint(named[name]) for name in required},
+        defaults=defaults,
+    )
+    return partial(_walk_record, fields)
+
+
+def _walk_record(fields: _Fields, value: Any, path: str, findings: Findings) -> Any:
+    if type(value) is not dict:
+        findings.wrong_type(path, value, "an object")
+        return value
+    members, stored = fields.members, {}
+    for name, each in value.items():
+        member = members.get(name)
+        if member is None:
+            findings.unknown(f"{path}.{name}", name, members)
+        elif each is not None:
+            result = member[0](each, f"{path}.{name}", findings)
+            if result or member[1]:
+                stored[name] = result
+    for name in fields.required:
+        if value.get(name) is None:
+            findings.required(f"{path}.{name}", hint=fields.required[name])
+    return fields.defaults | stored if fields.defaults else stored
+
+
+def _is_kept(node: Node) -> bool:
+    match node:
+        case Whole() | Flag():
+            return node.keep
+        case Record() | Anything():
+            return True
+    return False
+
+
+def _choice_hint(node: Node) -> str:
+    return f"write {alternatives(node.choices)}" if isinstance(node, Text) and node.choices else ""
+
+
+_BUILDERS: Mapping[type[Node], Callable[[Any, Reading], Walk]] = {
+    Text: _text_walk,
+    Whole: _whole_walk,
+    Flag: lambda _node, _reading: _walk_flag,
+    Quantity: lambda _node, _reading: _walk_quantity,
+    Anything: lambda _node, _reading: _walk_anything,
+    Sequence: _sequence_walk,
+    Table: _table_walk,
+    Record: _record_walk,
+}
