@@ -36,7 +36,7 @@ def list_at(manifest: Any, *path: str) -> Sequence[Any]:
     """Return the list at a path; empty when missing."""
     value = value_at(manifest, *path)
     if value is None:
-        return ()
+        return []
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise wrong_type(value, "a list", path)
     return value

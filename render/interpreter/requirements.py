@@ -20,6 +20,7 @@ from .operations import InterpreterError
 
 Amounts = dict[str, int]
 COUNTED = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
+TOLERATION = frozenset({"key", "operator", "value", "effect", "tolerationSeconds"})
 BINARY = frozenset({"memory", "ephemeral-storage"})
 
 
@@ -34,7 +35,10 @@ def pod_requirements(spec: Mapping[str, Any]) -> ReplicaRequirements | None:
 def node_claim(spec: Mapping[str, Any]) -> NodeClaim | None:
     """Return where the pod may land; None when anywhere. An empty node selector is a claim, as in Karmada."""
     selector = spec.get("nodeSelector")
-    tolerations = objects_at(spec, "tolerations")
+    tolerations = tuple(
+        {field: value for field, value in toleration.items() if field in TOLERATION}
+        for toleration in objects_at(spec, "tolerations")
+    )
     required = None
     if spec.get("affinity"):
         affinity = mapping_at(spec, "affinity", "nodeAffinity")
@@ -42,7 +46,7 @@ def node_claim(spec: Mapping[str, Any]) -> NodeClaim | None:
     if selector is None and not tolerations and required is None:
         return None
     return NodeClaim(
-        node_selector=mapping_at(spec, "nodeSelector"), tolerations=tuple(tolerations), hard_node_affinity=required
+        node_selector=mapping_at(spec, "nodeSelector"), tolerations=tolerations, hard_node_affinity=required
     )
 
 

@@ -2,7 +2,7 @@
 
 Objects that pass through Go types in Karmada are compared without what those types add: nulls, empty objects and
 lists, and other notations of one quantity. Of an aggregated object only the status counts, without the time and the
-wording of conditions.
+wording of the conditions an aggregation makes.
 """
 
 from collections.abc import Callable
@@ -20,6 +20,7 @@ OPERATIONS = {
     "ReflectStatus": Operation.INTERPRET_STATUS,
 }
 UNTYPED = {Layer.CUSTOMIZATION, Layer.THIRD_PARTY}
+MADE = {"Completed", "CompletionsReached", "JobFailed", "NotebookFailed", "Ready", "TFJobFailed"}
 WORDING = ("message", "lastProbeTime", "lastTransitionTime")
 
 
@@ -77,11 +78,16 @@ ANSWERS: dict[Operation, Callable[[Interpreter, Case], Case]] = {
 def _comparable(answer: Case, operation: Operation, layer: Layer) -> Any:
     if operation in {Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT} or layer not in UNTYPED:
         answer = _canonical(answer)
-    if operation is Operation.AGGREGATE_STATUS and layer is Layer.NATIVE:
-        for condition in (answer.get("status") or {}).get("conditions", ()):
-            for field in WORDING:
-                condition.pop(field, None)
-    return answer
+    status = answer.get("status")
+    if operation is not Operation.AGGREGATE_STATUS or not isinstance(status, dict) or not status.get("conditions"):
+        return answer
+    return {**answer, "status": {**status, "conditions": list(map(_without_wording, status["conditions"]))}}
+
+
+def _without_wording(condition: dict[str, Any]) -> dict[str, Any]:
+    if condition.get("reason") not in MADE:
+        return condition
+    return {field: value for field, value in condition.items() if field not in WORDING}
 
 
 def _canonical(value: Any) -> Any:

@@ -9,7 +9,6 @@ from render.interpreter.statuses import GENERATION_ANNOTATION, collected, genera
 from render.model import Manifest
 from render.resources import DependentObject
 
-ABSENT: Sequence[Any] = (None, {}, [])
 ClusterCondition = tuple[str, Mapping[str, Any]]
 """A member and one of its conditions."""
 
@@ -55,12 +54,17 @@ def observed_generation(template: Manifest, items: Items) -> int:
     return wanted if caught_up == len(items or ()) else count_at(template, "status", "observedGeneration")
 
 
+def reported_fields(observed: Manifest, fields: Iterable[str]) -> dict[str, Any]:
+    """Return these fields of a member's status as they are."""
+    status = mapping_at(observed, "status")
+    return {field: status[field] for field in fields if status.get(field) is not None}
+
+
 def reported(observed: Manifest, fields: Iterable[str]) -> dict[str, Any]:
     """Return these fields of a member's status as they are, with both generations; empty without a status."""
     if observed.get("status") is None:
         return {}
-    status = mapping_at(observed, "status")
-    answer = {field: status[field] for field in fields if status.get(field) not in ABSENT}
+    answer = reported_fields(observed, fields)
     if (own := value_at(observed, "metadata", "generation")) is not None:
         answer["generation"] = own
     template = str(value_at(observed, "metadata", "annotations", GENERATION_ANNOTATION))
@@ -85,6 +89,12 @@ def merged_conditions(conditions: Iterable[ClusterCondition]) -> list[dict[str, 
         else:
             merged[identity] = {**condition, "message": message}
     return list(merged.values())
+
+
+def made_condition(kind: str, reason: str, message: str, members: Sequence[str] = ()) -> dict[str, str]:
+    """Return a condition of our own that is true, of these members where it is about some."""
+    where = f" in {', '.join(members)}" if members else ""
+    return {"type": kind, "status": "True", "reason": reason, "message": f"{message}{where}"}
 
 
 def has_condition(status: Mapping[str, Any], kind: str, value: str = "True", reasons: Sequence[str] = ()) -> bool:

@@ -11,7 +11,7 @@ from render.interpreter.statuses import collected, summed
 from render.model import Manifest
 from render.resources import DependentObject
 
-from .common import last_words, number_at
+from .common import last_words, made_condition, number_at, reported_fields
 from .kruise import template_dependencies
 
 PARALLELISM = ("spec", "parallelism")
@@ -43,11 +43,9 @@ def aggregated_broadcast(_template: Manifest, items: Items) -> Any:
     status: dict[str, Any] = {**summed(items, COUNTERS), **last_words(items, ["phase"])}
     failed, complete = _finishes(items)
     if failed:
-        message = f"Job executed failed in member clusters: {', '.join(failed)}"
-        condition = {"type": "Failed", "status": "True", "reason": "JobFailed", "message": message}
-        return {**status, "conditions": [condition]}
+        return {**status, "conditions": [made_condition("Failed", "JobFailed", "the job failed", failed)]}
     if items and complete == len(items):
-        condition = {"type": "Completed", "status": "True", "reason": "Completed", "message": "Job completed"}
+        condition = made_condition("Completed", "Completed", "the job is complete in every cluster")
         return {**status, "conditions": [condition]}
     return status
 
@@ -70,8 +68,7 @@ def _finishes(items: Items) -> tuple[list[str], int]:
 
 def reflect_broadcast(observed: Manifest) -> Any:
     """Report counters, conditions, phase and times."""
-    status = mapping_at(observed, "status")
-    return {field: status[field] for field in REPORTED if status.get(field) is not None}
+    return reported_fields(observed, REPORTED)
 
 
 def is_broadcast_healthy(observed: Manifest) -> bool:

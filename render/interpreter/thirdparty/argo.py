@@ -1,0 +1,77 @@
+"""Argo Workflows."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from render.interpreter.fields import mapping_at, objects_at, text_at, value_at, with_value
+from render.interpreter.operations import Interpretation, Replicas
+from render.interpreter.references import Reference, dependents
+from render.interpreter.requirements import node_claim
+from render.model import Manifest
+from render.resources import DependentObject, ReplicaRequirements
+
+from .common import number_at
+
+PARALLELISM = ("spec", "parallelism")
+
+
+def workflow_replicas(workflow: Manifest) -> Replicas:
+    """Return spec.parallelism, or 1, and where the pods may land."""
+    claim = node_claim(mapping_at(workflow, "spec"))
+    parallelism = value_at(workflow, *PARALLELISM)
+    return Replicas(
+        replicas=1 if parallelism is None else int(number_at(workflow, *PARALLELISM)),
+        requirements=None if claim is None else ReplicaRequirements(node_claim=claim),
+    )
+
+
+def revise_parallelism(workflow: Manifest, replicas: int) -> Manifest:
+    """Set spec.parallelism."""
+    return with_value(workflow, replicas, *PARALLELISM)
+
+
+def retain_progress(desired: Manifest, observed: Manifest) -> Manifest:
+    """Keep whether a member has suspended the workflow, and the status its controller works with."""
+    suspend = value_at(observed, "spec", "suspend")
+    if suspend is not None:
+        desired = with_value(desired, suspend, "spec", "suspend")
+    return desired if observed.get("status") is None else {**desired, "status": observed["status"]}
+
+
+def is_workflow_healthy(observed: Manifest) -> bool:
+    """Say whether the workflow has begun and not gone wrong."""
+    return (value_at(observed, "status", "phase") or "") not in {"", "Error", "Failed"}
+
+
+def workflow_dependencies(workflow: Manifest) -> set[DependentObject]:
+    """Return the service accounts, claims, secrets and config maps of the workflow."""
+    return dependents(_references(mapping_at(workflow, "spec")), text_at(workflow, "metadata", "namespace"))
+
+
+def _references(spec: Mapping[str, Any]) -> Iterable[Reference]:
+    yield "ServiceAccount", text_at(spec, "executor", "serviceAccountName")
+    yield "ServiceAccount", text_at(spec, "serviceAccountName")
+    for claim in objects_at(spec, "volumeClaimTemplates"):
+        yield "PersistentVolumeClaim", text_at(claim, "metadata", "name")
+    for secret in objects_at(spec, "imagePullSecrets"):
+        yield "Secret", text_at(secret, "name")
+    for volume in objects_at(spec, "volumes"):
+        yield "ConfigMap", text_at(volume, "configMap", "name")
+        yield "Secret", text_at(volume, "secret", "name")  # Karmada's rule reads this field, not secretName.
+        yield "PersistentVolumeClaim", text_at(volume, "persistentVolumeClaim", "claimName")
+        for source in objects_at(volume, "projected", "sources"):
+            yield "ConfigMap", text_at(source, "configMap", "name")
+            yield "Secret", text_at(source, "secret", "name")
+
+
+KINDS: Mapping[tuple[str, str], Interpretation] = {
+    ("argoproj.io/v1alpha1", "Workflow"): Interpretation(
+        replicas=workflow_replicas,
+        revise=revise_parallelism,
+        replica_field=PARALLELISM,
+        retain=retain_progress,
+        health=is_workflow_healthy,
+        dependencies=workflow_dependencies,
+    )
+}
+"""The interpretation of each kind, by apiVersion and kind."""

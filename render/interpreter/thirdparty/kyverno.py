@@ -1,0 +1,47 @@
+"""Kyverno policies, in namespaces and without."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from render.interpreter.fields import count_at, mapping_at
+from render.interpreter.operations import Interpretation, Items
+from render.interpreter.statuses import collected
+from render.model import Manifest
+
+from .common import conditions_of, has_condition, last_values, merged_conditions, reported_fields
+
+RULES = ("validate", "generate", "mutate", "verifyimages")
+REPORTED = ("autogen", "conditions", "ready", "rulecount")
+
+
+def aggregated_policy(template: Manifest, items: Items) -> Any:
+    """Count the rules of all members, merge their conditions, and take the last word about the rest."""
+    counts = {rule: sum(count_at(status, "rulecount", rule) for _, status in collected(items)) for rule in RULES}
+    status = {
+        **mapping_at(template, "status"),
+        **last_values(items, ("ready", "autogen")),
+        "rulecount": counts,
+    }
+    conditions = merged_conditions(conditions_of(items))
+    return {**status, "conditions": conditions} if conditions else status
+
+
+def reflect_policy(observed: Manifest) -> Any:
+    """Report the fields of the status that are known."""
+    return reported_fields(observed, REPORTED)
+
+
+def is_policy_ready(observed: Manifest) -> bool:
+    """Say whether the policy says that it is ready, itself or in a condition."""
+    status = mapping_at(observed, "status")
+    if status.get("ready") is not None:
+        return status["ready"] is True
+    return has_condition(status, "Ready", reasons=("Succeeded",))
+
+
+POLICY = Interpretation(aggregate=aggregated_policy, reflect=reflect_policy, health=is_policy_ready)
+KINDS: Mapping[tuple[str, str], Interpretation] = {
+    ("kyverno.io/v1", "ClusterPolicy"): POLICY,
+    ("kyverno.io/v1", "Policy"): POLICY,
+}
+"""The interpretation of each kind, by apiVersion and kind."""
