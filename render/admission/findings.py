@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from render.errors import Problem
-from render.nearest import nearest
+from render.suggestions import nearest
 
 from .syntax import quoted
 
