@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from render.binding import Binding, Condition
 from render.documents import emit
-from render.fleet import Fleet, OnPolicyRemoval, TieBreak
+from render.fleet import Fleet, OnPolicyRemoval
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.pruning import pruned
 from render.matching import Match, MatchOptions, NoPolicyReason, PolicyIndex

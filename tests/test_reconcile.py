@@ -114,7 +114,8 @@ def test_a_first_run_must_be_meant(repository: Repository, capsys: pytest.Captur
         3,
         (
             "argosy: there is no branch 'argosy/rendered' here: is this the first run?\n"
-            "  hint: then pass --bootstrap; otherwise look for who removed the branch, or every workload is dealt anew\n"
+            "  hint: then pass --bootstrap; otherwise look for who removed the branch,"
+            " or every workload is dealt anew\n"
         ),
     )
 

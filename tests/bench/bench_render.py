@@ -1,0 +1,199 @@
+"""A fleet rendered into a commit, each run a fresh process: cold, again with nothing new, and after small changes."""
+
+import argparse
+import cProfile
+import pstats
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.build import Repository, a_cluster, a_deployment
+
+REGIONS = ("eu", "us", "ap", "sa")
+NAMESPACES = 20
+
+
+class Run(NamedTuple):
+    """What one process took: wall and CPU seconds with children, peak memory in MiB."""
+
+    wall: float
+    cpu: float
+    peak: float
+
+
+def main(arguments: list[str]) -> int:
+    """Print the figures of every scenario."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench render")
+    parser.add_argument("--templates", type=int, default=1000)
+    parser.add_argument("--clusters", type=int, default=1000)
+    parser.add_argument("--policies", type=int, default=40)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--shape", choices=["shared", "scattered", "distinct"], default="shared")
+    parser.add_argument("--profile", action="store_true", help="print the profile's top ten of one cold run instead")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        origin = Path(folder) / "origin"
+        make_fleet(origin, options)
+        if options.profile:
+            return profiled(origin)
+        cold = [timed(copied(origin, Path(folder) / f"cold{number}")) for number in range(options.runs)]
+        work = copied(origin, Path(folder) / "work")
+        timed(work)
+        print(f"{options.templates} templates x {options.clusters} clusters, {options.shape}")
+        report("cold, into a commit", cold)
+        report("nothing changed", [timed(work, "reconcile") for _ in range(options.runs)])
+        report("one template changed", [changed(work, number) for number in range(options.runs)])
+        report("argosy --help", [measured(["-m", "reconciler", "--help"]) for _ in range(options.runs)])
+        report("bare python", [measured(["-c", "pass"]) for _ in range(options.runs)])
+    return 0
+
+
+def make_fleet(path: Path, options: argparse.Namespace) -> None:
+    """Write and commit the source of a fleet."""
+    repository = Repository.create(path)
+    clusters = [
+        a_cluster(f"member{number:04}", region=REGIONS[number % 4], labels={"stage": f"s{number % 3}"})
+        for number in range(options.clusters)
+    ]
+    for cluster in clusters:
+        repository.write({f"clusters/{cluster['metadata']['name']}.yaml": cluster})
+    for number in range(options.templates):
+        repository.write({f"apps/t{number:04}.yaml": a_template(number, options)})
+    for number in range(options.policies):
+        repository.write({f"policies/p{number:02}.yaml": a_placing_policy(number, options)})
+    repository.write({"policies/overrides.yaml": list(overrides(options))})
+    repository.commit({}, "the fleet")
+
+
+def a_template(number: int, options: argparse.Namespace) -> dict[str, Any]:
+    replicas = 2000 + number if options.shape == "distinct" else 10 + number % 5
+    made = a_deployment(f"app{number:04}", replicas=replicas, namespace=f"team{number % NAMESPACES:02}")
+    made["metadata"]["labels"]["policy"] = f"p{number % options.policies:02}"
+    container = made["spec"]["template"]["spec"]["containers"][0]
+    container["env"] = [{"name": f"SETTING_{index}", "value": f"value {index} of {number}"} for index in range(16)]
+    container["resources"] = {"requests": {"cpu": "100m", "memory": "64Mi"}}
+    return made
+
+
+def a_placing_policy(number: int, options: argparse.Namespace) -> dict[str, Any]:
+    """Policies in turn duplicate and divide by static weights; scattered and distinct ones all divide."""
+    placement: dict[str, Any] = {"clusterAffinity": {}}
+    if options.shape == "distinct" or (options.shape == "scattered" and number % 10 == 0):
+        weights = [
+            {"targetCluster": {"clusterNames": [f"member{index:04}"]}, "weight": 1 + (index * 7 + number) % 97}
+            for index in range(options.clusters)
+        ]
+        placement["replicaScheduling"] = {
+            "replicaSchedulingType": "Divided",
+            "replicaDivisionPreference": "Weighted",
+            "weightPreference": {"staticWeightList": weights},
+        }
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "ClusterPropagationPolicy",
+        "metadata": {"name": f"p{number:02}"},
+        "spec": {
+            "resourceSelectors": [
+                {
+                    "apiVersion": "apps/v1",
+                    "kind": "Deployment",
+                    "labelSelector": {"matchLabels": {"policy": f"p{number:02}"}},
+                }
+            ],
+            "placement": placement,
+        },
+    }
+
+
+def overrides(options: argparse.Namespace) -> Sequence[dict[str, Any]]:
+    """A registry per region and a label per stage: twelve classes of clusters."""
+    del options
+    rules = [
+        {
+            "targetCluster": {
+                "fieldSelector": {"matchExpressions": [{"key": "region", "operator": "In", "values": [region]}]}
+            },
+            "overriders": {
+                "imageOverrider": [{"component": "Registry", "operator": "replace", "value": f"{region}.example.com"}]
+            },
+        }
+        for region in REGIONS
+    ]
+    stages = [
+        {
+            "targetCluster": {"labelSelector": {"matchLabels": {"stage": f"s{stage}"}}},
+            "overriders": {"labelsOverrider": [{"operator": "add", "value": {"stage": f"s{stage}"}}]},
+        }
+        for stage in range(3)
+    ]
+    return [_cluster_override("registry", rules), _cluster_override("stage", stages)]
+
+
+def _cluster_override(name: str, rules: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "ClusterOverridePolicy",
+        "metadata": {"name": name},
+        "spec": {
+            "resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment"}],
+            "overrideRules": rules,
+        },
+    }
+
+
+def copied(origin: Path, target: Path) -> Path:
+    """Return a fresh copy of the repository, without any cache."""
+    shutil.copytree(origin, target)
+    return target
+
+
+def timed(path: Path, *arguments: str) -> Run:
+    """Run one pass in a process of its own."""
+    words = arguments or ("reconcile", "--bootstrap")
+    return measured(["-m", "reconciler", "-C", str(path), *words])
+
+
+def changed(path: Path, number: int) -> Run:
+    """Change one template's image and run a pass."""
+    name = f"apps/t{number:04}.yaml"
+    content = (path / name).read_text().replace("nginx:1.29", f"nginx:1.29.{number}")
+    Repository(path).commit({name: content}, "one template")
+    return timed(path, "reconcile")
+
+
+def measured(arguments: list[str]) -> Run:
+    """Run python and return what it took; its output is thrown away unless it fails."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.monotonic()
+    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    output, _ = process.communicate()
+    wall = time.monotonic() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert process.returncode == 0, output.decode()[-2000:]
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Run(wall, cpu, after.ru_maxrss / 1024)
+
+
+def report(what: str, runs: Sequence[Run]) -> None:
+    """Print medians."""
+    wall, cpu = statistics.median(run.wall for run in runs), statistics.median(run.cpu for run in runs)
+    print(f"  {what:28} {wall:7.3f} s wall {cpu:7.3f} s cpu, peak so far {max(run.peak for run in runs):6.0f} MiB")
+
+
+def profiled(path: Path) -> int:
+    """Run one cold pass in this process and print where its time went."""
+    from reconciler.cli import run
+
+    profile = cProfile.Profile()
+    profile.enable()
+    run(["-q", "-C", str(path), "reconcile", "--bootstrap"])
+    profile.disable()
+    pstats.Stats(profile).sort_stats("tottime").print_stats(25)
+    return 0
