@@ -1,6 +1,6 @@
 """Everything a commit of the source says, as values - or every problem it has, each with its file and line."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from overrides.policy import OverridePolicy
@@ -11,8 +11,8 @@ from render.model import Template
 from render.policy import PropagationPolicy
 
 from .desired_checks import absent_clusters, doubles, secrets, unknown_scopes
-from .desired_documents import IGNORE_HINT, Found, ParseCache, ReadBlobs, load_manifests
-from .desired_fleet import load_fleet
+from .desired_documents import IGNORE_HINT, Contents, Found, ParseCache, ReadBlobs, load_manifests
+from .desired_fleet import FleetSource, load_fleet
 from .desired_karmada import KarmadaObjects, karmada_objects
 from .desired_lines import Lines
 from .desired_roles import sorted_by_role
@@ -104,7 +104,7 @@ def load_source(
     skipped = tuple(sorted((*selection.skipped, *contents.skipped)))
     desired = replace(
         desired,
-        warnings=tuple(sorted((*_file_warnings(skipped), *lines.located(warnings)))),
+        warnings=tuple(sorted((*_file_warnings(home, contents, skipped), *lines.located(warnings)))),
         skipped=skipped,
         files=len(selection.files) - len(contents.skipped),
     )
@@ -140,8 +140,12 @@ def _mutual_warnings(karmada: KarmadaObjects, templates: Templates, fleet: Fleet
         yield from secrets(templates.placed, is_refused=False)
 
 
-def _file_warnings(skipped: Iterable[Skipped]) -> Iterable[Problem]:
-    return (Problem(each.path, 0, "", f"not read: {each.reason}") for each in skipped if each.reason in WARNED)
+def _file_warnings(home: FleetSource, contents: Contents, skipped: Iterable[Skipped]) -> Iterator[Problem]:
+    if not contents.manifests and not contents.problems:
+        yield Problem(home.folder or ".", 0, "", "no file here holds a Kubernetes manifest")
+    for each in skipped:
+        if each.reason in WARNED:
+            yield Problem(each.path, 0, "", f"not read: {each.reason}")
 
 
 def _size_problems(selection: Selection) -> Iterable[Problem]:

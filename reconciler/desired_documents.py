@@ -36,6 +36,7 @@ IGNORE_HINT = "if the file is no Kubernetes manifest, name it under source.ignor
 
 _BATCH_SIZE = 64 * 1024 * 1024
 _LFS = b"version https://git-lfs.github.com/spec/v1"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _MANIFEST = re.compile(rb"apiVersion|\bkind\b")
 _IDENTITY = ("apiVersion", "kind")
 
@@ -89,7 +90,7 @@ def load_manifests(files: Sequence[SourceFile], *, read: ReadBlobs, cache: Parse
 
 
 def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | None) -> Iterator[Outcome]:
-    known = cache.get_many({file.id for file in files}) if cache else {}
+    known = {} if cache is None else cache.get_many({file.id for file in files})
     fresh: dict[bytes, ParsedBlob] = {}
     for batch in _batches(files):
         blobs = read({file.id for file in batch if file.id not in known})
@@ -98,7 +99,7 @@ def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | 
                 yield from _manifests(file, known[file.id])
             else:
                 yield from _parsed(file, blobs[file.id], fresh)
-    if cache and fresh:
+    if cache is not None and fresh:
         cache.put_many(fresh)
 
 
@@ -121,11 +122,13 @@ def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) ->
         yield Skipped(file.path, Reason.LFS)
         return
     documents: ParsedBlob = ()
-    if _MANIFEST.search(content):
+    if content.startswith(_UTF_16) or _MANIFEST.search(content):
         read, errors = read_documents(content)
         documents = tuple((document.line, document.value) for document in read)
         if errors:
-            yield from (Problem(file.path, each.line, "", each.message, each.hint or IGNORE_HINT) for each in errors)
+            is_meant = b"apiVersion" in content
+            for error in errors:
+                yield Problem(file.path, error.line, "", error.message, error.hint if is_meant else IGNORE_HINT)
             if any(_has_identity(value) for _, value in documents):
                 yield from _manifests(file, documents)
             return

@@ -26,6 +26,11 @@ class FleetSource:
     ignore: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def expected_path(self) -> str:
+        """Where the fleet's argosy.yaml is, or would be."""
+        return f"{self.folder}/{FLEET_FILE}" if self.folder else FLEET_FILE
+
 
 def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> FleetSource:
     """Load the settings of the fleet at or above ``folder``, or else of the only one below it."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from render.admission import AdmittedKind
 from render.model import group_of
-from render.nearest import nearest
+from render.suggestions import nearest
 
 from .desired_documents import Found, Placed
 from .desired_fleet import GROUP, FleetSource
@@ -42,7 +42,7 @@ def _faults_of_ours(place: Placed, home: FleetSource) -> Iterable[Found]:
     kind = place.manifest["kind"]
     if kind == "Fleet":
         if place.file.path != home.path:
-            yield place.found("", "a Fleet is read from argosy.yaml alone", hint=f"move it to {home.path or 'there'}")
+            yield place.found("", "a Fleet is read from argosy.yaml alone", hint=f"move it to {home.expected_path}")
     elif kind not in _OTHERS:
         near = nearest(kind, ("Fleet", *_OTHERS))
         hint = f"did you mean {near!r}?" if near else f"known here: Fleet, {', '.join(_OTHERS)}"

@@ -14,7 +14,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 SCRATCH = ROOT / ".demo" / "shop"
-BRANCH = "argosy/rendered"
+BRANCH = "origin/argosy/rendered"
 ENVIRONMENT = {
     **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
@@ -33,6 +33,8 @@ def main() -> None:
     show(f"git ls-tree -r --name-only {BRANCH}")
     say("Who got what:")
     print(table(rendered_objects()))
+    say("What differs between a European and the American cluster:")
+    show(f"git diff --unified=0 {BRANCH}:clusters/berlin {BRANCH}:clusters/oregon")
     say("Nothing changed, so a second pass writes nothing.")
     show("argosy reconcile")
     say("Ten replicas instead of eight:")
