@@ -20,8 +20,12 @@ OPERATIONS = {
     "ReflectStatus": Operation.INTERPRET_STATUS,
 }
 UNTYPED = {Layer.CUSTOMIZATION, Layer.THIRD_PARTY}
-MADE = {"Completed", "CompletionsReached", "JobFailed", "NotebookFailed", "Ready", "TFJobFailed"}
-WORDING = ("message", "lastProbeTime", "lastTransitionTime")
+TIMED = ("PyTorchJobCreated", "PyTorchJobFailed", "PyTorchJobRunning", "PyTorchJobSucceeded")
+UNTIMED = ("Completed", "CompletionsReached", "JobFailed", "NotebookFailed", "Ready", "TFJobFailed")
+WORDING: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(TIMED, ("message",)),
+    **dict.fromkeys(UNTIMED, ("message", "lastProbeTime", "lastTransitionTime")),
+}
 
 
 def check(case: Case) -> str | None:
@@ -85,9 +89,8 @@ def _comparable(answer: Case, operation: Operation, layer: Layer) -> Any:
 
 
 def _without_wording(condition: dict[str, Any]) -> dict[str, Any]:
-    if condition.get("reason") not in MADE:
-        return condition
-    return {field: value for field, value in condition.items() if field not in WORDING}
+    wording = WORDING.get(condition.get("reason", ""), ())
+    return {field: value for field, value in condition.items() if field not in wording}
 
 
 def _canonical(value: Any) -> Any:

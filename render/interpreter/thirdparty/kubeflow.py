@@ -1,0 +1,190 @@
+"""Kubeflow training jobs: PyTorch, TensorFlow and MPI."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from render.interpreter.fields import count_at, mapping_at, objects_at, text_at, wrong_type
+from render.interpreter.operations import Interpretation, Items
+from render.interpreter.references import pod_dependencies
+from render.interpreter.requirements import pod_requirements
+from render.interpreter.statuses import collected
+from render.model import Manifest
+from render.resources import Component, DependentObject
+
+from .common import conditions_of, has_condition, made_condition, reported_fields
+
+COUNTERS = ("active", "succeeded", "failed")
+MPI_REPORTED = ("completionTime", "conditions", "lastReconcileTime", "replicaStatuses", "startTime")
+PYTORCH, TENSORFLOW, MPI = "pytorchReplicaSpecs", "tfReplicaSpecs", "mpiReplicaSpecs"
+ROLES: Mapping[str, Sequence[str]] = {
+    PYTORCH: ("Master", "Worker"),
+    TENSORFLOW: ("PS", "Worker", "Chief", "Master", "Evaluator"),
+}
+
+
+def role_components(job: Manifest, specs: str) -> Iterator[Component]:
+    """Yield a component per role, 1 replica where it says nothing."""
+    roles = mapping_at(job, "spec", specs)
+    for role in ROLES[specs]:
+        if roles.get(role) is not None:
+            yield _component(mapping_at(roles, role), name=role.lower(), default=1)
+
+
+def mpi_components(job: Manifest) -> Iterator[Component]:
+    """Yield a component per role by its own name; workers are 0 where they say nothing."""
+    for role, spec in sorted(mapping_at(job, "spec", MPI).items()):
+        yield _component(spec, name=role, default=0 if role == "Worker" else 1)
+
+
+def _component(spec: Mapping[str, Any], *, name: str, default: int) -> Component:
+    return Component(
+        name=name,
+        replicas=_number(spec.get("replicas"), default),
+        requirements=pod_requirements(mapping_at(spec, "template", "spec")),
+    )
+
+
+def _number(value: Any, default: int) -> int:
+    """Read a number, which may be written as text; no text is the default."""
+    if value is None or value == "":
+        return default
+    if isinstance(value, bool) or not str(value).removeprefix("-").isdecimal():
+        raise wrong_type(value, "a number", ("replicas",))
+    return int(value)
+
+
+def role_dependencies(job: Manifest, specs: str) -> set[DependentObject]:
+    """Return what the pods of all roles refer to."""
+    namespace = text_at(job, "metadata", "namespace")
+    templates = [mapping_at(spec, "template", "spec") for spec in mapping_at(job, "spec", specs).values()]
+    return set().union(*(pod_dependencies(template, namespace) for template in templates))
+
+
+def is_job_healthy(observed: Manifest) -> bool:
+    """Say whether the job has conditions at all, and has not failed."""
+    status = mapping_at(observed, "status")
+    return status.get("conditions") is not None and not has_condition(status, "Failed")
+
+
+def is_mpi_job_healthy(observed: Manifest) -> bool:
+    """Say whether the job has any condition, and has not failed."""
+    return bool(objects_at(observed, "status", "conditions")) and is_job_healthy(observed)
+
+
+def aggregated_pytorch(_template: Manifest, items: Items) -> Any:
+    """Add up the replicas; created, failed, succeeded or running as the members' conditions say."""
+    started, completed = _time(items, "startTime", min), _time(items, "completionTime", max)
+    conditions = []
+    if any(has_condition(status, "Created") for _, status in collected(items)):
+        conditions.append(_condition("Created", "the job is created", started))
+    failed, succeeded = _failed(items), _all_succeeded(items)
+    running = [condition for _, condition in conditions_of(items) if condition.get("type") == "Running"]
+    if failed:
+        conditions.append(_condition("Failed", f"the job failed in {', '.join(failed)}", completed))
+    elif succeeded:
+        conditions.append(_condition("Succeeded", "the job succeeded in every cluster", completed))
+    elif running:
+        since = max(text_at(condition, "lastTransitionTime") for condition in running)
+        conditions.append(_condition("Running", "the job is running", since))
+    return _status(items, conditions)
+
+
+def _condition(kind: str, message: str, since: str) -> dict[str, str]:
+    times = {"lastTransitionTime": since, "lastUpdateTime": since} if since else {}
+    return {**made_condition(kind, f"PyTorchJob{kind}", message), **times}
+
+
+def aggregated_tensorflow(template: Manifest, items: Items) -> Any:
+    """Add up the replicas; one failed member fails the job, all succeeded ones make it succeed."""
+    if not items:
+        return template.get("status")
+    if len(items) == 1:
+        return items[0].get("status")
+    conditions = []
+    if failed := _failed(items):
+        conditions.append(made_condition("Failed", "TFJobFailed", "the job failed", failed))
+    elif _all_succeeded(items):
+        conditions.append(made_condition("Succeeded", "Completed", "the job succeeded in every cluster"))
+    return _status(items, conditions)
+
+
+def aggregated_mpi(template: Manifest, items: Items) -> Any:
+    """Take a lone member's status as it is; add up several, and of each type of condition take the newest."""
+    if not items:
+        return template.get("status")
+    if len(items) == 1:
+        return items[0].get("status")
+    newest: dict[str, Mapping[str, Any]] = {}
+    for _, condition in conditions_of(items):
+        known = newest.setdefault(text_at(condition, "type"), condition)
+        if text_at(condition, "lastTransitionTime") > text_at(known, "lastTransitionTime"):
+            newest[text_at(condition, "type")] = condition
+    status = {
+        "completionTime": _time(items, "completionTime", max),
+        "conditions": list(newest.values()),
+        "lastReconcileTime": _time(items, "lastReconcileTime", max),
+        "replicaStatuses": _replica_statuses(items),
+        "startTime": _time(items, "startTime", min),
+    }
+    return {field: value for field, value in status.items() if value}
+
+
+def _status(items: Items, conditions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    replicas = {
+        role: {counter: count for counter, count in counters.items() if count}
+        for role, counters in _replica_statuses(items).items()
+    }
+    status = {
+        "conditions": conditions,
+        "replicaStatuses": {role: counters for role, counters in replicas.items() if counters},
+        "startTime": _time(items, "startTime", min),
+        "completionTime": _time(items, "completionTime", max) if items and _all_succeeded(items) else "",
+    }
+    return {field: value for field, value in status.items() if value}
+
+
+def _replica_statuses(items: Items) -> dict[str, dict[str, int]]:
+    """Add up the counters of each role."""
+    roles: dict[str, dict[str, int]] = {}
+    for _, status in collected(items):
+        for role, replicas in mapping_at(status, "replicaStatuses").items():
+            sums = roles.setdefault(role, dict.fromkeys(COUNTERS, 0))
+            for counter in COUNTERS:
+                sums[counter] += count_at(replicas, counter)
+    return roles
+
+
+def _failed(items: Items) -> list[str]:
+    return [member for member, status in collected(items) if has_condition(status, "Failed")]
+
+
+def _all_succeeded(items: Items) -> bool:
+    return bool(items) and sum(has_condition(status, "Succeeded") for _, status in collected(items)) == len(items or ())
+
+
+def _time(items: Items, field: str, pick: Any) -> str:
+    """Return the earliest or latest of the times that members have; empty when none has one."""
+    return str(pick(filter(None, (text_at(status, field) for _, status in collected(items))), default=""))
+
+
+KINDS: Mapping[tuple[str, str], Interpretation] = {
+    ("kubeflow.org/v1", "PyTorchJob"): Interpretation(
+        components=lambda job: role_components(job, PYTORCH),
+        aggregate=aggregated_pytorch,
+        health=is_job_healthy,
+        dependencies=lambda job: role_dependencies(job, PYTORCH),
+    ),
+    ("kubeflow.org/v1", "TFJob"): Interpretation(
+        components=lambda job: role_components(job, TENSORFLOW),
+        aggregate=aggregated_tensorflow,
+        health=is_job_healthy,
+        dependencies=lambda job: role_dependencies(job, TENSORFLOW),
+    ),
+    ("kubeflow.org/v2beta1", "MPIJob"): Interpretation(
+        components=mpi_components,
+        aggregate=aggregated_mpi,
+        reflect=lambda observed: reported_fields(observed, MPI_REPORTED),
+        health=is_mpi_job_healthy,
+    ),
+}
+"""The interpretation of each kind, by apiVersion and kind."""
