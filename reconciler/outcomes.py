@@ -22,7 +22,7 @@ def with_rendered_condition(
     if works is None or not works.failures:
         return binding if len(others) == len(binding.conditions) else replace(binding, conditions=others)
     message = "; ".join(sorted(_described(failure, names) for failure in works.failures))
-    reason = _reason(failure.error for failure in works.failures)
+    reason = failure_reason(failure.error for failure in works.failures)
     return _with_condition(replace(binding, conditions=others), reason, message, before, source)
 
 
@@ -49,6 +49,7 @@ def _described(failure: Failure, names: Sequence[str]) -> str:
     return f"{', '.join(names[index] for index in members(failure.clusters))}: {failure.error}"
 
 
-def _reason(errors: Iterable[Exception]) -> str:
+def failure_reason(errors: Iterable[Exception]) -> str:
+    """Return why objects could not be built: the interpreter's fault if any error is, else an override's."""
     is_interpreter = any(isinstance(error, InterpreterError) for error in errors)
     return INTERPRETER_FAILED if is_interpreter else OVERRIDE_FAILED

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from render.binding import Binding
+from render.bits import members
 from render.documents import emit, parse_documents
-from render.model import Manifest, TargetCluster
+from render.model import Manifest, ObjectRef, TargetCluster
 from render.parsing import binding_manifest
 
 from .frontpage import scheduled_reason
+from .outcomes import INTERPRETER_FAILED, RENDERED, failure_reason
 from .passes import Outcome
 from .tables import table
 from .workobjects import work_objects
@@ -57,12 +59,10 @@ def shown(outcome: Outcome, selection: Selection, *, shape: str, output: str) ->
         return summary(outcome, selection)
     if output == "name":
         return (f"{cluster} {path}\n" for cluster, path, _ in cluster_files(outcome, selection))
+    if output == "json":
+        return [_json(rendering(outcome, selection, shape))]
     documents = {"manifests": manifests, "works": works, "bindings": bindings}[shape](outcome, selection)
-    if output == "yaml":
-        return (f"---\n{emit(document).decode()}" for document in documents)
-    if shape == "manifests":
-        return [_json(rendering(outcome, selection))]
-    return [_json({"apiVersion": "v1", "kind": "List", "items": list(documents)})]
+    return (f"---\n{emit(document).decode()}" for document in documents)
 
 
 def _json(value: Any) -> str:
@@ -127,21 +127,39 @@ def unmatched_objects(outcome: Outcome) -> list[dict[str, str]]:
     return found
 
 
-def problems_of(outcome: Outcome) -> list[str]:
-    """Return a line for everything that could not be placed or built."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """Something that could not be placed or built: where (no clusters: nowhere), and why."""
+
+    ref: ObjectRef
+    reason: str
+    message: str
+    clusters: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where = f" in {', '.join(self.clusters)}" if self.clusters else ""
+        return f"{self.ref}{where}: {self.reason}: {self.message}"
+
+
+def problems_of(outcome: Outcome) -> list[Trouble]:
+    """Return everything that could not be placed or built, by object."""
+    built = outcome.rendered.built
     found = [
-        f"{binding.ref}: {condition.reason}: {condition.message}"
-        for binding in outcome.rendered.built.bindings
+        Trouble(ref=binding.ref, reason=condition.reason, message=condition.message)
+        for binding in built.bindings
         for condition in binding.conditions
-        if condition.status == "False" and condition.reason not in _EXPECTED
+        if condition.status == "False" and condition.type != RENDERED and condition.reason not in _EXPECTED
     ]
-    held = {binding.ref for binding in outcome.rendered.built.bindings}
-    found += [
-        f"{template.ref}: InterpreterFailed: {error}"
-        for template, error in outcome.rendered.built.claims.failed
-        if template.ref not in held
-    ]
-    return found
+    for template, error in built.claims.failed:
+        found.append(Trouble(ref=template.ref, reason=INTERPRETER_FAILED, message=str(error)))
+    for ref, error in built.following.failed:
+        found.append(Trouble(ref=ref, reason=INTERPRETER_FAILED, message=str(error)))
+    for ref, works in [*built.works.items(), *((each.ref, works) for each, works in outcome.rendered.namespaces)]:
+        for failure in works.failures:
+            clusters = tuple(built.index.names[index] for index in members(failure.clusters))
+            reason = failure_reason([failure.error])
+            found.append(Trouble(ref=ref, reason=reason, message=str(failure.error), clusters=clusters))
+    return sorted(found, key=lambda trouble: (trouble.ref, trouble.clusters))
 
 
 def cluster_files(outcome: Outcome, selection: Selection) -> Iterator[tuple[str, str, bytes]]:
@@ -188,8 +206,14 @@ def _cluster_of(work: Manifest) -> str:
     return str(work["metadata"]["namespace"]).removeprefix("karmada-es-")
 
 
-def rendering(outcome: Outcome, selection: Selection) -> dict[str, Any]:
+def rendering(outcome: Outcome, selection: Selection, shape: str) -> dict[str, Any]:
     """Return everything about a pass as one value; the README documents its fields."""
+    shaped: dict[str, Any] = {}
+    if shape == "manifests":
+        shaped["clusters"] = objects_by_cluster(outcome, selection)
+    elif shape == "works":
+        shaped["works"] = list(works(outcome, selection))
+    schedule = outcome.rendered.built.schedule
     return {
         "apiVersion": API_VERSION,
         "kind": "Rendering",
@@ -197,10 +221,20 @@ def rendering(outcome: Outcome, selection: Selection) -> dict[str, Any]:
         "previous": outcome.previous.commit if outcome.previous else None,
         "tree": outcome.rendered.tree.root.hex(),
         "changed": outcome.changed,
-        "clusters": objects_by_cluster(outcome, selection),
+        **shaped,
         "disconnected": list(outcome.rendered.tree.disconnected),
         "bindings": list(bindings(outcome, selection)),
+        "decisions": {str(ref): str(decision.trigger) for ref, decision in sorted(schedule.decisions.items())},
         "unmatched": unmatched_objects(outcome),
-        "problems": problems_of(outcome),
+        "problems": [_plain_trouble(trouble) for trouble in problems_of(outcome)],
         "warnings": [str(warning) for warning in outcome.source.desired.warnings],
+    }
+
+
+def _plain_trouble(trouble: Trouble) -> dict[str, Any]:
+    return {
+        "object": str(trouble.ref),
+        "clusters": list(trouble.clusters),
+        "reason": trouble.reason,
+        "message": trouble.message,
     }

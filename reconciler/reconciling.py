@@ -139,7 +139,7 @@ def _committed(
     else:
         click.echo(_said(outcome, commit, branch, dry_run=options.dry_run))
     for problem in problems:
-        log.warning(problem)
+        log.warning(str(problem))
     return 1 if problems else 0
 
 
@@ -166,6 +166,6 @@ def _as_json(outcome: Outcome, commit: str | None) -> str:
             {"cluster": removal.cluster, "objects": list(removal.paths), "held": removal.held}
             for removal in outcome.removals
         ],
-        "problems": problems_of(outcome),
+        "problems": [str(problem) for problem in problems_of(outcome)],
     }
     return json.dumps(value, indent=2, ensure_ascii=False)

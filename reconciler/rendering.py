@@ -47,7 +47,7 @@ def render_and_show(log: Log, options: RenderOptions) -> int:
         elif outcome.removals:
             _warn_of_removals(outcome, log)
     for problem in problems_of(outcome):
-        log.warning(problem)
+        log.warning(str(problem))
     return 1 if problems_of(outcome) else 0
 
 

@@ -38,6 +38,12 @@ class Tally:
     total: int = 0
     failures: list[Failure] = field(default_factory=list)
 
+    def count(self, case: Case, message: str | None) -> None:
+        """Count a case and its difference, if it has one."""
+        self.total += 1
+        if message is not None:
+            self.failures.append(Failure(case["id"], message, _cover(case, message)))
+
     @property
     def passed(self) -> int:
         return self.total - len(self.failures)
@@ -82,10 +88,7 @@ def run(cases: Iterable[Case], *, kind: str = "") -> dict[str, Tally]:
             continue
         tally = tallies.setdefault(case["kind"], Tally(case["kind"]))
         check = checks.get(tally.kind) or checks.setdefault(tally.kind, adapter(tally.kind))
-        tally.total += 1
-        message = check(case)
-        if message is not None:
-            tally.failures.append(Failure(case["id"], message, _cover(case, message)))
+        tally.count(case, check(case))
     return tallies
 
 
