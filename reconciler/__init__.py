@@ -11,13 +11,14 @@ import overrides
 import render
 
 if TYPE_CHECKING:
-    from .desired import Desired, load_desired
+    from .desired import Desired
+    from .loading import load_desired
 
 DISTRIBUTION = "argosy"
 
 __all__ = ["DISTRIBUTION", "Desired", "load_desired"]
 
-_MODULE_BY_NAME = {"Desired": "desired", "load_desired": "desired"}
+_MODULE_BY_NAME = {"Desired": "desired", "load_desired": "loading"}
 
 for _package in (overrides, render):
     if getattr(_package, "DISTRIBUTION", "") != DISTRIBUTION:

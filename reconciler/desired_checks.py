@@ -26,8 +26,15 @@ def doubles(named: Iterable[tuple[str, Placed]], lines: Lines) -> Iterator[Found
 
 
 def absent_clusters(places: Iterable[Placed], known: Collection[str]) -> Iterator[Found]:
-    """Yield a warning for each list of clusters in a policy that names some the source does not have."""
+    """Yield a warning for each list of clusters in a policy that names some the source does not have.
+
+    A source without any clusters gets one warning, at its first policy.
+    """
     for place in places:
+        if not known:
+            hint = "declare members as cluster.karmada.io/v1alpha1 Cluster, with labels and region"
+            yield place.found("", "the source has policies but no clusters, so nothing is scheduled", hint=hint)
+            return
         for path, names in _lists_of_clusters(place.manifest["spec"], "spec"):
             absent = [repr(name) for name in names if name not in known]
             if absent:

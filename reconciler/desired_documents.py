@@ -70,11 +70,11 @@ Outcome = Placed | Found | Problem | Skipped
 
 
 class Contents(NamedTuple):
-    """What the files hold: manifests; what is wrong with documents or whole files; files left out."""
+    """What the files hold: manifests, what is wrong with others, files that cannot be read, files left out."""
 
     manifests: tuple[Placed, ...]
-    found: tuple[Found, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[Found, ...]
+    unreadable: tuple[Problem, ...]
     skipped: tuple[Skipped, ...]
 
 
@@ -83,8 +83,8 @@ def load_manifests(files: Sequence[SourceFile], *, read: ReadBlobs, cache: Parse
     outcomes = list(_outcomes(files, read, cache))
     return Contents(
         manifests=tuple(each for each in outcomes if type(each) is Placed),
-        found=tuple(each for each in outcomes if type(each) is Found),
-        problems=tuple(each for each in outcomes if type(each) is Problem),
+        problems=tuple(each for each in outcomes if type(each) is Found),
+        unreadable=tuple(each for each in outcomes if type(each) is Problem),
         skipped=tuple(each for each in outcomes if type(each) is Skipped),
     )
 
@@ -126,7 +126,7 @@ def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) ->
         read, errors = read_documents(content)
         documents = tuple((document.line, document.value) for document in read)
         if errors:
-            is_meant = b"apiVersion" in content
+            is_meant = b"apiVersion" in content or content.startswith(_UTF_16)
             for error in errors:
                 yield Problem(file.path, error.line, "", error.message, error.hint if is_meant else IGNORE_HINT)
             if any(_has_identity(value) for _, value in documents):

@@ -67,10 +67,13 @@ def _parsed(file: SourceFile, read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ..
         return Fleet(), (Problem(file.path, 0, "", f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read"),)
     contents = load_manifests([file], read=read)
     fleets = [place for place in contents.manifests if _is_fleet(place)]
-    found = [*contents.found, *(place.found("", "a second Fleet in one file", hint="keep one") for place in fleets[1:])]
+    found = [
+        *contents.problems,
+        *(place.found("", "a second Fleet in one file", hint="keep one") for place in fleets[1:]),
+    ]
     outcome = admit(fleets[0].manifest) if fleets else Admitted(object=None)
     found += (Found(fleets[0], problem) for problem in outcome.problems)
-    problems = (*contents.problems, *Lines(read).located(found))
+    problems = (*contents.unreadable, *Lines(read).located(found))
     if not fleets and not problems:
         hint = "the least it may hold is apiVersion: argosy.dev/v1alpha1 and kind: Fleet"
         problems = (Problem(file.path, 0, "", "holds no document of kind Fleet", hint),)

@@ -43,13 +43,12 @@ class KarmadaObjects:
     override_policies: list[OverridePolicy] = field(default_factory=list)
     clusters: list[Cluster] = field(default_factory=list)
     customizations: list[Template] = field(default_factory=list)
-    webhooks: list[Template] = field(default_factory=list)
     admitted: list[tuple[str, Placed]] = field(default_factory=list)
     problems: list[Found] = field(default_factory=list)
     warnings: list[Found] = field(default_factory=list)
 
 
-def karmada_objects(places: Iterable[tuple[Placed, AdmittedKind]], *, default_namespace: str) -> KarmadaObjects:
+def load_karmada(places: Iterable[tuple[Placed, AdmittedKind]], *, default_namespace: str) -> KarmadaObjects:
     """Admit each object and return the values of those that may be."""
     objects, placements = KarmadaObjects(), Placements()
     for place, kind in places:

@@ -11,6 +11,7 @@ from .desired_documents import Found, Placed
 from .desired_fleet import GROUP, FleetSource
 from .desired_karmada import admitted_kind
 
+_WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
 _OTHERS = ("PolicyTest",)
 
 
@@ -19,6 +20,7 @@ class Roles:
     """Manifests by what they are to Argosy; tests of policies are for ``argosy test`` and stay out."""
 
     templates: list[Placed] = field(default_factory=list)
+    webhooks: list[Placed] = field(default_factory=list)
     admitted: list[tuple[Placed, AdmittedKind]] = field(default_factory=list)
     problems: list[Found] = field(default_factory=list)
 
@@ -31,10 +33,12 @@ def sorted_by_role(places: Iterable[Placed], home: FleetSource) -> Roles:
             roles.problems += _faults_of_ours(place, home)
             continue
         kind = admitted_kind(place.manifest)
-        if kind is None:
-            roles.templates.append(place)
-        else:
+        if kind is not None:
             roles.admitted.append((place, kind))
+        elif place.manifest["kind"] == _WEBHOOKS and group_of(place.manifest["apiVersion"]) == "config.karmada.io":
+            roles.webhooks.append(place)
+        else:
+            roles.templates.append(place)
     return roles
 
 

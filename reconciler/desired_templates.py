@@ -64,6 +64,19 @@ def load_templates(places: Iterable[Placed], *, is_namespaced: IsNamespaced, def
     return loaded
 
 
+def load_webhooks(places: Iterable[Placed]) -> Templates:
+    """Check each manifest of a kind that teaches the interpreter and is cluster-scoped."""
+    loaded = Templates()
+    for place in places:
+        findings = Findings()
+        check_identity(place.manifest, findings)
+        loaded.problems += (Found(place, problem) for problem in findings.problems)
+        if not findings.problems:
+            manifest = with_namespace(place.manifest, is_namespaced=False, default="")
+            loaded.placed.append((template_of(place, manifest), place))
+    return loaded
+
+
 def template_of(place: Placed, manifest: Manifest) -> Template:
     """Return the template of a manifest whose identity is checked and whose namespace is settled."""
     return Template(

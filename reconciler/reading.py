@@ -10,8 +10,9 @@ from render.model import ObjectRef
 from render.parsing import Placements
 
 from .binding_files import parse_binding_file
-from .desired import Desired, load_desired
+from .desired import Desired
 from .facts import ClusterFacts, Facts
+from .loading import load_desired
 from .previous import Previous, RenderedTree
 from .repository import CommitInfo, Repository, Snapshot
 from .trailers import SOURCE, VERSION
