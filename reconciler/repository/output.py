@@ -116,7 +116,7 @@ def _remove(below: Beneath, path: str) -> bool:
     parts = path.split("/")
     try:
         os.unlink(parts[-1], dir_fd=below.folder(tuple(parts[:-1])))
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         return False
     with suppress(OSError):
         for depth in range(len(parts) - 1, 0, -1):

@@ -1,0 +1,367 @@
+"""Remotes: mirrors that are private and whole, fetches that change nothing else, pushes that never overwrite."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from reconciler.repository import Fetching, NewCommit, RefUpdate, Remote, RemoteTips, open_repository
+from reconciler.repository import Repository as Opened
+from render.errors import GitError, SourceMoved
+from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
+
+from .build import Repository
+
+RENDERED = "refs/heads/argosy/rendered"
+
+
+def an_upstream(tmp_path: Path) -> Repository:
+    """A bare repository with a branch, a tag and a commit."""
+    work = Repository.create(tmp_path / "work")
+    work.commit({"argosy.yaml": "a: 1\n"}, "Add the shop")
+    work.git("tag", "-a", "-m", "first", "v1")
+    work.git("clone", "-q", "--bare", str(work.path), str(tmp_path / "upstream.git"))
+    work.git("remote", "add", "origin", str(tmp_path / "upstream.git"))
+    return Repository(tmp_path / "upstream.git")
+
+
+def a_mirror(tmp_path: Path, *, refresh: bool = True) -> Opened:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    return open_repository(f"file://{tmp_path / 'upstream.git'}", environment=environment, refresh=refresh)
+
+
+def a_commit(opened: Opened, content: str, parents: tuple[str, ...] = ()) -> NewCommit:
+    id_ = object_id("blob", content.encode(), opened.algorithm)
+    tree = encode_tree([TreeEntry(b"README.md", BLOB_MODE, id_)])
+    tree_id = object_id("tree", tree, opened.algorithm)
+    commit = opened.commit_tree(tree_id, parents, "Render", {}, time=1)
+    opened.store(blobs={id_: content.encode()}, trees={tree_id: tree}, commits=[commit])
+    return commit
+
+
+# Mirrors
+
+
+def test_a_mirror_answers_for_the_remote(tmp_path: Path) -> None:
+    upstream = an_upstream(tmp_path)
+    head = upstream.git("rev-parse", "main")
+    opened = a_mirror(tmp_path)
+    assert [opened.resolve(name) for name in ("HEAD", "main", "refs/heads/main", "v1", head[:8])] == [head] * 5
+    assert [file.path for file in opened.snapshot(head).files] == ["argosy.yaml"]
+    assert opened.folder.work_tree is None
+    assert opened.refs("refs/") == {
+        "refs/remotes/origin/main": head,
+        "refs/tags/v1": upstream.git("rev-parse", "v1"),
+    }
+
+
+def test_a_mirror_is_private(tmp_path: Path) -> None:
+    an_upstream(tmp_path)
+    opened = a_mirror(tmp_path)
+    a_commit(opened, "x")
+    for folder, _, files in os.walk(tmp_path / "cache" / "argosy"):
+        assert stat.S_IMODE(Path(folder).stat().st_mode) == 0o700, folder
+        for name in files:
+            path = Path(folder) / name
+            assert stat.S_IMODE(path.stat().st_mode) & 0o077 in (0, 0o044), path
+    outside = [path for path in (tmp_path / "cache" / "argosy").glob("*") if path.is_file()]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in outside] == [0o600]
+
+
+def test_a_mirror_follows_the_remote(tmp_path: Path) -> None:
+    upstream = an_upstream(tmp_path)
+    a_mirror(tmp_path)
+    work = Repository(tmp_path / "work")
+    second = work.commit({"argosy.yaml": "a: 2\n"})
+    work.git("push", "-q", "origin", "main", "main:gone")
+    assert a_mirror(tmp_path).resolve("main") == second
+    assert a_mirror(tmp_path).tip("refs/remotes/origin/gone") == second
+    work.git("push", "-q", "origin", ":gone")
+    upstream.git("update-ref", "refs/heads/main", f"{second}~1")
+    assert a_mirror(tmp_path, refresh=False).resolve("main") == second
+    opened = a_mirror(tmp_path)
+    assert (opened.resolve("main"), opened.tip("refs/remotes/origin/gone")) == (upstream.git("rev-parse", "main"), None)
+
+
+def test_a_mirror_follows_the_default_branch(tmp_path: Path) -> None:
+    upstream = an_upstream(tmp_path)
+    a_mirror(tmp_path)
+    work = Repository(tmp_path / "work")
+    work.git("checkout", "-q", "-b", "trunk")
+    second = work.commit({"argosy.yaml": "a: 2\n"})
+    work.git("push", "-q", "origin", "trunk")
+    upstream.git("symbolic-ref", "HEAD", "refs/heads/trunk")
+    assert a_mirror(tmp_path).resolve("HEAD") == second
+
+
+def test_what_a_mirror_prepares_is_not_lost_in_a_fetch(tmp_path: Path) -> None:
+    an_upstream(tmp_path)
+    opened = a_mirror(tmp_path)
+    commit = a_commit(opened, "x")
+    opened.update_ref(RENDERED, commit.id, None)
+    Repository(tmp_path / "work").git("push", "-q", "origin", "main:argosy/rendered")
+    again = a_mirror(tmp_path)
+    assert again.tip(RENDERED) == commit.id
+    assert again.resolve("argosy/rendered") == again.resolve("main")
+
+
+@pytest.mark.parametrize("form", ["git@example.com:{}", "ssh://git@example.com{}"])
+def test_a_remote_is_reached_by_ssh(tmp_path: Path, form: str) -> None:
+    """A program in place of ssh runs on this machine what it would run on the other."""
+    upstream = an_upstream(tmp_path)
+    program = tmp_path / "ssh.sh"
+    program.write_text(
+        '#!/bin/sh\nwhile [ "$1" != git@example.com ]; do shift; done; shift; exec sh -c "$*"\n', "utf-8"
+    )
+    program.chmod(0o755)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "GIT_SSH_COMMAND": str(program)}
+    opened = open_repository(form.format(upstream.path), environment=environment)
+    assert opened.resolve("main") == upstream.git("rev-parse", "main")
+    commit = a_commit(opened, "1")
+    opened.push("origin", [RefUpdate(RENDERED, commit.id, None)])
+    assert upstream.git("rev-parse", RENDERED) == commit.id
+
+
+def test_an_empty_remote_has_a_mirror_without_commits(tmp_path: Path) -> None:
+    upstream = Repository.create(tmp_path / "upstream.git", bare=True)
+    opened = a_mirror(tmp_path)
+    assert opened.refs("refs/") == {}
+    with pytest.raises(GitError, match="there is no commit 'main'"):
+        opened.resolve("main")
+    opened.push("origin", [RefUpdate(RENDERED, a_commit(opened, "x").id, None)])
+    assert upstream.git("log", "--format=%s", "argosy/rendered") == "Render"
+
+
+def test_a_mirror_has_the_hash_of_its_remote(tmp_path: Path) -> None:
+    work = Repository(tmp_path / "work")
+    work.path.mkdir()
+    work.git("init", "-q", "-b", "main", "--object-format=sha256")
+    head = work.commit({"argosy.yaml": "a: 1\n"})
+    work.git("clone", "-q", "--bare", str(work.path), str(tmp_path / "upstream.git"))
+    opened = a_mirror(tmp_path)
+    assert (opened.algorithm, opened.resolve("main"), len(head)) == ("sha256", head, 64)
+
+
+def test_a_half_made_mirror_is_made_again(tmp_path: Path) -> None:
+    upstream = an_upstream(tmp_path)
+    folder = a_mirror(tmp_path).folder.git_dir
+    (folder / "HEAD").unlink()
+    assert a_mirror(tmp_path, refresh=False).resolve("main") == upstream.git("rev-parse", "main")
+
+
+def test_a_password_in_the_address_is_written_nowhere(tmp_path: Path) -> None:
+    """Port 9 of this machine answers nobody."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    with pytest.raises(GitError) as caught:
+        open_repository("https://me:s3cret@127.0.0.1:9/fleet.git", environment=environment)
+    assert "s3cret" not in str(caught.value)
+    for path in tmp_path.rglob("*"):
+        assert "s3cret" not in path.name
+        assert path.is_dir() or b"s3cret" not in path.read_bytes()
+    outside = {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": "relative"}
+    with pytest.raises(GitError, match="XDG_CACHE_HOME is not an absolute path"):
+        open_repository("https://127.0.0.1:9/x", environment=outside)
+
+
+OPENER = """
+import os, sys
+from reconciler.repository import open_repository
+print("ready", flush=True)
+sys.stdin.readline()
+print(open_repository(sys.argv[1]).resolve("main"))
+"""
+
+
+def test_many_may_open_a_mirror_at_once(tmp_path: Path) -> None:
+    upstream = an_upstream(tmp_path)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    command, pipe = [sys.executable, "-c", OPENER, f"file://{upstream.path}"], subprocess.PIPE
+    running = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) for _ in range(3)]
+    for process in running:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    assert {process.communicate("go\n")[0].strip() for process in running} == {upstream.git("rev-parse", "main")}
+
+
+# Fetching
+
+
+def test_a_fetch_changes_nothing_but_the_refs_asked_for(tmp_path: Path) -> None:
+    upstream = an_upstream(tmp_path)
+    clone = Repository(tmp_path / "clone")
+    upstream.git("clone", "-q", str(upstream.path), str(clone.path))
+    work = Repository(tmp_path / "work")
+    second = work.commit({"argosy.yaml": "a: 2\n"})
+    work.git("tag", "v2")
+    work.git("push", "-q", "origin", "main", "main:other", "v2")
+    before = {path.name for path in (clone.path / ".git").iterdir()}
+    opened = open_repository(clone.path)
+    seen: list[tuple[str, int, int]] = []
+    fetching = Fetching(refspecs=["+refs/heads/other:refs/remotes/origin/other"])
+    opened.fetch("origin", fetching, lambda *progress: seen.append(progress))
+    assert opened.tip("refs/remotes/origin/other") == second
+    names = ("HEAD", "main", "other")
+    assert opened.refs("refs/remotes/origin/").keys() == {f"refs/remotes/origin/{name}" for name in names}
+    assert opened.refs("refs/tags/").keys() == {"refs/tags/v1"}
+    assert {path.name for path in (clone.path / ".git").iterdir()} == before
+    assert {stage for stage, _, _ in seen} >= {"counting"}
+
+
+def test_a_fetch_may_be_shallow_and_may_prune(tmp_path: Path) -> None:
+    upstream = an_upstream(tmp_path)
+    work = Repository(tmp_path / "work")
+    work.commit({"argosy.yaml": "a: 2\n"})
+    work.git("push", "-q", "origin", "main", "main:gone")
+    clone = Repository.create(tmp_path / "clone")
+    opened = open_repository(clone.path)
+    refspecs = ["+refs/heads/*:refs/remotes/origin/*"]
+    opened.fetch(f"file://{upstream.path}", Fetching(refspecs=refspecs, depth=1))
+    assert clone.git("rev-list", "--count", "refs/remotes/origin/main") == "1"
+    work.git("push", "-q", "origin", ":gone")
+    opened.fetch(f"file://{upstream.path}", Fetching(refspecs=refspecs, prune=True))
+    assert opened.refs("refs/remotes/").keys() == {"refs/remotes/origin/main"}
+
+
+def test_a_fetch_of_what_is_not_there_is_an_error(tmp_path: Path) -> None:
+    an_upstream(tmp_path)
+    opened = open_repository(tmp_path / "work")
+    with pytest.raises(GitError) as caught:
+        opened.fetch("origin", Fetching(refspecs=["refs/heads/nope:refs/remotes/origin/nope"]))
+    assert str(caught.value) == "git fetch: couldn't find remote ref refs/heads/nope"
+
+
+def test_remotes_and_what_they_have(tmp_path: Path) -> None:
+    upstream = an_upstream(tmp_path)
+    head, tag = upstream.git("rev-parse", "main"), upstream.git("rev-parse", "v1")
+    work = Repository(tmp_path / "work")
+    work.git("remote", "add", "backup", "https://me:s3cret@example.com/x")
+    opened = open_repository(work.path)
+    assert opened.remotes() == (
+        Remote(name="backup", address="https://***@example.com/x"),
+        Remote(name="origin", address=str(upstream.path)),
+    )
+    offered = opened.remote_tips("origin")
+    assert offered == RemoteTips(
+        head="refs/heads/main", tips={"HEAD": head, "refs/heads/main": head, "refs/tags/v1": tag}
+    )
+    assert opened.remote_tips(str(upstream.path), ["refs/heads/main", RENDERED]).tips == {"refs/heads/main": head}
+
+
+# Pushing
+
+
+class Race(NamedTuple):
+    why: str
+    stands: str
+    expected: str
+
+
+RACES = [
+    Race("it was expected to be absent", "first", ""),
+    Race("it stands elsewhere", "first", "second"),
+    Race("it is gone", "", "first"),
+]
+
+
+@pytest.mark.parametrize("case", RACES, ids=lambda case: case.why)
+def test_a_push_from_elsewhere_than_expected_is_refused(tmp_path: Path, case: Race) -> None:
+    upstream = an_upstream(tmp_path)
+    opened = a_mirror(tmp_path)
+    ids = {"first": a_commit(opened, "1").id, "second": a_commit(opened, "2").id}
+    if case.stands:
+        opened.push("origin", [RefUpdate(RENDERED, ids[case.stands], None)])
+    new = a_commit(opened, "3")
+    with pytest.raises(SourceMoved) as caught:
+        opened.push("origin", [RefUpdate(RENDERED, new.id, ids.get(case.expected))])
+    assert str(caught.value) == f"git push: {RENDERED}: stale info\n  hint: somebody was faster; run again"
+    assert upstream.git("rev-parse", "--verify", "-q", RENDERED, check=False) == ids.get(case.stands, "")
+
+
+def test_a_push_moves_what_stands_where_it_was_expected(tmp_path: Path) -> None:
+    upstream = an_upstream(tmp_path)
+    opened = a_mirror(tmp_path)
+    first, unrelated = a_commit(opened, "1"), a_commit(opened, "2")
+    seen: list[str] = []
+    opened.push("origin", [RefUpdate(RENDERED, first.id, None)], lambda stage, _done, _count: seen.append(stage))
+    assert "writing" in seen
+    opened.push("origin", [RefUpdate(RENDERED, unrelated.id, first.id)])
+    assert upstream.git("rev-parse", RENDERED) == unrelated.id
+    assert opened.tip("refs/remotes/origin/argosy/rendered") == unrelated.id
+    opened.push("origin", [RefUpdate(RENDERED, None, unrelated.id)])
+    assert upstream.git("for-each-ref", "refs/heads/argosy") == ""
+    assert upstream.git("fsck", "--full", "--strict", "--no-dangling") == ""
+
+
+def test_branches_are_pushed_together_or_not_at_all(tmp_path: Path) -> None:
+    upstream = an_upstream(tmp_path)
+    opened = a_mirror(tmp_path)
+    commit = a_commit(opened, "1")
+    main = upstream.git("rev-parse", "main")
+    wrong = [RefUpdate(RENDERED, commit.id, None), RefUpdate("refs/heads/main", commit.id, commit.id)]
+    with pytest.raises(SourceMoved, match="refs/heads/main: stale info"):
+        opened.push("origin", wrong)
+    assert upstream.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads") == f"refs/heads/main {main}"
+
+
+def test_a_rule_of_the_server_is_quoted(tmp_path: Path) -> None:
+    upstream = an_upstream(tmp_path)
+    hook = upstream.path / "hooks" / "pre-receive"
+    hook.write_text("#!/bin/sh\necho 'signed commits only' >&2\nexit 1\n", encoding="utf-8")
+    hook.chmod(0o755)
+    opened = a_mirror(tmp_path)
+    with pytest.raises(GitError) as caught:
+        opened.push("origin", [RefUpdate(RENDERED, a_commit(opened, "1").id, None)])
+    assert not isinstance(caught.value, SourceMoved)
+    assert str(caught.value) == (
+        f"git push: {RENDERED}: pre-receive hook declined; signed commits only"
+        "\n  hint: a rule of the server refused the push; its words are above"
+    )
+
+
+def test_a_remote_that_is_gone_says_so(tmp_path: Path) -> None:
+    an_upstream(tmp_path)
+    opened = open_repository(tmp_path / "work")
+    (tmp_path / "upstream.git").rename(tmp_path / "moved.git")
+    with pytest.raises(GitError) as caught:
+        opened.push("origin", [RefUpdate(RENDERED, opened.resolve("main"), None)])
+    assert str(caught.value) == (
+        f"git push: '{tmp_path / 'upstream.git'}' does not appear to be a git repository"
+        "\n  hint: check the address of the remote: git remote -v"
+    )
+
+
+PUSHER = """
+import sys
+from pathlib import Path
+from reconciler.repository import RefUpdate, open_repository
+from render.errors import SourceMoved
+opened = open_repository(Path(sys.argv[1]))
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    opened.push("origin", [RefUpdate("refs/heads/argosy/rendered", sys.argv[2], None)])
+except SourceMoved:
+    print("moved")
+else:
+    print("won")
+"""
+
+
+def test_of_racing_pushes_one_wins(tmp_path: Path) -> None:
+    upstream = an_upstream(tmp_path)
+    opened = open_repository(tmp_path / "work")
+    racers = []
+    for number in range(3):
+        commit = a_commit(opened, f"{number}")
+        command, pipe = [sys.executable, "-c", PUSHER, str(tmp_path / "work"), commit.id], subprocess.PIPE
+        racers.append((commit.id, subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)))
+    for _, racer in racers:
+        assert racer.stdout is not None
+        assert racer.stdout.readline() == "ready\n"
+    ended = {commit: racer.communicate("go\n")[0].strip() for commit, racer in racers}
+    assert sorted(ended.values()) == ["moved", "moved", "won"]
+    assert ended[upstream.git("rev-parse", RENDERED)] == "won"
