@@ -35,12 +35,18 @@ class ResourceModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceSummary:
-    """Capacity of a cluster: resource name -> quantity text; ``modelings`` maps a grade to its node count."""
+    """Capacity of a cluster: resource name -> quantity text; ``modelings`` maps a grade to its node count.
+
+    ``is_declared``: it is what the source says, so that nothing this fleet has placed is in it. Of an observed one,
+    ``reserved`` is what earlier passes placed since it was observed.
+    """
 
     allocatable: Mapping[str, str] = field(default_factory=dict)
     allocating: Mapping[str, str] = field(default_factory=dict)
     allocated: Mapping[str, str] = field(default_factory=dict)
     modelings: tuple[tuple[int, int], ...] = ()
+    is_declared: bool = False
+    reserved: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from render.model import Manifest
 
 
 def cluster(manifest: Manifest, *, path: str = "", document: int = 0) -> Cluster:
-    """Return the value of an admitted Cluster; a status without APIs records none (None)."""
+    """Return the value of an admitted Cluster: a status without APIs records none (None), its capacity is declared."""
     metadata, spec, status = manifest["metadata"], manifest["spec"], manifest.get("status") or {}
     return Cluster(
         name=metadata["name"],
@@ -21,7 +21,7 @@ def cluster(manifest: Manifest, *, path: str = "", document: int = 0) -> Cluster
         api_enablements=_api_enablements(status.get("apiEnablements")),
         resource_summary=_resource_summary(status.get("resourceSummary")),
         is_terminating=bool(metadata.get("deletionTimestamp")),
-        sync_mode=spec["syncMode"],
+        sync_mode=spec.get("syncMode") or "",
         path=path,
         document=document,
     )
@@ -57,6 +57,7 @@ def _resource_summary(plain: Manifest | None) -> ResourceSummary | None:
         allocating=_quantities(plain.get("allocating")),
         allocated=_quantities(plain.get("allocated")),
         modelings=tuple((each["grade"], each["count"]) for each in plain.get("allocatableModelings") or ()),
+        is_declared=True,
     )
 
 

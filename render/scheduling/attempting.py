@@ -10,7 +10,7 @@ from .candidates import LOCALITY_SCORE, ordered
 from .decisions import Reason, Refusal, Trigger
 from .filters import Filters, no_cluster_fits, rejections
 from .replicas import Division, assign_replicas
-from .retention import retained
+from .retention import Extension, extension_of
 from .rules import AffinityGroup, Strategy, assignment_strategy
 from .spread import Selection, select_clusters
 from .state import PassState
@@ -100,23 +100,28 @@ def _selected(
     spread = task.rules.spread
     if spread is None:
         return None, _everywhere(state, task, group, feasible)
+    if state.options.rescheduling is Rescheduling.SOURCE and trigger is Trigger.DUPLICATED_OR_NON_WORKLOAD:
+        extension = extension_of(task.holding.clusters, feasible, spread, state.index)
+        if extension is not None:
+            return None, [*task.holding.replicas, *_added(state, task, group, extension)]
     available = _available(state, task)
-    candidates = _ordered(task, group, feasible, available)
-    held = task.holding.replicas
     is_duplicated = task.rules.strategy is Strategy.DUPLICATED
     selection = Selection(
-        candidates=candidates,
+        candidates=_ordered(task, group, feasible, available),
         available=available,
-        scores=dict.fromkeys(held, LOCALITY_SCORE),
+        scores=dict.fromkeys(task.holding.replicas, LOCALITY_SCORE),
         replicas=task.binding.replicas,
         is_duplicated=is_duplicated,
         needed=None if is_duplicated else 1 if len(task.binding.components) > 1 else task.binding.replicas,
     )
-    if state.options.rescheduling is Rescheduling.SOURCE and trigger is Trigger.DUPLICATED_OR_NON_WORKLOAD and held:
-        places = retained(list(held), candidates, spread, state.index)
-        if places is not None:
-            return selection, places
     return selection, select_clusters(selection, spread, state.index)
+
+
+def _added(state: PassState, task: Task, group: AffinityGroup, extension: Extension) -> list[int]:
+    """Return the best clusters to add to those held; what is full asks for no estimate."""
+    if not extension.most or not extension.pool:
+        return []
+    return _ordered(task, group, extension.pool, _available(state, task))[: extension.most]
 
 
 def _everywhere(state: PassState, task: Task, group: AffinityGroup, feasible: Mask) -> list[int]:

@@ -6,10 +6,12 @@ next estimate is asked for, so that a pass which never asks never pays.
 """
 
 from collections.abc import Sequence
+from fractions import Fraction
+from itertools import chain
 
 from render.cluster import Cluster, ResourceSummary
 from render.cluster_index import ClusterIndex
-from render.quantity import milli, parse_quantity, rounded_up
+from render.quantity import QuantityFormat, format_quantity, milli, parse_quantity, rounded_up
 from render.resources import Component, ReplicaRequirements
 
 from .models import Nodes, modelled_nodes, placed_on, room_on, sets_on
@@ -34,7 +36,7 @@ class Estimate:
 class Capacity:
     """What is left of each cluster's capacity; ``take`` lowers it."""
 
-    __slots__ = ("_changed", "_columns", "_estimates", "_index", "_nodes", "_taken", "_uses_models")
+    __slots__ = ("_changed", "_columns", "_estimates", "_index", "_nodes", "_reserved", "_taken", "_uses_models")
 
     def __init__(self, index: ClusterIndex, *, uses_models: bool = True) -> None:
         self._index = index
@@ -42,8 +44,13 @@ class Capacity:
         self._columns: dict[str, list[int]] = {}
         self._nodes: dict[int, list[Nodes]] | None = None
         self._estimates: dict[Request | None, Estimate] = {}
-        self._taken: list[tuple[Request, Shares]] = []
+        self._taken: dict[Request, list[Shares]] = {}
         self._changed: list[int] = []
+        self._reserved = {
+            position
+            for position, cluster in enumerate(index.clusters)
+            if cluster.resource_summary is not None and cluster.resource_summary.reserved
+        }
 
     def replicas(self, requirements: ReplicaRequirements | None) -> Sequence[int]:
         """Return how many replicas fit each cluster, by index; valid until the next call of ``take``.
@@ -73,20 +80,51 @@ class Capacity:
 
     def take(self, requirements: ReplicaRequirements | None, shares: Shares) -> None:
         """Note that clusters now hold more replicas: pairs of a cluster's index and their number."""
-        self._taken.append((request_of(requirements), shares))
+        if shares:
+            self._taken.setdefault(request_of(requirements), []).append(shares)
+
+    def reserved(self) -> dict[str, dict[str, str]]:
+        """Return what is reserved of each cluster's observed capacity now: what was, and what this pass has taken."""
+        self._settle()
+        reserved = {}
+        for position, cluster in enumerate(self._index.clusters):
+            summary = cluster.resource_summary
+            if summary is None or summary.is_declared:
+                continue
+            amounts = {name: _reserved(summary, name, column[position]) for name, column in self._columns.items()}
+            reserved[cluster.name] = {name: amount for name, amount in sorted(amounts.items()) if amount != "0"}
+        return reserved
 
     def _settle(self) -> None:
-        for request, shares in self._taken:
+        for request, taken in self._taken.items():
             columns = [(self._column(name), amount) for name, amount in ((PODS, 1), *request)]
-            for position, replicas in shares:
-                for column, amount in columns:
-                    column[position] -= amount * replicas
-                self._changed.append(position)
-            nodes_by_cluster = self._modelled()
-            for position, replicas in shares if nodes_by_cluster else ():
-                if position in nodes_by_cluster:
-                    nodes_by_cluster[position] = placed_on(nodes_by_cluster[position], request, replicas)
+            if sum(map(len, taken)) < len(self._index.clusters):
+                self._subtract_each(columns, taken)
+            else:
+                self._subtract_all(columns, taken)
+            self._place(request, taken)
         self._taken.clear()
+
+    def _subtract_each(self, columns: Sequence[tuple[list[int], int]], taken: Sequence[Shares]) -> None:
+        for position, replicas in chain.from_iterable(taken):
+            for column, amount in columns:
+                column[position] -= amount * replicas
+            self._changed.append(position)
+
+    def _subtract_all(self, columns: Sequence[tuple[list[int], int]], taken: Sequence[Shares]) -> None:
+        """Subtract what many placements took in one go; every estimate is then found anew."""
+        total = [0] * len(self._index.clusters)
+        for position, replicas in chain.from_iterable(taken):
+            total[position] += replicas
+        for column, amount in columns:
+            column[:] = [free - amount * replicas for free, replicas in zip(column, total, strict=True)]
+        self._estimates.clear()
+
+    def _place(self, request: Request, taken: Sequence[Shares]) -> None:
+        nodes_by_cluster = self._modelled()
+        for position, replicas in chain.from_iterable(taken) if nodes_by_cluster else ():
+            if position in nodes_by_cluster:
+                nodes_by_cluster[position] = placed_on(nodes_by_cluster[position], request, replicas)
 
     def _estimated(self, request: Request | None) -> list[int]:
         values = self._by_columns(request or (), 1)
@@ -97,10 +135,13 @@ class Capacity:
     def _estimated_at(self, position: int, request: Request | None) -> int:
         pods = min(max(self._column(PODS)[position], 0), UNLIMITED)
         nodes = None if request is None else self._modelled().get(position)
+        room = [pods]
         if request is not None and nodes is not None:
-            return min(pods, room_on(nodes, request))
-        room = (self._column(name)[position] // amount for name, amount in request or ())
-        return max(min((pods, *room)), 0)
+            room.append(room_on(nodes, request))
+        if nodes is None or position in self._reserved:
+            # On which nodes an earlier pass placed is not recorded: what it reserved only counts in sums.
+            room += [self._column(name)[position] // amount for name, amount in request or ()]
+        return max(min(room), 0)
 
     def _by_columns(self, request: Request, pods: int) -> list[int]:
         values = [free // pods if free < UNLIMITED else UNLIMITED for free in self._column(PODS)]
@@ -134,7 +175,13 @@ def _free(summary: ResourceSummary | None, resource: str) -> int:
     if summary is None or resource not in summary.allocatable:
         return 0
     free = parse_quantity(summary.allocatable[resource])
-    for used in (summary.allocated, summary.allocating):
+    for used in (summary.allocated, summary.allocating, summary.reserved):
         if resource in used:
             free -= parse_quantity(used[resource])
     return milli(free) if resource == CPU else rounded_up(free)
+
+
+def _reserved(summary: ResourceSummary, resource: str, left: int) -> str:
+    taken = _free(summary, resource) - left
+    amount = parse_quantity(summary.reserved.get(resource, "0")) + (Fraction(taken, 1000) if resource == CPU else taken)
+    return format_quantity(amount, QuantityFormat.BINARY_SI if resource == "memory" else QuantityFormat.DECIMAL_SI)

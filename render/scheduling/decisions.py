@@ -73,9 +73,12 @@ class Decision:
 
 
 def recorded(binding: Binding, decision: Decision) -> Binding:
-    """Return the binding with a decision written into it, ready for the next pass."""
-    if decision.condition is None:
+    """Return the binding with a decision and its hint written into it, ready for the next pass."""
+    condition = decision.condition
+    if condition is None:
         return binding
+    if decision.hint:
+        condition = replace(condition, message=f"{condition.message} {decision.hint}")
     others = tuple(each for each in binding.conditions if each.type != SCHEDULED)
     return replace(
         binding,
@@ -83,7 +86,7 @@ def recorded(binding: Binding, decision: Decision) -> Binding:
         applied_placement=decision.applied_placement,
         observed_affinity=decision.observed_affinity,
         last_scheduled_at=decision.last_scheduled_at,
-        conditions=(decision.condition, *others),
+        conditions=(condition, *others),
     )
 
 

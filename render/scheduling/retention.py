@@ -5,32 +5,37 @@ With ``rescheduling: Source`` the clusters they are in stay as long as the sourc
 clusters are added where the constraints leave room.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import NamedTuple
 
+from render.bits import Mask
 from render.cluster_index import ClusterIndex
 from render.placement import SpreadConstraint, SpreadField
 
 from .spread import ANY
 
 
-def retained(
-    held: Sequence[int],
-    candidates: Sequence[int],
-    spread: Mapping[SpreadField | None, SpreadConstraint],
-    index: ClusterIndex,
-) -> list[int] | None:
-    """Return the clusters held and those to add, best first; None if the constraints do not hold for the held ones."""
+class Extension(NamedTuple):
+    """How many clusters may be added to those held, and which ones come into question."""
+
+    most: int
+    pool: Mask
+
+
+def extension_of(
+    held: Mask, feasible: Mask, spread: Mapping[SpreadField | None, SpreadConstraint], index: ClusterIndex
+) -> Extension | None:
+    """Return what may be added to the clusters held; None if the constraints do not hold for them as they are."""
     cluster = spread.get(SpreadField.CLUSTER, ANY)
     region = spread.get(SpreadField.REGION)
-    most, pool = cluster.max_groups, candidates
+    most, pool, count = cluster.max_groups, feasible & ~held, held.bit_count()
     if region is not None:
-        regions = {index.clusters[each].region for each in held}
+        regions = [mask for mask in index.in_groups(SpreadField.REGION).values() if mask & held]
         if not region.min_groups <= len(regions) <= region.max_groups:
             return None
+        # Each region chosen gives one cluster, even beyond the maximum of clusters.
         most = max(most, len(regions))
-        pool = [each for each in candidates if index.clusters[each].region in regions]
+        pool &= sum(regions)
     elif SpreadField.CLUSTER not in spread:
         return None
-    if not cluster.min_groups <= len(held) <= most:
-        return None
-    return [*held, *[each for each in pool if each not in set(held)][: most - len(held)]]
+    return Extension(most - count, pool) if cluster.min_groups <= count <= most else None

@@ -12,13 +12,13 @@
 from dataclasses import replace
 
 from render.binding import Binding
-from render.bits import Mask
+from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
 from render.model import TargetCluster
 
 from .attempting import attempt, filters_of, is_set_in_one_cluster
 from .attempts import Attempt, Deliberation, Task
-from .decisions import Decision, Refusal, Trigger, refused, succeeded, unchanged
+from .decisions import Decision, Reason, Refusal, Trigger, refused, succeeded, unchanged
 from .options import SchedulingOptions
 from .replicas import Shares
 from .rules import AffinityGroup
@@ -68,7 +68,10 @@ class Scheduler:
             decision = succeeded(task.binding, trigger, targets, affinity)
             return replace(decision, has_components=True) if is_set_in_one_cluster(task) else decision
         refusal = deliberation.refusal
-        return unchanged(task.binding) if refusal is None else refused(task.binding, trigger, refusal)
+        if refusal is None:
+            return unchanged(task.binding)
+        hint = self._hint(deliberation) if refusal.reason is Reason.UNSCHEDULABLE else ""
+        return refused(task.binding, trigger, refusal, hint)
 
     def _target_clusters(self, task: Task, success: Attempt, shares: Shares) -> tuple[TargetCluster, ...]:
         options = self.state.options
@@ -76,6 +79,16 @@ class Scheduler:
             shares = with_empty(shares, success.selected)
         targets = self.state.targets.of(sorted(shares) if options.lists_by_name else shares)
         return task.binding.targets if targets == task.binding.targets else targets
+
+    def _hint(self, deliberation: Deliberation) -> str:
+        """Say of which feasible clusters no capacity is known, if there are any: they count as full."""
+        clusters = self.state.index.clusters
+        feasible = members(deliberation.attempts[0].filters.feasible)
+        unknown = [clusters[each].name for each in feasible if clusters[each].resource_summary is None]
+        if not unknown:
+            return ""
+        names = ", ".join(unknown[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
+        return f"No capacity is known of {names}: declare status.resourceSummary in the Cluster, or let it be observed."
 
     def _allowed(self, task: Task, group: AffinityGroup) -> Mask:
         """Return the clusters in which the source lets a binding stay."""

@@ -9,10 +9,21 @@ change nothing: a party outside the n best starters gets no seat, and all averag
 averages exceed can be given at once; what is left goes one at a time, through a heap.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import heapify, heapreplace
 
 _MARGIN = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """One seat as it is given: to which party, for which average, and which others had the same (``tied``)."""
+
+    party: int
+    held: int
+    average: float
+    tied: tuple[int, ...] = ()
 
 
 def is_descending(identity: str) -> bool:
@@ -87,3 +98,16 @@ def _give_at_once(replicas: int, votes: Sequence[int], parties: Sequence[int], s
             seats[index] += more
             given += more
     return given
+
+
+def seat_by_seat(replicas: int, votes: Sequence[int], *, descending: bool = False) -> Iterator[Seat]:
+    """Yield the seats in the order they are given, for whoever wants to follow a division."""
+    seats = [0] * len(votes)
+    parties = [index for index, vote in enumerate(votes) if vote > 0]
+    for _ in range(replicas if parties else 0):
+        averages = {index: float(votes[index]) / (2 * seats[index] + 1) for index in parties}
+        best = max(averages.values())
+        tied = [index for index in parties if averages[index] == best]
+        party = min(tied, key=lambda index: (seats[index], -index if descending else index))
+        yield Seat(party=party, held=seats[party], average=best, tied=tuple(each for each in tied if each != party))
+        seats[party] += 1

@@ -1,0 +1,132 @@
+"""Schedule all bindings of a pass in one order, so that the outcome does not depend on the order they came in.
+
+First what defines kinds (a kind then counts as served wherever its CRD goes), then by schedule priority, then by
+ObjectRef. Each placement takes its room from the pass' working capacity before the next binding is looked at.
+
+Capacity that the source *declares* knows nothing of what this fleet has placed: all that bindings hold already is
+taken from it first. *Observed* capacity has it in, but for what was placed since: its ``reserved``.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from render.binding import Binding
+from render.bits import mask_where
+from render.cluster_index import ClusterIndex
+from render.model import ObjectRef, TargetCluster
+
+from .attempts import Deliberation
+from .decisions import Decision, Refusal, unchanged
+from .explaining import explanation_of
+from .explanation import Explanation
+from .options import SchedulingOptions
+from .replicas import Shares
+from .scheduler import Scheduler, is_schedulable
+
+Api = tuple[str, str]
+"""An apiVersion and a kind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What else a pass has to do with the clusters.
+
+    ``resting`` bindings are not scheduled, but hold what they hold (released ones). ``apis_by_crd`` are the kinds
+    that templates of this pass define.
+    """
+
+    resting: Sequence[Binding] = ()
+    apis_by_crd: Mapping[ObjectRef, Collection[Api]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduledBatch:
+    """The decisions of a pass, in the order they were taken, and the scheduler as they left it."""
+
+    decisions: tuple[Decision, ...]
+    scheduler: Scheduler
+
+    def reserved(self) -> dict[str, dict[str, str]]:
+        """Return what is now reserved of each cluster's observed capacity, for the next pass to know."""
+        return self.scheduler.state.capacity.reserved()
+
+
+def schedule_all(
+    bindings: Iterable[Binding],
+    index: ClusterIndex,
+    options: SchedulingOptions | None = None,
+    surroundings: Surroundings | None = None,
+) -> ScheduledBatch:
+    """Decide every binding, in the pass' own order."""
+    scheduler = Scheduler(index, options)
+    steps = _steps(scheduler, tuple(bindings), surroundings or Surroundings())
+    return ScheduledBatch(decisions=tuple(decision for _, _, decision in steps), scheduler=scheduler)
+
+
+def explain(
+    ref: ObjectRef,
+    bindings: Iterable[Binding],
+    index: ClusterIndex,
+    options: SchedulingOptions | None = None,
+    surroundings: Surroundings | None = None,
+) -> Explanation | None:
+    """Take the pass' decisions up to one binding and explain that one; None if it is not scheduled here."""
+    scheduler = Scheduler(index, options)
+    for binding, deliberation, decision in _steps(scheduler, tuple(bindings), surroundings or Surroundings()):
+        if binding.ref == ref and deliberation is not None:
+            return explanation_of(deliberation, decision, scheduler.state)
+    return None
+
+
+def _steps(
+    scheduler: Scheduler, bindings: Sequence[Binding], surroundings: Surroundings
+) -> Iterator[tuple[Binding, Deliberation | None, Decision]]:
+    """Decide one binding after the other; what a decision takes is taken when the next one is asked for."""
+    state, apis_by_crd = scheduler.state, surroundings.apis_by_crd
+    _settle_in(scheduler, (*bindings, *surroundings.resting))
+    for binding in sorted(bindings, key=lambda each: (each.ref not in apis_by_crd, -each.priority, each.ref)):
+        deliberation = scheduler.deliberation(binding) if is_schedulable(binding) else None
+        decision = unchanged(binding) if deliberation is None else scheduler.decision(deliberation)
+        yield binding, deliberation, decision
+        success = deliberation and deliberation.success
+        if success and state.options.reserves_capacity and not isinstance(success.outcome, Refusal):
+            _take(scheduler, binding, _added(success.outcome, state.holdings.of(binding.targets).replicas))
+        _register(scheduler, binding, decision.targets)
+        for api in apis_by_crd.get(binding.ref, ()):
+            clusters = state.holdings.of(decision.targets).clusters
+            state.delivered_apis[api] = state.delivered_apis.get(api, 0) | clusters
+
+
+def _settle_in(scheduler: Scheduler, bindings: Iterable[Binding]) -> None:
+    """Take from declared capacity what bindings hold, and tell workloads of a group about each other."""
+    state = scheduler.state
+    declared = mask_where(
+        each.resource_summary is not None and each.resource_summary.is_declared for each in state.index.clusters
+    )
+    for binding in bindings:
+        if declared and binding.targets and binding.is_workload and state.options.reserves_capacity:
+            held = state.holdings.of(binding.targets).replicas.items()
+            _take(scheduler, binding, [(position, count) for position, count in held if declared >> position & 1])
+        _register(scheduler, binding, binding.targets)
+
+
+def _register(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
+    if binding.affinity_group or binding.anti_affinity_group:
+        scheduler.state.neighbours.place(binding, scheduler.state.holdings.of(targets).clusters)
+
+
+def _take(scheduler: Scheduler, binding: Binding, shares: Shares) -> None:
+    """Take room for replicas, or for one full set of components in each cluster."""
+    capacity = scheduler.state.capacity
+    for component in binding.components:
+        capacity.take(component.requirements, [(position, component.replicas) for position, _ in shares])
+    if not binding.components and binding.is_workload:
+        capacity.take(binding.requirements, [share for share in shares if share[1]])
+
+
+def _added(shares: Shares, held: Mapping[int, int]) -> Shares:
+    """Return what clusters get more than they hold."""
+    if not held:
+        return shares
+    more = ((position, replicas - held.get(position, 0)) for position, replicas in shares)
+    return [(position, count) for position, count in more if count > 0 or position not in held]
