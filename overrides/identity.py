@@ -18,6 +18,18 @@ _KEYS_BY_FIELD: Mapping[str, tuple[str, ...]] = {
 }
 
 
+MOVED = "give these clusters a template of their own, and leave them out of this one's propagation policy"
+
+
+def identity_field(tokens: Sequence[str]) -> str:
+    """Return the field of identity at a path, or an empty text.
+
+    >>> identity_field(["metadata", "name"]), identity_field(["metadata"])
+    ('metadata.name', '')
+    """
+    return next((field for field, keys in _KEYS_BY_FIELD.items() if tuple(tokens) == keys), "")
+
+
 def touches_identity(tokens: Sequence[str]) -> bool:
     """Say whether an edit at a path could change an identity: at one of its fields, or above one.
 
@@ -39,7 +51,7 @@ def check_identity(before: Identity, manifest: Any) -> None:
     if changed:
         raise Refused(
             f"changes {' and '.join(changed)}: an override never renames or moves an object",
-            hint="give these clusters a template of their own, and leave them out of this one's propagation policy",
+            hint=MOVED,
         )
 
 

@@ -95,6 +95,18 @@ def override_images(draft: Draft, overrider: ImageOverrider) -> None:
             draft.writable(keys)["image"] = new
 
 
+def meant_images(manifest: Any, overrider: ImageOverrider) -> list[tuple[str, Any]]:
+    """Return the images an overrider means, each with its path."""
+    if overrider.predicate is not None:
+        return [(overrider.predicate, _addressed(manifest, overrider.predicate))]
+    return [(escaped((*keys, "image")), container.get("image")) for keys, container in containers_of(manifest)]
+
+
+def is_tag_or_digest(version: str) -> bool:
+    """Say whether a text can stand as the tag or the digest of an image."""
+    return bool(_ONLY_TAG.fullmatch(version) or _ONLY_DIGEST.fullmatch(version))
+
+
 def _override_predicate(draft: Draft, overrider: ImageOverrider, path: str) -> None:
     if not path.startswith("/"):
         raise Refused(f"{path!r} is not a JSON pointer", hint=f"write '/{path}'", within=".predicate.path")

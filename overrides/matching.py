@@ -7,6 +7,7 @@ from render.model import Manifest, ObjectRef, Template
 from render.selection import ImplicitPriority, implicit_priority
 
 from .labels import entries_of
+from .policy import OverridePolicy
 from .rules import CompiledPolicy, Rule
 
 _Api = tuple[str, str]
@@ -35,18 +36,23 @@ class PolicyIndex:
         candidates = self._policies_by_api.get((manifest["apiVersion"], manifest["kind"]), ())
         ranked = [(ImplicitPriority.ALL, compiled.policy.name, compiled) for compiled in self._everything]
         if candidates:
-            template = _template(manifest)
-            ranked += [(_rank(compiled, template), compiled.policy.name, compiled) for compiled in candidates]
+            template = subject_of(manifest)
+            ranked += [
+                (priority_of(compiled.policy, template), compiled.policy.name, compiled) for compiled in candidates
+            ]
         selecting = sorted((entry for entry in ranked if entry[0]), key=lambda entry: entry[:2])
         return tuple(rule for *_, compiled in selecting for rule in compiled.rules)
 
 
-def _rank(compiled: CompiledPolicy, template: Template) -> ImplicitPriority:
-    return max(implicit_priority(selector, template) for selector in compiled.policy.resource_selectors)
+def priority_of(policy: OverridePolicy, template: Template) -> ImplicitPriority:
+    """Say how specifically a policy selects a template; without selectors it selects everything."""
+    if not policy.resource_selectors:
+        return ImplicitPriority.ALL
+    return max(implicit_priority(selector, template) for selector in policy.resource_selectors)
 
 
-def _template(manifest: Manifest) -> Template:
-    """Return what selectors look at: labels that are not all strings count as none."""
+def subject_of(manifest: Manifest) -> Template:
+    """Return a manifest as selectors see it: labels that are not all strings count as none."""
     labels = entries_of(manifest, "labels")
     subject = {"apiVersion": manifest["apiVersion"], "metadata": {"labels": labels or {}}}
     return Template(ref=ObjectRef.of(manifest), manifest=subject)

@@ -32,10 +32,16 @@ class Applied:
     overriders: Overriders
 
 
+def origin_of(policy: OverridePolicy) -> Origin:
+    """Return where a policy stands."""
+    return Origin(policy=str(policy), path=policy.path, document=policy.document)
+
+
 def applied_rule(policy: OverridePolicy, rule: RuleWithCluster) -> Applied:
     """Return the record of a rule."""
-    origin = Origin(policy=str(policy), path=policy.path, document=policy.document)
-    return Applied(policy=str(policy), rule=rule.path, origin=origin, source=policy, overriders=rule.overriders)
+    return Applied(
+        policy=str(policy), rule=rule.path, origin=origin_of(policy), source=policy, overriders=rule.overriders
+    )
 
 
 def applied_annotations(applied: Iterable[Applied]) -> dict[str, str]:

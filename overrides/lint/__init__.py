@@ -1,0 +1,51 @@
+"""What is probably a mistake in an override policy, though it can be used: warnings, found before anything is rendered.
+
+What needs no object is read off the policies; for the rest every rule is tried on every template it selects, in every
+class of clusters.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from overrides.policy import OverridePolicy
+from render.cluster import Cluster
+from render.cluster_index import ClusterIndex
+from render.errors import Problem
+from render.model import Template
+
+from .conflicts import conflicts
+from .effects import effect_findings
+from .finding import Finding
+from .images import image_value_findings
+from .selectors import unmatched_selectors
+from .targets import renames, unmatched_targets
+from .trials import tried
+
+LineOf = Callable[[str, int, str], int]
+"""Where a field stands: file, document in the file, field path -> line (0 if unknown)."""
+
+
+def lint_overrides(
+    policies: Sequence[OverridePolicy],
+    templates: Sequence[Template],
+    clusters: Iterable[Cluster],
+    *,
+    line_of: LineOf | None = None,
+) -> tuple[Problem, ...]:
+    """Return the warnings about override policies, given the templates and clusters they meet, sorted."""
+    index = ClusterIndex(clusters)
+    trials = tried(policies, templates, index)
+    certain = [*unmatched_targets(policies, index), *image_value_findings(policies), *renames(policies)]
+    known = {(finding.origin, finding.field) for finding in certain}
+    findings = [
+        *certain,
+        *unmatched_selectors(policies, templates, index),
+        *(finding for finding in effect_findings(trials) if (finding.origin, finding.field) not in known),
+        *conflicts(trials, index),
+    ]
+    return tuple(sorted({_problem(finding, line_of) for finding in findings}))
+
+
+def _problem(finding: Finding, line_of: LineOf | None) -> Problem:
+    origin, field = finding.origin, finding.field
+    line = line_of(origin.path, origin.document, field) if line_of else 0
+    return Problem(origin.path, line, field, finding.message, finding.hint)

@@ -1,0 +1,115 @@
+"""Policies that set one path of an object differently in the same cluster: one of them is without effect there."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from overrides.matching import priority_of
+from overrides.pointer import escaped, tokens_of
+from overrides.policy import Overriders
+from overrides.record import Applied
+from render.bits import Mask, members
+from render.cluster_index import ClusterIndex
+from render.model import ObjectRef
+
+from .finding import Finding, listed
+from .trials import Chain, Trials
+
+_REMOVED = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value a rule gives to a path, and the field that says so."""
+
+    applied: Applied
+    field: str
+    path: str
+    value: Any
+
+
+@dataclass(slots=True)
+class Conflict:
+    """A setting that a later policy overwrites: in which objects and clusters, and why the other wins."""
+
+    lost: Setting
+    winner: Applied
+    why: str
+    objects: set[ObjectRef] = field(default_factory=set)
+    clusters: Mask = 0
+
+
+def conflicts(trials: Trials, clusters: ClusterIndex) -> Iterator[Finding]:
+    """Yield the settings that another policy overwrites with another value."""
+    found: dict[tuple[str, ...], Conflict] = {}
+    for chain in trials.chains.values():
+        for lost, won in _overwritten(chain):
+            key = (lost.applied.policy, lost.field, lost.path, won.applied.policy)
+            conflict = found.setdefault(key, Conflict(lost, won.applied, _why(lost, won, chain)))
+            conflict.objects |= chain.objects
+            conflict.clusters |= chain.clusters
+    return (_finding(conflict, clusters) for conflict in found.values())
+
+
+def _finding(conflict: Conflict, clusters: ClusterIndex) -> Finding:
+    objects = listed(sorted(map(str, conflict.objects)))
+    names = listed([clusters.names[index] for index in members(conflict.clusters)])
+    lost = conflict.lost
+    return Finding(
+        origin=lost.applied.origin,
+        field=lost.field,
+        message=f"{conflict.winner.policy} sets {lost.path} differently and wins, for {objects} in {names}",
+        hint=conflict.why,
+    )
+
+
+def _overwritten(chain: Chain) -> Iterator[tuple[Setting, Setting]]:
+    """Yield each policy's last word on a path together with the next policy's, where they differ."""
+    current: dict[str, Setting] = {}
+    for applied in chain.applied:
+        for setting in settings_of(applied):
+            before = current.get(setting.path)
+            if before and before.applied.origin != applied.origin and not _same(before.value, setting.value):
+                yield before, setting
+            current[setting.path] = setting
+
+
+def _same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
+
+
+def _why(lost: Setting, won: Setting, chain: Chain) -> str:
+    loser, winner = lost.applied.source, won.applied.source
+    if loser.namespace != winner.namespace:
+        return "policies of a namespace apply after those of the cluster scope"
+    if priority_of(loser, chain.template) != priority_of(winner, chain.template):
+        return "the more specific selector applies later: a name, then labels, then a kind alone"
+    return "of equally specific policies the later name applies later"
+
+
+def settings_of(applied: Applied) -> Iterator[Setting]:
+    """Yield what a rule sets, in the order it does; what depends on what was there before is no setting."""
+    for field_, path, value in _settings(applied.overriders):
+        yield Setting(applied, f"{applied.rule}.overriders.{field_}", path, value)
+
+
+def _settings(overriders: Overriders) -> Iterator[tuple[str, str, Any]]:
+    for index, image in enumerate(overriders.image):
+        if image.operator != "add":
+            component = "" if image.operator == "remove" else image.value
+            where = image.predicate or "all images"
+            yield f"imageOverrider[{index}]", f"the {image.component.lower()} of {where}", component
+    for name, field_ in (("labels", overriders.labels), ("annotations", overriders.annotations)):
+        for index, entries in enumerate(field_):
+            for key, value in entries.value.items():
+                path = escaped(("metadata", name, key))
+                yield f"{name}Overrider[{index}]", path, _REMOVED if entries.operator == "remove" else value
+    for index, operation in enumerate(overriders.plaintext):
+        tokens = tokens_of(operation.path)
+        if tokens and not _is_insertion(operation.operator, tokens[-1]):
+            patched = _REMOVED if operation.operator == "remove" else operation.value
+            yield f"plaintext[{index}]", escaped(tokens), patched
+
+
+def _is_insertion(operator: str, last: str) -> bool:
+    return operator != "replace" and (last == "-" or last.lstrip("+-").isdigit())

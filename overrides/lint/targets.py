@@ -1,0 +1,47 @@
+"""Rules that can match no cluster, and rules that rename."""
+
+from collections.abc import Iterable, Iterator
+
+from overrides.identity import MOVED, identity_field
+from overrides.pointer import tokens_of
+from overrides.policy import OverridePolicy, RuleWithCluster
+from overrides.record import origin_of
+from render.cluster_index import ClusterIndex
+
+from .finding import Finding, counted
+
+
+def unmatched_targets(policies: Iterable[OverridePolicy], clusters: ClusterIndex) -> Iterator[Finding]:
+    """Yield the rules whose target cluster is none of the clusters; without clusters there is nothing to say."""
+    for policy in policies:
+        for rule in policy.rules:
+            affinity = rule.target_cluster
+            if clusters.clusters and affinity is not None and not clusters.matching(affinity):
+                count = counted(len(clusters.clusters), "cluster")
+                yield Finding(
+                    origin=origin_of(policy), field=f"{rule.path}.targetCluster", message=f"matches none of {count}"
+                )
+
+
+def renames(policies: Iterable[OverridePolicy]) -> Iterator[Finding]:
+    """Yield the edits of apiVersion, kind, namespace or name."""
+    for policy in policies:
+        for rule in policy.rules:
+            for field, path in _edited_paths(rule):
+                changed = identity_field(tokens_of(path) or ())
+                if changed:
+                    yield Finding(
+                        origin=origin_of(policy),
+                        field=f"{rule.path}.overriders.{field}",
+                        message=f"changes {changed}, which is an error in every cluster it applies to",
+                        hint=MOVED,
+                    )
+
+
+def _edited_paths(rule: RuleWithCluster) -> Iterator[tuple[str, str]]:
+    for index, image in enumerate(rule.overriders.image):
+        yield f"imageOverrider[{index}]", image.predicate or ""
+    for index, field in enumerate(rule.overriders.field):
+        yield f"fieldOverrider[{index}]", field.field_path
+    for index, operation in enumerate(rule.overriders.plaintext):
+        yield f"plaintext[{index}]", operation.path

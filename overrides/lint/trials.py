@@ -1,0 +1,124 @@
+"""Every rule tried on every template it selects, in every class of clusters: what it did there, and beside whom."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from overrides.draft import Draft
+from overrides.edits import Edit
+from overrides.engine import Overridden, OverrideEngine
+from overrides.errors import Origin, Refused
+from overrides.image import meant_images, parse_image
+from overrides.policy import ImageOverrider, OverridePolicy
+from overrides.record import Applied
+from overrides.rules import Rule, compiled_rule
+from render.bits import Mask
+from render.cluster_index import ClusterIndex
+from render.model import Manifest, ObjectRef, Template
+
+Place = tuple[Origin, str]
+"""A policy and a field path of it."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Trial:
+    """How the runs of one edit went.
+
+    ``overrider`` is the image overrider, if it is one; ``refusals`` are counted by the refusal's place and message.
+    """
+
+    runs: int = 0
+    objects: set[ObjectRef] = field(default_factory=set)
+    has_effect: bool = False
+    refusals: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    unreadable: set[ObjectRef] = field(default_factory=set)
+    undigested: set[ObjectRef] = field(default_factory=set)
+
+
+@dataclass(slots=True, kw_only=True)
+class Chain:
+    """Rules that apply together, in order: to which templates, and in which clusters."""
+
+    applied: tuple[Applied, ...]
+    template: Template
+    objects: set[ObjectRef] = field(default_factory=set)
+    clusters: Mask = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Trials:
+    """The trials by edit, and the chains of rules that occurred."""
+
+    by_place: dict[Place, Trial] = field(default_factory=dict)
+    chains: dict[tuple[Place, ...], Chain] = field(default_factory=dict)
+    _rules: dict[Place, Rule] = field(default_factory=dict)
+
+    def rule(self, applied: Applied) -> Rule:
+        """Return a rule compiled, once."""
+        place = (applied.origin, applied.rule)
+        known = self._rules.get(place)
+        if known is None:
+            known = self._rules[place] = compiled_rule(applied)
+        return known
+
+
+def tried(policies: Sequence[OverridePolicy], templates: Sequence[Template], clusters: ClusterIndex) -> Trials:
+    """Try every policy on every template in every class of clusters."""
+    engine, trials = OverrideEngine(policies, clusters), Trials()
+    for template in templates:
+        for overridden in engine.override(template.manifest, clusters.all):
+            _note_chain(trials, template, overridden)
+            _try_rules(trials, template, overridden.applied)
+    return trials
+
+
+def _note_chain(trials: Trials, template: Template, overridden: Overridden) -> None:
+    key = tuple((applied.origin, applied.rule) for applied in overridden.applied)
+    chain = trials.chains.setdefault(key, Chain(applied=overridden.applied, template=template))
+    chain.objects.add(template.ref)
+    chain.clusters |= overridden.clusters
+
+
+def _try_rules(trials: Trials, template: Template, applied: Sequence[Applied]) -> None:
+    manifest = template.manifest
+    for record in applied:
+        for index, edit in enumerate(trials.rule(record).edits):
+            trial = trials.by_place.setdefault((record.origin, edit.field), Trial())
+            trial.runs += 1
+            trial.objects.add(template.ref)
+            after = _try(trial, edit, manifest)
+            if after is None:
+                return
+            if index < len(record.overriders.image):
+                _note_images(trial, record.overriders.image[index], manifest, after)
+            manifest = after
+
+
+def _try(trial: Trial, edit: Edit, manifest: Manifest) -> Manifest | None:
+    draft = Draft(manifest)
+    try:
+        edit.change(draft)
+    except Refused as refusal:
+        key = (refusal.within, refusal.message, refusal.hint)
+        trial.refusals[key] = trial.refusals.get(key, 0) + 1
+        return None
+    trial.has_effect = trial.has_effect or draft.root != manifest
+    after: Manifest = draft.root
+    return after
+
+
+def _note_images(trial: Trial, overrider: ImageOverrider, before: Manifest, after: Manifest) -> None:
+    """Note what the next reader of an image would stumble over; images come first among the edits of a rule."""
+    ref = ObjectRef.of(before)
+    for (_, old), (_, new) in zip(meant_images(before, overrider), meant_images(after, overrider), strict=True):
+        if not _is_readable(new):
+            trial.unreadable.add(ref)
+        if overrider.component != "Tag" and "@" in (old or "") and "@" not in (new or ""):
+            trial.undigested.add(ref)
+
+
+def _is_readable(image: str | None) -> bool:
+    try:
+        parse_image(image or "")
+    except Refused:
+        return False
+    return True
