@@ -80,8 +80,10 @@ def test_a_path_that_exists_somewhere_is_no_warning() -> None:
     policy = an_override("p", patching("/spec/paused", False), selectors=selecting())
     assert warnings(policy, templates=(manifest, API)) == []
     assert warnings(policy, templates=(WEB, API)) == [
-        "overrides/p.yaml: spec.overrideRules[0].overriders.plaintext[0]: "
-        "cannot be applied to any of the 2 objects it selects: 'paused' does not exist in /spec"
+        (
+            "overrides/p.yaml: spec.overrideRules[0].overriders.plaintext[0]: "
+            "cannot be applied to any of the 2 objects it selects: 'paused' does not exist in /spec"
+        )
     ]
 
 
@@ -98,9 +100,11 @@ def test_a_digest_beside_a_tag_is_lost() -> None:
     manifest = a_deployment("web", namespace="shop", image=f"nginx:1@{digest}")
     edit = {"component": "Registry", "operator": "replace", "value": "r.io"}
     assert warnings(an_override("p", a_rule(imageOverrider=[edit])), templates=(manifest,)) == [
-        "overrides/p.yaml: spec.overrideRules[0].overriders.imageOverrider[0]: "
-        "drops the digest of an image that has a tag, too, in Deployment.apps shop/web\n"
-        "  hint: write the image in the template with a tag or a digest, not both"
+        (
+            "overrides/p.yaml: spec.overrideRules[0].overriders.imageOverrider[0]: "
+            "drops the digest of an image that has a tag, too, in Deployment.apps shop/web\n"
+            "  hint: write the image in the template with a tag or a digest, not both"
+        )
     ]
     assert (
         warnings(
@@ -124,6 +128,7 @@ def lost(name: str, field: str, what: str, hint: str) -> str:
     return f"overrides/{name}.yaml: spec.overrideRules[0].overriders.{field}: {what}\n  hint: {hint}"
 
 
+SIDECAR = {"name": "sidecar", "image": "x:1"}
 LATER = "of equally specific policies the later name applies later"
 SPECIFIC = "the more specific selector applies later: a name, then labels, then a kind alone"
 SCOPE = "policies of a namespace apply after those of the cluster scope"
@@ -223,17 +228,14 @@ CONFLICTS = [
             an_override(
                 name,
                 a_rule(
-                    plaintext=[
-                        {"path": "/spec/template/spec/containers/-", "operator": "add", "value": {"name": name, "image": "x:1"}}
-                    ],
+                    plaintext=[{"path": "/spec/template/spec/containers/-", "operator": "add", "value": SIDECAR}],
                     imageOverrider=[{"component": "Tag", "operator": "add", "value": name}],
                 ),
                 selectors=selecting(name="web"),
             )
             for name in ("a", "b")
         ],
-        [].overriders.plaintext: x",
-        ],
+        [],
     ),
 ]
 

@@ -12,7 +12,7 @@ from render.cluster_index import ClusterIndex
 from render.errors import Problem
 from render.model import Template
 
-from .conflicts import conflicts
+from .conflicts import conflict_findings
 from .effects import effect_findings
 from .finding import Finding
 from .images import image_value_findings
@@ -40,7 +40,7 @@ def lint_overrides(
         *certain,
         *unmatched_selectors(policies, templates, index),
         *(finding for finding in effect_findings(trials) if (finding.origin, finding.field) not in known),
-        *conflicts(trials, index),
+        *conflict_findings(trials, index),
     ]
     return tuple(sorted({_problem(finding, line_of) for finding in findings}))
 

@@ -39,7 +39,7 @@ class Conflict:
     clusters: Mask = 0
 
 
-def conflicts(trials: Trials, clusters: ClusterIndex) -> Iterator[Finding]:
+def conflict_findings(trials: Trials, clusters: ClusterIndex) -> Iterator[Finding]:
     """Yield the settings that another policy overwrites with another value."""
     found: dict[tuple[str, ...], Conflict] = {}
     for chain in trials.chains.values():
