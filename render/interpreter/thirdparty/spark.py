@@ -1,0 +1,130 @@
+"""Spark applications: a driver and its executors."""
+
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from render.interpreter.fields import mapping_at, text_at, value_at
+from render.interpreter.operations import Interpretation, InterpreterError, Items
+from render.interpreter.requirements import node_claim
+from render.interpreter.statuses import collected, summed
+from render.model import Manifest
+from render.quantity import Amount, QuantityFormat, format_quantity
+from render.resources import Component, ReplicaRequirements
+
+from .common import number_at, reported_fields
+
+REPORTED = (
+    "applicationState",
+    "driverInfo",
+    "executionAttempts",
+    "executorState",
+    "lastSubmissionAttemptTime",
+    "sparkApplicationId",
+    "submissionAttempts",
+    "submissionID",
+    "terminationTime",
+)
+STATES = (
+    "FAILED",
+    "SUBMISSION_FAILED",
+    "FAILING",
+    "INVALIDATING",
+    "UNKNOWN",
+    "PENDING_RERUN",
+    "PENDING_SUBMISSION",
+    "SUBMITTED",
+    "RUNNING",
+    "SUCCEEDING",
+    "COMPLETED",
+)
+"""From worst to best; what is not among them is better than all."""
+MEMORY = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?", re.ASCII | re.IGNORECASE)
+UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+LEAST_OVERHEAD = 384 * 2**20
+JVM = {"Java", "Scala"}
+
+
+def application_components(application: Manifest) -> Iterator[Component]:
+    """Yield driver and executors; memory is what the JVM gets and what lies beside it."""
+    spec = mapping_at(application, "spec")
+    yield Component(name="driver", replicas=1, requirements=_needs(spec, "driver"))
+    yield Component(name="executor", replicas=_executors(spec), requirements=_needs(spec, "executor"))
+
+
+def _executors(spec: Mapping[str, Any]) -> int:
+    """Return the declared number, or 1; with dynamic allocation at least what that starts with."""
+    numbers = [1 if value_at(spec, "executor", "instances") is None else number_at(spec, "executor", "instances")]
+    allocation = mapping_at(spec, "dynamicAllocation")
+    if allocation.get("enabled") is True:
+        fields = ("initialExecutors", "minExecutors")
+        numbers += [number_at(allocation, field) for field in fields if allocation.get(field) is not None]
+    return int(max(numbers))
+
+
+def _needs(spec: Mapping[str, Any], role: str) -> ReplicaRequirements:
+    pod = mapping_at(spec, role)
+    memory = _memory(pod, "memory", default="1g")
+    share = Fraction("0.1") if spec.get("type") in JVM else Fraction("0.4")
+    overhead = _memory(pod, "memoryOverhead") if pod.get("memoryOverhead") else max(memory * share, LEAST_OVERHEAD)
+    request = {
+        "cpu": str(1 if pod.get("cores") is None else number_at(pod, "cores")),
+        "memory": _bytes(memory + overhead),
+    }
+    if pod.get("gpu") is not None and value_at(pod, "gpu", "quantity") is not None:
+        request[text_at(pod, "gpu", "name")] = str(number_at(pod, "gpu", "quantity"))
+    return ReplicaRequirements(node_claim=node_claim(pod), resource_request=request)
+
+
+def _memory(pod: Mapping[str, Any], field: str, default: str = "") -> Amount:
+    """Read memory as Spark does: ``512m`` are mebibytes."""
+    match = MEMORY.fullmatch(text_at(pod, field) or default)
+    if match is None:
+        raise InterpreterError(f"{field} is no amount of memory such as '512m' or '2g'")
+    return Fraction(match[1]) * (1 << UNITS[match[2].lower()])
+
+
+def _bytes(amount: Amount) -> str:
+    is_whole = amount == amount // 1
+    return format_quantity(amount, QuantityFormat.BINARY_SI if is_whole else QuantityFormat.DECIMAL_SI)
+
+
+def aggregated_application(_template: Manifest, items: Items) -> Any:
+    """Take a lone member's status as it is; of several, the worst state, all executors and the latest times."""
+    if items and len(items) == 1:
+        return items[0].get("status")
+    statuses = [status for _, status in collected(items)]
+    states = [state for status in statuses if (state := value_at(status, "applicationState", "state")) is not None]
+    rank = {state: index for index, state in enumerate(STATES)}
+    times = ("lastSubmissionAttemptTime", "terminationTime")
+    return {
+        **summed(items, ("executionAttempts", "submissionAttempts")),
+        **{field: max((text_at(status, field) for status in statuses), default="") for field in times},
+        "executorState": {
+            name: state for status in statuses for name, state in mapping_at(status, "executorState").items()
+        },
+        "applicationState": {"state": min(states, key=lambda state: rank.get(state, len(rank)))} if states else {},
+    }
+
+
+def reflect_application(observed: Manifest) -> Any:
+    """Report the fields of the status that are known."""
+    return reported_fields(observed, REPORTED)
+
+
+def is_application_healthy(observed: Manifest) -> bool:
+    """Say whether the application has a state and has not failed."""
+    state = value_at(observed, "status", "applicationState", "state")
+    return state is not None and state != "FAILED"
+
+
+KINDS: Mapping[tuple[str, str], Interpretation] = {
+    ("sparkoperator.k8s.io/v1beta2", "SparkApplication"): Interpretation(
+        components=application_components,
+        aggregate=aggregated_application,
+        reflect=reflect_application,
+        health=is_application_healthy,
+    )
+}
+"""The interpretation of each kind, by apiVersion and kind."""
