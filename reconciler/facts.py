@@ -45,8 +45,9 @@ def with_facts(clusters: Iterable[Cluster], facts: Facts) -> tuple[Cluster, ...]
 
 def _corrected(cluster: Cluster, facts: ClusterFacts) -> Cluster:
     seen = parse_cluster({"metadata": {"name": cluster.name}, "spec": {}, "status": facts.status})
+    summary = seen.resource_summary
     return replace(
         cluster,
         api_enablements=cluster.api_enablements if seen.api_enablements is None else seen.api_enablements,
-        resource_summary=cluster.resource_summary if seen.resource_summary is None else seen.resource_summary,
+        resource_summary=cluster.resource_summary if summary is None else replace(summary, is_declared=False),
     )

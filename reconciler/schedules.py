@@ -7,6 +7,7 @@ from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.fleet import Fleet
 from render.model import ObjectRef
+from render.scheduling.batch import Surroundings, schedule_all
 from render.scheduling.decisions import Decision, recorded
 from render.scheduling.options import SchedulingOptions
 from render.scheduling.scheduler import Scheduler
@@ -21,11 +22,11 @@ class Schedule:
     scheduler: Scheduler
 
 
-def schedule_bindings(bindings: Sequence[Binding], index: ClusterIndex, fleet: Fleet) -> Schedule:
-    """Decide every binding: by priority, then by ObjectRef."""
-    scheduler = Scheduler(index, SchedulingOptions.of(fleet))
-    decisions = {}
-    for binding in sorted(bindings, key=lambda each: (-each.priority, each.ref)):
-        decisions[binding.ref] = scheduler.schedule(binding)
+def schedule_bindings(
+    bindings: Sequence[Binding], index: ClusterIndex, fleet: Fleet, surroundings: Surroundings | None = None
+) -> Schedule:
+    """Decide every binding in the order of ``render.scheduling.batch``."""
+    batch = schedule_all(bindings, index, SchedulingOptions.of(fleet), surroundings)
+    decisions = {decision.ref: decision for decision in batch.decisions}
     done = tuple(recorded(binding, decisions[binding.ref]) for binding in bindings)
-    return Schedule(bindings=done, decisions=decisions, scheduler=scheduler)
+    return Schedule(bindings=done, decisions=decisions, scheduler=batch.scheduler)

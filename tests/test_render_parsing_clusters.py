@@ -41,7 +41,10 @@ def test_every_field_the_scheduler_reads_is_read() -> None:
         ),
         api_enablements=frozenset({("apps/v1", "Deployment")}),
         resource_summary=ResourceSummary(
-            allocatable={"cpu": "8", "memory": "16Gi"}, allocated={"cpu": "500m"}, modelings=((0, 3),)
+            allocatable={"cpu": "8", "memory": "16Gi"},
+            allocated={"cpu": "500m"},
+            modelings=((0, 3),),
+            is_declared=True,
         ),
         is_terminating=True,
         sync_mode="Pull",
