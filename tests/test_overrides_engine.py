@@ -418,6 +418,12 @@ def test_metadata_may_be_replaced_as_long_as_the_identity_stays() -> None:
     assert results([an_override("p", patching("/metadata", metadata))], WEB)["us-1"]["metadata"] == metadata
 
 
+def test_an_empty_namespace_is_none() -> None:
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "admin"}}
+    metadata = {"name": "admin", "namespace": ""}
+    assert results([an_override("p", patching("/metadata", metadata))], role)["us-1"]["metadata"] == metadata
+
+
 NAMES = st.sets(st.sampled_from([cluster.name for cluster in CLUSTERS]), min_size=1).map(sorted)
 RULES = st.tuples(NAMES, st.sampled_from("xyz"), st.sampled_from("12"))
 POLICIES = st.lists(st.tuples(st.sampled_from(["", "shop"]), st.lists(RULES, min_size=1, max_size=4)), max_size=4)

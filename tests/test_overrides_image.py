@@ -120,6 +120,7 @@ def test_a_reference_is_split_into_its_components() -> None:
     assert parse_image("registry.k8s.io:443/pause/pause:3.9") == ImageReference(
         registry="registry.k8s.io:443", repository="pause/pause", tag="3.9", digest=""
     )
+    assert parse_image(f"a/b:1@{DIGEST}") == ImageReference(registry="", repository="a/b", tag="1", digest="")
     assert parse_image(f"a/b@{DIGEST}") == ImageReference(registry="", repository="a/b", tag="", digest=DIGEST)
 
 
