@@ -13,7 +13,7 @@ from render.admission.findings import NAME_BY_TYPE
 from render.documents import read_documents
 from render.errors import Problem
 
-from .source import Reason, Skipped, SourceFile
+from .source import FLEET_FILE, Reason, Skipped, SourceFile
 
 ReadBlobs = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
 """Read the content of blobs by id."""
@@ -126,7 +126,7 @@ def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) ->
         read, errors = read_documents(content)
         documents = tuple((document.line, document.value) for document in read)
         if errors:
-            is_meant = b"apiVersion" in content or content.startswith(_UTF_16)
+            is_meant = b"apiVersion" in content or content.startswith(_UTF_16) or file.path.endswith(FLEET_FILE)
             for error in errors:
                 yield Problem(file.path, error.line, "", error.message, error.hint if is_meant else IGNORE_HINT)
             if any(_has_identity(value) for _, value in documents):

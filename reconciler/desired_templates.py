@@ -55,7 +55,7 @@ def load_templates(places: Iterable[Placed], *, is_namespaced: IsNamespaced, def
             loaded.warnings.append(place.found("metadata.namespace", _LEFT_OUT))
         reason = exclusions.reason(template)
         if reason:
-            loaded.warnings.append(place.found("", f"{template.ref} is not propagated: {reason}"))
+            loaded.warnings.append(place.found("", f"{template.ref} is left out: {reason}"))
         # What something else distributes may still have to follow a workload of ours.
         if not reason or template.labels.get(CLAIMED_BY):
             loaded.placed.append((template, place))

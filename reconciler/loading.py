@@ -23,7 +23,11 @@ from .desired_karmada import KarmadaObjects, load_karmada
 from .desired_lines import Lines
 from .desired_roles import Roles, sorted_by_role
 from .desired_templates import Templates, load_templates, load_webhooks
+from .facts import Facts
+from .scope import Scopes
 from .source import MAX_FILE_SIZE, WARNED, Selection, SourceFile, select_files
+
+NO_FACTS: Facts = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,42 +52,55 @@ class _Parts:
 
 
 def load_desired(
-    files: Sequence[SourceFile], *, read: ReadBlobs, folder: str = "", cache: ParseCache | None = None
+    files: Sequence[SourceFile],
+    *,
+    read: ReadBlobs,
+    folder: str = "",
+    cache: ParseCache | None = None,
+    facts: Facts = NO_FACTS,
 ) -> Desired:
     """Load a fleet's source from the files of a snapshot; InputError lists every problem.
 
     ``folder`` is where the user stands: the fleet is the one whose argosy.yaml is there or above, or else the only one
-    below; with none at all the folder itself, and every default.
+    below; with none at all the folder itself, and every default. ``facts`` tell the scope of kinds that members serve
+    and the source does not define.
     """
-    loaded = load_source(files, read=read, folder=folder, cache=cache)
+    loaded = load_source(files, read=read, folder=folder, cache=cache, facts=facts)
     if loaded.problems:
         raise InputError(loaded.problems)
     return loaded.desired
 
 
 def load_source(
-    files: Sequence[SourceFile], *, read: ReadBlobs, folder: str = "", cache: ParseCache | None = None
+    files: Sequence[SourceFile],
+    *,
+    read: ReadBlobs,
+    folder: str = "",
+    cache: ParseCache | None = None,
+    facts: Facts = NO_FACTS,
 ) -> Loaded:
     """Load what can be loaded, beside the problems of what cannot; warnings are in the value."""
     home = load_fleet(files, folder=folder, read=read)
     if home.problems:
         return Loaded(desired=Desired(), problems=home.problems)
     selection = select_files(files, folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore)
-    parts, lines = _parts(home, selection, load_manifests(selection.files, read=read, cache=cache)), Lines(read)
+    contents = load_manifests(selection.files, read=read, cache=cache)
+    parts, lines = _parts(home, selection, contents, facts), Lines(read)
     problems = tuple(sorted((*_file_problems(parts), *lines.located(_problems(parts, lines)))))
     warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located(_warnings(parts)))))
     return Loaded(desired=_desired(parts, warnings), problems=problems)
 
 
-def _parts(home: FleetSource, selection: Selection, contents: Contents) -> _Parts:
+def _parts(home: FleetSource, selection: Selection, contents: Contents, facts: Facts) -> _Parts:
     roles, namespace = sorted_by_role(contents.manifests, home), home.fleet.default_namespace
+    scopes = Scopes.of((place.manifest for place in roles.templates), facts, home.fleet)
     return _Parts(
         home=home,
         selection=selection,
         contents=contents,
         roles=roles,
         karmada=load_karmada(roles.admitted, default_namespace=namespace),
-        templates=load_templates(roles.templates, is_namespaced=_is_namespaced, default_namespace=namespace),
+        templates=load_templates(roles.templates, is_namespaced=scopes.is_namespaced, default_namespace=namespace),
         webhooks=load_webhooks(roles.webhooks),
     )
 
@@ -139,10 +156,3 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
         files=len(parts.selection.files) - len(parts.contents.skipped),
     )
-
-
-_CLUSTER_SCOPED = {"Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "PriorityClass"}
-
-
-def _is_namespaced(_group: str, kind: str) -> bool | None:
-    return kind not in _CLUSTER_SCOPED

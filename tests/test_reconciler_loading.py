@@ -1,0 +1,267 @@
+"""From the files of a snapshot to values, or to every problem at once."""
+
+import copy
+import random
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.desired import Desired
+from reconciler.facts import ClusterFacts
+from reconciler.loading import Loaded, load_desired, load_source
+from reconciler.source import Reason, Skipped
+from render.cluster import Cluster, ResourceModel, ResourceModelRange
+from render.errors import InputError, Problem
+from render.fleet import Fleet
+from render.model import ObjectRef, Template
+from render.placement import Placement
+from render.policy import PropagationPolicy
+from render.selectors import ClusterAffinity, ResourceSelector
+from tests.broken_repositories import BROKEN, CLUSTER, CONFIG, DEPLOYMENT, OVERRIDE, POLICY, Broken
+from tests.sources import Content, source_of
+
+QUICKSTART = Path(__file__).parent.parent / "examples" / "quickstart"
+
+
+class Memory:
+    """A cache of parsed blobs that remembers everything."""
+
+    def __init__(self) -> None:
+        self.values: dict[bytes, Any] = {}
+
+    def get_many(self, ids: Iterable[bytes]) -> Mapping[bytes, Any]:
+        return {id_: self.values[id_] for id_ in ids if id_ in self.values}
+
+    def put_many(self, values: Mapping[bytes, Any]) -> None:
+        self.values.update(values)
+
+
+def load(files: Mapping[str, Content], *, folder: str = "", cache: Memory | None = None) -> Loaded:
+    source = source_of(files)
+    return load_source(source.files, read=source.read, folder=folder, cache=cache)
+
+
+def text_of(problems: Iterable[Problem]) -> str:
+    return "\n".join(map(str, problems))
+
+
+def quickstart() -> dict[str, Content]:
+    return {path.relative_to(QUICKSTART).as_posix(): path.read_bytes() for path in QUICKSTART.rglob("*.yaml")}
+
+
+def test_at_least_forty_broken_repositories_are_tried() -> None:
+    assert len({case.why for case in BROKEN}) == len(BROKEN) >= 40
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.why)
+def test_a_broken_repository_says_everything_that_is_wrong(case: Broken) -> None:
+    loaded = load(case.files)
+    assert (text_of(loaded.problems), text_of(loaded.desired.warnings)) == (case.problems, case.warnings)
+
+
+@pytest.mark.parametrize("case", [case for case in BROKEN if "Secret" in case.why], ids=lambda case: case.why)
+def test_no_message_holds_what_a_secret_holds(case: Broken) -> None:
+    loaded = load(case.files)
+    text = text_of((*loaded.problems, *loaded.desired.warnings))
+    assert "hunter2" not in text
+    assert "aHVudGVyMg" not in text
+
+
+def test_problems_end_a_load_all_at_once() -> None:
+    source = source_of({"b.yaml": CONFIG.replace("settings", "B"), "a.yaml": "kind: ConfigMap\napiVersion: v1\n"})
+    with pytest.raises(InputError) as caught:
+        load_desired(source.files, read=source.read)
+    assert [(problem.path, problem.line, problem.field) for problem in caught.value.problems] == [
+        ("a.yaml", 1, "metadata.name"),
+        ("b.yaml", 4, "metadata.name"),
+    ]
+
+
+def test_a_source_becomes_values() -> None:
+    source = source_of(
+        {
+            "clusters.yaml": CLUSTER + "  region: eu\n  resourceModels:\n"
+            "  - {grade: 0, ranges: [{name: cpu, min: 0, max: 9223372036854775807}]}\n",
+            "policies/web.yaml": POLICY + "  placement:\n    clusterAffinity:\n      clusterNames: [member1]\n",
+            "apps/all.yml": f"# two at once\n{DEPLOYMENT}---\n{CONFIG}",
+            "README.md": "# Fleet",
+            "notes.json": "{}",
+        }
+    )
+    grade = ResourceModel(grade=0, ranges=(ResourceModelRange(name="cpu", min="0", max="9223372036854775807"),))
+    settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "default"}}
+    web = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"replicas": 2},
+    }
+    blob = next(file.id.hex() for file in source.files if file.path == "apps/all.yml")
+    assert load_desired(source.files, read=source.read) == Desired(
+        fleet=Fleet(),
+        clusters=(
+            Cluster(name="member1", region="eu", resource_models=(grade,), sync_mode="Push", path="clusters.yaml"),
+        ),
+        policies=(
+            PropagationPolicy(
+                name="web",
+                namespace="shop",
+                resource_selectors=(ResourceSelector(api_version="apps/v1", kind="Deployment", namespace="shop"),),
+                placement=Placement(cluster_affinity=ClusterAffinity(cluster_names=("member1",))),
+                path="policies/web.yaml",
+            ),
+        ),
+        templates=(
+            Template(
+                ref=ObjectRef("", "ConfigMap", "default", "settings"),
+                manifest=settings,
+                path="apps/all.yml",
+                document=1,
+                digest=f"{blob}:1",
+            ),
+            Template(
+                ref=ObjectRef("apps", "Deployment", "shop", "web"),
+                manifest=web,
+                path="apps/all.yml",
+                document=0,
+                digest=f"{blob}:0",
+            ),
+        ),
+        skipped=(Skipped("notes.json", Reason.NO_MANIFEST),),
+        files=3,
+    )
+
+
+def test_values_stand_in_the_order_of_their_names() -> None:
+    documents = [CLUSTER.replace("member1", name) for name in ("eu-2", "eu-10")]
+    documents += [POLICY.replace("name: web", f"name: {name}") for name in ("b", "a")]
+    documents += [OVERRIDE.replace("name: registry", f"name: {name}") for name in ("d", "c")]
+    desired = load({"z.yaml": "---\n".join(documents)}).desired
+    assert [cluster.name for cluster in desired.clusters] == ["eu-10", "eu-2"]
+    assert [policy.name for policy in desired.policies] == ["a", "b"]
+    assert [policy.name for policy in desired.override_policies] == ["c", "d"]
+
+
+def test_crds_tell_the_scope_of_what_they_define() -> None:
+    crd = (
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: widgets.acme.example\n"
+        "spec:\n  group: acme.example\n  scope: {scope}\n  names:\n    kind: Widget\n    plural: widgets\n"
+    )
+    widget = "apiVersion: acme.example/v1\nkind: Widget\nmetadata:\n  name: w\n"
+    inside = load({"a.yaml": widget, "crd.yaml": crd.format(scope="Namespaced")}).desired
+    outside = load({"a.yaml": widget, "crd.yaml": crd.format(scope="Cluster")}).desired
+    assert [str(template.ref) for template in inside.templates if template.ref.kind == "Widget"] == [
+        "Widget.acme.example default/w"
+    ]
+    assert [str(template.ref) for template in outside.templates if template.ref.kind == "Widget"] == [
+        "Widget.acme.example w"
+    ]
+    assert [crd.ref.name for crd in inside.crds] == ["widgets.acme.example"]
+
+
+def test_facts_tell_the_scope_of_what_members_serve() -> None:
+    source = source_of({"a.yaml": "apiVersion: acme.example/v1\nkind: Widget\nmetadata:\n  name: w\n"})
+    served = {"groupVersion": "acme.example/v1", "resources": [{"kind": "Widget", "name": "ws", "namespaced": True}]}
+    facts = {"member1": ClusterFacts(name="member1", status={"apiEnablements": [served]})}
+    desired = load_desired(source.files, read=source.read, facts=facts)
+    assert [str(template.ref) for template in desired.templates] == ["Widget.acme.example default/w"]
+
+
+def test_a_kind_of_unknown_scope_that_nothing_selects_stays_as_it_is() -> None:
+    loaded = load({"a.yaml": "apiVersion: acme.example/v1\nkind: Widget\nmetadata:\n  name: w\n", "p.yaml": POLICY})
+    assert loaded.problems == ()
+    assert [template.ref for template in loaded.desired.templates] == [ObjectRef("acme.example", "Widget", "", "w")]
+
+
+def test_a_selector_that_asks_for_other_labels_does_not_select_a_kind_of_unknown_scope() -> None:
+    widget = "apiVersion: acme.example/v1\nkind: Widget\nmetadata:\n  name: w\n  labels: {app: a}\n"
+    policy = POLICY.replace("apps/v1", "acme.example/v1").replace("Deployment", "Widget")
+    policy += "    labelSelector:\n      matchLabels: {app: b}\n"
+    assert load({"a.yaml": widget, "p.yaml": policy}).problems == ()
+
+
+def test_what_another_controller_distributes_may_still_follow_a_workload() -> None:
+    claimed = CONFIG + "  labels:\n    resourcetemplate.karmada.io/claimed-by: multiclusterservice\n"
+    desired = load({"a.yaml": claimed}).desired
+    assert [template.ref.name for template in desired.templates] == ["settings"]
+    assert len(desired.warnings) == 1
+
+
+def test_settings_of_the_fleet_hold_for_what_it_loads() -> None:
+    fleet = (
+        "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec:\n  defaultNamespace: shop\n"
+        "  source:\n    paths: [apps, policies]\n    ignore: ['*.tmp.yaml']\n"
+        "  kinds:\n  - {group: acme.example, kind: Widget, scope: Cluster}\n"
+    )
+    loaded = load(
+        {
+            "fleet/argosy.yaml": fleet,
+            "fleet/.argosyignore": "apps/old/\n",
+            "fleet/apps/a.yaml": CONFIG,
+            "fleet/apps/b.tmp.yaml": "{",
+            "fleet/apps/old/c.yaml": "{",
+            "fleet/other/d.yaml": "{",
+            "fleet/apps/w.json": '{"apiVersion": "acme.example/v1", "kind": "Widget", "metadata": {"name": "w"}}',
+        }
+    )
+    assert loaded.problems == ()
+    assert [str(template.ref) for template in loaded.desired.templates] == [
+        "ConfigMap shop/settings",
+        "Widget.acme.example w",
+    ]
+    assert loaded.desired.skipped == (
+        Skipped("fleet/apps/b.tmp.yaml", Reason.IGNORED),
+        Skipped("fleet/apps/old", Reason.IGNORED),
+    )
+
+
+def test_a_cached_load_reads_nothing_and_says_the_same() -> None:
+    files, cache = quickstart(), Memory()
+    cold = load(files, cache=cache)
+    source = source_of(files)
+    reads: list[bytes] = []
+
+    def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
+        reads.extend(ids)
+        return source.read(ids)
+
+    warm = load_source(source.files, read=read, cache=cache)
+    assert warm == cold
+    fleet = next(file.id for file in source.files if file.path == "argosy.yaml")
+    assert reads == [fleet]
+
+
+def test_what_cannot_be_read_is_not_cached() -> None:
+    cache = Memory()
+    first = load({"a.yaml": CONFIG + "data: {a: 1, a: 2}\n"}, cache=cache)
+    assert cache.values == {}
+    assert load({"a.yaml": CONFIG + "data: {a: 1, a: 2}\n"}, cache=cache) == first
+
+
+def test_loading_changes_nothing_it_was_given() -> None:
+    cache = Memory()
+    load(quickstart(), cache=cache)
+    before = copy.deepcopy(cache.values)
+    load(quickstart(), cache=cache)
+    assert cache.values == before
+
+
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_files_decides_nothing(rng: random.Random) -> None:
+    source = source_of({**quickstart(), "twice.yaml": CONFIG, "again.yaml": CONFIG, "bad.yaml": "kind: ["})
+    files = list(source.files)
+    rng.shuffle(files)
+    assert load_source(files, read=source.read) == load_source(source.files, read=source.read)
+
+
+def test_a_big_file_full_of_mistakes_names_lines_for_the_first_few_only() -> None:
+    """Every line costs a reading of the file, so that a file could make a load take for ever."""
+    items = "".join(f"- {{apiVersion: v1, kind: ConfigMap, metadata: {{name: A{n}}}}}\n" for n in range(5_000))
+    loaded = load({"a.yaml": f"apiVersion: v1\nkind: List\nitems:\n{items}"})
+    lines = [problem.line for problem in loaded.problems]
+    assert len(lines) == 5_000
+    assert 0 < sum(line > 0 for line in lines) < 100
