@@ -1,0 +1,50 @@
+"""Which argosy.yaml is meant, and what it changes."""
+
+from typing import NamedTuple
+
+import pytest
+
+from reconciler.desired_fleet import load_fleet
+from tests.sources import source_of
+
+FLEET = "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nmetadata:\n  name: eu\n"
+
+
+class Case(NamedTuple):
+    why: str
+    paths: tuple[str, ...]
+    folder: str
+    want: tuple[str, str]
+
+
+CASES = [
+    Case("without any, the folder is the fleet", ("apps/a.yaml",), "apps", ("apps", "")),
+    Case("without any, the whole repository is", ("apps/a.yaml",), "", ("", "")),
+    Case("the one in the folder", ("argosy.yaml", "eu/argosy.yaml"), "eu", ("eu", "eu/argosy.yaml")),
+    Case("the nearest above", ("argosy.yaml", "eu/argosy.yaml"), "eu/apps/web", ("eu", "eu/argosy.yaml")),
+    Case("the one at the root, from anywhere", ("argosy.yaml",), "apps/web", ("", "argosy.yaml")),
+    Case(
+        "the only one below", ("deploy/fleet/argosy.yaml", "x.yaml"), "", ("deploy/fleet", "deploy/fleet/argosy.yaml")
+    ),
+    Case("the only one below the folder", ("a/eu/argosy.yaml", "b/us/argosy.yaml"), "b", ("b/us", "b/us/argosy.yaml")),
+    Case("a name that only ends alike is none", ("eu/no-argosy.yaml",), "", ("", "")),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+def test_which_fleet(case: Case) -> None:
+    source = source_of(dict.fromkeys(case.paths, FLEET))
+    home = load_fleet(source.files, folder=case.folder, read=source.read)
+    assert (home.folder, home.path, home.problems) == (*case.want, ())
+    assert home.fleet.name == ("eu" if home.path else "default")
+
+
+def test_what_is_ignored_comes_from_both_files_the_settings_last() -> None:
+    spec = "spec:\n  source:\n    ignore: ['!keep.yaml']\n"
+    source = source_of({"f/argosy.yaml": FLEET + spec, "f/.argosyignore": "*.yaml\n# all\n", ".argosyignore": "x"})
+    assert load_fleet(source.files, folder="f", read=source.read).ignore == ("*.yaml", "# all", "!keep.yaml")
+
+
+def test_other_documents_may_stand_beside_the_fleet() -> None:
+    source = source_of({"argosy.yaml": f"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: eu\n---\n{FLEET}"})
+    assert load_fleet(source.files, folder="", read=source.read).fleet.name == "eu"
