@@ -21,7 +21,8 @@ def trigger_of(
 ) -> Trigger:
     """Return the first trigger that holds.
 
-    ``allowed`` are the clusters in which the source lets the binding stay, ``leaving`` those being deleted.
+    ``allowed`` are the clusters in which the source lets the binding stay, ``leaving`` those being deleted; one that left
+    the source counts as deleted.
     """
     if is_placement_changed(binding):
         return Trigger.PLACEMENT_CHANGED
@@ -34,7 +35,8 @@ def trigger_of(
         return Trigger.TARGET_NOT_ALLOWED
     if not binding.is_workload or _strategy(binding) is Strategy.DUPLICATED:
         return Trigger.DUPLICATED_OR_NON_WORKLOAD
-    return Trigger.TERMINATING_TARGET_CLUSTERS if holding.clusters & leaving else Trigger.NONE
+    is_leaving = holding.departed or holding.clusters & leaving
+    return Trigger.TERMINATING_TARGET_CLUSTERS if is_leaving else Trigger.NONE
 
 
 def is_placement_changed(binding: Binding) -> bool:

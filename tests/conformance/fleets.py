@@ -102,12 +102,11 @@ def _binding_differences(answer: Answer, expected: Answer, works: Mapping[str, M
         got = shown_binding(key, bindings[key], works)
         required = bindings[key]["spec"].get("requiredBy", ())
         got["requiredBy"] = sorted(owners[each["namespace"], each["name"]] for each in required)
-        trigger = answer["decisions"].get(_object_of(key))
-        got["rescheduled"] = trigger != "None"
-        # Whether Karmada looks at one that is always scheduled anew is a matter of events; its outcome is not.
-        ignored = {"rescheduled"} if trigger == "DuplicatedOrNonWorkload" else set()
+        got["rescheduled"] = answer["decisions"].get(_object_of(key)) != "None"
+        # Karmada leaves alone what no event concerns; looking at it all the same must come to the same outcome.
+        ignored = IGNORED if want.get("rescheduled") else IGNORED | {"rescheduled"}
         for field, value in want.items():
-            if field in IGNORED | ignored:
+            if field in ignored:
                 continue
             yield from _unequal(f"{key} {field}", got.get(field), value)
 
