@@ -15,6 +15,7 @@ _COPY_LIMIT = 0x10000
 _INSERT_LIMIT = 127
 _SMALLEST_SAVING = 2
 _MOST_INSTRUCTIONS = 600
+_LENGTHS = [bytes((length,)) for length in range(_INSERT_LIMIT + 1)]
 
 # Stretches in which two contents of equal length differ; up to seven equal bytes cost less inserted than copied.
 _DIFFERENCES = re.compile(rb"[^\0]+(?:\0{1,7}[^\0]+)*", re.DOTALL)
@@ -53,13 +54,13 @@ def _copy_once(start: int, size: int) -> bytes:
 def insert_bytes(data: bytes) -> bytes:
     """Return the instructions that insert ``data``."""
     chunks = [data[start : start + _INSERT_LIMIT] for start in range(0, len(data), _INSERT_LIMIT)]
-    return b"".join([bytes((len(chunk),)) + chunk for chunk in chunks])
+    return b"".join([_LENGTHS[len(chunk)] + chunk for chunk in chunks])
 
 
 class SplicedDeltas:
     """Deltas of all blobs with the same segments against one of them, at a few byte strings each."""
 
-    __slots__ = ("_base_size", "_copies", "_fixed", "_inserts", "_starts")
+    __slots__ = ("_base_size", "_copies", "_fixed", "_starts")
 
     def __init__(self, base: Spliced) -> None:
         position = 0
@@ -70,23 +71,19 @@ class SplicedDeltas:
         self._copies = copies
         self._base_size = encode_size(position)
         self._fixed = sum(map(len, base.segments))
-        self._inserts: dict[int, bytes] = {}
         self._starts: dict[int, bytes] = {}
 
     def delta(self, values: tuple[int, ...]) -> bytes:
         """Return the delta of the blob with these integers."""
-        inserts = [self._inserts.get(value) or self._insert(value) for value in values]
-        digits = sum(map(len, inserts)) - len(inserts)
-        start = self._starts.get(digits)
+        digits = [b"%d" % value for value in values]
+        size = sum(map(len, digits))
+        start = self._starts.get(size)
         if start is None:
-            start = self._starts[digits] = self._base_size + encode_size(self._fixed + digits) + self._copies[0]
-        if len(inserts) == 1:
-            return start + inserts[0] + self._copies[1]
-        return start + b"".join([part for pair in zip(inserts, self._copies[1:], strict=True) for part in pair])
-
-    def _insert(self, value: int) -> bytes:
-        insert = self._inserts[value] = insert_bytes(b"%d" % value)
-        return insert
+            start = self._starts[size] = self._base_size + encode_size(self._fixed + size) + self._copies[0]
+        if len(digits) == 1 and size <= _INSERT_LIMIT:
+            return start + _LENGTHS[size] + digits[0] + self._copies[1]
+        pairs = zip(digits, self._copies[1:], strict=True)
+        return start + b"".join([insert_bytes(number) + copy for number, copy in pairs])
 
 
 def find_delta(base: bytes, data: bytes) -> bytes | None:

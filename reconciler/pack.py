@@ -10,6 +10,7 @@
 import os
 import struct
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Self
 from zlib import adler32, compress, crc32
@@ -21,7 +22,7 @@ from .packindex import encode_index, index_record
 
 _COMMIT, _TREE, _BLOB, _DELTA = 1, 2, 3, 6
 _FLUSH = 1 << 20
-_STORED_BELOW = 100
+_STORED_UP_TO = 100
 _LIKENESS = 40
 _STORED = struct.Struct("<HBHH")
 _CHECK = struct.Struct(">I")
@@ -82,11 +83,15 @@ class _Pack:
 
     def add_whole(self, id_: bytes, kind: int, data: bytes) -> int:
         """Append an object in full and return where it starts."""
-        return self._add(id_, _header(kind, len(data)) + compress(data, 1))
+        start = self.position
+        self._add(id_, _header(kind, len(data)) + compress(data, 1))
+        return start
 
     def add_delta(self, id_: bytes, delta: bytes, base: int) -> None:
         """Append an object as its difference to the one that starts at ``base``."""
-        self._add(id_, _header(_DELTA, len(delta)) + _distance(self.position - base) + _deflated(delta))
+        # A short one is only stored: setting up the compressor costs more than it saves.
+        deflated = compress(delta, 1) if len(delta) > _STORED_UP_TO else _stored(delta)
+        self._add(id_, _header(_DELTA, len(delta)) + _distance(self.position - base) + deflated)
 
     def add_alike(self, kind: int, contents: Iterable[tuple[bytes, bytes]]) -> None:
         """Append objects of which many resemble each other: equal beginnings make two neighbours."""
@@ -107,11 +112,9 @@ class _Pack:
         self._file.write(checksum)
         return checksum
 
-    def _add(self, id_: bytes, entry: bytes) -> int:
-        start = self.position
-        self.records.append(index_record(id_, crc32(entry), start))
+    def _add(self, id_: bytes, entry: bytes) -> None:
+        self.records.append(index_record(id_, crc32(entry), self.position))
         self.write(entry)
-        return start
 
     def _flush(self) -> None:
         data = b"".join(self._chunks)
@@ -135,6 +138,7 @@ def _add_blobs(pack: _Pack, blobs: Mapping[bytes, Blob]) -> None:
             pack.add_delta(id_, family[0].delta(blob.values), family[1])
 
 
+@lru_cache(maxsize=4096)
 def _header(kind: int, size: int) -> bytes:
     """Return what precedes an object in a pack: its type and its size when inflated."""
     byte, size = kind << 4 | size & 0xF, size >> 4
@@ -152,15 +156,14 @@ def _distance(distance: int) -> bytes:
     while distance := distance >> 7:
         distance -= 1
         encoded.append(0x80 | distance & 0x7F)
-    return bytes(reversed(encoded))
+    encoded.reverse()
+    return bytes(encoded)
 
 
-def _deflated(delta: bytes) -> bytes:
-    """Return a delta as a zlib stream; a short one is only stored: the compressor costs more than it saves."""
-    if len(delta) >= _STORED_BELOW:
-        return compress(delta, 1)
-    size = len(delta)
-    return _STORED.pack(0x0178, 1, size, size ^ 0xFFFF) + delta + _CHECK.pack(adler32(delta))
+def _stored(data: bytes) -> bytes:
+    """Return a zlib stream that holds a few bytes as they are."""
+    size = len(data)
+    return _STORED.pack(0x0178, 1, size, size ^ 0xFFFF) + data + _CHECK.pack(adler32(data))
 
 
 class _Temporary:

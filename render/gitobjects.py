@@ -127,17 +127,21 @@ _DOT_GIT = re.compile(rb"(?:^|\0)\.git(?:\0|$)", re.IGNORECASE)
 
 def parse_tree(data: bytes, algorithm: str = "sha1") -> tuple[TreeEntry, ...]:
     """Return the entries of a tree object, in its order; a ``ValueError`` if it is damaged."""
-    found = _ENTRY[algorithm].findall(data)
-    entries = tuple([TreeEntry(name, _MODES.get(mode) or int(mode, 8), id_) for mode, name, id_ in found])
-    overhead = 2 + hasher(algorithm)().digest_size
-    if sum([len(mode) + len(name) + overhead for mode, name, _ in found]) != len(data):
+    whole, entry = _TREES[algorithm]
+    if not whole.fullmatch(data):
         raise ValueError("a tree object is damaged")
-    return entries
+    new, modes = tuple.__new__, _MODES
+    # Made without the named tuple's own constructor: a fleet has a million entries.
+    found = entry.findall(data)
+    return tuple([new(TreeEntry, (name, modes.get(mode) or int(mode, 8), id_)) for mode, name, id_ in found])
 
 
 _MODES = {b"100644": BLOB_MODE, b"40000": TREE_MODE}
 
-_ENTRY = {
-    "sha1": re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL),
-    "sha256": re.compile(rb"([0-7]+) ([^\0]+)\0(.{32})", re.DOTALL),
+_TREES = {
+    algorithm: (
+        re.compile(rb"(?:[0-7]+ [^\0]+\0.{%d})*" % size, re.DOTALL),
+        re.compile(rb"([0-7]+) ([^\0]+)\0(.{%d})" % size, re.DOTALL),
+    )
+    for algorithm, size in (("sha1", 20), ("sha256", 32))
 }
