@@ -21,8 +21,8 @@ def trigger_of(
 ) -> Trigger:
     """Return the first trigger that holds.
 
-    ``allowed`` are the clusters in which the source lets the binding stay, ``leaving`` those being deleted; one that left
-    the source counts as deleted.
+    ``allowed`` are the clusters in which the source lets the binding stay, ``leaving`` those being deleted. A cluster
+    that left the source counts as deleted.
     """
     if is_placement_changed(binding):
         return Trigger.PLACEMENT_CHANGED
