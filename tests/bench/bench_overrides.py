@@ -18,7 +18,7 @@ from .corpus import manifests
 REGIONS = ("eu", "us", "ap", "sa")
 STAGES = ("dev", "test", "prod")
 SAMPLE = 5000
-DEPLOYMENTS = ({"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "apps/v1", "kind": "StatefulSet"})
+WORKLOADS = ({"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "apps/v1", "kind": "StatefulSet"})
 
 
 def main(arguments: list[str]) -> int:
@@ -105,13 +105,13 @@ def five_policies() -> list[OverridePolicy]:
     ]
     edge = {"labelSelector": {"matchLabels": {"tier": "edge"}}}
     note = [{"path": "/metadata/annotations/example.com~1edge", "operator": "add", "value": "yes"}]
-    args = [{"containerName": "app", "operator": "add", "value": ["--feature=new"]}]
+    urgent = [{"path": "/spec/template/spec/priorityClassName", "operator": "add", "value": "urgent"}]
     drop = [{"operator": "remove", "value": {"app.kubernetes.io/managed-by": ""}}]
     return [
         _policy("a-registry", in_region),
         _policy("b-stage", by_stage),
         _policy("c-edge", [{"targetCluster": edge, "overriders": {"plaintext": note}}]),
-        _policy("d-args", [{"overriders": {"argsOverrider": args}}], DEPLOYMENTS),
+        _policy("d-priority", [{"overriders": {"plaintext": urgent}}], WORKLOADS),
         _policy("e-labels", [{"targetCluster": {"labelSelector": {"matchLabels": {"stage": "prod"}}},
                               "overriders": {"labelsOverrider": drop}}]),
     ]  # fmt: skip
