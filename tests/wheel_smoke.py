@@ -60,7 +60,10 @@ def _check_content(wheel: Path) -> None:
 def _installed(wheel: Path, folder: Path) -> Path:
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    _run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)], str(folder))
+    _run(
+        [str(python), "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", str(wheel)],
+        str(folder),
+    )
     return python
 
 
