@@ -7,8 +7,17 @@ still finalizing) is remembered by itself, so it outlives the commit that named 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from render.model import Manifest, ObjectRef
+
+
+class Outcome(StrEnum):
+    """How a pass over a cluster ended: all done, done but for some objects, or broken off."""
+
+    CONVERGED = "Converged"
+    INCOMPLETE = "Incomplete"
+    INTERRUPTED = "Interrupted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +53,18 @@ class Inventory:
         attempted = self.attempted if commit in self.commits else (*self.attempted, commit)
         return replace(self, uid=self.uid or uid, attempted=attempted)
 
-    def after(self, commit: str, *, done: bool, left: Iterable[HeldObject]) -> "Inventory":
-        """Return the inventory after a pass: converged when all was done, else as it was, with what stayed behind."""
-        stayed = {item.ref: item for item in (*self.left, *left)} if not done else {item.ref: item for item in left}
-        behind = tuple(stayed[ref] for ref in sorted(stayed))
-        if not done:
-            return replace(self, left=behind)
-        return replace(self, converged=commit, attempted=(), left=behind)
+    def after(self, commit: str, outcome: "Outcome", left: Iterable[HeldObject]) -> "Inventory":
+        """Return the inventory after a pass over a commit, with what it left behind.
+
+        A pass that got to its end knows what is left of everything before, whether or not it did all it should.
+        """
+        if outcome is Outcome.INTERRUPTED:
+            together = {item.ref: item for item in (*self.left, *left)}
+            return replace(self, left=tuple(together[ref] for ref in sorted(together)))
+        behind = tuple(sorted(left, key=lambda item: item.ref))
+        if outcome is Outcome.CONVERGED:
+            return replace(self, converged=commit, attempted=(), left=behind)
+        return replace(self, attempted=(commit,), left=behind)
 
     def holding(self, held: Iterable[HeldObject]) -> "Inventory":
         """Return the inventory with the objects of its commits' trees; where they differ the later entry counts."""

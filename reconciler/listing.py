@@ -19,18 +19,19 @@ _METADATA = f"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{
 class Listing:
     """What to list of a kind: ``selector`` by labels; ``metadata_only`` where content does not matter.
 
-    ``namespaces`` are asked one by one where the whole cluster may not be listed.
+    ``only_namespace`` bounds it; ``namespaces`` are asked one by one where the whole cluster may not be listed.
     """
 
     resource: Resource
     selector: str = ""
     metadata_only: bool = False
+    only_namespace: str = ""
     namespaces: tuple[str, ...] = ()
 
 
 def list_objects(client: Client, listing: Listing) -> dict[ObjectRef, dict[str, Any]] | Failure:
     """Return every object of a listing, or why they cannot all be had."""
-    found = _listed(client, listing, "")
+    found = _listed(client, listing, listing.only_namespace)
     is_refused = isinstance(found, Failure) and found.kind is FailureKind.FORBIDDEN
     if not is_refused or not listing.resource.is_namespaced or not listing.namespaces:
         return found

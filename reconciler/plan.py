@@ -16,7 +16,7 @@ from .exchange import Failure, FailureKind
 from .inventory import HeldObject, Inventory
 from .observed import Observed
 from .plan_object import Circumstances, plan_object, planned
-from .plan_prune import keeps_itself, plan_deletions
+from .plan_prune import NO_MEMBER, keeps_itself, plan_deletions
 from .plan_retention import scaled_objects
 from .plan_values import Action, ClusterDesired, DesiredObject, Plan, PlannedObject, PlanOptions
 from .stages import sort_key
@@ -46,7 +46,7 @@ def make_plan(
     refs = frozenset(item.ref for item in wanted)
     hold = _hold(desired, observed, inventory, chosen)
     deletions = plan_deletions(refs, observed, inventory, chosen, hold)
-    staying = [item.ref for item in deletions if item.action is Action.KEPT]
+    staying = [item.ref for item in deletions if item.action is Action.KEPT and item.reason not in NO_MEMBER]
     return replace(
         plan,
         objects=tuple(objects),
@@ -57,6 +57,7 @@ def make_plan(
         parent_refusal=chosen.applyset.refusal(observed.parent),
         autoscaled=scene.autoscaled,
         is_converged=scene.is_converged,
+        held=inventory.held,
     )
 
 
@@ -185,18 +186,6 @@ def defined_kinds(crd: Manifest) -> Iterator[Resource]:
                 plural=str(names.get("plural")),
                 is_namespaced=spec.get("scope") == "Namespaced",
             )
-
-
-_REMEMBERED = frozenset({"NeedsConfirmation", "PruneDisabled", "Terminating", "Held", "Unknown"})
-
-
-def left_behind(deletions: Iterable[PlannedObject], inventory: Inventory) -> tuple[HeldObject, ...]:
-    """Return the objects that stay though nothing wants them, and that a later pass has to think about again."""
-    return tuple(
-        inventory.held.get(item.ref) or HeldObject(ref=item.ref)
-        for item in deletions
-        if item.action is Action.KEPT and item.reason in _REMEMBERED
-    )
 
 
 def held_object(desired: DesiredObject, *, preserve: bool) -> HeldObject:

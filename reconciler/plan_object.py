@@ -128,10 +128,10 @@ def _first_contact(base: PlannedObject, want: dict[str, Any], live: Manifest, gi
     if all(contained(value, live.get(name, MISSING), (name,)) for name, value in unlabelled.items()):
         return replace(base, action=Action.ADOPTED, reason="Equal", message="it was there already, as wanted")
     base = replace(base, changes=field_changes(want, live, tuple(value_differences(unlabelled, live))))
-    if given.overwrites:
-        return replace(
-            base, action=Action.ADOPTED, reason="Overwrite", message="it was there already, different", force=True
-        )
+    if given.overwrites or base.migrate:
+        reason = "Overwrite" if given.overwrites else "Migrated"
+        message = "it was there already, different"
+        return replace(base, action=Action.ADOPTED, reason=reason, message=message, force=given.overwrites)
     owners = sorted({str(entry.get("manager")) for entry in live["metadata"].get("managedFields") or ()})
     return replace(
         base,

@@ -20,6 +20,9 @@ from .plan_values import Action, PlannedObject, PlanOptions
 from .stages import deletion_wave, needs_confirmation
 
 PRUNE = "argosy.dev/prune"
+NO_MEMBER = frozenset({"LabelLost", "NotOurs"})
+"""The reasons of what is kept because it is not in our set any more."""
+
 _HELM_POLICY = "helm.sh/resource-policy"
 
 

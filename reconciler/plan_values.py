@@ -12,6 +12,7 @@ from render.policy import ConflictResolution
 from .applyset import ApplySet
 from .discovery import Discovery, Resource
 from .exchange import Failure
+from .inventory import HeldObject
 from .plan_conflicts import FieldRule
 
 
@@ -133,8 +134,9 @@ class Plan:
     """What will be done to one cluster: objects in the order they are applied, deletions in theirs.
 
     ``hold``: why nothing is pruned at all. ``refusal``: why nothing is done at all. ``members``: what the set will
-    contain once all is done; ``recorded``: what its parent says now. ``autoscaled``, ``is_converged`` and ``options``
-    let a single object be planned again when it changed meanwhile.
+    contain once all is done; ``recorded``: what its parent says now. ``held``: what the
+    cluster may hold. ``autoscaled``, ``is_converged`` and ``options`` let a single object be planned again when it
+    changed meanwhile.
     """
 
     cluster: str
@@ -150,6 +152,7 @@ class Plan:
     discovery: Discovery = field(default_factory=Discovery)
     autoscaled: frozenset[ObjectRef] = frozenset()
     is_converged: bool = False
+    held: Mapping[ObjectRef, HeldObject] = field(default_factory=dict, repr=False)
     options: PlanOptions = field(default_factory=PlanOptions)
 
     @property

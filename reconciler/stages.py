@@ -66,9 +66,6 @@ def deletion_wave(ref: ObjectRef) -> int:
     return 6 - stage
 
 
-CUSTOM_RESOURCES_WAVE = 1
-
-
 def is_builtin(group: str) -> bool:
     """Whether an API group is Kubernetes' own."""
     return group in _SERVED_BY_KUBERNETES or group.endswith(".k8s.io")

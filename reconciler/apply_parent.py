@@ -1,0 +1,84 @@
+"""Writing the ApplySet's parent: wider before the first write, narrower after the last, gone with the last member."""
+
+from render.model import ObjectRef
+
+from .apply_emptiness import occupied_by
+from .apply_recreate import deletion, was_deleted
+from .applyset import ApplySet
+from .discovery import Resource
+from .exchange import APPLY, FIELD_MANAGER, Client, Failure, Request
+from .listing import read_object
+from .ownership import own_entry
+from .plan_values import Plan
+
+_CONFIG_MAP = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True)
+_NAMESPACE = Resource(group="", version="v1", kind="Namespace", plural="namespaces", is_namespaced=False)
+
+
+def widen_parent(client: Client, plan: Plan, version: str) -> Failure | None:
+    """Make the parent name every kind and namespace this pass may touch, before it touches any."""
+    leaving = plan.options.applyset.containing(item.ref for item in plan.deletions)
+    wider = plan.recorded.united(plan.members).united(leaving)
+    if wider == plan.recorded:
+        return None
+    return _ensure_namespace(client, wider.namespace) or _write(client, wider, version)
+
+
+def narrow_parent(client: Client, plan: Plan, remaining: ApplySet, version: str) -> Failure | None:
+    """Make the parent name what is left, after everything succeeded; without members there is no parent either."""
+    leaving = plan.options.applyset.containing(item.ref for item in plan.deletions)
+    current = plan.recorded.united(plan.members).united(leaving)
+    if remaining == current:
+        return None
+    if remaining.group_kinds:
+        return _write(client, remaining, version)
+    return _remove(client, _CONFIG_MAP, remaining.parent)
+
+
+def remove_namespace(client: Client, plan: Plan) -> Failure | None:
+    """Delete the namespace of a parent that is gone, where we made it and nothing else moved in."""
+    ref = ObjectRef("", "Namespace", "", plan.options.applyset.namespace)
+    live = read_object(client, _NAMESPACE, ref)
+    if live is None or isinstance(live, Failure) or own_entry(live) is None or occupied_by(client, plan, ref):
+        return live if isinstance(live, Failure) else None
+    return _remove(client, _NAMESPACE, ref)
+
+
+def _remove(client: Client, resource: Resource, ref: ObjectRef) -> Failure | None:
+    live = read_object(client, resource, ref)
+    if live is None or isinstance(live, Failure):
+        return live
+    outcome = client.send(deletion(resource.path(ref), uid=str(live["metadata"]["uid"])))
+    return None if was_deleted(outcome) or not isinstance(outcome, Failure) else outcome
+
+
+def _ensure_namespace(client: Client, name: str) -> Failure | None:
+    ref = ObjectRef("", "Namespace", "", name)
+    found = read_object(client, _NAMESPACE, ref)
+    if found is not None:
+        return found if isinstance(found, Failure) else None
+    metadata = {"name": name, "labels": {"app.kubernetes.io/managed-by": FIELD_MANAGER}}
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+    outcome = client.send(
+        Request(
+            method="PATCH",
+            path=_NAMESPACE.path(ref),
+            query={"fieldManager": FIELD_MANAGER},
+            body=body,
+            content_type=APPLY,
+        )
+    )
+    return outcome if isinstance(outcome, Failure) else None
+
+
+def _write(client: Client, applyset: ApplySet, version: str) -> Failure | None:
+    outcome = client.send(
+        Request(
+            method="PATCH",
+            path=_CONFIG_MAP.path(applyset.parent),
+            query={"fieldManager": FIELD_MANAGER, "force": "true"},
+            body=applyset.manifest(version),
+            content_type=APPLY,
+        )
+    )
+    return outcome if isinstance(outcome, Failure) else None
