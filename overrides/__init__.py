@@ -4,13 +4,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .engine import Overridden, OverrideEngine
+    from .errors import OverrideError
+    from .lint import lint_overrides
     from .policy import OverridePolicy
 
 DISTRIBUTION = "argosy"
 
-__all__ = ["DISTRIBUTION", "OverridePolicy"]
+__all__ = ["DISTRIBUTION", "Overridden", "OverrideEngine", "OverrideError", "OverridePolicy", "lint_overrides"]
 
-_MODULE_BY_NAME = {"OverridePolicy": "policy"}
+_MODULE_BY_NAME = {
+    "Overridden": "engine",
+    "OverrideEngine": "engine",
+    "OverrideError": "errors",
+    "OverridePolicy": "policy",
+    "lint_overrides": "lint",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -30,7 +30,8 @@ _MOST_SPLITS_KEPT = 1024
 class Overridden:
     """What one class of clusters gets: the manifest after its rules, or the error of the rule that stopped.
 
-    Without an edit the manifest is the one given, not a copy. ``applied`` names the rules that applied, in order.
+    Without an edit the manifest is the one given, not a copy. ``applied`` names the rules that apply, in order; with an
+    error they end in a round that was not finished.
     """
 
     clusters: Mask

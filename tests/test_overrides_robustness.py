@@ -1,0 +1,128 @@
+"""Whatever a policy says and whatever shape a manifest has: a manifest or an error, and never a change of the input."""
+
+from copy import deepcopy
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overrides.engine import OverrideEngine
+from overrides.explanation import steps_of
+from overrides.lint import lint_overrides
+from overrides.parsing import override_policy
+from overrides.record import applied_annotations
+from render.documents import emit, parse_documents
+from render.model import ObjectRef, Template
+from tests.overriding import CLUSTERS, EVERY
+
+SCALARS = (
+    st.none() | st.booleans() | st.integers(-2, 3) | st.sampled_from(["", "x", "nginx:1", "a: 1", '{"a":1}', "[1]"])
+)
+KEYS = st.sampled_from(["a", "spec", "containers", "name", "image", "args", "labels", "", "0"])
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=6
+)
+CONTAINERS = st.lists(
+    st.fixed_dictionaries({}, optional={"name": st.just("c") | SCALARS, "image": SCALARS, "args": VALUES}) | SCALARS,
+    max_size=2,
+)
+PODS = st.fixed_dictionaries({}, optional={"containers": CONTAINERS | SCALARS}) | SCALARS
+SPECS = st.fixed_dictionaries(
+    {}, optional={"a": VALUES, "containers": CONTAINERS, "template": st.fixed_dictionaries({"spec": PODS}) | SCALARS}
+)
+METADATA = st.fixed_dictionaries(
+    {"name": st.just("web"), "namespace": st.just("shop")}, optional={"labels": VALUES, "annotations": VALUES}
+)
+MANIFESTS = st.fixed_dictionaries(
+    {
+        "apiVersion": st.just("v1"),
+        "kind": st.sampled_from(["Pod", "Deployment", "Secret", "Widget"]),
+        "metadata": METADATA,
+    },
+    optional={"spec": SPECS | SCALARS, "data": VALUES},
+)
+PATHS = st.lists(
+    st.sampled_from(
+        ["", "spec", "metadata", "labels", "name", "template", "containers", "0", "-1", "-", "a", "data", "image"]
+    ),
+    max_size=5,
+).map("/".join) | st.sampled_from(
+    ["", "/", "/spec", "/metadata/labels/a", "/spec/containers/0/image", "/data/a", "/kind"]
+)
+ENUM = st.sampled_from(["add", "replace", "remove"])
+WORDS = st.sampled_from(["", "x", ":1", "r.io", "Up", "@sha256:1"])
+ENTRIES = st.lists(
+    st.fixed_dictionaries(
+        {"operator": ENUM, "value": st.dictionaries(st.sampled_from(["a", "b/c"]), WORDS, max_size=2)}
+    ),
+    max_size=2,
+)
+COMMANDS = st.lists(
+    st.fixed_dictionaries({"operator": ENUM, "containerName": st.sampled_from(["c", "x"]), "value": st.lists(WORDS)}),
+    max_size=1,
+)
+
+
+def operations(pointer: str) -> st.SearchStrategy[Any]:
+    return st.lists(st.fixed_dictionaries({pointer: PATHS, "operator": ENUM}, optional={"value": VALUES}), max_size=3)
+
+
+IMAGES = st.lists(
+    st.fixed_dictionaries(
+        {"component": st.sampled_from(["Registry", "Repository", "Tag"]), "operator": ENUM, "value": WORDS},
+        optional={"predicate": st.fixed_dictionaries({"path": PATHS})},
+    ),
+    max_size=2,
+)
+FIELDS = st.lists(
+    st.fixed_dictionaries(
+        {"fieldPath": PATHS}, optional={"json": operations("subPath"), "yaml": operations("subPath")}
+    ),
+    max_size=1,
+)
+OVERRIDERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "plaintext": operations("path"),
+        "imageOverrider": IMAGES,
+        "commandOverrider": COMMANDS,
+        "argsOverrider": COMMANDS,
+        "labelsOverrider": ENTRIES,
+        "annotationsOverrider": ENTRIES,
+        "fieldOverrider": FIELDS,
+    },
+)
+POLICIES = st.lists(
+    st.tuples(
+        st.sampled_from(["", "shop"]),
+        st.lists(
+            st.fixed_dictionaries(
+                {"overriders": OVERRIDERS},
+                optional={"targetCluster": st.fixed_dictionaries({"clusterNames": st.just(["eu-1"])})},
+            ),
+            min_size=1,
+            max_size=2,
+        ),
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(manifest=MANIFESTS, drawn=POLICIES)
+def test_there_is_always_an_answer(manifest: dict[str, Any], drawn: list[tuple[str, list[dict[str, Any]]]]) -> None:
+    before = deepcopy((manifest, drawn))
+    policies = [
+        override_policy({"metadata": {"name": f"p{index}", "namespace": scope}, "spec": {"overrideRules": rules}})
+        for index, (scope, rules) in enumerate(drawn)
+    ]
+    for overridden in OverrideEngine(policies, CLUSTERS).override(manifest, EVERY):
+        applied_annotations(overridden.applied)
+        steps = steps_of(manifest, overridden.applied)
+        assert [step.error for step in steps if step.error] == ([overridden.error] if overridden.error else [])
+        if overridden.manifest is not None:
+            assert ObjectRef.of(overridden.manifest) == ObjectRef.of(manifest)
+            (document,) = parse_documents(emit(overridden.manifest))
+            assert document.value == overridden.manifest
+    lint_overrides(policies, [Template(ref=ObjectRef.of(manifest), manifest=manifest)], CLUSTERS)
+    assert (manifest, drawn) == before
