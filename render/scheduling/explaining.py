@@ -4,8 +4,6 @@ Nothing here decides: filters, scores, room and votes are read from the attempts
 what is explained cannot differ.
 """
 
-from collections.abc import Mapping
-
 from render.bits import Mask, members
 from render.placement import SpreadField
 
@@ -123,7 +121,7 @@ def _divisions(attempt: Attempt, state: PassState) -> tuple[ExplainedDivision, .
 
 
 def _division(ballot: Ballot, is_descending: bool, state: PassState) -> ExplainedDivision:
-    votes: Mapping[int, int] = dict(ballot.votes)
+    votes = dict(zip(ballot.clusters, ballot.votes, strict=True))
     shares = dict(count(ballot, is_descending=is_descending))
     positions = (*votes, *(position for position in ballot.base if position not in votes))
     return ExplainedDivision(

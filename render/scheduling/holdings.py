@@ -11,7 +11,7 @@ from render.model import TargetCluster
 class Holding:
     """The clusters a binding is in: as a mask, and replicas by index in the binding's order.
 
-    ``replicas`` and ``total`` leave out and count, respectively, clusters that are no members any more (``departed``).
+    ``departed`` targets are no members any more: ``replicas`` leave them out, ``total`` counts them.
     """
 
     targets: tuple[TargetCluster, ...]

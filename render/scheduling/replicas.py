@@ -3,11 +3,11 @@
 Shares are ``(cluster index, replicas)``. Bits ascend with names, so sorting indexes sorts names.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from render.bits import Mask, mask_of, members
+from render.bits import Mask
 
 from .decisions import Reason, Refusal
 from .rules import Strategy
@@ -36,11 +36,12 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ballot:
-    """So many replicas to divide by votes, on top of a base: (cluster index, votes) in name order."""
+    """So many replicas to divide among clusters (indexes in name order) by their votes, on top of a base."""
 
     mode: Mode
     replicas: int = 0
-    votes: tuple[tuple[int, int], ...] = ()
+    clusters: Sequence[int] = ()
+    votes: Sequence[int] = ()
     base: Mapping[int, int] = field(default_factory=dict)
 
 
@@ -50,7 +51,7 @@ class Division:
 
     ``selected`` are cluster indexes in the order of selection. ``capacity`` is free room by cluster index, without
     what the clusters hold of the binding; ``held`` is that, in the binding's own order. ``is_fresh`` ignores what is
-    held, but counts it as room. ``weights`` are (weight, clusters). ``tiers`` are filled one after the other.
+    held, but counts it as room. ``weights`` are by cluster index. ``tiers`` are filled one after the other.
     """
 
     replicas: int
@@ -60,7 +61,7 @@ class Division:
     held: Mapping[int, int] = field(default_factory=dict)
     is_fresh: bool = False
     is_descending: bool = False
-    weights: Sequence[tuple[int, Mask]] = ()
+    weights: Sequence[int] = ()
     tiers: Sequence[Mask] = ()
 
 
@@ -96,10 +97,10 @@ def count(ballot: Ballot, *, is_descending: bool) -> Shares:
     """Divide a ballot's replicas by its votes, on top of its base; clusters that only the base has stand last."""
     if not ballot.replicas:
         return list(ballot.base.items())
-    seats = seats_by_votes(ballot.replicas, [votes for _, votes in ballot.votes], descending=is_descending)
+    seats = seats_by_votes(ballot.replicas, ballot.votes, descending=is_descending)
     if not ballot.base:
-        return [(index, more) for (index, _), more in zip(ballot.votes, seats, strict=True)]
-    shares = {index: more for (index, _), more in zip(ballot.votes, seats, strict=True)}
+        return [(index, more) for index, more in zip(ballot.clusters, seats, strict=True) if more]
+    shares = dict(zip(ballot.clusters, seats, strict=True))
     for index, replicas in ballot.base.items():
         shares[index] = shares.get(index, 0) + replicas
     return list(shares.items())
@@ -107,53 +108,57 @@ def count(ballot: Ballot, *, is_descending: bool) -> Shares:
 
 def _by_static_weight(division: Division) -> Ballot:
     """Divide from scratch; the selected clusters no weight names get nothing, unless it names none of them."""
-    parties = sorted(division.selected)
-    selected = mask_of(parties)
-    weight_by_cluster = dict.fromkeys(parties, 0)
-    for weight, clusters in division.weights:
-        weight_by_cluster.update(dict.fromkeys(members(clusters & selected), weight))
-    if not any(weight_by_cluster.values()):
-        weight_by_cluster = dict.fromkeys(parties, 1)
-    return Ballot(mode=Mode.STATIC, replicas=division.replicas, votes=tuple(weight_by_cluster.items()))
+    clusters, weights = sorted(division.selected), division.weights
+    votes = [weights[index] for index in clusters] if weights else ()
+    if not any(votes):
+        votes = [1] * len(clusters)
+    return Ballot(mode=Mode.STATIC, replicas=division.replicas, clusters=clusters, votes=votes)
 
 
 def _by_capacity(division: Division) -> Ballot | Refusal:
     """Keep what is held and add or take the difference; a fresh division starts from nothing."""
-    held = division.held
-    selected = set(division.selected) if held else ()
-    kept = {index: replicas for index, replicas in held.items() if index in selected}
-    if division.is_fresh:
-        room = [(index, division.capacity[index] + kept.get(index, 0)) for index in division.selected]
-        return _ballot(division, Mode.FRESH, division.replicas, room)
+    selected, capacity, held = division.selected, division.capacity, division.held
+    among = set(selected) if held else ()
+    kept = {index: replicas for index, replicas in held.items() if index in among}
     assigned = sum(kept.values())
-    if assigned > division.replicas:
-        return _ballot(division, Mode.SCALE_DOWN, division.replicas, list(kept.items()))
-    if assigned == division.replicas:
+    if division.is_fresh:
+        votes = [capacity[index] + kept.get(index, 0) for index in selected]
+        ballot = Ballot(mode=Mode.FRESH, replicas=division.replicas, clusters=selected, votes=votes)
+    elif assigned == division.replicas:
         return Ballot(mode=Mode.STEADY, base=kept)
-    room = [(index, division.capacity[index]) for index in division.selected]
-    return _ballot(division, Mode.SCALE_UP, division.replicas - assigned, room, base=kept)
+    elif assigned > division.replicas:
+        votes = list(kept.values())
+        ballot = Ballot(mode=Mode.SCALE_DOWN, replicas=division.replicas, clusters=tuple(kept), votes=votes)
+    else:
+        votes, missing = [capacity[index] for index in selected], division.replicas - assigned
+        ballot = Ballot(mode=Mode.SCALE_UP, replicas=missing, clusters=selected, votes=votes, base=kept)
+    return _affordable(ballot, division.strategy)
 
 
-def _ballot(
-    division: Division, mode: Mode, target: int, room: Shares, base: Mapping[int, int] | None = None
-) -> Ballot | Refusal:
-    """Let ``target`` be divided in proportion to the room, all or nothing, on top of ``base``."""
-    total = sum(free for _, free in room)
-    if total < target:
+def _affordable(ballot: Ballot, strategy: Strategy) -> Ballot | Refusal:
+    """Return the ballot among the clusters it needs, in name order; all or nothing: there must be room for all."""
+    clusters, votes = ballot.clusters, ballot.votes
+    total = sum(votes)
+    if total < ballot.replicas:
         message = f"Clusters available replicas {total} are not enough to schedule."
-        return Refusal(Reason.UNSCHEDULABLE, message).during(f"failed to {mode}")
-    if division.strategy is Strategy.AGGREGATED:
-        room = _shortest_prefix(sorted(room, key=_free, reverse=True), target, base or {})
-    return Ballot(mode=mode, replicas=target, votes=tuple(sorted(room)), base=base or {})
+        return Refusal(Reason.UNSCHEDULABLE, message).during(f"failed to {ballot.mode}")
+    places: Iterable[int] = range(len(clusters))
+    if strategy is Strategy.AGGREGATED:
+        places = _shortest_prefix(ballot)
+    in_order = sorted(places, key=clusters.__getitem__)
+    return replace(ballot, clusters=[clusters[place] for place in in_order], votes=[votes[place] for place in in_order])
 
 
-def _shortest_prefix(room: Shares, target: int, held: Mapping[int, int]) -> Shares:
-    """Return the fewest leading clusters with room for all, those that hold replicas first."""
-    in_order = sorted(room, key=lambda each: held.get(each[0], 0) <= 0) if held else room
-    total = 0
-    for number, (_, free) in enumerate(in_order, start=1):
-        total += free
-        if total >= target:
+def _shortest_prefix(ballot: Ballot) -> Sequence[int]:
+    """Return the places of the fewest clusters with room for all: those that hold replicas, then the roomiest."""
+    clusters, votes, base = ballot.clusters, ballot.votes, ballot.base
+    in_order = sorted(range(len(clusters)), key=votes.__getitem__, reverse=True)
+    if base:
+        in_order.sort(key=lambda place: base.get(clusters[place], 0) <= 0)
+    room = 0
+    for number, place in enumerate(in_order, start=1):
+        room += votes[place]
+        if room >= ballot.replicas:
             return in_order[:number]
     return in_order
 
@@ -176,7 +181,3 @@ def _tier_by_tier(division: Division) -> tuple[Ballot, ...] | Refusal:
         found += part
         remaining -= min(remaining, room)
     return Refusal(Reason.UNSCHEDULABLE, NOT_ENOUGH) if remaining > 0 else tuple(found)
-
-
-def _free(each: tuple[int, int]) -> int:
-    return each[1]

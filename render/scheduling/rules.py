@@ -1,10 +1,11 @@
 """A placement read once against the clusters of a pass: its affinity groups, tolerations and weights as masks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from render.binding import Binding
-from render.bits import Mask
+from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
 from render.placement import (
     ClusterAffinityTerm,
@@ -60,8 +61,8 @@ class Rules:
 
     ``groups`` are its affinity groups in order (one nameless group without ``clusterAffinities``). ``tolerated`` are
     the clusters whose taints it tolerates, ``stays`` those from which no NoExecute taint drives it. ``spread`` maps a
-    field to its constraint; None when spread constraints do not matter. ``weights`` are (weight, clusters), heaviest
-    first, every cluster once; empty when all weigh the same.
+    field to its constraint; None when spread constraints do not matter. ``weights`` are the static weights by cluster
+    index, 0 for a cluster no rule names; empty when there is no rule.
     """
 
     placement: Placement
@@ -71,7 +72,7 @@ class Rules:
     has_properties: Mask
     strategy: Strategy
     spread: dict[SpreadField | None, SpreadConstraint] | None
-    weights: tuple[tuple[int, Mask], ...]
+    weights: Sequence[int]
 
     @property
     def is_grouped(self) -> bool:
@@ -150,13 +151,13 @@ def _with_properties(placement: Placement, index: ClusterIndex) -> Mask:
     return mask
 
 
-def _weights(scheduling: ReplicaScheduling | None, index: ClusterIndex) -> tuple[tuple[int, Mask], ...]:
+def _weights(scheduling: ReplicaScheduling | None, index: ClusterIndex) -> Sequence[int]:
+    """Return each cluster's heaviest weight."""
     preference = scheduling.weight_preference if scheduling else None
-    rules = preference.static_weight_list if preference else ()
-    weights, seen = [], 0
-    for rule in sorted(rules, key=lambda rule: -rule.weight):
-        mask = index.matching(rule.target_cluster) & ~seen
-        if mask and rule.weight > 0:
-            weights.append((rule.weight, mask))
-            seen |= mask
-    return tuple(weights)
+    if preference is None or not preference.static_weight_list:
+        return ()
+    weights = [0] * len(index.clusters)
+    for rule in sorted(preference.static_weight_list, key=lambda rule: rule.weight):
+        for position in members(index.matching(rule.target_cluster)):
+            weights[position] = max(rule.weight, 0)
+    return weights

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from heapq import heapify, heapreplace
 
 _MARGIN = 1e-12
+_EXACT = 2**53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,24 +62,28 @@ def seats_by_votes(
     replicas: int, votes: Sequence[int], *, taken: Sequence[int] = (), descending: bool = False
 ) -> list[int]:
     """Return the seats of each party, those already ``taken`` included; parties stand in ascending name order."""
-    parties = [index for index, vote in enumerate(votes) if vote > 0]
     seats = list(taken) or [0] * len(votes)
-    if not parties:
-        return seats
+    parties = [party for party, vote in enumerate(votes) if vote > 0]
+    if not taken and replicas < len(parties):
+        parties = _best_starters(replicas, votes, parties, descending)
     left = replicas - _give_at_once(replicas, votes, parties, seats)
     sign = -1 if descending else 1
-    heap = [(-float(votes[index]) / (2 * seats[index] + 1), seats[index], sign * index) for index in parties]
-    if left < len(heap):
-        heap.sort()
-        del heap[max(left, 0) :]
-    else:
-        heapify(heap)
-    for _ in range(left):
+    heap = [(-float(votes[party]) / (2 * seats[party] + 1), seats[party], sign * party) for party in parties]
+    heapify(heap)
+    for _ in range(left if heap else 0):
         _, held, rank = heap[0]
-        index = sign * rank
-        seats[index] = held = held + 1
-        heapreplace(heap, (-float(votes[index]) / (2 * held + 1), held, rank))
+        party = sign * rank
+        seats[party] = held = held + 1
+        heapreplace(heap, (-float(votes[party]) / (2 * held + 1), held, rank))
     return seats
+
+
+def _best_starters(count: int, votes: Sequence[int], parties: list[int], descending: bool) -> list[int]:
+    """Return the parties whose first averages come first: their votes, compared as doubles, then the tie rule."""
+    # The sort is stable, also in reverse: what is equal stays in the order it is given in.
+    in_order = parties[::-1] if descending else parties
+    keys = votes if max(votes) < _EXACT else [float(vote) for vote in votes]
+    return sorted(in_order, key=keys.__getitem__, reverse=True)[: max(count, 0)]
 
 
 def _give_at_once(replicas: int, votes: Sequence[int], parties: Sequence[int], seats: list[int]) -> int:
@@ -88,14 +93,14 @@ def _give_at_once(replicas: int, votes: Sequence[int], parties: Sequence[int], s
     out what rounding could put on the wrong side; the heap finds those again.
     """
     doubled = 2 * replicas - len(parties)
-    if doubled < 2 * len(parties):
+    if doubled < 2 * len(parties) or not parties:
         return 0
-    factor = doubled / (2 * sum(map(float, (votes[index] for index in parties)))) * (1 - _MARGIN)
+    factor = doubled / (2 * sum([float(votes[party]) for party in parties])) * (1 - _MARGIN)
     given = 0
-    for index in parties:
-        more = int(votes[index] * factor + (0.5 - 1e-9)) - seats[index]
+    for party in parties:
+        more = int(votes[party] * factor + (0.5 - 1e-9)) - seats[party]
         if more > 0:
-            seats[index] += more
+            seats[party] += more
             given += more
     return given
 

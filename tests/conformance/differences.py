@@ -47,6 +47,13 @@ def _overflowed(case: dict[str, Any], _message: str) -> bool:
     return any("Clusters available replicas -" in error for error in errors)
 
 
+def _has_departed_target(case: dict[str, Any], _message: str) -> bool:
+    """Say whether a target is no cluster at all and Karmada, which was not told of its deletion, did nothing."""
+    clusters = {cluster["metadata"]["name"] for cluster in case["input"]["clusters"]}
+    targets = {target["name"] for target in case["input"]["binding"]["spec"].get("clusters") or ()}
+    return case["expected"]["trigger"] == "None" and not targets <= clusters
+
+
 DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "divide",
@@ -59,6 +66,12 @@ DIFFERENCES: tuple[Difference, ...] = (
         "overflow",
         "Karmada adds up room in 32 bits: a fresh division of 0 replicas over several clusters fails; ours succeeds",
         _overflowed,
+    ),
+    Difference(
+        "schedule",
+        "departed target",
+        "a target that is no cluster counts as one being deleted: in Git a cluster leaves without being seen to leave",
+        _has_departed_target,
     ),
     Difference(
         "interpret",
