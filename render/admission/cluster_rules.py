@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .findings import Findings
-from .resource_models import DEFAULT_MODELS, check_models, standardize
+from .resource_models import DEFAULT_MODELS, check_models, standardize, write_canonically
 from .syntax import dns_label_fault, label_key_fault, label_value_fault, quoted
 from .urls import parse_address
 
@@ -31,7 +31,7 @@ def mutate_cluster(cluster: Object, _findings: Findings) -> None:
 
 
 def check_cluster(cluster: Object, findings: Findings) -> None:
-    """Report what the registry refuses; the deprecated zone then becomes the one of zones."""
+    """Report what the registry refuses; then the deprecated zone becomes the one of zones, and amounts canonical."""
     spec = cluster["spec"]
     mode = spec.get("syncMode")
     if not mode:
@@ -46,6 +46,7 @@ def check_cluster(cluster: Object, findings: Findings) -> None:
     _check_location(spec, findings)
     _check_taints(spec.get("taints") or (), findings)
     check_models(spec["resourceModels"], findings)
+    write_canonically(spec["resourceModels"])
     if spec.get("zone") and not spec.get("zones"):
         spec["zones"] = [spec.pop("zone")]
 

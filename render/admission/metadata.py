@@ -59,7 +59,7 @@ def check_metadata(metadata: Mapping[str, Any], findings: Findings, name_fault: 
     check_annotations(metadata.get("annotations") or {}, "metadata.annotations", findings)
     for finalizer in metadata.get("finalizers") or ():
         if fault := label_key_fault(finalizer):
-            findings.problem("metadata.finalizers", fault)
+            findings.problem("metadata.finalizers", fault.replace("label key", "finalizer"))
 
 
 def check_labels(labels: Mapping[str, str], path: str, findings: Findings) -> None:

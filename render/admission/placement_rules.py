@@ -70,7 +70,7 @@ def check_spread_constraints(constraints: Sequence[Mapping[str, Any]], path: str
         _check_spread_constraint(constraint, f"{path}[{index}]", findings)
     fields = [constraint["spreadByField"] for constraint in constraints if constraint.get("spreadByField")]
     for field in dict.fromkeys(each for each in fields if fields.count(each) > 1):
-        findings.problem(path, f"two constraints spread by {field}", hint="keep one of them")
+        findings.problem(path, f"more than one constraint spreads by {field}", hint="keep one of them")
     if fields and "cluster" not in fields:
         findings.problem(
             path,

@@ -64,7 +64,8 @@ def warn_of_affinity(affinity: Plain | None, path: str, findings: Findings) -> N
     for index, expression in enumerate((affinity.get("fieldSelector") or {}).get("matchExpressions") or ()):
         if not expression.get("values"):
             here = f"{path}.fieldSelector.matchExpressions[{index}].values"
-            findings.warning(here, f"is empty, so {expression['operator']} matches nothing one would mean")
+            matched = "no cluster" if expression["operator"] == "In" else "every cluster"
+            findings.warning(here, f"is empty: {expression['operator']} then matches {matched}")
 
 
 def warn_of_label_selector(selector: Plain | None, path: str, findings: Findings) -> None:
@@ -73,10 +74,10 @@ def warn_of_label_selector(selector: Plain | None, path: str, findings: Findings
         return
     for key, value in (selector.get("matchLabels") or {}).items():
         if fault := label_key_fault(key) or label_value_fault(value):
-            findings.warning(f"{path}.matchLabels", f"{fault}, so the selector matches nothing")
+            findings.warning(f"{path}.matchLabels", f"{fault}; the selector matches nothing")
     for index, expression in enumerate(selector.get("matchExpressions") or ()):
         if fault := _expression_fault(expression):
-            findings.warning(f"{path}.matchExpressions[{index}]", f"{fault}, so the selector matches nothing")
+            findings.warning(f"{path}.matchExpressions[{index}]", f"{fault}; the selector matches nothing")
 
 
 def _expression_fault(expression: Plain) -> str:
@@ -99,12 +100,11 @@ def _warn_of_toleration(toleration: Plain, path: str, findings: Findings) -> Non
     elif not key and operator != "Exists":
         findings.warning(f"{path}.key", "is empty, so only operator Exists would tolerate anything")
     elif key and (fault := label_key_fault(key)):
-        findings.warning(f"{path}.key", f"{fault}, so no taint is like it")
+        findings.warning(f"{path}.key", f"{fault}; no taint is like it")
     if operator == "Exists" and toleration.get("value"):
         findings.warning(f"{path}.value", "means nothing beside operator Exists")
     if effect not in {"", "NoSchedule", "NoExecute"}:
-        hint = "Karmada's clusters have no such taints" if effect == "PreferNoSchedule" else ""
-        findings.warning(f"{path}.effect", f"{quoted(effect)} is no effect a cluster's taint can have", hint=hint)
+        findings.warning(f"{path}.effect", f"{quoted(effect)} is no effect a cluster's taint can have")
     elif toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         findings.warning(f"{path}.tolerationSeconds", "only means something with effect NoExecute")
 

@@ -1,5 +1,6 @@
 """The resource models of a Cluster: the default grades, standardising, and the rules for them."""
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +12,9 @@ LARGEST = str(2**63 - 1)
 
 _CPU = ("0", "1", "2", "4", "8", "16", "32", "64", "128", LARGEST)
 _MEMORY = ("0", "4Gi", "16Gi", "32Gi", "64Gi", "128Gi", "256Gi", "512Gi", "1Ti", LARGEST)
+
+_BINARY = re.compile(r"\+?([0-9]*)(\.[0-9]*)?([KMGTPE]i)")
+_DIGITS_BY_UNIT = {"Ki": 11, "Mi": 8, "Gi": 5, "Ti": 2, "Pi": -1, "Ei": -1}
 
 Models = list[dict[str, Any]]
 
@@ -28,15 +32,19 @@ DEFAULT_MODELS: Models = [
 
 
 def standardize(models: Models) -> None:
-    """Sort by grade, let the first grade begin at 0 and the last have no end, and write amounts canonically."""
+    """Sort by grade, let the first grade begin at 0 and the last have no end."""
     models.sort(key=lambda model: model["grade"])
-    for model in models:
-        for each in model.get("ranges") or ():
-            each["min"], each["max"] = canonical_quantity(each["min"]), canonical_quantity(each["max"])
     for first in models[0].get("ranges") or ():
         first["min"] = "0"
     for last in models[-1].get("ranges") or ():
         last["max"] = LARGEST
+
+
+def write_canonically(models: Models) -> None:
+    """Write the amounts as Kubernetes prints them."""
+    for model in models if models is not DEFAULT_MODELS else ():
+        for each in model.get("ranges") or ():
+            each["min"], each["max"] = canonical_quantity(each["min"]), canonical_quantity(each["max"])
 
 
 def check_models(models: Models, findings: Findings) -> None:
@@ -67,8 +75,19 @@ def _model_fault(models: Models, index: int) -> str:
 def _gap_fault(before: dict[str, Any], each: dict[str, Any]) -> str:
     if before["name"] != each["name"]:
         return f"the grade before it has {before['name']} in this place"
-    if before["max"] == each["min"]:
-        return ""
-    if parse_quantity(before["max"]) == parse_quantity(each["min"]):
+    if parse_quantity(before["max"]) != parse_quantity(each["min"]):
+        return f"min must be {before['max']!r}, where the grade before it ends"
+    if before["max"] != each["min"]:
         return f"min {each['min']!r} must be written like the max before it, {before['max']!r}"
-    return f"min must be {before['max']!r}, where the grade before it ends"
+    if not _is_comparable(each["min"]):
+        return f"{each['min']!r} must be written as a plain number"
+    return ""
+
+
+def _is_comparable(text: str) -> bool:
+    """Say whether Karmada finds an amount equal to itself: it compares big ones, as it keeps them, by their address."""
+    match = _BINARY.fullmatch(text)
+    if match is None:
+        return True
+    digits, decimals, unit = match[1].lstrip("0") or "0", match[2], match[3]
+    return decimals is None and len(digits) <= _DIGITS_BY_UNIT[unit]

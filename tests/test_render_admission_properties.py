@@ -1,0 +1,95 @@
+"""Admission of anything: it never fails, never changes its input, and has nothing to add to what it admitted."""
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overrides.admission import admit, all_kinds
+from overrides.parsing import override_policy
+from render import parsing
+from render.admission import is_admitted
+from tests.conformance import cases_in
+
+CASES = list(cases_in(Path(__file__).parent / "vectors" / "admit.jsonl.gz"))
+PARSERS: dict[str, Callable[[Any], object]] = {
+    "PropagationPolicy": parsing.propagation_policy,
+    "ClusterPropagationPolicy": parsing.propagation_policy,
+    "OverridePolicy": override_policy,
+    "ClusterOverridePolicy": override_policy,
+    "Cluster": parsing.cluster,
+    "Fleet": parsing.fleet,
+}
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
+values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner))
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the paths of everything inside a document."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, each in entries for place in places(each, (*path, key)))]
+
+
+def planted(document: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """Return a copy of a document with another value at a path."""
+    changed = copy.deepcopy(document)
+    inner = changed
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return changed
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=st.data())
+def test_nothing_a_document_holds_makes_admission_fail(data: st.DataObject) -> None:
+    document = data.draw(st.sampled_from(CASES))["input"]
+    inside = [place for place in places(document) if place and place not in {("apiVersion",), ("kind",)}]
+    changed = planted(document, data.draw(st.sampled_from(inside)), data.draw(values))
+    before = json.dumps(changed)
+    admitted = admit(changed)
+    assert json.dumps(changed) == before
+    assert (admitted.object is None) == any(problem.kind != "Unknown" for problem in admitted.problems)
+    if admitted.object is not None and (parse := PARSERS.get(admitted.object["kind"])):
+        parse(admitted.object)
+
+
+@pytest.mark.parametrize("kind", sorted(all_kinds()))
+def test_what_is_admitted_needs_no_more_admission(kind: str) -> None:
+    for case in CASES:
+        first = admit(case["input"])
+        if case["input"]["kind"] == kind and first.object is not None:
+            again = admit(first.object)
+            assert (again.object, again.problems) == (first.object, ()), case["id"]
+
+
+@pytest.mark.parametrize("kind", sorted(all_kinds()))
+def test_an_empty_document_has_problems_and_no_more(kind: str) -> None:
+    admitted = admit({"apiVersion": all_kinds()[kind].api_version, "kind": kind})
+    assert kind == "Fleet" or admitted.problems
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "want"),
+    [
+        ("policy.karmada.io/v1alpha1", "PropagationPolicy", True),
+        ("policy.karmada.io/v9", "PropagationPolicy", True),
+        ("policy/v1alpha1", "PropagationPolicy", True),
+        ("v1alpha1", "PropagationPolicy", False),
+        ("cluster.x-k8s.io/v1beta1", "Cluster", False),
+        ("policy/v1", "PodDisruptionBudget", False),
+    ],
+)
+def test_a_slip_in_the_api_version_is_still_admission_s_business(api_version: str, kind: str, want: bool) -> None:
+    assert is_admitted(api_version, kind) is want
+
+
+def test_another_kind_is_not_admitted() -> None:
+    with pytest.raises(LookupError, match="ConfigMap of v1 is not admitted here"):
+        admit({"apiVersion": "v1", "kind": "ConfigMap"})
