@@ -78,7 +78,7 @@ def summary(outcome: Outcome, selection: Selection) -> Iterator[str]:
         if selection.has_binding(binding)
     ]
     if rows:
-        yield table(("NAMESPACE", "OBJECT", "CLUSTERS", "POLICY"), rows)
+        yield table(("NAMESPACE", "OBJECT", "CLUSTERS", "POLICY"), sorted(rows))
     unmatched = [match for match in unmatched_objects(outcome) if selection.namespace in {"", match["namespace"]}]
     if unmatched and not selection.clusters:
         yield f"\n{len(unmatched)} without a policy: " + ", ".join(match["object"] for match in unmatched[:10])

@@ -11,6 +11,7 @@ from typing import Protocol
 
 FLEET_FILE = "argosy.yaml"
 IGNORE_FILE = ".argosyignore"
+WRITTEN_LIST = ".argosy-files"
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_FILE_SIZE = 8 * 1024 * 1024
 
@@ -46,6 +47,7 @@ class Reason(StrEnum):
     OTHER_FLEET = "another fleet, with an argosy.yaml of its own"
     HELM = "a Helm chart; rendering charts is not built yet"
     KUSTOMIZE = "a kustomization; building them is not built yet"
+    WRITTEN = "written by argosy render --output-dir"
     SYMLINK = "a symbolic link; links are never followed"
     SUBMODULE = "a submodule; submodules are never followed"
     LFS = "a Git LFS pointer; only what Git itself holds is read"
@@ -131,6 +133,8 @@ def _marked_folders(files: Iterable[SourceFile], base: str) -> dict[str, Reason]
             marks.setdefault(parent, Reason.HELM)
         elif name in _KUSTOMIZE:
             marks.setdefault(parent, Reason.KUSTOMIZE)
+        elif name == WRITTEN_LIST and parent:
+            marks.setdefault(parent, Reason.WRITTEN)
     return marks
 
 
