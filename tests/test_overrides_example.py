@@ -12,9 +12,8 @@ from render.model import ObjectRef, Template
 from render.parsing.clusters import cluster
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "overrides"
-DOCUMENTS = [
-    document.value for path in sorted(EXAMPLE.rglob("*.yaml")) for document in parse_documents(path.read_bytes())
-]
+SOURCES = sorted(path for folder in ("apps", "clusters", "policies") for path in (EXAMPLE / folder).glob("*.yaml"))
+DOCUMENTS = [document.value for path in SOURCES for document in parse_documents(path.read_bytes())]
 POLICIES = [override_policy(document) for document in DOCUMENTS if document["kind"].endswith("OverridePolicy")]
 CLUSTERS = sorted((cluster(each) for each in DOCUMENTS if each["kind"] == "Cluster"), key=lambda each: each.name)
 TEMPLATES = {document["kind"]: document for document in DOCUMENTS if document["kind"] in {"Deployment", "ConfigMap"}}
