@@ -4,12 +4,12 @@ Bit i is the i-th cluster in name order (byte order, as Karmada compares names),
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import TypeVar
 
-from .bits import Mask, mask_of, mask_where
+from .bits import Mask, mask_of, mask_where, members
 from .cluster import Cluster, Taint
 from .placement import SpreadField, Toleration
 from .selection import BLOCKING_EFFECTS, first_untolerated, has_valid_values
@@ -26,6 +26,7 @@ class ClusterIndex:
         "_affinities",
         "_by_group",
         "_by_label",
+        "_members",
         "_served",
         "_taints",
         "_tolerated",
@@ -41,6 +42,7 @@ class ClusterIndex:
         self._by_label: dict[str, MaskByValue] = {}
         self._by_group: dict[SpreadField, MaskByValue] = {}
         self._affinities: dict[ClusterAffinity, Mask] = {}
+        self._members: dict[Mask, Sequence[int]] = {}
         self._served: dict[tuple[str, str], Mask] = {}
         self._tolerated: dict[tuple[tuple[Toleration, ...], frozenset[str]], Mask] = {}
         self._taints = _grouped((cluster.taints, index) for index, cluster in enumerate(self.clusters))
@@ -49,6 +51,13 @@ class ClusterIndex:
     def all(self) -> Mask:
         """Every cluster."""
         return (1 << len(self.clusters)) - 1
+
+    def members(self, mask: Mask) -> Sequence[int]:
+        """Return the indexes of the clusters of a mask, ascending."""
+        known = self._members.get(mask)
+        if known is None:
+            known = self._members[mask] = members(mask)
+        return known
 
     def named(self, names: Iterable[str]) -> Mask:
         """Return the clusters with these names; names of no cluster are passed over."""

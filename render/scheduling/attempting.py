@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from render.bits import Mask, members
+from render.bits import Mask
 from render.fleet import Rescheduling
 
 from .attempts import Attempt, Task
@@ -124,13 +124,13 @@ def _added(state: PassState, task: Task, group: AffinityGroup, extension: Extens
     return _ordered(task, group, extension.pool, _available(state, task))[: extension.most]
 
 
-def _everywhere(state: PassState, task: Task, group: AffinityGroup, feasible: Mask) -> list[int]:
+def _everywhere(state: PassState, task: Task, group: AffinityGroup, feasible: Mask) -> Sequence[int]:
     """Return all feasible clusters, in Karmada's order where the outcome or its order depends on it."""
     options, strategy = state.options, assignment_strategy(task.binding, task.rules)
     is_sorted_later = strategy in {Strategy.STATIC_WEIGHT, Strategy.DYNAMIC_WEIGHT}
     is_listed = strategy in {Strategy.DUPLICATED, Strategy.UNDIVIDED} or options.propagates_empty_workloads
     if (is_sorted_later or is_listed) and (options.lists_by_name or not is_listed):
-        return members(feasible)
+        return state.index.members(feasible)
     return _ordered(task, group, feasible, _available(state, task))
 
 

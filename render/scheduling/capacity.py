@@ -5,7 +5,7 @@ and patched where a placement has taken something since. What a placement takes 
 next estimate is asked for, so that a pass which never asks never pays.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import chain
 
@@ -63,8 +63,7 @@ class Capacity:
         if known is None or len(self._changed) - known.changes > len(self._index.clusters) // 4:
             known = self._estimates[request] = Estimate(self._estimated(request), len(self._changed))
         elif known.changes < len(self._changed):
-            for position in set(self._changed[known.changes :]):
-                known.values[position] = self._estimated_at(position, request)
+            self._patch(known.values, set(self._changed[known.changes :]), request)
             known.changes = len(self._changed)
         return known.values
 
@@ -106,10 +105,10 @@ class Capacity:
         self._taken.clear()
 
     def _subtract_each(self, columns: Sequence[tuple[list[int], int]], taken: Sequence[Shares]) -> None:
-        for position, replicas in chain.from_iterable(taken):
-            for column, amount in columns:
+        for column, amount in columns:
+            for position, replicas in chain.from_iterable(taken):
                 column[position] -= amount * replicas
-            self._changed.append(position)
+        self._changed += [position for position, _ in chain.from_iterable(taken)]
 
     def _subtract_all(self, columns: Sequence[tuple[list[int], int]], taken: Sequence[Shares]) -> None:
         """Subtract what many placements took in one go; every estimate is then found anew."""
@@ -128,20 +127,29 @@ class Capacity:
 
     def _estimated(self, request: Request | None) -> list[int]:
         values = self._by_columns(request or (), 1)
-        for position in self._modelled() if request is not None else ():
-            values[position] = self._estimated_at(position, request)
+        if request is not None:
+            self._patch_modelled(values, self._modelled(), request)
         return values
 
-    def _estimated_at(self, position: int, request: Request | None) -> int:
-        pods = min(max(self._column(PODS)[position], 0), UNLIMITED)
-        nodes = None if request is None else self._modelled().get(position)
-        room = [pods]
-        if request is not None and nodes is not None:
-            room.append(room_on(nodes, request))
-        if nodes is None or position in self._reserved:
+    def _patch(self, values: list[int], changed: set[int], request: Request | None) -> None:
+        """Estimate some clusters anew."""
+        pods = self._column(PODS)
+        columns = [(self._column(name), amount) for name, amount in request or ()]
+        for position in changed:
+            room = min(pods[position], UNLIMITED)
+            for column, amount in columns:
+                room = min(room, column[position] // amount)
+            values[position] = max(room, 0)
+        if request is not None:
+            self._patch_modelled(values, changed & self._modelled().keys(), request)
+
+    def _patch_modelled(self, values: list[int], modelled: Iterable[int], request: Request) -> None:
+        """Let a resource model decide where there is one; ``values`` are what sums say."""
+        pods, nodes_by_cluster = self._column(PODS), self._modelled()
+        for position in modelled:
             # On which nodes an earlier pass placed is not recorded: what it reserved only counts in sums.
-            room += [self._column(name)[position] // amount for name, amount in request or ()]
-        return max(min(room), 0)
+            sums = values[position] if position in self._reserved else UNLIMITED
+            values[position] = max(min(room_on(nodes_by_cluster[position], request), pods[position], sums), 0)
 
     def _by_columns(self, request: Request, pods: int) -> list[int]:
         values = [free // pods if free < UNLIMITED else UNLIMITED for free in self._column(PODS)]

@@ -3,9 +3,11 @@
 Shares are ``(cluster index, replicas)``. Bits ascend with names, so sorting indexes sorts names.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import compress, islice
+from operator import lt
 
 from render.bits import Mask
 
@@ -99,7 +101,7 @@ def count(ballot: Ballot, *, is_descending: bool) -> Shares:
         return list(ballot.base.items())
     seats = seats_by_votes(ballot.replicas, ballot.votes, descending=is_descending)
     if not ballot.base:
-        return [(index, more) for index, more in zip(ballot.clusters, seats, strict=True) if more]
+        return list(zip(compress(ballot.clusters, seats), filter(None, seats), strict=True))
     shares = dict(zip(ballot.clusters, seats, strict=True))
     for index, replicas in ballot.base.items():
         shares[index] = shares.get(index, 0) + replicas
@@ -109,7 +111,7 @@ def count(ballot: Ballot, *, is_descending: bool) -> Shares:
 def _by_static_weight(division: Division) -> Ballot:
     """Divide from scratch; the selected clusters no weight names get nothing, unless it names none of them."""
     clusters, weights = sorted(division.selected), division.weights
-    votes = [weights[index] for index in clusters] if weights else ()
+    votes = list(map(weights.__getitem__, clusters)) if weights else []
     if not any(votes):
         votes = [1] * len(clusters)
     return Ballot(mode=Mode.STATIC, replicas=division.replicas, clusters=clusters, votes=votes)
@@ -130,7 +132,7 @@ def _by_capacity(division: Division) -> Ballot | Refusal:
         votes = list(kept.values())
         ballot = Ballot(mode=Mode.SCALE_DOWN, replicas=division.replicas, clusters=tuple(kept), votes=votes)
     else:
-        votes, missing = [capacity[index] for index in selected], division.replicas - assigned
+        votes, missing = list(map(capacity.__getitem__, selected)), division.replicas - assigned
         ballot = Ballot(mode=Mode.SCALE_UP, replicas=missing, clusters=selected, votes=votes, base=kept)
     return _affordable(ballot, division.strategy)
 
@@ -142,10 +144,12 @@ def _affordable(ballot: Ballot, strategy: Strategy) -> Ballot | Refusal:
     if total < ballot.replicas:
         message = f"Clusters available replicas {total} are not enough to schedule."
         return Refusal(Reason.UNSCHEDULABLE, message).during(f"failed to {ballot.mode}")
-    places: Iterable[int] = range(len(clusters))
     if strategy is Strategy.AGGREGATED:
-        places = _shortest_prefix(ballot)
-    in_order = sorted(places, key=clusters.__getitem__)
+        in_order = sorted(_shortest_prefix(ballot), key=clusters.__getitem__)
+    elif all(map(lt, clusters, islice(clusters, 1, None))):
+        return ballot
+    else:
+        in_order = sorted(range(len(clusters)), key=clusters.__getitem__)
     return replace(ballot, clusters=[clusters[place] for place in in_order], votes=[votes[place] for place in in_order])
 
 

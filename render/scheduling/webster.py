@@ -63,7 +63,9 @@ def seats_by_votes(
 ) -> list[int]:
     """Return the seats of each party, those already ``taken`` included; parties stand in ascending name order."""
     seats = list(taken) or [0] * len(votes)
-    parties = [party for party, vote in enumerate(votes) if vote > 0]
+    parties: Sequence[int] = range(len(votes))
+    if min(votes, default=0) <= 0:
+        parties = [party for party, vote in enumerate(votes) if vote > 0]
     if not taken and replicas < len(parties):
         parties = _best_starters(replicas, votes, parties, descending)
     left = replicas - _give_at_once(replicas, votes, parties, seats)
@@ -78,7 +80,7 @@ def seats_by_votes(
     return seats
 
 
-def _best_starters(count: int, votes: Sequence[int], parties: list[int], descending: bool) -> list[int]:
+def _best_starters(count: int, votes: Sequence[int], parties: Sequence[int], descending: bool) -> list[int]:
     """Return the parties whose first averages come first: their votes, compared as doubles, then the tie rule."""
     # The sort is stable, also in reverse: what is equal stays in the order it is given in.
     in_order = parties[::-1] if descending else parties

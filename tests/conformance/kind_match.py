@@ -11,6 +11,8 @@ from render.matching_binding import interpreted_workload, is_same_object, make_b
 from render.matching_claims import claimed_policy
 from render.model import ObjectRef, Template
 from render.parsing import binding, propagation_policy
+from render.quantity import format_quantity, parse_quantity
+from render.resources import ReplicaRequirements
 
 from . import Case
 
@@ -103,5 +105,14 @@ def _difference(made: Binding | None, expected: dict[str, Any]) -> str | None:
     want = replace(want, scheduler_name=want.scheduler_name or "default-scheduler")
     if made is None:
         return "no binding"
+    made, want = (replace(each, requirements=_in_amounts(each.requirements)) for each in (made, want))
     names = [name for name in Binding.__dataclass_fields__ if getattr(made, name) != getattr(want, name)]
     return "; ".join(f"{name} {getattr(made, name)}, want {getattr(want, name)}" for name in names) or None
+
+
+def _in_amounts(requirements: ReplicaRequirements | None) -> ReplicaRequirements | None:
+    """Quantities of custom resources keep their notation in Karmada; only the amounts matter."""
+    if requirements is None:
+        return None
+    amounts = {name: format_quantity(parse_quantity(text)) for name, text in requirements.resource_request.items()}
+    return replace(requirements, resource_request=amounts)
