@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _HOST_ESCAPE = re.compile(r"%(25|[89A-Fa-f][0-9A-Fa-f])")
-_HOST = re.compile(r"[A-Za-z0-9\-_.~!$&'()*+,;=:\[\]<>\"\u0080-\U0010ffff]*")
+_HOST = re.compile(r"[^\x00-\x20#%/?@\\^`{|}\x7f]*")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _PORT = re.compile(r"(:[0-9]*)?", re.ASCII)
 _USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", re.ASCII)

@@ -16,6 +16,7 @@ from . import Case
 Complaints = dict[str, set[str]]
 
 _UNSTORED = frozenset({"uid", "creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink"})
+_NO_STEP = re.compile(r"\[\d+\]|(?<=labels)\..*|(?<=annotations)\..*|(?<=proxyHeader)\..*")
 
 
 def check(case: Case) -> str | None:
@@ -33,11 +34,11 @@ def check(case: Case) -> str | None:
 
 
 def found(admitted: Admitted) -> Complaints:
-    """Return the kinds of problems by field; fields of what cannot be decoded lose their indexes."""
+    """Return the kinds of problems by field; of what cannot be decoded Go knows neither indexes nor keys of maps."""
     fields: Complaints = {}
     for problem in admitted.problems:
         if problem.kind != "Unknown":
-            field = re.sub(r"\[\d+\]", "", problem.field) if problem.kind == "Decode" else problem.field
+            field = _NO_STEP.sub("", problem.field) if problem.kind == "Decode" else problem.field
             fields.setdefault(field, set()).add(problem.kind)
     return fields
 
