@@ -4,21 +4,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .engine import Overridden, OverrideEngine
-    from .errors import OverrideError
-    from .lint import lint_overrides
+    from .engine import OverrideEngine
     from .policy import OverridePolicy
 
 DISTRIBUTION = "argosy"
 
-__all__ = ["DISTRIBUTION", "Overridden", "OverrideEngine", "OverrideError", "OverridePolicy", "lint_overrides"]
+__all__ = [
+    "DISTRIBUTION",
+    "OverrideEngine",
+    "OverridePolicy",
+]
 
 _MODULE_BY_NAME = {
-    "Overridden": "engine",
     "OverrideEngine": "engine",
-    "OverrideError": "errors",
     "OverridePolicy": "policy",
-    "lint_overrides": "lint",
 }
 
 

@@ -13,12 +13,26 @@ import render
 if TYPE_CHECKING:
     from .desired import Desired
     from .loading import load_desired
+    from .pipeline import Inputs, Rendered, render_pass
 
 DISTRIBUTION = "argosy"
 
-__all__ = ["DISTRIBUTION", "Desired", "load_desired"]
+__all__ = [
+    "DISTRIBUTION",
+    "Desired",
+    "Inputs",
+    "Rendered",
+    "load_desired",
+    "render_pass",
+]
 
-_MODULE_BY_NAME = {"Desired": "desired", "load_desired": "loading"}
+_MODULE_BY_NAME = {
+    "Desired": "desired",
+    "Inputs": "pipeline",
+    "Rendered": "pipeline",
+    "load_desired": "loading",
+    "render_pass": "pipeline",
+}
 
 for _package in (overrides, render):
     if getattr(_package, "DISTRIBUTION", "") != DISTRIBUTION:

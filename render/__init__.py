@@ -4,39 +4,62 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .admission import admit
+    from .binding import Binding
     from .cluster import Cluster
+    from .documents import emit, parse_documents
     from .errors import InputError, Problem, ReconcileError
+    from .fleet import Fleet
+    from .interpreter import Interpreter
+    from .matching import PolicyIndex
     from .model import Manifest, ObjectRef, TargetCluster, Template
     from .placement import Placement
     from .policy import PropagationPolicy
+    from .works import render_works
 
 DISTRIBUTION = "argosy"
 
 __all__ = [
     "DISTRIBUTION",
+    "Binding",
     "Cluster",
+    "Fleet",
     "InputError",
+    "Interpreter",
     "Manifest",
     "ObjectRef",
     "Placement",
+    "PolicyIndex",
     "Problem",
     "PropagationPolicy",
     "ReconcileError",
     "TargetCluster",
     "Template",
+    "admit",
+    "emit",
+    "parse_documents",
+    "render_works",
 ]
 
 _MODULE_BY_NAME = {
+    "Binding": "binding",
     "Cluster": "cluster",
+    "Fleet": "fleet",
     "InputError": "errors",
+    "Interpreter": "interpreter",
     "Manifest": "model",
     "ObjectRef": "model",
     "Placement": "placement",
+    "PolicyIndex": "matching",
     "Problem": "errors",
     "PropagationPolicy": "policy",
     "ReconcileError": "errors",
     "TargetCluster": "model",
     "Template": "model",
+    "admit": "admission",
+    "emit": "documents",
+    "parse_documents": "documents",
+    "render_works": "works",
 }
 
 

@@ -50,7 +50,8 @@ def text_of(problems: Iterable[Problem]) -> str:
 
 
 def quickstart() -> dict[str, Content]:
-    return {path.relative_to(QUICKSTART).as_posix(): path.read_bytes() for path in QUICKSTART.rglob("*.yaml")}
+    files = (path for path in QUICKSTART.rglob("*") if path.is_file())
+    return {path.relative_to(QUICKSTART).as_posix(): path.read_bytes() for path in files}
 
 
 def test_at_least_forty_broken_repositories_are_tried() -> None:
