@@ -1,8 +1,8 @@
 """What a script finds around it: Lua's safe functions, the kube library, its arguments, and the limits.
 
-The prelude is Lua and runs before a script. It answers with one function that runs a script's function and returns
-its results as JSON text: only text crosses between Lua and Python. The script's globals are a table of their own, so
-nothing but what is put there can be reached, and the instruction hook stays hidden.
+The prelude is Lua and runs once in a state. It answers with one function, which runs a script's function and returns
+its results as JSON text: only text crosses between Lua and Python. Each script's globals are tables of its own, so it
+reaches nothing but what is put there - not the instruction hook, and no trace of the script before it.
 
 * Karmada disables some functions of Lua's base library: they raise an error here, too.
 * An answer must not depend on when or where it is found: there is no clock and no chance, ``pairs`` and ``next`` go
@@ -12,9 +12,10 @@ nothing but what is put there can be reached, and the instruction hook stays hid
 from .lua_strings import STRINGS
 
 LIMITS = r"""
+local call, STEPS, SECONDS, MOST_MEMORY = ...
 local LONGEST_STRING = 2 ^ 22
 local EVERY, EXHAUSTED = 100, "the script ran too long"
-local pairs_of, next_of, sort, protected, protected_with = pairs, next, table.sort, pcall, xpcall
+local next_of, sort, protected = next, table.sort, pcall
 local load, clock, sethook, memory_count = load, os.clock, debug.sethook, collectgarbage
 local tostring_of = tostring
 local exhausted = false
@@ -25,8 +26,9 @@ local function tostring(value)
   return kind
 end
 
-local function limit(steps, seconds)
-  local left, deadline = steps / EVERY, clock() + seconds
+local function start_limits()
+  local left, deadline = STEPS / EVERY, clock() + SECONDS
+  exhausted = false
   sethook(function()
     left = left - 1
     if left < 0 or clock() > deadline then
@@ -39,6 +41,12 @@ end
 local function relay(...)
   if exhausted then error(EXHAUSTED, 0) end
   return ...
+end
+
+-- A native handler would run inside the hook that stops a script, where nothing could stop the handler.
+local function with_handler(handler, succeeded, ...)
+  if succeeded then return true, ... end
+  return false, select(2, protected(handler, ...))
 end
 """
 
@@ -136,30 +144,33 @@ end
 """
 
 KUBE = r"""
-local function kube_library(call, most_memory)
-  local function forward(name)
-    return function(...)
-      local arguments = encoded({ ... }, select("#", ...))
-      if memory_count("count") * 1024 + 8 * #arguments > most_memory / 2 then memory_count("collect") end
-      if memory_count("count") * 1024 + 8 * #arguments > most_memory / 2 then error("not enough memory", 0) end
-      local answer = call(name, arguments)
-      if answer:sub(1, 1) == "!" then error(answer:sub(2), 2) end
-      return decoded(answer)
-    end
-  end
-  return {
-    resourceAdd = forward("resourceAdd"),
-    accuratePodRequirements = forward("accuratePodRequirements"),
-    getPodDependencies = forward("getPodDependencies"),
-    getResourceQuantity = forward("getResourceQuantity"),
-  }
+local function has_memory_for(text)
+  return memory_count("count") * 1024 + 8 * #text < MOST_MEMORY / 2
 end
+
+local function forward(name)
+  return function(...)
+    local arguments = encoded({ ... }, select("#", ...))
+    if not has_memory_for(arguments) then memory_count("collect") end
+    if not has_memory_for(arguments) then error("not enough memory", 0) end
+    local answer = call(name, arguments)
+    if sub(answer, 1, 1) == "!" then error(sub(answer, 2), 2) end
+    return decoded(answer)
+  end
+end
+
+local kube = {
+  resourceAdd = forward("resourceAdd"),
+  accuratePodRequirements = forward("accuratePodRequirements"),
+  getPodDependencies = forward("getPodDependencies"),
+  getResourceQuantity = forward("getResourceQuantity"),
+}
 """
 
 LIBRARIES = r"""
 local function copied(library, names)
   local copy = {}
-  for name in names:gmatch("%S+") do copy[name] = library[name] end
+  for name in string.gmatch(names, "%S+") do copy[name] = library[name] end
   return copy
 end
 
@@ -182,36 +193,50 @@ local function date(layout, at)
   return date_of("!" .. string.gsub(layout or "%c", "^!", ""), at)
 end
 
-local function environment(kube)
-  local env = copied(_G, "assert error ipairs select tonumber type")
-  env._G, env._VERSION, env.unpack = env, "Lua 5.1", table.unpack
-  env.pairs, env.next, env.tostring, env.print = pairs, next, tostring, function() end
-  env.pcall = function(...) return relay(protected(...)) end
-  env.xpcall = function(...) return relay(protected_with(...)) end
-  for name in ([[collectgarbage dofile getfenv getmetatable load loadfile loadstring module newproxy rawequal rawget
-      rawset setfenv setmetatable]]):gmatch("%S+") do
-    env[name] = refused(name, "is disabled")
+local base = copied(_G, "assert error ipairs select tonumber type")
+base._VERSION, base.unpack, base.print = "Lua 5.1", table.unpack, function() end
+base.pairs, base.next, base.tostring = pairs, next, tostring
+base.pcall = function(...) return relay(protected(...)) end
+base.xpcall = function(f, handler, ...) return relay(with_handler(handler, relay(protected(f, ...)))) end
+local disabled = [[collectgarbage dofile getfenv getmetatable load loadfile loadstring module newproxy rawequal rawget
+    rawset setfenv setmetatable]]
+for name in string.gmatch(disabled, "%S+") do base[name] = refused(name, "is disabled") end
+
+local libraries = {
+  kube = kube,
+  string = copied(string, "byte char find format gmatch gsub len lower match rep reverse sub upper"),
+  table = copied(table, "concat insert remove unpack"),
+  math = copied(math, [[abs acos asin atan atan2 ceil cos cosh deg exp floor fmod frexp huge ldexp log max min modf pi
+      pow rad sin sinh sqrt tan tanh]]),
+  os = { time = seconds_of, date = date },
+}
+libraries.table.sort = function(t, before) sort(t, before or function(a, b) return a < b end) end
+libraries.table.getn = function(t) return #t end
+libraries.math.mod = math.fmod
+libraries.math.log10 = function(x) return math.log(x, 10) end
+libraries.math.random = refused("math.random", "would make the answer a matter of chance")
+libraries.math.randomseed = libraries.math.random
+
+local function fresh(library)
+  local copy = {}
+  for name, value in next_of, library do copy[name] = value end
+  return copy
+end
+
+local function environment()
+  local env, modules = fresh(base), {}
+  for name, library in next_of, libraries do modules[name] = fresh(library) end
+  env._G, env.string, env.table, env.math, env.os = env, modules.string, modules.table, modules.math, modules.os
+  env.require = function(name)
+    return modules[name] or error("module " .. tostring(name) .. " does not exist", 2)
   end
-  env.string = copied(string, "byte char find format gmatch gsub len lower match rep reverse sub upper")
-  env.table = copied(table, "concat insert remove unpack")
-  env.table.sort = function(t, before) sort(t, before or function(a, b) return a < b end) end
-  env.table.getn = function(t) return #t end
-  env.math = copied(math, [[abs acos asin atan atan2 ceil cos cosh deg exp floor fmod frexp huge ldexp log max min modf
-      pi pow rad sin sinh sqrt tan tanh]])
-  env.math.mod = math.fmod
-  env.math.log10 = function(x) return math.log(x, 10) end
-  env.math.random = refused("math.random", "would make the answer a matter of chance")
-  env.math.randomseed = env.math.random
-  env.os = { time = seconds_of, date = date }
-  local modules = { kube = kube, string = env.string, table = env.table, math = env.math, os = env.os }
-  env.require = function(name) return modules[name] or error("module " .. tostring(name) .. " does not exist", 2) end
   return env
 end
 """
 
 RUN = r"""
-return function(source, name, arguments, call, steps, seconds, most_memory)
-  local env = environment(kube_library(call, most_memory))
+return function(source, name, arguments)
+  local env = environment()
   getmetatable("").__index = env.string
   local script, problem = load(source, "=script", "t", env)
   if not script then return false, problem end
@@ -222,7 +247,7 @@ return function(source, name, arguments, call, steps, seconds, most_memory)
     values = table.pack(env[name](table.unpack(values, 1, values.n)))
     return encoded(values, values.n)
   end
-  limit(steps, seconds)
+  start_limits()
   local succeeded, text = protected(answer)
   sethook()
   return succeeded, type(text) == "string" and text or type(text)

@@ -1,4 +1,4 @@
-"""Run a user's Lua: in a state of its own each time, without any way out, and not for long.
+"""Run a user's Lua: with globals of its own each time, without any way out, and not for long.
 
 The only module that knows ``lupa``, which it imports when the first script runs. Lua 5.2 stands in for the 5.1 dialect
 of Karmada's engine: it has its ``goto``, and refuses bytecode by itself; the prelude brings what 5.1 names otherwise.
@@ -18,7 +18,7 @@ from .lua_border import lua_source
 from .lua_prelude import PRELUDE
 from .operations import InterpreterError
 
-POSITION = re.compile(r"^script:(\d+): ")
+POSITION = re.compile(r'^(?:script:(\d+)|\[string "<python>"\]:\d+): ')
 LONGEST_MESSAGE = 300
 
 
@@ -33,23 +33,14 @@ class Limits:
 
 def call_script(source: str, function: str, arguments: Sequence[Any], limits: Limits = Limits()) -> list[Any]:
     """Run a script, call one of its functions and return its results as plain data."""
-    runtime = _runtime()
-    run = runtime.execute(PRELUDE.encode())
-    runtime.set_max_memory(limits.memory)
     try:
-        succeeded, text = run(
-            source.encode(),
-            function.encode(),
-            lua_source(arguments),
-            kube_answer,
-            limits.steps,
-            limits.seconds,
-            limits.memory,
-        )
+        succeeded, text = _machine(limits)(source.encode(), function.encode(), lua_source(arguments))
     except _lua().LuaError as error:
+        _machine.cache_clear()
         raise InterpreterError("the script needs too much memory") from error
     answer = text.decode("utf-8", "replace")
     if not succeeded:
+        _machine.cache_clear()
         raise InterpreterError(_message(answer))
     results: list[Any] = json.loads(answer)
     return results
@@ -66,7 +57,16 @@ def _message(text: str) -> str:
     first = text.partition("\n")[0][:LONGEST_MESSAGE]
     if "not enough memory" in first:
         return "the script needs too much memory"
-    return POSITION.sub(r"line \1: ", first)
+    return POSITION.sub(lambda match: f"line {match[1]}: " if match[1] else "", first)
+
+
+@cache
+def _machine(limits: Limits) -> Any:
+    """Return what runs scripts, each with globals of its own; after an error a new one takes its place."""
+    runtime = _runtime()
+    run = runtime.execute(PRELUDE.encode(), kube_answer, limits.steps, limits.seconds, limits.memory)
+    runtime.set_max_memory(limits.memory)
+    return run
 
 
 def _runtime() -> Any:

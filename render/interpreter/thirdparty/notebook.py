@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from render.interpreter.fields import count_at, list_at, mapping_at, text_at, value_at
+from render.interpreter.fields import count_at, list_at, mapping_at, text_at
 from render.interpreter.operations import Interpretation, Items, Replicas
 from render.interpreter.requirements import pod_requirements
 from render.interpreter.statuses import collected, summed
@@ -54,7 +54,7 @@ def is_notebook_healthy(observed: Manifest) -> bool:
     if state.get("running") is not None:
         return True
     if state.get("waiting") is not None:
-        return value_at(state, "waiting", "reason") == "ContainerCreating"
+        return text_at(state, "waiting", "reason") == "ContainerCreating"
     ended = mapping_at(state, "terminated")
     return "terminated" in state and ended.get("reason") not in FAILURES and count_at(ended, "exitCode") == 0
 

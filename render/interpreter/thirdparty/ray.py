@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import floor
 from typing import Any
 
-from render.interpreter.fields import mapping_at, objects_at, text_at, value_at, with_value
+from render.interpreter.fields import mapping_at, objects_at, text_at, with_value
 from render.interpreter.operations import Interpretation, Replicas
 from render.interpreter.references import pod_dependencies
 from render.interpreter.requirements import pod_requirements
@@ -96,7 +96,7 @@ def is_cluster_healthy(observed: Manifest) -> bool:
 
 def is_job_healthy(observed: Manifest) -> bool:
     """Say whether the job runs, or is complete and succeeded."""
-    deployment = value_at(observed, "status", "jobDeploymentStatus")
+    deployment = text_at(observed, "status", "jobDeploymentStatus")
     if deployment == "Complete":
         return text_at(observed, "status", "jobStatus") == "SUCCEEDED"
     return deployment == "Running"

@@ -10,7 +10,7 @@ from render.interpreter.operations import Interpretation, InterpreterError, Item
 from render.interpreter.requirements import node_claim
 from render.interpreter.statuses import collected, summed
 from render.model import Manifest
-from render.quantity import Amount, QuantityFormat, format_quantity
+from render.quantity import QuantityFormat, format_quantity
 from render.resources import Component, ReplicaRequirements
 
 from .common import number_at, reported_fields
@@ -42,7 +42,7 @@ STATES = (
 """From worst to best; what is not among them is better than all."""
 MEMORY = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?", re.ASCII | re.IGNORECASE)
 UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
-LEAST_OVERHEAD = 384 * 2**20
+LEAST_OVERHEAD = Fraction(384 * 2**20)
 JVM = {"Java", "Scala"}
 
 
@@ -66,8 +66,11 @@ def _executors(spec: Mapping[str, Any]) -> int:
 def _needs(spec: Mapping[str, Any], role: str) -> ReplicaRequirements:
     pod = mapping_at(spec, role)
     memory = _memory(pod, "memory", default="1g")
-    share = Fraction("0.1") if spec.get("type") in JVM else Fraction("0.4")
-    overhead = _memory(pod, "memoryOverhead") if pod.get("memoryOverhead") else max(memory * share, LEAST_OVERHEAD)
+    if pod.get("memoryOverhead"):
+        overhead = _memory(pod, "memoryOverhead")
+    else:
+        share = Fraction("0.1") if spec.get("type") in JVM else Fraction("0.4")
+        overhead = max(memory * share, LEAST_OVERHEAD)
     request = {
         "cpu": str(1 if pod.get("cores") is None else number_at(pod, "cores")),
         "memory": _bytes(memory + overhead),
@@ -77,7 +80,7 @@ def _needs(spec: Mapping[str, Any], role: str) -> ReplicaRequirements:
     return ReplicaRequirements(node_claim=node_claim(pod), resource_request=request)
 
 
-def _memory(pod: Mapping[str, Any], field: str, default: str = "") -> Amount:
+def _memory(pod: Mapping[str, Any], field: str, default: str = "") -> Fraction:
     """Read memory as Spark does: ``512m`` are mebibytes."""
     match = MEMORY.fullmatch(text_at(pod, field) or default)
     if match is None:
@@ -85,7 +88,7 @@ def _memory(pod: Mapping[str, Any], field: str, default: str = "") -> Amount:
     return Fraction(match[1]) * (1 << UNITS[match[2].lower()])
 
 
-def _bytes(amount: Amount) -> str:
+def _bytes(amount: Fraction) -> str:
     is_whole = amount == amount // 1
     return format_quantity(amount, QuantityFormat.BINARY_SI if is_whole else QuantityFormat.DECIMAL_SI)
 
