@@ -230,6 +230,7 @@ bindings = st.builds(
     ),
     propagate_deps=st.booleans(),
     scheduler_name=st.just("") | names,
+    failover=st.sampled_from([None, {"cluster": {"purgeMode": "Directly"}}]),
     conflict_resolution=st.sampled_from(ConflictResolution),
     preserve_resources_on_deletion=st.booleans(),
     suspension=maybe(st.builds(Suspension, dispatching=st.booleans(), dispatching_on_clusters=several(names))),
@@ -241,7 +242,17 @@ bindings = st.builds(
     applied_placement=maybe(placements),
     observed_affinity=st.just("") | names,
     last_scheduled_at=st.sampled_from(["", "2026-01-02T03:04:05Z"]),
-    conditions=several(st.builds(Condition, type=names, status=names, reason=names, message=st.just("") | names)),
+    template_digest=st.just("") | names,
+    conditions=several(
+        st.builds(
+            Condition,
+            type=names,
+            status=names,
+            reason=names,
+            message=st.just("") | names,
+            since=st.sampled_from(["", "4f1c"]),
+        )
+    ),
 )
 
 

@@ -100,6 +100,7 @@ BINDING_STATUS = Record(
                     "reason": TEXT,
                     "message": TEXT,
                     "lastTransitionTime": TEXT,
+                    "since": TEXT,
                     "observedGeneration": Whole(INT64),
                 }
             )
