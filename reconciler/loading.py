@@ -67,7 +67,7 @@ def load_desired(
     """
     loaded = load_source(files, read=read, folder=folder, cache=cache, facts=facts)
     if loaded.problems:
-        raise InputError(loaded.problems)
+        raise InputError(loaded.problems, warnings=loaded.desired.warnings)
     return loaded.desired
 
 

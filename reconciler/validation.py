@@ -17,12 +17,13 @@ def validate_and_show(log: Log, *, revision: str, output: str, strict: bool) -> 
     with open_repository(log.repository, progress=log.transfer) as repository:
         is_worktree = not revision and repository.folder.work_tree is not None
         commit = "" if is_worktree else repository.resolve(revision or "HEAD")
+        source: Source | None = None
+        problems: tuple[Problem, ...] = ()
         try:
-            source: Source | None = read_source(repository, commit)
-            problems: tuple[Problem, ...] = ()
+            source = read_source(repository, commit)
+            warnings = source.desired.warnings
         except InputError as error:
-            source, problems = None, error.problems
-    warnings = source.desired.warnings if source else ()
+            problems, warnings = error.problems, error.warnings
     if output == "json":
         click.echo(_as_json(commit, problems, warnings))
     else:

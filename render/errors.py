@@ -25,10 +25,20 @@ class Problem:
     kind: str = ""
 
     def __str__(self) -> str:
-        where = f"{self.path}:{self.line}" if self.line else self.path
-        what = f"{self.field}: {self.message}" if self.field else self.message
+        path, field = _on_one_line(self.path), _on_one_line(self.field)
+        where = f"{path}:{self.line}" if self.line else path
+        what = f"{field}: {self.message}" if field else self.message
         text = f"{where}: {what}" if where else what
         return f"{text}\n  hint: {self.hint}" if self.hint else text
+
+
+def _on_one_line(text: str) -> str:
+    r"""Return a name out of a repository as a terminal may see it: no line breaks, no escapes, no broken UTF-8.
+
+    >>> _on_one_line("apps/\x1b[2Jweb.yaml")
+    'apps/\\x1b[2Jweb.yaml'
+    """
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
 
 
 class ReconcileError(Exception):
@@ -46,12 +56,13 @@ class ReconcileError(Exception):
 
 
 class InputError(ReconcileError):
-    """The repository's content cannot be used; carries every problem, sorted."""
+    """The repository's content cannot be used; carries every problem, sorted, and what else there is to say."""
 
     exit_code = 3
 
-    def __init__(self, problems: Iterable[Problem], *, summary: str = "") -> None:
+    def __init__(self, problems: Iterable[Problem], *, summary: str = "", warnings: Iterable[Problem] = ()) -> None:
         self.problems = tuple(sorted(problems))
+        self.warnings = tuple(warnings)
         count = len(self.problems)
         lines = [str(problem) for problem in self.problems]
         lines.append(summary or f"{count} problem{'' if count == 1 else 's'}; nothing was changed")

@@ -82,6 +82,22 @@ def test_problems_end_a_load_all_at_once() -> None:
     ]
 
 
+def test_a_refused_source_still_says_what_else_is_worth_a_word() -> None:
+    source = source_of({"a.yaml": CONFIG.replace("ConfigMap", "Secret") + "data: {a: YQ==}\n", "b.yaml": "kind: [a\n"})
+    with pytest.raises(InputError) as caught:
+        load_desired(source.files, read=source.read)
+    assert [problem.path for problem in caught.value.problems] == ["b.yaml"]
+    assert [problem.path for problem in caught.value.warnings] == ["a.yaml"]
+
+
+def test_names_of_files_cannot_reach_the_terminal_as_they_are() -> None:
+    loaded = load(
+        {"a\x1b[2J\n\udcff.yaml": CONFIG.replace("settings", "A"), "b.yaml": CONFIG + '  labels: {"x\\ny": 1}\n'}
+    )
+    assert all(line.isprintable() for problem in loaded.problems for line in str(problem).split("\n"))
+    assert str(loaded.problems[0]).startswith("a\\x1b[2J\\n\\udcff.yaml:4: metadata.name: ")
+
+
 def test_a_source_becomes_values() -> None:
     source = source_of(
         {
