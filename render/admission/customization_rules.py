@@ -1,9 +1,10 @@
 """ResourceInterpreterCustomization: its schema, and the rule that every script must compile."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from render.errors import Problem
 from render.interpreter.customizations import RULES
 from render.interpreter.sandbox import script_problem
 
@@ -38,7 +39,24 @@ def warn_of_customization(customization: dict[str, Any], findings: Findings) -> 
             findings.warning(path, f"does not define the function {function}")
 
 
-def _scripts(customization: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+def customization_conflicts(customizations: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], Problem]]:
+    """Yield each admitted customization that customizes what an earlier one, by name, already does for its target.
+
+    Scripts for dependencies are exempt: all of them run, and their answers are united.
+    """
+    holders: dict[tuple[str, str, str], str] = {}
+    for customization in sorted(customizations, key=lambda each: str(each["metadata"]["name"])):
+        name, target = customization["metadata"]["name"], customization["spec"]["target"]
+        for path, function, script in _scripts(customization):
+            if not script or function == "GetDependencies":
+                continue
+            holder = holders.setdefault((target["apiVersion"], target["kind"], function), name)
+            if holder != name:
+                message = f"{holder!r} already has a script for {function} of {target['apiVersion']} {target['kind']}"
+                yield customization, Problem("", 0, path, message, "keep one of them", "Invalid")
+
+
+def _scripts(customization: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield the path, the function and the script of every rule that is customized."""
     customizations = customization["spec"].get("customizations") or {}
     for rule in RULES:
