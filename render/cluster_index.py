@@ -137,9 +137,10 @@ class ClusterIndex:
     def _field(self, requirement: Requirement) -> Mask:
         if requirement.key == SpreadField.ZONE:
             return self._holding(requirement, self.in_groups(SpreadField.ZONE))
-        if requirement.key in {SpreadField.PROVIDER, SpreadField.REGION} and has_valid_values(requirement):
-            return self._holding(requirement, self.in_groups(SpreadField(requirement.key)))
-        return 0
+        if not has_valid_values(requirement):
+            return 0
+        is_known = requirement.key in {SpreadField.PROVIDER, SpreadField.REGION}
+        return self._holding(requirement, self.in_groups(SpreadField(requirement.key)) if is_known else {})
 
     def _holding(self, requirement: Requirement, masks: MaskByValue) -> Mask:
         if requirement.operator in {"Exists", "DoesNotExist"}:
