@@ -1,10 +1,10 @@
 """OpenKruise workloads: clone sets, stateful sets, daemon sets and united deployments."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from render.interpreter.fields import mapping_at, text_at, value_at, with_value
-from render.interpreter.operations import Interpretation, InterpreterError, Items, Replicas
+from render.interpreter.operations import Interpretation, Items, Replicas
 from render.interpreter.references import pod_dependencies
 from render.interpreter.requirements import pod_requirements
 from render.interpreter.statuses import summed
@@ -55,16 +55,8 @@ def revise_replicas(workload: Manifest, replicas: int) -> Manifest:
     return with_value(workload, replicas, *REPLICA_FIELD)
 
 
-def template_dependencies(workload: Manifest) -> Iterable[DependentObject]:
-    """Return what the pods of spec.template refer to; nothing is an error, as in Karmada."""
-    found = daemon_dependencies(workload)
-    if not found:
-        raise InterpreterError("its pod template refers to no object, which Karmada's rule for this kind cannot tell")
-    return found
-
-
-def daemon_dependencies(workload: Manifest) -> set[DependentObject]:
-    """Return what the pods of spec.template refer to."""
+def template_dependencies(workload: Manifest) -> set[DependentObject]:
+    """Return what the pods of spec.template refer to; for some kinds Karmada's rule fails when that is nothing."""
     spec = mapping_at(workload, "spec", "template", "spec")
     return pod_dependencies(spec, text_at(workload, "metadata", "namespace"))
 
@@ -144,7 +136,7 @@ KINDS: Mapping[tuple[str, str], Interpretation] = {
         aggregate=aggregated_daemon_set,
         reflect=lambda observed: reported(observed, (*DAEMON_COUNTERS, "daemonSetHash", "observedGeneration")),
         health=is_daemon_set_available,
-        dependencies=daemon_dependencies,
+        dependencies=template_dependencies,
     ),
 }
 """The interpretation of each kind, by apiVersion and kind."""
