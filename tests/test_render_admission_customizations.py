@@ -22,8 +22,10 @@ def test_the_second_script_for_an_operation_is_refused_by_name() -> None:
     assert [(found, str(problem)) for found, problem in customization_conflicts([second, other, first])] == [
         (
             second,
-            "spec.customizations.retention.luaScript: 'a' already has a script for Retain of example.io/v1 Widget\n"
-            "  hint: keep one of them",
+            (
+                "spec.customizations.retention.luaScript: 'a' already has a script for Retain of example.io/v1 Widget\n"
+                "  hint: keep one of them"
+            ),
         )
     ]
 
