@@ -21,7 +21,7 @@ from render.interpreter import Interpreter
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster, Template
 from render.tree import TreeStore
-from render.works import Works, Workshop, render_works
+from render.works import TargetGroups, Works, Workshop, render_works
 
 from .assembly import Assembly, Fleetwide, Tree, build_tree, cluster_folders, placed_variants, target_mask
 from .binding_files import BindingWriter
@@ -83,7 +83,7 @@ def _built(inputs: Inputs) -> Built:
     follows = following(schedule.bindings, template_by_ref, interpreter)
     bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
     workshop = Workshop(
-        index_by_cluster=index.index_by_name,
+        targets=TargetGroups(index.index_by_name),
         interpreter=interpreter,
         override=OverrideEngine(desired.override_policies, index.clusters).override,
     )
@@ -131,7 +131,11 @@ def _assembled(inputs: Inputs, built: Built) -> Rendered:
 
 def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> Iterator[tuple[Template, Works]]:
     """Send namespaces along to the clusters that need them and do not have them by a policy."""
-    by_policy = {binding.ref: target_mask(binding, assembly.fleet) for binding in built.bindings}
+    by_policy = {
+        binding.ref: target_mask(binding, assembly.fleet)
+        for binding in built.bindings
+        if binding.ref.kind == "Namespace"
+    }
     templates = [template for template in desired.templates if template.ref.group_kind == "Namespace"]
     needed = assembly.needed_namespaces()
     for template, clusters in namespaces_to_place(desired.fleet.namespaces, needed, templates, built.index.all):

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from .binding import Binding
-from .bits import Mask
-from .documents import Hole, copy_value, emit_spliced
-from .gitobjects import Spliced, object_id, spliced_id
+from .bits import Mask, mask_of
+from .documents import Emitted, Hole, copy_value, emit_alike
+from .gitobjects import Blob, Spliced, SplicedIds, object_id
 from .interpreter import Interpreter, InterpreterError, Operation
 from .interpreter.pruning import pruned
-from .model import Manifest, Template
+from .model import Manifest, TargetCluster, Template
 from .placement import ReplicaSchedulingType
 from .scheduling.webster import divide
 from .tree import Variant, merged
@@ -90,16 +90,49 @@ class Works:
     """One template in all its clusters: variants (clusters -> blob id), the new blobs, contents and failures."""
 
     variants: tuple[Variant, ...]
-    blobs: Mapping[bytes, bytes | Spliced]
+    blobs: Mapping[bytes, Blob]
     contents: tuple[Content, ...]
     failures: tuple[Failure, ...]
 
 
+class TargetGroups:
+    """Target clusters by the numbers they get; bindings that share a target list share its groups."""
+
+    def __init__(self, index_by_cluster: Mapping[str, int]) -> None:
+        self._index_by_cluster = index_by_cluster
+        self._known: dict[int, tuple[tuple[TargetCluster, ...], tuple[Target, ...]]] = {}
+
+    def of(self, manifest: Manifest, binding: Binding) -> tuple[Target, ...]:
+        """Return a binding's own targets and what requires it, a group for each pair of numbers.
+
+        A cluster that is not in the index (no longer a member) is left out.
+        """
+        if binding.required_by or manifest["kind"] == "Job":
+            return self._grouped(manifest, binding)
+        known = self._known.get(id(binding.targets))
+        if known is None:
+            known = self._known[id(binding.targets)] = (binding.targets, self._grouped(manifest, binding))
+        return known[1]
+
+    def _grouped(self, manifest: Manifest, binding: Binding) -> tuple[Target, ...]:
+        replicas_by_cluster = {target.name: target.replicas for target in binding.targets}
+        for snapshot in binding.required_by:
+            for target in snapshot.clusters:
+                replicas_by_cluster.setdefault(target.name, target.replicas)
+        completions = _divided_completions(manifest, binding, replicas_by_cluster)
+        indexes: dict[tuple[int, int], list[int]] = {}
+        for name, replicas in replicas_by_cluster.items():
+            if (index := self._index_by_cluster.get(name)) is not None:
+                numbers = (replicas, completions.get(name, 0) if completions else -1)
+                indexes.setdefault(numbers, []).append(index)
+        return tuple(Target(mask_of(found), *numbers) for numbers, found in indexes.items())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workshop:
-    """What every template is built with: cluster indexes by name, the interpreter and the override."""
+    """What every template is built with: target clusters as bits, the interpreter and the override."""
 
-    index_by_cluster: Mapping[str, int]
+    targets: TargetGroups
     interpreter: Interpreter
     override: Override
 
@@ -107,7 +140,7 @@ class Workshop:
 def render_works(template: Template, binding: Binding, workshop: Workshop) -> Works:
     """Build a template for all target clusters of its binding; a failure stays in its own clusters."""
     manifest = pruned(template.manifest)
-    targets = work_targets(manifest, binding, workshop.index_by_cluster)
+    targets = workshop.targets.of(manifest, binding)
     contents: list[Content] = []
     failures: list[Failure] = []
     for revised in _revisions(manifest, binding, targets, workshop.interpreter):
@@ -119,27 +152,22 @@ def render_works(template: Template, binding: Binding, workshop: Workshop) -> Wo
                 failures.append(Failure(clusters=overridden.clusters, error=overridden.error))
             elif overridden.manifest is not None:
                 contents.append(Content(overridden.clusters, overridden.manifest, tuple(overridden.applied)))
-    blobs: dict[bytes, bytes | Spliced] = {}
-    variants = [variant for content in contents for variant in _emitted(content, targets, blobs)]
+    blobs: dict[bytes, Blob] = {}
+    texts = emit_alike([content.manifest for content in contents])
+    variants = [
+        variant
+        for content, text in zip(contents, texts, strict=True)
+        for variant in _filled(content, text, targets, blobs)
+    ]
     return Works(variants=merged(variants), blobs=blobs, contents=tuple(contents), failures=tuple(failures))
 
 
-def work_targets(manifest: Manifest, binding: Binding, index_by_cluster: Mapping[str, int]) -> tuple[Target, ...]:
-    """Return the target clusters grouped by the numbers they get: the binding's own, then what requires it.
-
-    A cluster that is not in the index (no longer a member) is left out.
-    """
-    replicas_by_cluster = {target.name: target.replicas for target in binding.targets}
-    for snapshot in binding.required_by:
-        for target in snapshot.clusters:
-            replicas_by_cluster.setdefault(target.name, target.replicas)
-    completions = _divided_completions(manifest, binding, replicas_by_cluster)
-    masks: dict[tuple[int, int], Mask] = {}
-    for name, replicas in replicas_by_cluster.items():
-        if (index := index_by_cluster.get(name)) is not None:
-            numbers = (replicas, completions.get(name, 0) if completions else -1)
-            masks[numbers] = masks.get(numbers, 0) | 1 << index
-    return tuple(Target(clusters, *numbers) for numbers, clusters in masks.items())
+def clusters_of(targets: Sequence[Target]) -> Mask:
+    """Return the clusters of all groups."""
+    clusters = 0
+    for target in targets:
+        clusters |= target.clusters
+    return clusters
 
 
 def _divided_completions(
@@ -160,9 +188,7 @@ def _revisions(
     manifest: Manifest, binding: Binding, targets: Sequence[Target], interpreter: Interpreter
 ) -> list[Content | Failure]:
     """Return the manifest with its numbers open where they can be filled in later, else once per number of replicas."""
-    every = 0
-    for target in targets:
-        every |= target.clusters
+    every = clusters_of(targets)
     opened = manifest
     if any(target.completions >= 0 for target in targets):
         opened = _with_hole(opened, ("spec", "completions"), COMPLETIONS)
@@ -197,20 +223,20 @@ def _with_hole(manifest: Manifest, path: Sequence[str], name: str) -> Manifest:
     return copied  # type: ignore[no-any-return]  # as above
 
 
-def _emitted(content: Content, targets: Sequence[Target], blobs: dict[bytes, bytes | Spliced]) -> list[Variant]:
-    """Emit a class once and fill in the numbers of every group of its clusters."""
-    emitted = emit_spliced(content.manifest)
+def _filled(content: Content, emitted: Emitted, targets: Sequence[Target], blobs: dict[bytes, Blob]) -> list[Variant]:
+    """Fill in the numbers of every group of a class' clusters."""
     if not emitted.holes:
         blob = emitted.segments[0]
         blob_id = object_id("blob", blob)
         blobs[blob_id] = blob
         return [Variant(content.clusters, blob_id)]
+    ids = SplicedIds(emitted.segments)
     variants = []
     for target in targets:
         if clusters := target.clusters & content.clusters:
-            filled = Spliced(emitted.segments, tuple(_number(target, hole) for hole in emitted.holes))
-            blob_id = spliced_id(filled)
-            blobs[blob_id] = filled
+            values = tuple([_number(target, hole) for hole in emitted.holes])
+            blob_id = ids.id_of(values)
+            blobs[blob_id] = Spliced(emitted.segments, values)
             variants.append(Variant(clusters, blob_id))
     return variants
 

@@ -1,5 +1,6 @@
 """YAML in and out: what kubectl reads, and what kubectl reads back."""
 
+from .alike import emit_alike
 from .document import Document, DocumentError, DocumentErrors, Position
 from .emitting import emit, emit_json, emit_spliced
 from .holes import Emitted, Hole, copy_value
@@ -15,6 +16,7 @@ __all__ = [
     "Position",
     "copy_value",
     "emit",
+    "emit_alike",
     "emit_json",
     "emit_spliced",
     "locate",

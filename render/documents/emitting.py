@@ -14,9 +14,8 @@ from typing import Any
 
 from .holes import Emitted, Hole
 from .scalars import INT64_MAX, INT64_MIN
-from .texts import LONG_KEY, Keys, Texts, block_body
+from .texts import KEYS, LONG_KEY, TEXTS, block_body
 
-_TEXTS, _KEYS = Texts(), Keys()
 _HOLE = "\x00"
 _LONG_KEY = re.compile(f"^([ -]*)(\\? [^\n]*){LONG_KEY}", re.MULTILINE)
 _TOP_FIRST, _TOP_LAST, _METADATA_FIRST = ("apiVersion", "kind", "metadata"), ("status",), ("name", "namespace")
@@ -24,16 +23,23 @@ _TOP_FIRST, _TOP_LAST, _METADATA_FIRST = ("apiVersion", "kind", "metadata"), ("s
 
 def emit(value: Any) -> bytes:
     """Return a value as YAML that kubectl reads back identically, without a document marker."""
-    text = _document(value)
-    if _HOLE in text:
+    emitted = emit_spliced(value)
+    if emitted.holes:
         raise ValueError("a hole was not filled in")
-    return text.encode()
+    return emitted.segments[0]
 
 
 def emit_spliced(value: Any) -> Emitted:
     """Return a value as the YAML around its holes; with integers in their places it is what ``emit`` returns."""
-    parts = _document(value).split(_HOLE)
-    return Emitted(tuple(part.encode() for part in parts[::2]), tuple(parts[1::2]))
+    return as_emitted(_document(value))
+
+
+def as_emitted(text: str) -> Emitted:
+    """Return a document's text as the bytes around its holes."""
+    if LONG_KEY in text:
+        text = _LONG_KEY.sub(_over_two_lines, text)
+    parts = text.split(_HOLE)
+    return Emitted(tuple([part.encode() for part in parts[::2]]), tuple(parts[1::2]))
 
 
 def emit_json(value: Any) -> bytes:
@@ -46,17 +52,19 @@ def _ordered(value: Any, *, top: bool = True) -> Any:
         return [_ordered(item, top=False) for item in value]
     if not isinstance(value, dict):
         return value
-    ordered = {key: _ordered(value[key], top=False) for key in (_top_keys(value) if top else sorted(value))}
+    ordered = {key: _ordered(value[key], top=False) for key in (top_keys(value) if top else sorted(value))}
     if top and isinstance(ordered.get("metadata"), dict):
-        ordered["metadata"] = {key: ordered["metadata"][key] for key in _metadata_keys(ordered["metadata"])}
+        ordered["metadata"] = {key: ordered["metadata"][key] for key in metadata_keys(ordered["metadata"])}
     return ordered
 
 
-def _top_keys(manifest: Mapping[str, Any]) -> list[str]:
+def top_keys(manifest: Mapping[str, Any]) -> list[str]:
+    """Return a document's keys in the order they are written."""
     return _keys(manifest, _TOP_FIRST, _TOP_LAST)
 
 
-def _metadata_keys(metadata: Mapping[str, Any]) -> list[str]:
+def metadata_keys(metadata: Mapping[str, Any]) -> list[str]:
+    """Return the keys of metadata in the order they are written."""
     return _keys(metadata, _METADATA_FIRST, ())
 
 
@@ -68,19 +76,18 @@ def _keys(mapping: Mapping[str, Any], first: tuple[str, ...], last: tuple[str, .
 def _document(value: Any) -> str:
     lines: list[str] = []
     if isinstance(value, dict) and value:
-        for key in _top_keys(value):
+        for key in top_keys(value):
             child = value[key]
             if key == "metadata" and isinstance(child, dict) and child:
                 lines.append("metadata:\n")
-                _mapping(lines, child, _metadata_keys(child), "  ")
+                _mapping(lines, child, metadata_keys(child), "  ")
             else:
                 _mapping(lines, value, (key,), "")
     elif isinstance(value, list) and value:
         _sequence(lines, value, "")
     else:
-        lines.append(f"{_scalar(value)}\n")
-    text = "".join(lines)
-    return _LONG_KEY.sub(_over_two_lines, text) if LONG_KEY in text else text
+        lines.append(f"{scalar(value)}\n")
+    return "".join(lines)
 
 
 def _mapping(lines: list[str], mapping: Mapping[str, Any], keys: Iterable[str], pad: str) -> None:
@@ -89,18 +96,18 @@ def _mapping(lines: list[str], mapping: Mapping[str, Any], keys: Iterable[str], 
         value = mapping[key]
         kind = type(value)
         if kind is str:
-            text = _TEXTS[value]
-            append(f"{pad}{_KEYS[key]} {text}\n")
+            text = TEXTS[value]
+            append(f"{pad}{KEYS[key]} {text}\n")
             if text[0] == "|":
                 append(f"{block_body(value, pad + '  ')}\n")
         elif kind is dict and value:
-            append(f"{pad}{_KEYS[key]}\n")
+            append(f"{pad}{KEYS[key]}\n")
             _mapping(lines, value, sorted(value), f"{pad}  ")
         elif kind is list and value:
-            append(f"{pad}{_KEYS[key]}\n")
+            append(f"{pad}{KEYS[key]}\n")
             _sequence(lines, value, pad)
         else:
-            append(f"{pad}{_KEYS[key]} {_scalar(value)}\n")
+            append(f"{pad}{KEYS[key]} {scalar(value)}\n")
 
 
 def _sequence(lines: list[str], items: list[Any], pad: str) -> None:
@@ -109,7 +116,7 @@ def _sequence(lines: list[str], items: list[Any], pad: str) -> None:
     for item in items:
         kind = type(item)
         if kind is str:
-            text = _TEXTS[item]
+            text = TEXTS[item]
             append(f"{pad}- {text}\n")
             if text[0] == "|":
                 append(f"{block_body(item, deeper)}\n")
@@ -121,10 +128,10 @@ def _sequence(lines: list[str], items: list[Any], pad: str) -> None:
                 _sequence(lines, item, deeper)
             lines[first] = f"{pad}- {lines[first][len(deeper) :]}"
         else:
-            append(f"{pad}- {_scalar(item)}\n")
+            append(f"{pad}- {scalar(item)}\n")
 
 
-def _scalar(value: Any) -> str:
+def scalar(value: Any) -> str:
     """Return what stands on one line: a number, a word, an empty container, a hole."""
     kind = type(value)
     if value is None:
@@ -143,7 +150,7 @@ def _scalar(value: Any) -> str:
 def _rare(value: Any) -> str:
     """Return an empty container, or a string that stands alone."""
     if isinstance(value, str):
-        text = _TEXTS[value]
+        text = TEXTS[value]
         return json.dumps(value) if text[0] == "|" else text
     if isinstance(value, (dict, list)) and not value:
         return "{}" if isinstance(value, dict) else "[]"

@@ -83,3 +83,7 @@ class Keys(dict[str, str]):
         if len(self) < self.size and len(key) <= self.longest:
             self[key] = written
         return written
+
+
+TEXTS, KEYS = Texts(), Keys()
+"""The texts of all strings and keys emitted so far."""
