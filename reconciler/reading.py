@@ -10,12 +10,14 @@ from render.model import ObjectRef
 from render.parsing import Placements
 
 from .binding_files import parse_binding_file
+from .cache import Cache
 from .desired import Desired
 from .facts import ClusterFacts, Facts
 from .loading import load_desired
 from .previous import Previous, RenderedTree
 from .repository import CommitInfo, Repository, Snapshot
-from .trailers import SOURCE, VERSION
+from .source import may_be_read
+from .trailers import SOURCE, VERSION, engine_version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +31,10 @@ class Source:
 def read_source(repository: Repository, commit: str) -> Source:
     """Load the source of a commit, or of the work tree for ""; InputError lists every problem."""
     folder = repository.folder.under
-    snapshot = repository.snapshot(commit) if commit else repository.worktree_snapshot()
-    return Source(commit=commit, desired=load_desired(snapshot.files, read=repository.read_blobs, folder=folder))
+    snapshot = repository.snapshot(commit) if commit else repository.worktree_snapshot(wanted=may_be_read)
+    with Cache(repository.cache_dir, "documents", version=engine_version()) as cache:
+        desired = load_desired(snapshot.files, read=repository.read_blobs, folder=folder, cache=cache)
+    return Source(commit=commit, desired=desired)
 
 
 def read_previous(repository: Repository, commit: str) -> Previous:

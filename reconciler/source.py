@@ -105,6 +105,11 @@ def select_files(
     )
 
 
+def may_be_read(path: str, size: int) -> bool:
+    """Say whether the content of a file may be asked for at all, whatever else decides."""
+    return size <= MAX_FILE_SIZE and (path.endswith(SUFFIXES) or path.rpartition("/")[2] == IGNORE_FILE)
+
+
 def _is_candidate(file: SourceFile) -> bool:
     """Say whether a user may expect this entry to be read: by its suffix, or as a link that may be a folder."""
     name = file.path.rpartition("/")[2]

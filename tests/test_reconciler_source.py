@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.source import MAX_FILE_SIZE, Reason, Selection, Skipped, select_files
+from reconciler.source import MAX_FILE_SIZE, Reason, Selection, Skipped, may_be_read, select_files
 
 FILE, LINK, MODULE = 0o100644, 0o120000, 0o160000
 
@@ -146,3 +146,18 @@ def test_a_file_over_the_limit_is_set_apart_unread() -> None:
 
 def test_an_ignored_file_may_be_of_any_size() -> None:
     assert select(File("b.json", size=10**9), ignore=("*.json",)).too_big == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "size", "want"),
+    [
+        ("apps/a.yaml", 10, True),
+        ("argosy.yaml", MAX_FILE_SIZE, True),
+        ("a/.argosyignore", 10, True),
+        ("a.json", MAX_FILE_SIZE + 1, False),
+        ("src/main.go", 10, False),
+        ("x.argosyignore", 10, False),
+    ],
+)
+def test_only_what_may_be_a_manifest_is_ever_asked_for(path: str, size: int, *, want: bool) -> None:
+    assert may_be_read(path, size) is want
