@@ -149,6 +149,7 @@ local function match_again(m, i, pi)
   local level = byte(m.p, pi) - 48
   local length = m.length[level]
   if level < 1 or level > m.level or length == UNFINISHED then error("invalid capture index", 0) end
+  if length == POSITION then return nil end
   local start = m.start[level]
   if sub(m.s, start, start + length - 1) ~= sub(m.s, i, i + length - 1) then return nil end
   return match_here(m, i + length, pi + 1)

@@ -83,7 +83,8 @@ local function next(t, after)
   for key in next_of, t do
     if (after == nil or less(after, key)) and (least == nil or less(key, least)) then least = key end
   end
-  if least ~= nil then return least, t[least] end
+  if least == nil then return nil end
+  return least, t[least]
 end
 """
 

@@ -53,10 +53,12 @@ def script_problem(source: str) -> str | None:
 
 
 def _message(text: str) -> str:
-    """Return the first line of Lua's message, saying the line of the script."""
-    first = text.partition("\n")[0][:LONGEST_MESSAGE]
+    """Return the first line of Lua's message, cut where it is long, saying the line of the script."""
+    first = text.partition("\n")[0]
     if "not enough memory" in first:
         return "the script needs too much memory"
+    if len(first) > LONGEST_MESSAGE:
+        first = f"{first[:LONGEST_MESSAGE]}..."
     return POSITION.sub(lambda match: f"line {match[1]}: " if match[1] else "", first)
 
 
