@@ -21,6 +21,7 @@ from .ownership import Owner, differences, own_entry
 from .plan_conflicts import Decision, decide
 from .plan_object import Circumstances, plan_object, settled_digest
 from .plan_values import WRITES, Action, Plan, PlannedObject
+from .server_diff import changed_fields
 
 _TRIES = 5
 _RACE_PAUSE = 0.05
@@ -67,7 +68,7 @@ def apply_object(site: Site, planned: PlannedObject) -> Result:
             continue
         outcome = _sent(site, planned)
         if isinstance(outcome, Answer):
-            return _accepted(planned, outcome)
+            return _told(planned, outcome) if site.options.dry_run else _accepted(planned, outcome)
         again = _planned_again(site, planned, outcome, attempt)
         if again is None:
             return _refused(site, planned, outcome)
@@ -129,8 +130,10 @@ def _migrated(site: Site, planned: PlannedObject) -> PlannedObject | Result:
             return planned
         return _failed(planned, answer)
     again = plan_object(named_kind(planned.resource, answer.body), site.circumstances(planned))
-    action = planned.action if again.action in WRITES else again.action
-    return replace(again, migrate=(), action=action, changes=planned.changes or again.changes)
+    if again.action not in WRITES:
+        return again
+    told = planned.changes or again.changes
+    return replace(again, migrate=(), action=planned.action, reason=planned.reason, changes=told)
 
 
 def _planned_again(site: Site, planned: PlannedObject, failure: Failure, attempt: int) -> PlannedObject | None:
@@ -178,6 +181,14 @@ def _accepted(planned: PlannedObject, answer: Answer) -> Result:
     if planned.action is Action.CREATED:
         return replace(result, action=Action.CONFIGURED, reason="AppearedMeanwhile")
     if live["metadata"]["resourceVersion"] == planned.resource_version:
+        return replace(result, action=Action.UNCHANGED, reason="NoEffect")
+    return result
+
+
+def _told(planned: PlannedObject, answer: Answer) -> Result:
+    """Return what the server says it would do."""
+    result = replace(result_of(planned), warnings=answer.warnings, changes=changed_fields(planned.live, answer.body))
+    if not result.changes:
         return replace(result, action=Action.UNCHANGED, reason="NoEffect")
     return result
 

@@ -72,8 +72,9 @@ def plan_object(live: Manifest | None, given: Circumstances) -> PlannedObject:
     want = payload(desired.manifest, given.resource, options.applyset.id)
     base = replace(planned(desired, Action.CREATED, "Missing"), resource=given.resource, manifest=want)
     if live is not None:
-        base = replace(base, uid=live["metadata"]["uid"], resource_version=live["metadata"]["resourceVersion"])
-        if live["metadata"].get("deletionTimestamp"):
+        metadata = live["metadata"]
+        base = replace(base, live=live, uid=metadata["uid"], resource_version=metadata["resourceVersion"])
+        if metadata.get("deletionTimestamp"):
             return _terminating(base, live)
     if desired.is_suspended:
         return replace(base, action=Action.KEPT, reason="SuspendDispatching", message="its dispatch is suspended")

@@ -107,9 +107,9 @@ class FieldChange:
 class PlannedObject:
     """What will be done with one object, and why.
 
-    ``manifest`` is what is sent. ``force``: conflicts were decided in our favour. ``uid`` and ``resource_version`` are
-    the live object's the decision was made on. ``changes`` says what differs, ``yielded`` what is left to its owner,
-    ``foreign`` what people added. ``migrate``: managers whose ownership becomes ours first.
+    ``manifest`` is what is sent. ``force``: conflicts were decided in our favour. ``live`` is the object the decision
+    was made on, ``uid`` and ``resource_version`` are its. ``changes`` says what differs, ``yielded`` what is left to
+    its owner, ``foreign`` what people added. ``migrate``: managers whose ownership becomes ours first.
     """
 
     ref: ObjectRef
@@ -120,6 +120,7 @@ class PlannedObject:
     resource: Resource | None = None
     manifest: Mapping[str, Any] | None = field(default=None, repr=False)
     desired: DesiredObject | None = field(default=None, repr=False)
+    live: Manifest | None = field(default=None, repr=False)
     force: bool = False
     uid: str = ""
     resource_version: str = ""

@@ -4,11 +4,14 @@ With ``ARGOSY_E2E=required`` (``make e2e``) the programs are downloaded or built
 """
 
 import os
+import secrets
 from collections.abc import Iterator
 
 import pytest
 
+from .applying import Cluster
 from .clusters import Member, started
+from .fakes import FakeCluster
 from .kubernetes.programs import installed
 
 PLAIN = ("etcd", "kube-apiserver", "kube-controller-manager")
@@ -38,3 +41,26 @@ def members() -> Iterator[tuple[Member, ...]]:
     """Three member clusters with controllers, shared by the whole run: a test cleans up after itself."""
     with started(("member1", "member2", "member3"), controllers=True) as running:
         yield running
+
+
+@pytest.fixture
+def real_cluster(members: tuple[Member, ...]) -> Iterator[Cluster]:
+    """A namespace of the test's own in a real member."""
+    space = f"t{secrets.token_hex(4)}"
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
+    assert members[0].request("POST", "/api/v1/namespaces", body)[0] == 201
+    yield Cluster(server=members[0], space=space)
+    members[0].request("DELETE", f"/api/v1/namespaces/{space}")
+
+
+@pytest.fixture(params=["in memory", pytest.param("real", marks=pytest.mark.cluster)])
+def cluster(request: pytest.FixtureRequest) -> Cluster:
+    """A cluster twice over: in memory, and real where there is one. What holds for one must hold for the other."""
+    if request.param == "real":
+        found = request.getfixturevalue("real_cluster")
+        assert isinstance(found, Cluster)
+        return found
+    server = FakeCluster()
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    assert server.request("POST", "/api/v1/namespaces", body)[0] == 201
+    return Cluster(server=server, space="shop")

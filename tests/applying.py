@@ -1,0 +1,187 @@
+"""Applying in tests: a cluster - in memory or real - with a namespace of the test's own, and passes over it."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from reconciler.apply import apply_plan
+from reconciler.apply_values import Applied, ApplyOptions
+from reconciler.applyset import ApplySet
+from reconciler.credentials import ExecPlugins
+from reconciler.exchange import APPLY, JSON, MERGE_PATCH, Answer, Client, Failure, Request
+from reconciler.inventory import Inventory
+from reconciler.kube import KubeClient
+from reconciler.kube_access import open_connection
+from reconciler.kubeconfig import Contexts
+from reconciler.observe import observe_cluster
+from reconciler.observed import Observed
+from reconciler.plan import held_object, make_plan
+from reconciler.plan_values import ClusterDesired, DesiredObject, Plan, PlanOptions
+from render.model import ObjectRef
+
+from .clusters import Member
+from .fakes import FakeCluster
+
+QUICK = ApplyOptions(settle_seconds=10.0, holder="this pass", version="1.0.0")
+
+
+class Server(Protocol):
+    """What answers a test as the cluster's administrator."""
+
+    name: str
+
+    def request(self, method: str, path: str, body: Any = None, *, content_type: str = JSON) -> tuple[int, Any]: ...
+
+    def read(self, path: str) -> Any: ...
+
+
+Send = Callable[[Request], Answer | Failure]
+
+
+def straight(request: Request, send: Send) -> Answer | Failure:
+    return send(request)
+
+
+@dataclass
+class Recorder:
+    """A client that remembers what was sent, over a wire that a test may meddle with."""
+
+    client: Client
+    requests: list[Request] = field(default_factory=list)
+    wire: Callable[[Request, Send], Answer | Failure] = straight
+
+    @property
+    def stopped(self) -> Failure | None:
+        return self.client.stopped
+
+    @property
+    def concurrency(self) -> int:
+        return self.client.concurrency
+
+    def send(self, request: Request) -> Answer | Failure:
+        self.requests.append(request)
+        return self.wire(request, self.client.send)
+
+    def wait(self, seconds: float) -> bool:
+        return self.client.wait(seconds)
+
+    @property
+    def writes(self) -> list[str]:
+        """The requests that may have changed something, as ``METHOD path``."""
+        return [f"{item.method} {item.path}" for item in self.requests if item.method != "GET"]
+
+
+@dataclass
+class Cluster:
+    """A cluster with a namespace of the test's own, in which the set's parent stands as well."""
+
+    server: Server
+    space: str
+
+    @property
+    def is_real(self) -> bool:
+        return isinstance(self.server, Member)
+
+    @property
+    def applyset(self) -> ApplySet:
+        return ApplySet(name=f"argosy-{self.space}", namespace=self.space)
+
+    def client(self, seconds: float = 120.0) -> Recorder:
+        if isinstance(self.server, Member):
+            return Recorder(client_of(self.server, seconds))
+        assert isinstance(self.server, FakeCluster)
+        return Recorder(self.server)
+
+    def path(self, plural: str, name: str = "", api: str = "api/v1") -> str:
+        """The path of a namespaced object of the test."""
+        return f"/{api}/namespaces/{self.space}/{plural}" + (f"/{name}" if name else "")
+
+    def read(self, plural: str, name: str, api: str = "api/v1") -> Any:
+        return self.server.read(self.path(plural, name, api))
+
+    def edit(self, plural: str, name: str, patch: Any, *, api: str = "api/v1", manager: str = "kubectl-edit") -> Any:
+        """Change an object as somebody else."""
+        path = f"{self.path(plural, name, api)}?fieldManager={manager}"
+        status, body = self.server.request("PATCH", path, patch, content_type=MERGE_PATCH)
+        assert status == 200, body
+        return body
+
+    def apply_as(self, manager: str, plural: str, manifest: Mapping[str, Any], api: str = "api/v1") -> Any:
+        """Apply an object as another tool."""
+        path = f"{self.path(plural, manifest['metadata']['name'], api)}?fieldManager={manager}&force=true"
+        status, body = self.server.request("PATCH", path, manifest, content_type=APPLY)
+        assert status in {200, 201}, body
+        return body
+
+    def create(self, plural: str, manifest: Mapping[str, Any], api: str = "api/v1", manager: str = "somebody") -> Any:
+        """Create an object as somebody else."""
+        path = f"{self.path(plural, api=api)}?fieldManager={manager}"
+        status, body = self.server.request("POST", path, manifest)
+        assert status == 201, body
+        return body
+
+    def options(self, **chosen: Any) -> PlanOptions:
+        return PlanOptions(applyset=self.applyset, **chosen)
+
+    def inventory(self, *manifests: Mapping[str, Any], preserve: bool = False, **fields: Any) -> Inventory:
+        """An inventory whose commits' trees held these manifests."""
+        held = (held_object(wanted, preserve=preserve) for wanted in desired_objects(manifests))
+        return Inventory(cluster=self.server.name, **fields).holding(held)
+
+    def plan(
+        self, manifests: Iterable[Mapping[str, Any]], inventory: Inventory | None = None, **chosen: Any
+    ) -> tuple[Observed, Plan]:
+        return planned(self, self.client(), tuple(manifests), inventory, self.options(**chosen))
+
+    def apply(
+        self,
+        *manifests: Mapping[str, Any] | DesiredObject,
+        inventory: Inventory | None = None,
+        client: Recorder | None = None,
+        how: ApplyOptions = QUICK,
+        **chosen: Any,
+    ) -> Applied:
+        """One pass: look, plan, carry out."""
+        sender = client or self.client()
+        _, plan = planned(self, sender, manifests, inventory, self.options(**chosen))
+        return apply_plan(sender, plan, how)
+
+
+def planned(
+    cluster: Cluster,
+    client: Client,
+    manifests: tuple[Mapping[str, Any] | DesiredObject, ...],
+    inventory: Inventory | None,
+    options: PlanOptions,
+) -> tuple[Observed, Plan]:
+    name = cluster.server.name
+    desired = ClusterDesired(cluster=name, commit="c0ffee", objects=desired_objects(manifests))
+    known = inventory or Inventory(cluster=name)
+    observed = observe_cluster(client, desired, known, options.applyset)
+    return observed, make_plan(desired, observed, known, options)
+
+
+def desired_objects(manifests: Iterable[Mapping[str, Any] | DesiredObject]) -> tuple[DesiredObject, ...]:
+    return tuple(
+        item if isinstance(item, DesiredObject) else DesiredObject(ref=ObjectRef.of(item), manifest=item)
+        for item in manifests
+    )
+
+
+def client_of(member: Member, seconds: float = 120.0) -> KubeClient:
+    """A client for a real member, as a pass would open it."""
+    context = Contexts(files=[member.kubeconfig]).find(member.name)
+    assert not isinstance(context, Failure), context
+    connection = open_connection(context, ExecPlugins(environment=os.environ))
+    assert not isinstance(connection, Failure), connection
+    return KubeClient(connection, deadline=time.monotonic() + seconds)
+
+
+def outcomes(applied: Applied) -> dict[str, str]:
+    """What came of each object, as ``Kind.group name`` -> ``action reason``."""
+    return {
+        f"{result.ref.group_kind} {result.ref.name}": f"{result.action} {result.reason}".strip()
+        for result in applied.results
+    }

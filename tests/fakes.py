@@ -1,0 +1,256 @@
+"""A member cluster in memory: objects, field ownership and the refusals an API server answers with.
+
+The tests that use it also run against real API servers, which is what keeps it honest.
+"""
+
+import copy
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import unquote
+
+from reconciler.answers import failure_of
+from reconciler.exchange import APPLY, JSON, JSON_PATCH, MERGE_PATCH, Answer, Failure, Request
+
+from .fake_fields import json_patched, merged, owned_by_update, server_side_applied
+
+KINDS = [
+    ("v1", "Namespace", "namespaces", False),
+    ("v1", "ConfigMap", "configmaps", True),
+    ("v1", "Secret", "secrets", True),
+    ("v1", "Service", "services", True),
+    ("v1", "ServiceAccount", "serviceaccounts", True),
+    ("v1", "PersistentVolumeClaim", "persistentvolumeclaims", True),
+    ("apps/v1", "Deployment", "deployments", True),
+    ("batch/v1", "Job", "jobs", True),
+    ("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", True),
+    ("coordination.k8s.io/v1", "Lease", "leases", True),
+    ("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", False),
+    ("rbac.authorization.k8s.io/v1", "Role", "roles", True),
+    ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", False),
+]
+VERBS = ["get", "list", "patch", "create", "update", "delete"]
+PATH = re.compile(
+    r"/(?:api/(?P<core>v1)|apis/(?P<api>[^/]+/[^/]+))(?:/namespaces/(?P<namespace>[^/]+)(?=/))?/(?P<plural>[^/]+)"
+    r"(?:/(?P<name>[^/]+))?(?:/(?P<subresource>status|scale|finalize))?"
+)
+Key = tuple[str, str, str]
+
+
+@dataclass
+class FakeCluster:
+    """The objects of one cluster by ``(plural.group, namespace, name)``, and every request that was sent."""
+
+    name: str = "member1"
+    objects: dict[Key, dict[str, Any]] = field(default_factory=dict)
+    requests: list[Request] = field(default_factory=list)
+    faults: list[Callable[[Request], Answer | Failure | None]] = field(default_factory=list)
+    stopped: Failure | None = None
+    concurrency: int = 4
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def __post_init__(self) -> None:
+        for namespace in ("kube-system", "default"):
+            body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+            self.request("POST", "/api/v1/namespaces", body)
+
+    def wait(self, _seconds: float) -> bool:
+        return self.stopped is None
+
+    def send(self, request: Request) -> Answer | Failure:
+        """What a client sends: recorded, and failed where a fault says so."""
+        self.requests.append(request)
+        for fault in self.faults:
+            outcome = fault(request)
+            if outcome is not None:
+                return outcome
+        query = "&".join(f"{key}={value}" for key, value in request.query.items())
+        status, body = self.request(
+            request.method, f"{request.path}?{query}", request.body, content_type=request.content_type
+        )
+        if status >= HTTPStatus.MULTIPLE_CHOICES:
+            return failure_of(request, status, {}, json.dumps(body).encode())
+        return Answer(status=status, body=body, date="Sat, 21 Nov 2026 12:00:00 GMT")
+
+    @property
+    def writes(self) -> list[str]:
+        """The requests that may have changed something, as ``METHOD path``."""
+        return [f"{item.method} {item.path}" for item in self.requests if item.method != "GET"]
+
+    def read(self, path: str) -> Any:
+        status, body = self.request("GET", path)
+        return body if status == HTTPStatus.OK else None
+
+    def request(self, method: str, path: str, body: Any = None, *, content_type: str = JSON) -> tuple[int, Any]:
+        """Answer one request as the server would, on a copy of what is sent."""
+        path, _, text = path.partition("?")
+        query = dict(part.partition("=")[::2] for part in text.split("&") if part)
+        answer = self._served(path)
+        if answer is not None:
+            return 200, answer
+        match = PATH.fullmatch(path)
+        kind = self._kind(match["api"] or match["core"], match["plural"]) if match else None
+        if match is None or kind is None:
+            return _status(404, "NotFound", "the server could not find the requested resource")
+        key = (
+            f"{match['plural']}.{kind[0].rpartition('/')[0]}",
+            match["namespace"] or "",
+            unquote(match["name"] or ""),
+        )
+        if match["name"] is None and method == "GET":
+            return 200, self._listed(key, kind, unquote(query.get("labelSelector", "")))
+        if method == "POST":
+            key = (key[0], key[1], body["metadata"]["name"])
+        if method == "GET":
+            return self._found(key)
+        body = copy.deepcopy(body)
+        missing = self._namespace_missing(key) if method in {"POST", "PATCH"} else None
+        manager = query.get("fieldManager", "kubectl-edit")
+        return missing or self._write(method, key, body, content_type=content_type, manager=manager, query=query)
+
+    def _write(
+        self, method: str, key: Key, body: Any, *, content_type: str, manager: str, query: dict[str, str]
+    ) -> tuple[int, Any]:
+        if method == "DELETE":
+            return self._deleted(key, body or {})
+        if content_type == APPLY:
+            return self._applied(key, body, manager, query)
+        live = self.objects.get(key)
+        if method == "POST":
+            if live is not None:
+                return _status(409, "AlreadyExists", "it exists already", name=key[2], kind=key[0])
+            return self._stored(key, None, owned_by_update({"metadata": {}}, body, manager), 201)
+        return _absent(key) if live is None else self._updated(key, live, body, content_type, manager)
+
+    def _updated(self, key: Key, live: dict[str, Any], body: Any, content_type: str, manager: str) -> tuple[int, Any]:
+        if content_type == JSON_PATCH:
+            return self._stored(key, live, json_patched(live, body), 200, version=body[0].get("value"))
+        is_patch = content_type == MERGE_PATCH
+        new = merged(copy.deepcopy(live), body) if is_patch else body
+        new["metadata"]["managedFields"] = live["metadata"]["managedFields"]
+        version = None if is_patch else body["metadata"].get("resourceVersion")
+        return self._stored(key, live, owned_by_update(live, new, manager), 200, version=version)
+
+    def _served(self, path: str) -> Any:
+        if path == "/version":
+            return {"gitVersion": "v0.0.0"}
+        if path not in {"/api", "/apis"}:
+            return None
+        groups: dict[str, dict[str, list[Any]]] = {}
+        for api_version, kind, plural, is_namespaced in self._kinds():
+            group, _, version = api_version.rpartition("/")
+            entry = {"resource": plural, "responseKind": {"kind": kind}, "verbs": VERBS}
+            entry["scope"] = "Namespaced" if is_namespaced else "Cluster"
+            if bool(group) == (path == "/apis"):
+                groups.setdefault(group, {}).setdefault(version, []).append(entry)
+        items = [
+            {
+                "metadata": {"name": group},
+                "versions": [{"version": version, "resources": entries} for version, entries in versions.items()],
+            }
+            for group, versions in groups.items()
+        ]
+        return {"kind": "APIGroupDiscoveryList", "items": items}
+
+    def _kinds(self) -> Iterator[tuple[str, str, str, bool]]:
+        yield from KINDS
+        for (plural, _, _), crd in self.objects.items():
+            if plural == "customresourcedefinitions.apiextensions.k8s.io":
+                spec = crd["spec"]
+                for version in spec["versions"]:
+                    names = spec["names"]
+                    is_namespaced = spec["scope"] == "Namespaced"
+                    yield f"{spec['group']}/{version['name']}", names["kind"], names["plural"], is_namespaced
+
+    def _kind(self, api_version: str, plural: str) -> tuple[str, str, str, bool] | None:
+        return next((kind for kind in self._kinds() if kind[0] == api_version and kind[2] == plural), None)
+
+    def _found(self, key: Key) -> tuple[int, Any]:
+        return (200, copy.deepcopy(self.objects[key])) if key in self.objects else _absent(key)
+
+    def _listed(self, key: Key, kind: tuple[str, str, str, bool], selector: str) -> Any:
+        label, _, value = selector.partition("=")
+        items = [
+            copy.deepcopy(item)
+            for (plural, namespace, _), item in sorted(self.objects.items())
+            if plural == key[0] and (not key[1] or namespace == key[1])
+            if not label or (item["metadata"].get("labels") or {}).get(label) == value
+        ]
+        for item in items:
+            del item["apiVersion"], item["kind"]
+        return {"kind": f"{kind[1]}List", "metadata": {}, "items": items}
+
+    def _namespace_missing(self, key: Key) -> tuple[int, Any] | None:
+        if not key[1]:
+            return None
+        space = self.objects.get(("namespaces.", "", key[1]))
+        if space is None:
+            return _status(404, "NotFound", f'namespaces "{key[1]}" not found', name=key[1], kind="namespaces")
+        if space["metadata"].get("deletionTimestamp") and key not in self.objects:
+            causes = [{"reason": "NamespaceTerminating", "field": "metadata.namespace"}]
+            return _status(403, "Forbidden", "unable to create new content, it is being terminated", causes=causes)
+        return None
+
+    def _applied(self, key: Key, body: dict[str, Any], manager: str, query: dict[str, str]) -> tuple[int, Any]:
+        live = self.objects.get(key)
+        metadata = body["metadata"]
+        uid, version = metadata.pop("uid", None), metadata.pop("resourceVersion", None)
+        if live is None and uid:
+            return _status(409, "Conflict", "Precondition failed: UID in precondition", name=key[2])
+        if live is not None and version not in {None, live["metadata"]["resourceVersion"]}:
+            return _status(409, "Conflict", "the object has been modified", name=key[2])
+        new, causes = server_side_applied(live or {"metadata": {"name": key[2]}}, body, manager)
+        if causes and query.get("force") != "true":
+            return _status(409, "Conflict", "Apply failed with conflicts", causes=causes)
+        return self._stored(key, live, new, 200 if live is not None else 201, dry_run="dryRun" in query)
+
+    def _stored(
+        self,
+        key: Key,
+        live: dict[str, Any] | None,
+        new: dict[str, Any],
+        status: int,
+        *,
+        version: str | None = None,
+        dry_run: bool = False,
+    ) -> tuple[int, Any]:
+        if live is not None and version not in {None, live["metadata"]["resourceVersion"]}:
+            return _status(409, "Conflict", "the object has been modified", name=key[2])
+        if live is not None and live.get("immutable") and live.get("data") != new.get("data"):
+            causes = [{"field": "data", "message": "Forbidden: field is immutable when `immutable` is set"}]
+            return _status(422, "Invalid", "data: Forbidden: field is immutable", causes=causes)
+        if live is None:
+            new["metadata"] |= {"uid": f"uid-{next(self._numbers)}", "resourceVersion": "0"}
+            new["metadata"] |= {"namespace": key[1]} if key[1] else {}
+            if key[0].startswith("customresourcedefinitions"):
+                new["status"] = {"conditions": [{"type": "Established", "status": "True"}]}
+        if new != live:
+            new["metadata"]["resourceVersion"] = str(next(self._numbers))
+            if not dry_run:
+                self.objects[key] = new
+        return status, copy.deepcopy(new)
+
+    def _deleted(self, key: Key, options: dict[str, Any]) -> tuple[int, Any]:
+        live = self.objects.get(key)
+        if live is None:
+            return _absent(key)
+        for name, value in (options.get("preconditions") or {}).items():
+            if live["metadata"][name] != value:
+                return _status(409, "Conflict", f"Precondition failed: {name}", name=key[2])
+        if live["metadata"].get("finalizers"):
+            live["metadata"]["deletionTimestamp"] = "2026-11-21T12:00:00Z"
+            return 200, copy.deepcopy(live)
+        del self.objects[key]
+        return 200, {"kind": "Status", "status": "Success"}
+
+
+def _status(code: int, reason: str, message: str, **details: Any) -> tuple[int, Any]:
+    return code, {"kind": "Status", "reason": reason, "message": message, "details": details}
+
+
+def _absent(key: Key) -> tuple[int, Any]:
+    return _status(404, "NotFound", f'{key[0]} "{key[2]}" not found', name=key[2], kind=key[0].partition(".")[0])

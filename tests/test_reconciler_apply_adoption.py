@@ -1,0 +1,139 @@
+"""First contact with objects that are there already: adopted when equal, otherwise only when somebody said so."""
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.apply import apply_plan
+from reconciler.plan_values import DesiredObject
+from render.model import ObjectRef
+from render.policy import ConflictResolution
+
+from .applying import Cluster, outcomes
+from .build import a_config_map
+
+SAID = "work.karmada.io/conflict-resolution"
+
+
+def settings(cluster: Cluster, **entries: str) -> dict[str, Any]:
+    return a_config_map("settings", namespace=cluster.space, **entries)
+
+
+def annotated(manifest: dict[str, Any], **annotations: str) -> dict[str, Any]:
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}
+
+
+def with_policy(manifest: dict[str, Any], resolution: ConflictResolution) -> Any:
+    return DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest, conflict_resolution=resolution)
+
+
+def test_an_equal_object_is_adopted_without_changing_it(cluster: Cluster) -> None:
+    cluster.create("configmaps", settings(cluster, a="1"))
+    assert outcomes(cluster.apply(settings(cluster, a="1"))) == {"ConfigMap settings": "adopted Equal"}
+    assert outcomes(cluster.apply(settings(cluster, a="1"))) == {"ConfigMap settings": "unchanged UpToDate"}
+
+
+def test_a_different_object_is_not_touched(cluster: Cluster) -> None:
+    before = cluster.create("configmaps", settings(cluster, a="theirs"))
+    client = cluster.client()
+    applied = cluster.apply(settings(cluster, a="1"), client=client)
+    assert str(applied.results[0]) == (
+        f"ConfigMap {cluster.space}/settings: conflict (NotOurs): "
+        "it is in the cluster already, different and not ours (managers: somebody)\n"
+        "  hint: delete or rename it there, or set conflictResolution: Overwrite in its policy"
+    )
+    assert cluster.read("configmaps", "settings") == before
+    assert [write for write in client.writes if write.endswith("settings")] == []
+
+
+class Said(NamedTuple):
+    why: str
+    policy: ConflictResolution
+    annotation: str
+    want: str
+
+
+SAYINGS = [
+    Said("the policy says Overwrite", ConflictResolution.OVERWRITE, "", "adopted Overwrite"),
+    Said("the template's annotation says so", ConflictResolution.ABORT, "overwrite", "adopted Overwrite"),
+    Said("the annotation beats the policy", ConflictResolution.OVERWRITE, "abort", "conflict NotOurs"),
+]
+
+
+@pytest.mark.parametrize("case", SAYINGS, ids=lambda case: case.why)
+def test_taking_over_is_for_the_policy_and_the_template_to_say(case: Said, cluster: Cluster) -> None:
+    cluster.create("configmaps", settings(cluster, a="theirs", b="theirs"))
+    manifest = settings(cluster, a="1")
+    if case.annotation:
+        manifest = annotated(manifest, **{SAID: case.annotation})
+    applied = cluster.apply(with_policy(manifest, case.policy))
+    assert outcomes(applied) == {"ConfigMap settings": case.want}
+    is_taken = case.want.startswith("adopted")
+    assert cluster.read("configmaps", "settings")["data"] == {"a": "1" if is_taken else "theirs", "b": "theirs"}
+
+
+class Claimed(NamedTuple):
+    why: str
+    metadata: dict[str, Any]
+    tool: str
+    told: str
+
+
+CLAIMS = [
+    Claimed("a Helm release", {"annotations": {"meta.helm.sh/release-name": "shop"}}, "helm", "it belongs to helm"),
+    Claimed("Argo CD", {"annotations": {"argocd.argoproj.io/tracking-id": "shop"}}, "argocd", "it belongs to argocd"),
+    Claimed(
+        "another set",
+        {"labels": {"applyset.kubernetes.io/part-of": "applyset-other-v1"}},
+        "applyset",
+        "it belongs to another ApplySet",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CLAIMS, ids=lambda case: case.why)
+def test_what_another_tool_claims_is_refused_until_that_tool_is_named(case: Claimed, cluster: Cluster) -> None:
+    theirs = settings(cluster, a="theirs")
+    cluster.create("configmaps", {**theirs, "metadata": {**theirs["metadata"], **case.metadata}})
+    wanted = with_policy(settings(cluster, a="1"), ConflictResolution.OVERWRITE)
+    refused = cluster.apply(wanted)
+    assert outcomes(refused) == {"ConfigMap settings": "conflict OtherTool"}
+    assert refused.results[0].message == case.told
+    allowed = cluster.apply(wanted, take_from=frozenset({case.tool}))
+    assert outcomes(allowed) == {"ConfigMap settings": "adopted Overwrite"}
+
+
+class TestMigration:
+    """After ``kubectl apply`` its fields stay its own, so removed ones would stay for ever."""
+
+    @staticmethod
+    def applied_before(cluster: Cluster, **entries: str) -> None:
+        manifest = settings(cluster, **entries)
+        last = {"kubectl.kubernetes.io/last-applied-configuration": "{}"}
+        cluster.create("configmaps", annotated(manifest, **last), manager="kubectl-client-side-apply")
+
+    def test_its_fields_become_ours_on_request(self, cluster: Cluster) -> None:
+        self.applied_before(cluster, a="1", dropped="x")
+        migrate = frozenset({"kubectl-client-side-apply"})
+        applied = cluster.apply(settings(cluster, a="2"), migrate_from=migrate)
+        assert outcomes(applied) == {"ConfigMap settings": "adopted Migrated"}
+        live = cluster.read("configmaps", "settings")
+        assert live["data"] == {"a": "2"}
+        assert "annotations" not in live["metadata"]
+        assert [entry["manager"] for entry in live["metadata"]["managedFields"]] == ["argosy"]
+        again = cluster.apply(settings(cluster, a="2"), migrate_from=migrate)
+        assert outcomes(again) == {"ConfigMap settings": "unchanged UpToDate"}
+
+    def test_without_the_request_they_stay(self, cluster: Cluster) -> None:
+        self.applied_before(cluster, a="1", dropped="x")
+        assert outcomes(cluster.apply(settings(cluster, a="1"))) == {"ConfigMap settings": "adopted Equal"}
+        assert cluster.read("configmaps", "settings")["data"] == {"a": "1", "dropped": "x"}
+
+
+def test_two_passes_at_once_come_to_the_same(cluster: Cluster) -> None:
+    manifest = settings(cluster, a="1")
+    _, one = cluster.plan([manifest])
+    _, other = cluster.plan([manifest])
+    assert outcomes(apply_plan(cluster.client(), one)) == {"ConfigMap settings": "created Missing"}
+    assert outcomes(apply_plan(cluster.client(), other)) == {"ConfigMap settings": "configured AppearedMeanwhile"}
+    assert outcomes(cluster.apply(manifest)) == {"ConfigMap settings": "unchanged UpToDate"}

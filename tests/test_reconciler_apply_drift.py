@@ -1,0 +1,218 @@
+"""What others changed: set right, left to its owner, or a conflict - in memory and on a real API server."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.exchange import MERGE_PATCH, Request
+from reconciler.plan_conflicts import Decision, FieldRule
+from reconciler.plan_values import DesiredObject
+from render.model import ObjectRef
+from render.policy import ConflictResolution
+
+from .applying import Cluster, Send, outcomes
+from .build import a_config_map, a_deployment
+
+APPS = "apis/apps/v1"
+
+
+def web(cluster: Cluster, **changes: Any) -> dict[str, Any]:
+    return a_deployment("web", namespace=cluster.space, **changes)
+
+
+def scaled(cluster: Cluster, replicas: int, manager: str) -> None:
+    """Scale as an autoscaler or a person does; a real server records the subresource, in memory it is an edit."""
+    if cluster.is_real:
+        path = f"{cluster.path('deployments', 'web', APPS)}/scale?fieldManager={manager}"
+        body = {"spec": {"replicas": replicas}}
+        status, answer = cluster.server.request("PATCH", path, body, content_type=MERGE_PATCH)
+        assert status == 200, answer
+    else:
+        cluster.edit("deployments", "web", {"spec": {"replicas": replicas}}, api=APPS, manager=manager)
+
+
+class Drift(NamedTuple):
+    why: str
+    change: Callable[[Cluster], object]
+    path: str
+    manager: str
+
+
+def patched(patch: dict[str, Any]) -> Callable[[Cluster], object]:
+    return lambda cluster: cluster.edit("deployments", "web", patch, api=APPS)
+
+
+IMAGE = {"spec": {"template": {"spec": {"containers": [{"name": "web", "image": "nginx:9"}]}}}}
+LABEL = {"metadata": {"labels": {"app": "x"}}}
+NO_LABEL = {"metadata": {"labels": {"app": None}}}
+DRIFTS = [
+    Drift("a value", patched(IMAGE), '.spec.template.spec.containers[name="web"].image', "kubectl-edit"),
+    Drift(
+        "a label with another value",
+        patched({"metadata": {"labels": {"app": "x"}}}),
+        ".metadata.labels.app",
+        "kubectl-edit",
+    ),
+    Drift("a label taken off", patched({"metadata": {"labels": {"app": None}}}), ".metadata.labels.app", ""),
+    Drift("a scale by hand", lambda cluster: scaled(cluster, 7, "kubectl"), ".spec.replicas", "kubectl"),
+]
+
+
+@pytest.mark.parametrize("case", DRIFTS, ids=lambda case: case.why)
+def test_what_a_person_changed_is_told_and_set_right(case: Drift, cluster: Cluster) -> None:
+    manifest = web(cluster)
+    cluster.apply(manifest)
+    case.change(cluster)
+    applied = cluster.apply(manifest, inventory=cluster.inventory(manifest, converged="c0ffee"))
+    assert outcomes(applied) == {"Deployment.apps web": "configured Drifted"}
+    assert [(change.path, change.manager) for change in applied.results[0].changes] == [(case.path, case.manager)]
+    assert outcomes(cluster.apply(manifest)) == {"Deployment.apps web": "unchanged UpToDate"}
+    live = cluster.read("deployments", "web", APPS)
+    assert live["metadata"]["labels"]["app"] == "web"
+    assert live["spec"]["replicas"] == 2
+    assert live["spec"]["template"]["spec"]["containers"][0]["image"] == "nginx:1.29"
+
+
+def test_a_deleted_object_is_created_again(cluster: Cluster) -> None:
+    cluster.apply(web(cluster))
+    cluster.server.request("DELETE", cluster.path("deployments", "web", APPS))
+    assert outcomes(cluster.apply(web(cluster))) == {"Deployment.apps web": "created Missing"}
+
+
+def test_our_label_taken_off_is_put_back(cluster: Cluster) -> None:
+    settings = a_config_map("settings", namespace=cluster.space, a="1")
+    cluster.apply(settings)
+    cluster.edit("configmaps", "settings", {"metadata": {"labels": None}})
+    assert outcomes(cluster.apply(settings)) == {"ConfigMap settings": "configured Changed"}
+    assert outcomes(cluster.apply(settings)) == {"ConfigMap settings": "unchanged UpToDate"}
+
+
+class TestForeignFields:
+    def test_they_are_told_and_cost_nothing(self, cluster: Cluster) -> None:
+        settings = a_config_map("settings", namespace=cluster.space, a="1")
+        cluster.apply(settings)
+        cluster.edit("configmaps", "settings", {"data": {"added": "by hand"}})
+        client = cluster.client()
+        applied = cluster.apply(settings, client=client)
+        assert outcomes(applied) == {"ConfigMap settings": "unchanged UpToDate"}
+        told = [(change.path, change.change, change.manager) for change in applied.results[0].foreign]
+        assert told == [(".data.added", "Foreign", "kubectl-edit")]
+        assert client.writes == []
+
+    def test_they_go_where_that_is_wished(self, cluster: Cluster) -> None:
+        settings = a_config_map("settings", namespace=cluster.space, a="1")
+        cluster.apply(settings)
+        cluster.edit("configmaps", "settings", {"data": {"added": "by hand"}})
+        applied = cluster.apply(settings, remove_foreign=True)
+        assert outcomes(applied) == {"ConfigMap settings": "configured Changed"}
+        assert cluster.read("configmaps", "settings")["data"] == {"a": "1"}
+        assert outcomes(cluster.apply(settings, remove_foreign=True)) == {"ConfigMap settings": "unchanged UpToDate"}
+
+
+class TestConflicts:
+    @staticmethod
+    def contested(cluster: Cluster, manager: str) -> dict[str, Any]:
+        """Settings whose value another manager has taken since we applied them."""
+        settings = a_config_map("settings", namespace=cluster.space, a="1")
+        cluster.apply(settings)
+        cluster.edit("configmaps", "settings", {"data": {"a": "theirs"}}, manager=manager)
+        return settings
+
+    def test_another_deployer_is_a_conflict_and_keeps_its_value(self, cluster: Cluster) -> None:
+        settings = self.contested(cluster, "helm")
+        applied = cluster.apply(settings)
+        assert str(applied.results[0]) == (
+            f"ConfigMap {cluster.space}/settings: conflict (FieldManagerConflict): field manager 'helm' owns .data.a\n"
+            "  hint: drop that manager's change, or set conflictResolution: Overwrite in its policy"
+        )
+        assert cluster.read("configmaps", "settings")["data"] == {"a": "theirs"}
+
+    def test_overwrite_takes_it_back(self, cluster: Cluster) -> None:
+        settings = self.contested(cluster, "helm")
+        wanted = DesiredObject(
+            ref=ObjectRef.of(settings), manifest=settings, conflict_resolution=ConflictResolution.OVERWRITE
+        )
+        applied = cluster.apply(wanted)
+        assert outcomes(applied) == {"ConfigMap settings": "configured Drifted"}
+        assert cluster.read("configmaps", "settings")["data"] == {"a": "1"}
+
+    def test_a_controller_keeps_its_field(self, cluster: Cluster) -> None:
+        settings = self.contested(cluster, "clock-controller")
+        client = cluster.client()
+        applied = cluster.apply(settings, client=client)
+        assert outcomes(applied) == {"ConfigMap settings": "unchanged UpToDate"}
+        assert [change.path for change in applied.results[0].yielded] == [".data.a"]
+        assert client.writes == []
+
+    def test_a_rule_of_the_user_decides_first(self, cluster: Cluster) -> None:
+        settings = self.contested(cluster, "clock-controller")
+        rule = FieldRule(decision=Decision.OVERWRITE, group_kind="ConfigMap", path=".data.*", manager="clock-.*")
+        assert outcomes(cluster.apply(settings, rules=(rule,))) == {"ConfigMap settings": "configured Drifted"}
+        assert cluster.read("configmaps", "settings")["data"] == {"a": "1"}
+
+    def test_a_conflict_that_comes_up_while_applying_is_met_by_the_same_rules(self, cluster: Cluster) -> None:
+        settings = a_config_map("settings", namespace=cluster.space, a="1")
+        cluster.apply(settings)
+        newer = {**settings, "data": {"a": "2"}}
+        client = cluster.client()
+        is_first = True
+
+        def meddled(request: Request, send: Send) -> Any:
+            nonlocal is_first
+            if request.method == "PATCH" and request.path.endswith("settings") and is_first:
+                is_first = False
+                cluster.edit("configmaps", "settings", {"data": {"a": "theirs"}}, manager="helm")
+            return send(request)
+
+        client.wire = meddled
+        assert outcomes(cluster.apply(newer, client=client)) == {"ConfigMap settings": "conflict FieldManagerConflict"}
+        assert cluster.read("configmaps", "settings")["data"] == {"a": "theirs"}
+
+
+class TestReplicas:
+    @staticmethod
+    def autoscaler(cluster: Cluster) -> dict[str, Any]:
+        target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+        return {
+            "apiVersion": "autoscaling/v2",
+            "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "web", "namespace": cluster.space},
+            "spec": {"scaleTargetRef": target, "minReplicas": 1, "maxReplicas": 9},
+        }
+
+    def test_an_autoscaler_keeps_what_it_set(self, cluster: Cluster) -> None:
+        manifests = (web(cluster), self.autoscaler(cluster))
+        cluster.apply(*manifests)
+        scaled(cluster, 5, "kube-controller-manager")
+        for _ in range(2):
+            client = cluster.client()
+            assert set(outcomes(cluster.apply(*manifests, client=client)).values()) == {"unchanged UpToDate"}
+            assert client.writes == []
+        assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 5
+
+    def test_handing_replicas_over_never_resets_them(self, cluster: Cluster) -> None:
+        """Leaving out replicas that we alone own would make them 1."""
+        cluster.apply(web(cluster, replicas=4))
+        newer = web(cluster, replicas=4, image="nginx:1.30")
+        cluster.apply(newer, self.autoscaler(cluster))
+        assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 4
+        scaled(cluster, 6, "kube-controller-manager")
+        cluster.apply(web(cluster, replicas=4, image="nginx:1.31"), self.autoscaler(cluster))
+        live = cluster.read("deployments", "web", APPS)
+        assert live["spec"]["replicas"] == 6
+        assert live["spec"]["template"]["spec"]["containers"][0]["image"] == "nginx:1.31"
+
+    def test_a_label_asks_for_the_same_without_an_autoscaler(self, cluster: Cluster) -> None:
+        manifest = web(cluster)
+        manifest["metadata"]["labels"] = {"app": "web", "resourcetemplate.karmada.io/retain-replicas": "true"}
+        cluster.apply(manifest)
+        scaled(cluster, 5, "kubectl")
+        assert outcomes(cluster.apply(manifest)) == {"Deployment.apps web": "unchanged UpToDate"}
+        assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 5
+
+    def test_without_an_autoscaler_the_scheduled_number_is_restored(self, cluster: Cluster) -> None:
+        cluster.apply(web(cluster, replicas=4))
+        scaled(cluster, 1, "kubectl")
+        cluster.apply(web(cluster, replicas=4))
+        assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 4

@@ -1,0 +1,294 @@
+"""What leaves a cluster, and everything that keeps it there - in memory and on a real API server."""
+
+from typing import Any
+
+from reconciler.apply import apply_plan
+from reconciler.exchange import Failure, FailureKind, Request
+from reconciler.inventory import HeldObject, Inventory, Outcome
+from reconciler.lease import acquire_lease, release_lease
+from reconciler.observe import observe_cluster
+from reconciler.plan import make_plan
+from reconciler.plan_values import ClusterDesired
+from render.model import ObjectRef
+
+from .applying import QUICK, Cluster, Send, outcomes
+from .build import a_config_map, a_deployment
+
+
+def some(cluster: Cluster, *names: str, **entries: str) -> tuple[dict[str, Any], ...]:
+    return tuple(a_config_map(name, namespace=cluster.space, **entries) for name in names)
+
+
+def given(cluster: Cluster, *manifests: dict[str, Any], **fields: Any) -> Inventory:
+    """Apply manifests, and return the inventory that remembers them."""
+    cluster.apply(*manifests)
+    return cluster.inventory(*manifests, **fields)
+
+
+def test_what_left_the_tree_leaves_the_cluster(cluster: Cluster) -> None:
+    kept, going = some(cluster, "kept", "going")
+    inventory = given(cluster, kept, going)
+    applied = cluster.apply(kept, inventory=inventory)
+    assert outcomes(applied) == {"ConfigMap kept": "unchanged UpToDate", "ConfigMap going": "deleted NotWanted"}
+    assert cluster.read("configmaps", "going") is None
+    assert applied.outcome is Outcome.CONVERGED
+    assert outcomes(cluster.apply(kept, inventory=inventory)) == {"ConfigMap kept": "unchanged UpToDate"}
+
+
+def test_the_parent_is_narrowed_once_all_is_done(cluster: Cluster) -> None:
+    settings, web = some(cluster, "settings")[0], a_deployment("web", namespace=cluster.space)
+    inventory = given(cluster, settings, web)
+    cluster.apply(web, inventory=inventory)
+    parent = cluster.read("configmaps", cluster.applyset.name)
+    assert parent["metadata"]["annotations"]["applyset.kubernetes.io/contains-group-kinds"] == "Deployment.apps"
+
+
+def test_without_members_there_is_no_parent(cluster: Cluster) -> None:
+    inventory = given(cluster, *some(cluster, "a"))
+    cluster.apply(inventory=inventory, allowed_removals=1)
+    assert cluster.read("configmaps", cluster.applyset.name) is None
+
+
+class TestWhatIsKept:
+    def told(self, cluster: Cluster, inventory: Inventory, *wanted: dict[str, Any], **chosen: Any) -> dict[str, str]:
+        return outcomes(cluster.apply(*wanted, inventory=inventory, **chosen))
+
+    def test_what_no_commit_names(self, cluster: Cluster) -> None:
+        kept, orphan = some(cluster, "kept", "orphan")
+        given(cluster, kept, orphan)
+        known = cluster.inventory(kept)
+        assert self.told(cluster, known, kept)["ConfigMap orphan"] == "kept Orphan"
+        assert self.told(cluster, known, kept, orphans=True)["ConfigMap orphan"] == "deleted NotWanted"
+
+    def test_what_lost_our_label(self, cluster: Cluster) -> None:
+        kept, going = some(cluster, "kept", "going")
+        inventory = given(cluster, kept, going)
+        cluster.edit("configmaps", "going", {"metadata": {"labels": None}})
+        assert self.told(cluster, inventory, kept)["ConfigMap going"] == "kept LabelLost"
+
+    def test_what_we_never_applied(self, cluster: Cluster) -> None:
+        """The label alone is no proof: anybody can copy it."""
+        kept, theirs = some(cluster, "kept", "theirs")
+        cluster.apply(kept)
+        theirs["metadata"]["labels"] = {"applyset.kubernetes.io/part-of": cluster.applyset.id}
+        cluster.create("configmaps", theirs)
+        assert self.told(cluster, cluster.inventory(kept, theirs), kept)["ConfigMap theirs"] == "kept NotOurs"
+
+    def test_what_forbids_it_itself(self, cluster: Cluster) -> None:
+        kept, going = some(cluster, "kept", "going")
+        going["metadata"]["annotations"] = {"argosy.dev/prune": "false"}
+        inventory = given(cluster, kept, going)
+        assert self.told(cluster, inventory, kept)["ConfigMap going"] == "kept PruneDisabled"
+
+    def test_what_a_controller_owns(self, cluster: Cluster) -> None:
+        kept, owner, going = some(cluster, "kept", "owner", "going")
+        inventory = given(cluster, kept, owner, going)
+        uid = cluster.read("configmaps", "owner")["metadata"]["uid"]
+        reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid, "controller": True}
+        cluster.edit("configmaps", "going", {"metadata": {"ownerReferences": [reference]}})
+        assert self.told(cluster, inventory, kept, owner)["ConfigMap going"] == "kept Controlled"
+
+    def test_kinds_that_take_more_with_them(self, cluster: Cluster) -> None:
+        claim = {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "disk", "namespace": cluster.space},
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+        }
+        (kept,) = some(cluster, "kept")
+        inventory = given(cluster, kept, claim)
+        unasked = cluster.apply(kept, inventory=inventory)
+        assert outcomes(unasked)["PersistentVolumeClaim disk"] == "kept NeedsConfirmation"
+        assert unasked.left == (HeldObject(ref=ObjectRef.of(claim)),)
+        assert unasked.outcome is Outcome.CONVERGED
+        confirmed = cluster.apply(kept, inventory=inventory, confirmed=frozenset({ObjectRef.of(claim)}))
+        assert outcomes(confirmed)["PersistentVolumeClaim disk"].startswith("deleted")
+
+    def test_what_is_going_already(self, cluster: Cluster) -> None:
+        kept, going = some(cluster, "kept", "going")
+        going["metadata"]["finalizers"] = ["example.com/hold"]
+        inventory = given(cluster, kept, going)
+        cluster.server.request("DELETE", cluster.path("configmaps", "going"))
+        applied = cluster.apply(kept, inventory=inventory)
+        assert outcomes(applied)["ConfigMap going"] == "kept Terminating"
+        assert [item.ref.name for item in applied.left] == ["going"]
+        cluster.edit("configmaps", "going", {"metadata": {"finalizers": None}})
+
+    def test_a_namespace_with_something_of_others_in_it(self, cluster: Cluster) -> None:
+        name = f"{cluster.space}-full"
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        inventory = given(cluster, namespace)
+        path = f"/api/v1/namespaces/{name}/configmaps"
+        cluster.server.request("POST", path, a_config_map("theirs", namespace=name))
+        applied = cluster.apply(inventory=inventory, confirm_all=True, allowed_removals=1)
+        assert outcomes(applied)[f"Namespace {name}"] == "kept NotEmpty"
+        assert applied.results[0].message == f"ConfigMap {name}/theirs is in it"
+        cluster.server.request("DELETE", f"/api/v1/namespaces/{name}")
+
+    def test_an_object_of_finalizers_is_told_and_remembered(self, cluster: Cluster) -> None:
+        kept, going = some(cluster, "kept", "going")
+        going["metadata"]["finalizers"] = ["example.com/hold"]
+        inventory = given(cluster, kept, going)
+        how = type(QUICK)(settle_seconds=0.0)
+        applied = cluster.apply(kept, inventory=inventory, how=how)
+        assert outcomes(applied)["ConfigMap going"] == "deleted Finalizing"
+        assert applied.results[1].message == "it goes once its finalizers are done: example.com/hold"
+        assert [item.ref.name for item in applied.left] == ["going"]
+        cluster.edit("configmaps", "going", {"metadata": {"finalizers": None}})
+
+
+class TestHandOff:
+    def test_what_is_preserved_stays_and_is_no_longer_ours(self, cluster: Cluster) -> None:
+        kept, going = some(cluster, "kept", "going", a="1")
+        cluster.apply(kept, going)
+        applied = cluster.apply(kept, inventory=cluster.inventory(kept, going, preserve=True))
+        assert outcomes(applied)["ConfigMap going"] == "handedOff PreserveResourcesOnDeletion"
+        live = cluster.read("configmaps", "going")
+        assert live["data"] == {"a": "1"}
+        assert not live["metadata"].get("labels")
+        managers = {entry.get("manager") for entry in live["metadata"].get("managedFields") or ()}
+        assert "argosy" not in managers
+        assert outcomes(cluster.apply(kept)) == {"ConfigMap kept": "unchanged UpToDate"}
+
+
+class TestHolds:
+    """Nothing is deleted because of an error."""
+
+    def test_an_error_holds_its_namespace_and_no_other(self, cluster: Cluster) -> None:
+        other = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"{cluster.space}-other"}}
+        kept, going = some(cluster, "kept", "going")
+        elsewhere = a_config_map("elsewhere", namespace=f"{cluster.space}-other")
+        inventory = given(cluster, other, kept, going, elsewhere)
+        bad = {**kept, "metadata": {**kept["metadata"], "name": "bad"}, "immutable": "not a boolean"}
+        client = cluster.client()
+        if not cluster.is_real:
+
+            def refusing(request: Request, send: Send) -> Any:
+                if request.method == "PATCH" and request.path.endswith("/bad"):
+                    return Failure(kind=FailureKind.MANIFEST, message="its schema does not fit")
+                return send(request)
+
+            client.wire = refusing
+        applied = cluster.apply(other, kept, bad, inventory=inventory, client=client)
+        told = outcomes(applied)
+        assert told["ConfigMap bad"] == "failed ManifestRejected"
+        assert told["ConfigMap going"] == "kept Held"
+        assert told["ConfigMap elsewhere"] == "deleted NotWanted"
+        assert applied.outcome is Outcome.INCOMPLETE
+        assert [item.ref.name for item in applied.left] == ["going"]
+        last = cluster.inventory(other, kept, going)
+        cluster.apply(inventory=last, confirm_all=True, allowed_removals=9)
+
+    def test_a_list_that_failed_holds_everything(self, cluster: Cluster) -> None:
+        kept, going = some(cluster, "kept", "going")
+        web = a_deployment("web", namespace=cluster.space)
+        inventory = given(cluster, kept, going, web)
+        client = cluster.client()
+
+        def silent(request: Request, send: Send) -> Any:
+            if request.path.endswith("/deployments"):
+                return Failure(kind=FailureKind.UNAVAILABLE, message="the server is busy")
+            return send(request)
+
+        client.wire = silent
+        applied = cluster.apply(kept, web, inventory=inventory, client=client)
+        assert outcomes(applied) == {
+            "ConfigMap kept": "unchanged UpToDate",
+            "Deployment.apps web": "blocked ServerUnavailable",
+            "ConfigMap going": "kept Held",
+        }
+        assert applied.hold == "Deployment.apps could not be listed"
+        assert cluster.read("configmaps", "going") is not None
+
+    def test_a_page_that_failed_is_a_list_that_failed(self, cluster: Cluster) -> None:
+        kept, going = some(cluster, "kept", "going")
+        inventory = given(cluster, kept, going)
+        client = cluster.client()
+
+        def broken_off(request: Request, send: Send) -> Any:
+            if "continue" in request.query:
+                return Failure(kind=FailureKind.UNAVAILABLE, message="the server is busy")
+            answer: Any = send(request)
+            if request.path.endswith("/configmaps"):
+                answer.body["metadata"]["continue"] = "more"
+            return answer
+
+        client.wire = broken_off
+        applied = cluster.apply(kept, inventory=inventory, client=client)
+        assert outcomes(applied) == {"ConfigMap kept": "blocked ServerUnavailable", "ConfigMap going": "kept Unknown"}
+
+    def test_a_tree_that_is_not_complete_holds_everything(self, cluster: Cluster) -> None:
+        kept, going = some(cluster, "kept", "going")
+        inventory = given(cluster, kept, going)
+        assert self._hold(cluster, inventory, kept, is_complete=False) == "not all of it could be rendered"
+
+    @staticmethod
+    def _hold(cluster: Cluster, inventory: Inventory, *wanted: Any, is_complete: bool = True) -> str:
+
+        from .applying import desired_objects
+
+        client = cluster.client()
+        desired = ClusterDesired(cluster="member1", objects=desired_objects(wanted), is_complete=is_complete)
+        observed = observe_cluster(client, desired, inventory, cluster.applyset)
+        plan = make_plan(desired, observed, inventory, cluster.options())
+        applied = apply_plan(client, plan, QUICK)
+        assert cluster.read("configmaps", "going") is not None
+        return applied.hold
+
+    def test_a_tree_with_nothing_in_it_holds_everything(self, cluster: Cluster) -> None:
+        inventory = given(cluster, *some(cluster, "going"))
+        assert self._hold(cluster, inventory) == "the cluster would hold nothing"
+
+    def test_too_much_at_once_holds_everything_until_it_is_allowed(self, cluster: Cluster) -> None:
+        names = [f"going-{number}" for number in range(11)]
+        kept, *going = some(cluster, "kept", *names)
+        inventory = given(cluster, kept, *going)
+        refused = cluster.apply(kept, inventory=inventory)
+        assert refused.count(refused.results[-1].action) == 11
+        assert refused.results[-1].message == "11 of 12 objects would go (more than 10)"
+        allowed = cluster.apply(kept, inventory=inventory, allowed_removals=11)
+        assert set(outcomes(allowed).values()) == {"unchanged UpToDate", "deleted NotWanted"}
+
+    def test_a_parent_of_another_tool_holds_everything(self, cluster: Cluster) -> None:
+        kept, going = some(cluster, "kept", "going")
+        inventory = given(cluster, kept, going)
+        theirs = {"metadata": {"annotations": {"applyset.kubernetes.io/tooling": "kubectl/v1.32"}}}
+        cluster.edit("configmaps", cluster.applyset.name, theirs)
+        applied = cluster.apply(kept, inventory=inventory)
+        assert outcomes(applied)["ConfigMap going"] == "kept Held"
+        assert applied.hold == f"ConfigMap {cluster.space}/{cluster.applyset.name} belongs to 'kubectl/v1.32'"
+
+    def test_another_pass_that_prunes_holds_everything(self, cluster: Cluster) -> None:
+        kept, going = some(cluster, "kept", "going")
+        inventory = given(cluster, kept, going)
+        assert acquire_lease(cluster.client(), cluster.applyset, "that other pass") == ""
+        assert cluster.apply(kept, inventory=inventory).hold == "that other pass is pruning this cluster"
+        release_lease(cluster.client(), cluster.applyset, "that other pass")
+        assert outcomes(cluster.apply(kept, inventory=inventory))["ConfigMap going"] == "deleted NotWanted"
+
+    def test_pruning_can_be_switched_off(self, cluster: Cluster) -> None:
+        kept, going = some(cluster, "kept", "going")
+        inventory = given(cluster, kept, going)
+        assert outcomes(cluster.apply(kept, inventory=inventory, prune=False))["ConfigMap going"] == "kept Held"
+
+
+def test_an_object_replaced_between_plan_and_prune_survives(cluster: Cluster) -> None:
+    """The new one has another UID: it is nobody's to delete."""
+    kept, going = some(cluster, "kept", "going")
+    inventory = given(cluster, kept, going)
+    _, plan = cluster.plan([kept], inventory)
+    cluster.server.request("DELETE", cluster.path("configmaps", "going"))
+    cluster.create("configmaps", going)
+    applied = apply_plan(cluster.client(), plan, QUICK)
+    assert outcomes(applied)["ConfigMap going"] == "deleted Gone"
+    assert cluster.read("configmaps", "going") is not None
+
+
+def test_an_object_taken_out_of_the_set_between_plan_and_prune_survives(cluster: Cluster) -> None:
+    kept, going = some(cluster, "kept", "going")
+    inventory = given(cluster, kept, going)
+    _, plan = cluster.plan([kept], inventory)
+    cluster.edit("configmaps", "going", {"metadata": {"labels": None}})
+    applied = apply_plan(cluster.client(), plan, QUICK)
+    assert outcomes(applied)["ConfigMap going"] == "kept LabelLost"
+    assert cluster.read("configmaps", "going") is not None
