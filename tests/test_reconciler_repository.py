@@ -131,13 +131,34 @@ def test_what_is_no_repository_says_so(tmp_path: Path, case: Unopenable) -> None
     assert whole(caught) == case.want.format(path=tmp_path / "x")
 
 
-def test_a_repository_inside_a_broken_one_is_not_taken_for_the_outer(tmp_path: Path) -> None:
+def test_a_broken_repository_inside_another_is_not_taken_for_the_outer(tmp_path: Path) -> None:
     """Git would walk up past a .git it does not accept; the objects of another repository must not be read."""
     a_source(tmp_path)
     inner = Repository.create(tmp_path / "inner")
-    (inner.path / ".git/config").write_text("[core]\n\trepositoryformatversion = 99\n", encoding="utf-8")
-    with pytest.raises(GitError):
-        open_repository(inner.path).resolve("HEAD~0")
+    (inner.path / ".git/HEAD").write_text("broken\n", encoding="utf-8")
+    with pytest.raises(GitError) as caught:
+        open_repository(inner.path).resolve("main")
+    assert whole(caught) == "git rev-parse: not a git repository (or any of the parent directories): .git"
+
+
+@pytest.mark.parametrize("line", ["gitdir: ../gone\n", "nonsense\n", ""])
+def test_a_pointer_to_no_repository_does_not_lead_to_the_outer(tmp_path: Path, line: str) -> None:
+    a_source(tmp_path)
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / ".git").write_text(line, encoding="utf-8")
+    with pytest.raises(GitError) as caught:
+        open_repository(tmp_path / "inner")
+    assert whole(caught) == (
+        f"{tmp_path}/inner/.git leads to no repository\n  hint: repair it: git worktree repair, git submodule update"
+    )
+
+
+def test_a_repository_whose_refs_are_no_files_is_asked_through_git(tmp_path: Path) -> None:
+    source = a_source(tmp_path / "repo")
+    (source.path / ".git/reftable").mkdir()
+    head, opened = source.git("rev-parse", "HEAD"), open_repository(source.path)
+    assert [opened.tip(ref) for ref in ("HEAD", "refs/heads/main", RENDERED)] == [head, head, None]
+    assert opened.resolve("main") == head
 
 
 # Revisions
@@ -404,6 +425,17 @@ def test_what_is_there_already_is_not_stored_again(tmp_path: Path) -> None:
     assert [line.split()[0] for line in listing if len(line.split()) == 5] == [blob("new\n").hex()]
 
 
+@pytest.mark.parametrize("asked", [3, 900], ids=["few of many", "many of many"])
+def test_objects_are_found_among_many(tmp_path: Path, asked: int) -> None:
+    opened = open_repository(a_source(tmp_path / "repo").path)
+    stored = {blob(f"{number}"): f"{number}".encode() for number in range(1000)}
+    opened.store(blobs=stored)
+    wanted = dict(list(stored.items())[:asked]) | {blob("new"): b"new"}
+    pack = opened.store(blobs=wanted)
+    assert pack is not None
+    assert int.from_bytes(pack.read_bytes()[8:12], "big") == 1
+
+
 def test_borrowed_objects_are_not_stored_again(tmp_path: Path) -> None:
     source = a_source(tmp_path / "repo")
     source.git("clone", "-q", "--shared", str(source.path), str(tmp_path / "borrower"))
@@ -628,6 +660,12 @@ def test_a_partial_clone_is_never_completed_behind_ones_back(tmp_path: Path) -> 
         "\n  hint: Argosy never fetches behind your back; complete the clone: git fetch --refetch --no-filter"
     )
     assert sorted(path.name for path in (clone.path / ".git/objects").rglob("*") if path.is_file()) == packs
+
+
+def test_a_partial_clone_is_not_repacked(tmp_path: Path) -> None:
+    """Git before 2.45 loses track of what was promised."""
+    _, opened = a_partial_clone(tmp_path)
+    assert not opened.maintain(packs=1)
 
 
 def test_git_itself_may_not_fetch_lazily(tmp_path: Path) -> None:

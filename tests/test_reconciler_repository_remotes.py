@@ -81,10 +81,10 @@ def test_a_mirror_follows_the_remote(tmp_path: Path) -> None:
     assert a_mirror(tmp_path).resolve("main") == second
     assert a_mirror(tmp_path).tip("refs/remotes/origin/gone") == second
     work.git("push", "-q", "origin", ":gone")
+    assert a_mirror(tmp_path).tip("refs/remotes/origin/gone") is None
     upstream.git("update-ref", "refs/heads/main", f"{second}~1")
     assert a_mirror(tmp_path, refresh=False).resolve("main") == second
-    opened = a_mirror(tmp_path)
-    assert (opened.resolve("main"), opened.tip("refs/remotes/origin/gone")) == (upstream.git("rev-parse", "main"), None)
+    assert a_mirror(tmp_path).resolve("main") == upstream.git("rev-parse", "main")
 
 
 def test_a_mirror_follows_the_default_branch(tmp_path: Path) -> None:
@@ -94,6 +94,7 @@ def test_a_mirror_follows_the_default_branch(tmp_path: Path) -> None:
     work.git("checkout", "-q", "-b", "trunk")
     second = work.commit({"argosy.yaml": "a: 2\n"})
     work.git("push", "-q", "origin", "trunk")
+    a_mirror(tmp_path)
     upstream.git("symbolic-ref", "HEAD", "refs/heads/trunk")
     assert a_mirror(tmp_path).resolve("HEAD") == second
 
@@ -185,6 +186,32 @@ def test_many_may_open_a_mirror_at_once(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
     assert {process.communicate("go\n")[0].strip() for process in running} == {upstream.git("rev-parse", "main")}
+
+
+def test_nobody_else_refreshes_a_mirror_meanwhile(tmp_path: Path) -> None:
+    """A program in place of git notes whether it could have had the lock, and goes on as git."""
+    upstream = an_upstream(tmp_path)
+    program, notes, lock = tmp_path / "bin" / "git", tmp_path / "notes", "import fcntl, glob, os, sys\n"
+    program.parent.mkdir()
+    program.write_text(
+        f"#!{sys.executable}\n{lock}"
+        f"for name in glob.glob('{tmp_path}/cache/argosy/*.lock'):\n"
+        "    try:\n"
+        "        fcntl.flock(os.open(name, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
+        f"        open('{notes}', 'a').write(' '.join(sys.argv) + '\\n')\n"
+        "    except BlockingIOError:\n"
+        "        pass\n"
+        "os.environ['PATH'] = os.environ['PATH'].partition(':')[2]\n"
+        "os.execvp('git', ['git', *sys.argv[1:]])\n",
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    path = f"{program.parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "PATH": path}
+    opened = open_repository(f"file://{upstream.path}", environment=environment)
+    assert not notes.exists(), notes.read_text(encoding="utf-8")
+    opened.snapshot("refs/remotes/origin/main")
+    assert "ls-tree" in notes.read_text(encoding="utf-8")
 
 
 # Fetching

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from reconciler.repository import UNREAD, File, open_repository
+from reconciler.repository.beneath import Beneath
 from render.errors import GitError
 from render.gitobjects import object_id
 
@@ -122,6 +123,15 @@ def test_a_folder_exchanged_for_a_link_is_not_entered(tmp_path: Path) -> None:
         "apps": (LINK, blob(os.fsencode(outside))),
         "argosy.yaml": (PLAIN, blob(b"a: 1\n")),
     }
+
+
+def test_a_file_exchanged_for_a_link_is_not_followed(tmp_path: Path) -> None:
+    """Also between looking at it and reading it."""
+    (tmp_path / "secret").write_text("secret", encoding="utf-8")
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "x.yaml").symlink_to("../secret")
+    with Beneath(tmp_path / "root") as root, pytest.raises(OSError, match="symbolic links"):
+        root.read("x.yaml")
 
 
 def test_what_is_no_file_is_passed_over(tmp_path: Path) -> None:

@@ -48,9 +48,7 @@ class Repository:
     @cached_property
     def git(self) -> GitCommand:
         """The git command in this repository, after it has agreed that this is one and whose it is."""
-        seen = self._command.text("rev-parse", "--absolute-git-dir")
-        if not self.folder.git_dir.samefile(seen):
-            raise GitError(f"git does not accept {self.folder.folder} as a repository", hint="run git status there")
+        self._command.run("rev-parse", "--git-dir")
         return self._command
 
     @cached_property

@@ -87,10 +87,13 @@ def _git_dir_of(dot_git: Path) -> Path | None:
     if dot_git.is_dir():
         return dot_git if _is_git_dir(dot_git) else None
     line = _line(dot_git)
-    if not line.startswith("gitdir: "):
+    if not dot_git.is_file():
         return None
     target = (dot_git.parent / line.removeprefix("gitdir: ")).resolve()
-    return target if _is_git_dir(target) else None
+    if not line.startswith("gitdir: ") or not _is_git_dir(target):
+        # Git stops here as well: the repository above is not the one that was meant.
+        raise GitError(f"{dot_git} leads to no repository", hint="repair it: git worktree repair, git submodule update")
+    return target
 
 
 def _is_git_dir(folder: Path) -> bool:
