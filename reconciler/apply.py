@@ -14,7 +14,7 @@ from itertools import groupby
 from render.model import ObjectRef
 
 from .apply_crds import wait_until_established
-from .apply_object import Site, apply_object
+from .apply_one import Site, apply_object
 from .apply_parent import narrow_parent, remove_namespace, widen_parent
 from .apply_prune import carry_out_deletions
 from .apply_values import Applied, ApplyOptions, Result, result_of

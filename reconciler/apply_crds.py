@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from render.model import Manifest
 
-from .apply_object import Site
+from .apply_one import Site
 from .apply_values import Result
 from .exchange import Failure
 from .listing import read_object

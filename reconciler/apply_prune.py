@@ -11,7 +11,7 @@ from itertools import groupby
 from render.model import Manifest, ObjectRef
 
 from .apply_emptiness import occupied_by
-from .apply_object import Site
+from .apply_one import Site
 from .apply_ownership import give_up_ownership
 from .apply_recreate import deletion, was_deleted
 from .apply_values import Result, result_of

@@ -26,7 +26,7 @@ _SERVER_METADATA = frozenset(
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def payload(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, Any]:
+def as_sent(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, Any]:
     """Return what is applied for a manifest: plain data sharing what did not change with it.
 
     A null claims the ownership of nothing, so nulls go - but a custom resource's own content may mean them. Content of

@@ -15,7 +15,7 @@ from .discovery import Discovery, Resource
 from .exchange import Failure, FailureKind
 from .inventory import HeldObject, Inventory
 from .observed import Observed
-from .plan_object import Circumstances, plan_object, planned
+from .plan_one import Circumstances, plan_object, planned
 from .plan_prune import NO_MEMBER, keeps_itself, plan_deletions
 from .plan_retention import scaled_objects
 from .plan_values import Action, ClusterDesired, DesiredObject, Plan, PlannedObject, PlanOptions

@@ -19,7 +19,7 @@ from .fieldpaths import parse_path, without
 from .listing import named_kind, read_object
 from .ownership import Owner, differences, own_entry
 from .plan_conflicts import Decision, decide
-from .plan_object import Circumstances, plan_object, settled_digest
+from .plan_one import Circumstances, plan_object, settled_digest
 from .plan_values import WRITES, Action, Plan, PlannedObject
 from .server_diff import changed_fields
 

@@ -21,7 +21,7 @@ from .containment import contained
 from .discovery import Resource
 from .fieldpaths import MISSING, without
 from .ownership import Owner, differences, foreign_fields, own_entry, owned_part
-from .payload import payload
+from .payload import as_sent
 from .plan_changes import Claim, contest, field_changes, foreign_changes, value_differences
 from .plan_retention import retained
 from .plan_values import Action, DesiredObject, FieldChange, PlannedObject, PlanOptions
@@ -69,7 +69,7 @@ def plan_object(live: Manifest | None, given: Circumstances) -> PlannedObject:
             message=f"its template carries the label {PART_OF} of another set",
             hint="take the label out of the template",
         )
-    want = payload(desired.manifest, given.resource, options.applyset.id)
+    want = as_sent(desired.manifest, given.resource, options.applyset.id)
     base = replace(planned(desired, Action.CREATED, "Missing"), resource=given.resource, manifest=want)
     if live is not None:
         metadata = live["metadata"]
