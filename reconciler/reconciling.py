@@ -1,7 +1,7 @@
 """What ``argosy reconcile`` does: fetch, render, guard, commit and push, again when somebody else was faster."""
 
 import json
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import click
 
@@ -12,10 +12,12 @@ from .passes import Outcome, check_guards, check_rewind, commit_outcome, run_pas
 from .presentation import problems_of
 from .previous import Previous
 from .publication import Publication, publication_of, source_remote
+from .quiet import Note, Standing
 from .reading import Source, read_facts, read_previous, read_source
+from .reconcile_options import ReconcileOptions
 from .rendering import parsed_allowances
 from .report import Log
-from .repository import Fetching, Repository, open_repository
+from .repository import Fetching, Repository
 from .repository.refs import head_branch
 from .trailers import engine_version
 
@@ -23,42 +25,43 @@ _TRIES = 5
 _WHOLE_HISTORY = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReconcileOptions:
-    """The options of ``argosy reconcile``."""
-
-    rev: str = ""
-    bootstrap: bool = False
-    accept_rewind: bool = False
-    allowed: tuple[str, ...] = ()
-    dry_run: bool = False
-    output: str = "text"
-
-
-def reconcile_and_show(log: Log, options: ReconcileOptions) -> int:
+def reconcile_and_show(log: Log, repository: Repository, options: ReconcileOptions) -> int:
     """Run one pass and say what it did; return 1 when something could not be placed or built."""
-    with open_repository(log.repository, progress=log.transfer) as repository:
-        commit = source_commit(repository, options.rev, log)
-        for _ in range(_TRIES - 1):
-            try:
-                return _reconciled(repository, commit, options, log)
-            except SourceMoved as error:
-                log.info("somebody else was faster; rendering again", reason=error.message)
-        return _reconciled(repository, commit, options, log)
+    origin = source_origin(repository, options.rev)
+    commit = source_commit(repository, origin, options.rev, log)
+    for _ in range(_TRIES - 1):
+        try:
+            return _reconciled(repository, Origin(commit, *origin), options, log)
+        except SourceMoved as error:
+            log.info("somebody else was faster; rendering again", reason=error.message)
+    return _reconciled(repository, Origin(commit, *origin), options, log)
 
 
-def source_commit(repository: Repository, revision: str, log: Log) -> str:
-    """Return the commit to render: the revision, or the newest of the remote's branch, or of HEAD without a remote."""
-    remote = source_remote(repository)
+class Origin(NamedTuple):
+    """Where the source comes from: the commit, the remote ("": here) and the ref it was found at ("": a revision)."""
+
+    commit: str
+    remote: str
+    ref: str
+
+
+def source_origin(repository: Repository, revision: str) -> tuple[str, str]:
+    """Return the remote and the ref whose tip is the source; no ref for a revision."""
     if revision:
-        return repository.resolve(revision)
-    if not remote or repository.mirrors:
-        return repository.resolve("HEAD")
-    branch = head_branch(repository.folder.git_dir)
-    if branch is None:
-        return repository.resolve("HEAD")
+        return "", ""
+    remote, branch = source_remote(repository), head_branch(repository.folder.git_dir)
+    if not remote or repository.mirrors or branch is None:
+        return "", "HEAD"
+    return remote, branch
+
+
+def source_commit(repository: Repository, origin: tuple[str, str], revision: str, log: Log) -> str:
+    """Return the commit to render: the revision, or the newest of the remote's branch, or HEAD without a remote."""
+    remote, ref = origin
+    if not remote:
+        return repository.resolve(revision or "HEAD")
     with log.timed("fetch source"):
-        return _fetched(repository, remote, branch)
+        return _fetched(repository, remote, ref)
 
 
 def _fetched(repository: Repository, remote: str, branch: str) -> str:
@@ -76,18 +79,21 @@ def _fetched(repository: Repository, remote: str, branch: str) -> str:
     return repository.tip(local) or tip
 
 
-def _reconciled(repository: Repository, commit: str, options: ReconcileOptions, log: Log) -> int:
-    source = read_source(repository, commit)
+def _reconciled(repository: Repository, origin: Origin, options: ReconcileOptions, log: Log) -> int:
+    source = read_source(repository, origin.commit)
     fleet = source.desired.fleet
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
         previous = current_previous(publication, fleet.rendered_branch, bootstrap=options.bootstrap)
     if not options.accept_rewind:
-        check_rewind(repository, previous, commit)
+        check_rewind(repository, previous, origin.commit)
     for warning in source.desired.warnings:
         log.warning(str(warning))
     previous = _upgraded(publication, previous, source, options, log)
-    return _committed(publication, source, previous, options, log)
+    outcome, commit = _committed(publication, source, previous, options, log)
+    if origin.ref and not options.dry_run:
+        _remember(outcome, origin, publication, commit)
+    return 1 if problems_of(outcome) else 0
 
 
 def current_previous(publication: Publication, branch: str, *, bootstrap: bool) -> Previous | None:
@@ -125,7 +131,8 @@ def _facts(publication: Publication, source: Source) -> Facts:
 
 def _committed(
     publication: Publication, source: Source, previous: Previous | None, options: ReconcileOptions, log: Log
-) -> int:
+) -> tuple[Outcome, str | None]:
+    """Run the pass, commit it and say so; return it with the new commit, None when nothing changed."""
     outcome = run_pass(publication.repository, source, previous, _facts(publication, source), log)
     check_guards(outcome, parsed_allowances(options.allowed))
     branch = source.desired.fleet.rendered_branch
@@ -140,7 +147,35 @@ def _committed(
         click.echo(_said(outcome, commit, branch, dry_run=options.dry_run))
     for problem in problems:
         log.warning(str(problem))
-    return 1 if problems else 0
+    return outcome, commit
+
+
+def _remember(outcome: Outcome, origin: Origin, publication: Publication, commit: str | None) -> None:
+    """Leave a note so that a pass with nothing new need not be done."""
+    fleet, tip = outcome.source.desired.fleet, outcome.previous.commit if outcome.previous else None
+    refs = [_published_ref(publication, branch) for branch in (fleet.rendered_branch, fleet.status_branch)]
+    standing = Standing(
+        source=origin.commit,
+        rendered=commit or tip,
+        status=publication.repository.tip(publication.ref(fleet.status_branch)),
+    )
+    Note(
+        folder=outcome.repository.folder.under,
+        branch=fleet.rendered_branch,
+        source_remote=origin.remote,
+        source_ref=origin.ref,
+        publish_remote="" if outcome.repository.mirrors else publication.remote,
+        rendered_ref=refs[0],
+        status_ref=refs[1],
+        standing=standing,
+        warnings=tuple(map(str, outcome.source.desired.warnings)),
+        problems=tuple(map(str, problems_of(outcome))),
+    ).write(outcome.repository)
+
+
+def _published_ref(publication: Publication, branch: str) -> str:
+    is_asked = publication.remote and not publication.repository.mirrors
+    return f"refs/heads/{branch}" if is_asked else publication.ref(branch)
 
 
 def _said(outcome: Outcome, commit: str | None, branch: str, *, dry_run: bool) -> str:

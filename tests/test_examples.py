@@ -1,7 +1,6 @@
 """Every example renders to what its ``rendered/`` folder holds: ``python -m tests.test_examples`` writes it anew."""
 
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -53,4 +52,4 @@ def update() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(update())
+    update()

@@ -230,3 +230,23 @@ def test_what_was_rendered_can_be_verified(repository: Repository, capsys: pytes
         reconcile(repository, capsys, *(["--bootstrap"] if number == 2 else []))
     ended = argosy(repository, capsys, "verify", "-n", "9")
     assert [ended.code, [line.rpartition(": ")[2] for line in ended.out.splitlines()]] == [0, ["equal"] * 3]
+
+
+def test_a_quiet_pass_repeats_what_is_wrong(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    repository.commit({"nginx.yaml": [a_deployment(), a_policy(placement=on_clusters("member9"))]})
+    first = argosy(repository, capsys, "reconcile", "--bootstrap")
+    second = argosy(repository, capsys, "reconcile")
+    note = repository.path / ".git" / "argosy" / "last-pass.json"
+    assert note.stat().st_mode & 0o777 == 0o600
+    note.unlink()
+    third = argosy(repository, capsys, "reconcile")
+    assert (first.code, second.code) == (1, 1)
+    assert (second.code, second.out, second.err) == (third.code, third.out, third.err)
+    assert second.err == first.err
+
+
+def test_a_damaged_note_only_costs_time(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    repository.commit({"nginx.yaml": [a_deployment(), a_policy(placement=on_clusters("member1"))]})
+    reconcile(repository, capsys, "--bootstrap")
+    (repository.path / ".git" / "argosy" / "last-pass.json").write_text("{")
+    reconcile(repository, capsys)

@@ -27,7 +27,16 @@ def command(log: Log, /, **options: object) -> int:
     A pass that changes nothing writes nothing. A pass that would remove too much at once commits nothing and exits
     with 6; a source trailer 'Argosy-Allow-Removal: <cluster|*> <count>' or --allow-removal lets it go on.
     """
-    from reconciler.reconciling import ReconcileOptions, reconcile_and_show
+    from reconciler.quiet import answered_quietly
+    from reconciler.reconcile_options import ReconcileOptions
+    from reconciler.repository import open_repository
 
     allowed = cast("tuple[str, ...]", options.pop("allowed"))
-    return reconcile_and_show(log, ReconcileOptions(allowed=allowed, **options))  # type: ignore[arg-type]  # click checked them
+    chosen = ReconcileOptions(allowed=allowed, **options)  # type: ignore[arg-type]  # click checked them
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        answered = answered_quietly(log, repository, chosen)
+        if answered is not None:
+            return answered
+        from reconciler.reconciling import reconcile_and_show
+
+        return reconcile_and_show(log, repository, chosen)
