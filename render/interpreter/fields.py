@@ -45,9 +45,9 @@ def list_at(manifest: Any, *path: str) -> Sequence[Any]:
 def objects_at(manifest: Any, *path: str) -> Sequence[Mapping[str, Any]]:
     """Return the list of objects at a path; empty when missing."""
     values = list_at(manifest, *path)
-    for value in values:
+    for index, value in enumerate(values):
         if not isinstance(value, Mapping):
-            raise wrong_type(value, "a list of objects", path)
+            raise wrong_type(value, "an object", (*path[:-1], f"{path[-1]}[{index}]"))
     return values
 
 

@@ -8,7 +8,7 @@
 Sidecar init containers get no special treatment, and pod-level resources are not read: neither does Karmada.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -53,14 +53,22 @@ def node_claim(spec: Mapping[str, Any]) -> NodeClaim | None:
 def resource_request(spec: Mapping[str, Any]) -> dict[str, str]:
     """Return the pod's effective request: resource name to canonical quantity, nothing that is zero."""
     together: Amounts = {}
-    for container in objects_at(spec, "containers"):
-        _add(together, _requested(container))
-    for container in objects_at(spec, "initContainers"):
-        for name, amount in _requested(container).items():
+    for requested in _requests(spec, "containers"):
+        _add(together, requested)
+    for requested in _requests(spec, "initContainers"):
+        for name, amount in requested.items():
             together[name] = max(together.get(name, 0), amount)
     if spec.get("overhead"):
         _add(together, _amounts(mapping_at(spec, "overhead"), "overhead"))
     return {name: _written(name, amount) for name, amount in together.items() if amount > 0}
+
+
+def _requests(spec: Mapping[str, Any], containers: str) -> Iterator[Amounts]:
+    for index, container in enumerate(objects_at(spec, containers)):
+        try:
+            yield _requested(container)
+        except InterpreterError as error:
+            raise InterpreterError(f"{containers}[{index}].{error.what}") from error
 
 
 def _requested(container: Mapping[str, Any]) -> Amounts:
