@@ -7,8 +7,8 @@ Capacity that the source *declares* knows nothing of what this fleet has placed:
 taken from it first. *Observed* capacity has it in, but for what was placed since: its ``reserved``.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from render.binding import Binding
 from render.bits import mask_where
@@ -16,7 +16,7 @@ from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, TargetCluster
 
 from .attempts import Deliberation
-from .decisions import Decision, Refusal, unchanged
+from .decisions import Decision, Refusal, Trigger, unchanged
 from .explaining import explanation_of
 from .explanation import Explanation
 from .options import SchedulingOptions
@@ -71,11 +71,32 @@ def explain(
     surroundings: Surroundings | None = None,
 ) -> Explanation | None:
     """Take the pass' decisions up to one binding and explain that one; None if it is not scheduled here."""
+    return next(explanations(bindings, index, options, surroundings, among={ref}), None)
+
+
+def explanations(
+    bindings: Iterable[Binding],
+    index: ClusterIndex,
+    options: SchedulingOptions | None = None,
+    surroundings: Surroundings | None = None,
+    *,
+    among: Container[ObjectRef],
+) -> Iterator[Explanation]:
+    """Take the pass' decisions and explain those about some bindings, in the order they are taken.
+
+    Where nothing was to be decided, the attempts are those there would be if it were.
+    """
     scheduler = Scheduler(index, options)
     for binding, deliberation, decision in _steps(scheduler, tuple(bindings), surroundings or Surroundings()):
-        if binding.ref == ref and deliberation is not None:
-            return explanation_of(deliberation, decision, scheduler.state)
-    return None
+        if deliberation is None or binding.ref not in among:
+            continue
+        told = deliberation if deliberation.trigger is not Trigger.NONE else _supposed(scheduler, binding)
+        yield explanation_of(told, decision, scheduler.state)
+
+
+def _supposed(scheduler: Scheduler, binding: Binding) -> Deliberation:
+    """Return the deliberation there would be about a binding of which nothing is to be decided."""
+    return replace(scheduler.deliberation(replace(binding, applied_placement=None)), trigger=Trigger.NONE)
 
 
 def _steps(
