@@ -68,18 +68,31 @@ def _is_plain(name: str) -> bool:
     return _PLAIN_NAME.fullmatch(name) is not None and name not in _WORDS
 
 
-def parse_binding_file(content: bytes, placements: Placements) -> Binding:
-    """Read a binding back; DocumentError or KeyError when the file is no binding."""
-    found = _LINES.search(content)
-    if found is None:
-        return _parsed(content, placements)
-    lines = _LINE.findall(found.group(1))
-    if any(not quote and not _is_plain(name.decode()) for quote, name, _ in lines):
-        return _parsed(content, placements)
-    rest = content[: found.start()] + b"\n" + content[found.end() :]
-    targets = tuple([TargetCluster(name.decode(), int(replicas or 0)) for _, name, replicas in lines])
-    return replace(_parsed(rest, placements), targets=targets)
+@dataclass(slots=True)
+class BindingReader:
+    """Reads bindings back; equal target lists and equal placements become one value each."""
 
+    placements: Placements = field(default_factory=Placements)
+    lists: dict[bytes, tuple[TargetCluster, ...]] = field(default_factory=dict)
 
-def _parsed(content: bytes, placements: Placements) -> Binding:
-    return binding(parse_documents(content)[0].value, placements=placements)
+    def parse(self, content: bytes) -> Binding:
+        """Read a binding; DocumentErrors, KeyError, TypeError or ValueError when the file is none."""
+        found = _LINES.search(content)
+        targets = self._targets(found.group(1)) if found else ()
+        if found is None or not targets:
+            return self._parsed(content)
+        rest = content[: found.start()] + b"\n" + content[found.end() :]
+        return replace(self._parsed(rest), targets=targets)
+
+    def _targets(self, lines: bytes) -> tuple[TargetCluster, ...]:
+        """Return the targets of the lines we write; none for lines that mean something else to a YAML parser."""
+        known = self.lists.get(lines)
+        if known is None:
+            found = _LINE.findall(lines)
+            is_ours = all(quote or _is_plain(name.decode()) for quote, name, _ in found)
+            listed = [TargetCluster(name.decode(), int(replicas or 0)) for _, name, replicas in found if is_ours]
+            known = self.lists[lines] = tuple(listed)
+        return known
+
+    def _parsed(self, content: bytes) -> Binding:
+        return binding(parse_documents(content)[0].value, placements=self.placements)

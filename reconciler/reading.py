@@ -1,17 +1,17 @@
 """From commits to values: the source of a revision, the facts, and the previous rendered commit."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from render.binding import Binding
 from render.documents import DocumentErrors
 from render.errors import GitError
 from render.model import ObjectRef
-from render.parsing import Placements
 
-from .binding_files import parse_binding_file
+from .binding_files import BindingReader
 from .cache import Cache
 from .desired import Desired
+from .desired_documents import ParseCache, ParsedBlob
 from .facts import ClusterFacts, Facts
 from .loading import load_desired
 from .previous import Previous, RenderedTree
@@ -28,12 +28,35 @@ class Source:
     desired: Desired
 
 
-def read_source(repository: Repository, commit: str) -> Source:
-    """Load the source of a commit, or of the work tree for ""; InputError lists every problem."""
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A parse cache in memory before the one on disk: for a process that loads more than one source."""
+
+    parsed: dict[bytes, ParsedBlob]
+    cache: ParseCache
+
+    def get_many(self, ids: Iterable[bytes]) -> Mapping[bytes, ParsedBlob]:
+        """Return what is known, remembering what the disk knew."""
+        wanted = set(ids)
+        self.parsed.update(self.cache.get_many(wanted - self.parsed.keys()))
+        return {id_: self.parsed[id_] for id_ in wanted & self.parsed.keys()}
+
+    def put_many(self, values: Mapping[bytes, ParsedBlob]) -> None:
+        """Remember what was parsed, here and on disk."""
+        self.parsed.update(values)
+        self.cache.put_many(values)
+
+
+def read_source(repository: Repository, commit: str, parsed: dict[bytes, ParsedBlob] | None = None) -> Source:
+    """Load the source of a commit, or of the work tree for ""; InputError lists every problem.
+
+    ``parsed`` holds the blobs this process has parsed already, and is added to.
+    """
     folder = repository.folder.under
     snapshot = repository.snapshot(commit) if commit else repository.worktree_snapshot(wanted=may_be_read)
     with Cache(repository.cache_dir, "documents", version=engine_version()) as cache:
-        desired = load_desired(snapshot.files, read=repository.read_blobs, folder=folder, cache=cache)
+        known = cache if parsed is None else Remembered(parsed, cache)
+        desired = load_desired(snapshot.files, read=repository.read_blobs, folder=folder, cache=known)
     return Source(commit=commit, desired=desired)
 
 
@@ -54,11 +77,11 @@ def read_previous(repository: Repository, commit: str) -> Previous:
 def read_bindings(repository: Repository, snapshot: Snapshot) -> Mapping[ObjectRef, Binding]:
     """Read every binding of a rendered commit."""
     contents = repository.read_blobs(file.id for file in snapshot.files)
-    placements = Placements()
+    reader = BindingReader()
     bindings = {}
     for file in snapshot.files:
         try:
-            binding = parse_binding_file(contents[file.id], placements)
+            binding = reader.parse(contents[file.id])
         except (DocumentErrors, KeyError, TypeError, ValueError) as error:
             raise GitError(
                 f"{file.path} in rendered commit {snapshot.commit[:12]} is no binding",

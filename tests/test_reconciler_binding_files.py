@@ -1,0 +1,61 @@
+"""Bindings come back from their files as they were, also when somebody wrote them by hand."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.binding_files import BindingReader, BindingWriter
+from render.binding import Binding
+from render.documents import emit, parse_documents
+from render.model import ObjectRef, TargetCluster
+from render.parsing import binding_manifest
+
+REF = ObjectRef("apps", "Deployment", "shop", "web")
+NAMES = st.one_of(
+    st.from_regex(r"[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True),
+    st.sampled_from(["y", "no", "1e3", "0x1", "null"]),
+)
+TARGETS = st.lists(st.builds(TargetCluster, NAMES, st.integers(0, 2**31 - 1)), max_size=6).map(tuple)
+
+
+@given(TARGETS)
+def test_a_binding_comes_back_from_its_file(targets: tuple[TargetCluster, ...]) -> None:
+    made = Binding(ref=REF, api_version="apps/v1", targets=targets)
+    assert BindingReader().parse(BindingWriter().file_of(made)) == made
+
+
+@given(TARGETS)
+def test_the_file_means_to_any_yaml_parser_what_it_means_to_us(targets: tuple[TargetCluster, ...]) -> None:
+    made = Binding(ref=REF, api_version="apps/v1", targets=targets)
+    assert parse_documents(BindingWriter().file_of(made))[0].value == binding_manifest(made)
+
+
+@given(TARGETS)
+def test_a_file_in_another_style_is_read_too(targets: tuple[TargetCluster, ...]) -> None:
+    made = Binding(ref=REF, api_version="apps/v1", targets=targets)
+    assert BindingReader().parse(emit(binding_manifest(made))) == made
+
+
+def test_a_word_that_yaml_reads_as_something_else_is_not_taken_for_a_name() -> None:
+    content = emit(binding_manifest(Binding(ref=REF, api_version="apps/v1")))
+    by_hand = content.replace(b"spec:\n", b"spec:\n  clusters:\n  - {name: y}\n")
+    assert BindingReader().parse(by_hand).targets == (TargetCluster(True),)  # type: ignore[arg-type]  # YAML says so
+
+
+def test_bindings_that_share_a_list_share_the_value() -> None:
+    reader, writer = BindingReader(), BindingWriter()
+    targets = (TargetCluster("eu-1", 3), TargetCluster("us-1", 1))
+    files = [
+        writer.file_of(Binding(ref=ObjectRef("", "ConfigMap", "shop", name), api_version="v1", targets=targets))
+        for name in ("one", "two")
+    ]
+    one, two = (reader.parse(content) for content in files)
+    assert one.targets is two.targets
+
+
+def test_a_target_is_a_line() -> None:
+    made = Binding(ref=REF, api_version="apps/v1", targets=(TargetCluster("eu-1", 3), TargetCluster("1e3")))
+    lines = BindingWriter().file_of(made).decode().splitlines()
+    assert [line for line in lines if line.startswith("  - {")] == [
+        "  - {name: eu-1, replicas: 3}",
+        '  - {name: "1e3"}',
+    ]
