@@ -8,7 +8,7 @@
 The first layer that has the operation answers; its error is an error, never a reason to ask the next.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -117,7 +117,8 @@ class Interpreter:
         if function is None:
             return neutral
         try:
-            return function(manifest, *arguments)
+            answer = function(manifest, *arguments)
+            return tuple(answer) if isinstance(answer, Iterator) else answer
         except InterpreterError as error:
             raise InterpreterError(error.what, where=_where(operation, manifest, error.where)) from error
 

@@ -13,7 +13,7 @@ from render.model import Manifest, group_of
 from render.resources import Component, DependentObject
 
 from .answers import component_of, dependency_of, requirements_of
-from .fields import mapping_at, objects_at, text_at, type_name
+from .fields import INT32, mapping_at, objects_at, text_at, type_name
 from .lua_border import restored, without_empty
 from .operations import FUNCTION_BY_OPERATION, Interpretation, InterpreterError, Items, Operation, Replicas
 from .sandbox import Limits, call_script, script_problem
@@ -53,11 +53,8 @@ class Script:
     source: str
 
     def call(self, *arguments: Any) -> list[Any]:
-        """Call the operation's function; an error says which customization it is of."""
-        try:
-            return call_script(self.source, FUNCTION[self.operation], arguments, LIMITS)
-        except InterpreterError as error:
-            raise InterpreterError(error.what, where=f"{KIND} {self.customization}") from error
+        """Call the operation's function and return all its results."""
+        return call_script(self.source, FUNCTION[self.operation], arguments, LIMITS)
 
     def table(self, *arguments: Any) -> Any:
         """Call the function, whose one result must be a table."""
@@ -74,6 +71,8 @@ class Script:
             raise self.error(f"it must return a number first, not {type_name(replicas)}")
         if requirements is not None and not isinstance(requirements, Mapping | list):
             raise self.error(f"it must return a table or nil second, not {type_name(requirements)}")
+        if not -INT32 <= int(replicas) < INT32:
+            raise self.error(f"{int(replicas)} replicas do not fit into 32 bits")
         needs = None if requirements is None else requirements_of(without_empty(requirements) or {})
         return Replicas(replicas=int(replicas), requirements=needs)
 
@@ -105,13 +104,13 @@ class Script:
             raise self.error(f"it must return a boolean, not {type_name(answer)}")
         return answer
 
-    def dependencies(self, workload: Manifest) -> Iterator[DependentObject]:
+    def dependencies(self, workload: Manifest) -> Sequence[DependentObject]:
         """Ask GetDependencies: a list of references."""
-        return map(dependency_of, self._objects(self.table(workload)))
+        return [dependency_of(entry) for entry in self._objects(self.table(workload))]
 
     def error(self, what: str) -> InterpreterError:
         """Return an error of this script."""
-        return InterpreterError(f"{FUNCTION[self.operation]}: {what}", where=f"{KIND} {self.customization}")
+        return InterpreterError(f"{FUNCTION[self.operation]}: {what}")
 
     def _objects(self, answer: Any) -> Sequence[Mapping[str, Any]]:
         return objects_at({"the result": without_empty(answer)}, "the result")
@@ -163,12 +162,23 @@ def _scripts(manifest: Manifest) -> Iterator[Script]:
 
 def _interpretation(by_operation: Mapping[Operation, Sequence[Script]]) -> Interpretation:
     functions: dict[str, Any] = {
-        FUNCTION_BY_OPERATION[operation]: method(by_operation[operation][0])
+        FUNCTION_BY_OPERATION[operation]: _named(script, method(script))
         for operation, method in METHOD_BY_OPERATION.items()
-        if operation in by_operation
+        for script in by_operation.get(operation, ())[:1]
     }
-    if union := by_operation.get(Operation.INTERPRET_DEPENDENCY):
-        functions["dependencies"] = lambda workload: chain.from_iterable(
-            script.dependencies(workload) for script in union
-        )
+    if scripts := by_operation.get(Operation.INTERPRET_DEPENDENCY):
+        asked = [_named(script, script.dependencies) for script in scripts]
+        functions["dependencies"] = lambda workload: chain.from_iterable(ask(workload) for ask in asked)
     return Interpretation(**functions)
+
+
+def _named(script: Script, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function with errors that say which customization they are of."""
+
+    def ask(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except InterpreterError as error:
+            raise InterpreterError(error.what, where=f"{KIND} {script.customization}") from error
+
+    return ask
