@@ -132,7 +132,9 @@ def test_spread_by_region(case: ByRegion) -> None:
     index = ClusterIndex(a_cluster(name, region=region) for name, (region, _) in REGIONS.items())
     room = [REGIONS[name][1] for name in index.names]
     wanted = selection(sorted(range(5), key=lambda each: (-room[each], each)), room)
-    constraints = {SpreadField.REGION: spread(SpreadField.REGION, *case.regions)}
+    constraints: dict[SpreadField | None, SpreadConstraint] = {
+        SpreadField.REGION: spread(SpreadField.REGION, *case.regions)
+    }
     if case.clusters:
         constraints[SpreadField.CLUSTER] = spread(SpreadField.CLUSTER, *case.clusters)
     assert answer(select_clusters(wanted, constraints, index), index) == case.want
