@@ -189,18 +189,25 @@ def _revisions(
 ) -> list[Content | Failure]:
     """Return the manifest with its numbers open where they can be filled in later, else once per number of replicas."""
     every = clusters_of(targets)
-    opened = manifest
-    if any(target.completions >= 0 for target in targets):
-        opened = _with_hole(opened, ("spec", "completions"), COMPLETIONS)
     if not binding.is_workload or not interpreter.has(Operation.REVISE_REPLICA, manifest):
-        return [Content(every, opened, ())]
+        return [Content(every, _opened(manifest, targets), ())]
     path = interpreter.replica_field(manifest)
     if path is not None:
-        return [Content(every, _with_hole(opened, path, REPLICAS), ())]
+        return [Content(every, _with_hole(_opened(manifest, targets), path, REPLICAS), ())]
     clusters_by_replicas: dict[int, Mask] = {}
     for target in targets:
         clusters_by_replicas[target.replicas] = clusters_by_replicas.get(target.replicas, 0) | target.clusters
-    return [_revised(opened, replicas, mask, interpreter) for replicas, mask in clusters_by_replicas.items()]
+    revised = [_revised(manifest, replicas, mask, interpreter) for replicas, mask in clusters_by_replicas.items()]
+    # Completions are opened last, as Karmada sets them: a script could not pass a hole on.
+    return [
+        each._replace(manifest=_opened(each.manifest, targets)) if isinstance(each, Content) else each
+        for each in revised
+    ]
+
+
+def _opened(manifest: Manifest, targets: Sequence[Target]) -> Manifest:
+    is_divided = any(target.completions >= 0 for target in targets)
+    return _with_hole(manifest, ("spec", "completions"), COMPLETIONS) if is_divided else manifest
 
 
 def _revised(manifest: Manifest, replicas: int, clusters: Mask, interpreter: Interpreter) -> Content | Failure:
