@@ -138,7 +138,7 @@ class Due(NamedTuple):
     binding: Binding
     want: Trigger
     options: SchedulingOptions = KARMADA
-    index: ClusterIndex = with_room(a=9, b=9)
+    clusters: ClusterIndex = with_room(a=9, b=9)
 
 
 ON_A = a_placement(EQUAL, clusterAffinity={"clusterNames": ["a"]})
@@ -196,9 +196,9 @@ DUE = [
         "a target that is being deleted",
         HELD_ON_A,
         Trigger.TERMINATING_TARGET_CLUSTERS,
-        index=ClusterIndex((a_cluster("a", is_terminating=True),)),
+        clusters=ClusterIndex((a_cluster("a", is_terminating=True),)),
     ),
-    Due("a target that is gone", HELD_ON_A, Trigger.TERMINATING_TARGET_CLUSTERS, index=with_room(b=9)),
+    Due("a target that is gone", HELD_ON_A, Trigger.TERMINATING_TARGET_CLUSTERS, clusters=with_room(b=9)),
     Due("a target gone, to us", HELD_ON_A, Trigger.TARGET_NOT_ALLOWED, ARGOSY, with_room(b=9)),
     Due(
         "a label that no longer matches moves nothing for Karmada",
@@ -234,7 +234,7 @@ DUE = [
 
 @pytest.mark.parametrize("case", DUE, ids=lambda case: case.why)
 def test_what_triggers_a_decision(case: Due) -> None:
-    decision = Scheduler(case.index, case.options).schedule(case.binding)
+    decision = Scheduler(case.clusters, case.options).schedule(case.binding)
     assert decision.trigger is case.want
     if case.want is Trigger.NONE:
         assert recorded(case.binding, decision) is case.binding
