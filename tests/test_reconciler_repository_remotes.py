@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import pytest
 
 from reconciler.repository import Fetching, NewCommit, RefUpdate, Remote, RemoteTips, open_repository
 from reconciler.repository import Repository as Opened
-from render.errors import GitError, SourceMoved
+from render.errors import ConfigError, GitError, SourceMoved
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
 
 from .build import Repository
@@ -347,6 +348,35 @@ def test_a_rule_of_the_server_is_quoted(tmp_path: Path) -> None:
         f"git push: {RENDERED}: pre-receive hook declined; signed commits only"
         "\n  hint: a rule of the server refused the push; its words are above"
     )
+
+
+@pytest.mark.parametrize("verb", ["fetch", "push", "ls-remote"])
+def test_a_server_that_says_nothing_is_left(tmp_path: Path, verb: str) -> None:
+    an_upstream(tmp_path)
+    program = tmp_path / "ssh.sh"
+    program.write_text("#!/bin/sh\nsleep 60\n", encoding="utf-8")
+    program.chmod(0o755)
+    environment = {**os.environ, "GIT_SSH_COMMAND": str(program), "ARGOSY_GIT_TIMEOUT": "1"}
+    opened = open_repository(tmp_path / "work", environment=environment)
+    remote = "git@example.com:fleet.git"
+    calls: dict[str, Callable[[], object]] = {
+        "fetch": lambda: opened.fetch(remote, Fetching(refspecs=["refs/heads/main:refs/remotes/x/main"])),
+        "push": lambda: opened.push(remote, [RefUpdate(RENDERED, opened.resolve("main"), None)]),
+        "ls-remote": lambda: opened.remote_tips(remote),
+    }
+    with pytest.raises(GitError) as caught:
+        calls[verb]()
+    assert str(caught.value) == (
+        f"git {verb} did not finish within 1 seconds\n  hint: allow more with ARGOSY_GIT_TIMEOUT, or check the network"
+    )
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "0", "1.5", "\u0663"])
+def test_a_timeout_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    Repository.create(tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        open_repository(tmp_path, environment={"ARGOSY_GIT_TIMEOUT": text})
+    assert str(caught.value) == (f"ARGOSY_GIT_TIMEOUT is {text!r}\n  hint: write a number of seconds, such as 600")
 
 
 def test_a_remote_that_is_gone_says_so(tmp_path: Path) -> None:

@@ -18,15 +18,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from render.errors import GitError
+from render.errors import ConfigError, GitError
 
-from .failures import git_error
+from .failures import git_error, too_slow
 
 LOCAL_TIMEOUT = 300.0
 """Seconds a command that reads or writes only this machine may take."""
 
 NETWORK_TIMEOUT = 600.0
-"""Seconds a command that talks to a remote may take."""
+"""Seconds a command that talks to a remote may take, unless ``ARGOSY_GIT_TIMEOUT`` says otherwise."""
 
 _KEPT = frozenset(
     {
@@ -72,6 +72,7 @@ OPTIONS = (
     "push.recurseSubmodules=no",
     "push.followTags=false",
     "push.gpgSign=false",
+    "core.fsync=committed,reference",
     "gc.auto=0",
     "maintenance.auto=false",
     "advice.detachedHead=false",
@@ -80,6 +81,16 @@ OPTIONS = (
 
 NETWORK_PROTOCOLS = "file:https:ssh"
 """What a remote may speak; ``ext::``, ``git://`` and plain ``http://`` are refused."""
+
+
+def network_timeout(environment: Mapping[str, str]) -> float:
+    """Return how many seconds a command may take that talks to a remote."""
+    text = environment.get("ARGOSY_GIT_TIMEOUT", "")
+    if not text:
+        return NETWORK_TIMEOUT
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise ConfigError(f"ARGOSY_GIT_TIMEOUT is {text!r}", hint="write a number of seconds, such as 600")
+    return float(text)
 
 
 def clean_environment(environment: Mapping[str, str], *, protocols: str = "none") -> dict[str, str]:
@@ -93,14 +104,15 @@ def clean_environment(environment: Mapping[str, str], *, protocols: str = "none"
 class GitCommand:
     """git in one folder: ``run`` for short answers, ``stream`` for long ones.
 
-    ``secrets`` never appear in a message, ``extra`` is configuration handed over through the environment, where
-    other users of the machine cannot read it.
+    ``extra`` is configuration handed over through the environment, where other users of the machine cannot read it;
+    ``network_timeout`` is how many seconds a command may take that talks to a remote.
     """
 
     folder: Path
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     extra: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     options: tuple[str, ...] = OPTIONS
+    network_timeout: float = NETWORK_TIMEOUT
 
     def run(
         self,
@@ -111,12 +123,12 @@ class GitCommand:
         timeout: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         """Run one command to its end; an exit code that is not among ``answers`` is a ``GitError``."""
-        limit = timeout or (NETWORK_TIMEOUT if network else LOCAL_TIMEOUT)
+        limit = timeout or (self.network_timeout if network else LOCAL_TIMEOUT)
         with self._started(arguments, network=network) as process:
             try:
                 output, errors = process.communicate(stdin, timeout=limit)
             except subprocess.TimeoutExpired as error:
-                raise GitError(f"git {arguments[0]} did not finish within {limit:g} seconds") from error
+                raise too_slow(arguments[0], limit, network=network) from error
         if process.returncode not in answers:
             raise git_error(arguments[0], errors, process.returncode)
         return subprocess.CompletedProcess(arguments, process.returncode, output, errors)

@@ -75,6 +75,12 @@ def git_error(command: str, stderr: bytes, code: int) -> GitError:
     return meaning.kind(message, hint=meaning.hint) if meaning else GitError(message)
 
 
+def too_slow(command: str, seconds: float, *, network: bool) -> GitError:
+    """Return the error for a git command that was ended because its time was up."""
+    hint = "allow more with ARGOSY_GIT_TIMEOUT, or check the network" if network else "check the disk and its load"
+    return GitError(f"git {command} did not finish within {seconds:g} seconds", hint=hint)
+
+
 def _plain(line: str) -> str:
     """Return a line without its mark; of a line about a ref that was not pushed only the ref and why."""
     refused = _REFUSED.fullmatch(line.strip())

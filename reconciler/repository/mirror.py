@@ -11,12 +11,13 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from render.errors import GitError
 
-from .command import GitCommand
+from .command import GitCommand, network_timeout
 from .location import GitFolder, checked_address
 from .porcelain import Progress
 from .refs import head_branch, read_ref_fast
@@ -36,7 +37,8 @@ def opened_mirror(
     """Return the mirror of a remote, made if there is none, brought up to date if ``refresh``."""
     public, secrets = _without_secrets(checked_address(address))
     folder = _mirror_folder(public, environment)
-    git = GitCommand(folder=folder, environment=environment, extra=secrets)
+    limit = network_timeout(environment)
+    git = GitCommand(folder=folder, environment=environment, extra=secrets, network_timeout=limit)
     with _alone(folder):
         if refresh or not (folder / "HEAD").exists():
             _refresh(git, public, progress)
@@ -45,7 +47,7 @@ def opened_mirror(
 
 def _refresh(git: GitCommand, address: str, progress: Progress | None) -> None:
     """Fetch what the remote has that the mirror lacks; asking first costs less than fetching nothing."""
-    outside = GitCommand(folder=git.folder.parent, environment=git.environment, extra=git.extra)
+    outside = replace(git, folder=git.folder.parent)
     offered = list_remote(outside, address)
     if not (git.folder / "HEAD").exists():
         _create(git, address, offered)
@@ -61,7 +63,7 @@ def _create(git: GitCommand, address: str, offered: RemoteTips) -> None:
     longest = max(map(len, offered.tips.values()), default=40)
     algorithm = "sha256" if longest == 64 else "sha1"
     options = ("--bare", "--quiet", "--template=", "--shared=0600", f"--object-format={algorithm}")
-    outside = GitCommand(folder=git.folder.parent, environment=git.environment)
+    outside = replace(git, folder=git.folder.parent)
     outside.run("init", *options, "--", str(git.folder))
     settings = {f"remote.{REMOTE}.url": address, f"remote.{REMOTE}.fetch": _REFSPECS[0], "gc.auto": "0"}
     for key, value in settings.items():

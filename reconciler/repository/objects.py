@@ -87,25 +87,30 @@ def read_objects(git: GitCommand, ids: Iterable[bytes], kind: str, *, partial: b
     wanted = list(dict.fromkeys(ids))
     if not wanted:
         return {}
-    if partial:
-        present = _present_sizes(git)
+    try:
+        contents = _contents(git, wanted, kind)
+    except GitError:
+        # A partial clone's git gives up at the first object it lacks instead of going on.
+        present = _present_sizes(git) if partial else {id_.hex().encode(): 0 for id_ in wanted}
         _refuse_missing([id_ for id_ in wanted if id_.hex().encode() not in present], partial=True)
-    asked = "\n".join([id_.hex() for id_ in wanted]) + "\n"
+        raise
+    _refuse_missing([id_ for id_ in wanted if id_ not in contents], partial=partial)
+    return contents
+
+
+def _contents(git: GitCommand, ids: Iterable[bytes], kind: str) -> dict[bytes, bytes]:
+    """Return the contents of those objects that are there."""
+    asked = "".join([f"{id_.hex()}\n" for id_ in ids]).encode()
     contents: dict[bytes, bytes] = {}
-    missing = []
-    with git.stream("cat-file", "--batch", "--buffer", stdin=asked.encode()) as output:
-        for id_ in wanted:
+    with git.stream("cat-file", "--batch", "--buffer", stdin=asked) as output:
+        for id_ in ids:
             header = output.readline().split()
-            if len(header) == 3 and header[1].decode() == kind:
-                contents[id_] = output.read(int(header[2]))
-                output.read(1)
-            elif len(header) == 3:
+            if len(header) != 3:
+                continue
+            if header[1].decode() != kind:
                 raise GitError(f"object {id_.hex()[:12]} is a {header[1].decode()}, not a {kind}")
-            elif header:
-                missing.append(id_)
-    if len(contents) + len(missing) < len(wanted):
-        raise GitError("git cat-file ended before it had answered", hint="run git fsck")
-    _refuse_missing(missing, partial=partial)
+            contents[id_] = output.read(int(header[2]))
+            output.read(1)
     return contents
 
 

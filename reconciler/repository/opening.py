@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .access import Repository
-from .command import GitCommand
+from .command import GitCommand, network_timeout
 from .location import find_repository, is_address
 
 if TYPE_CHECKING:
@@ -31,4 +31,5 @@ def open_repository(
         folder, git = opened_mirror(location, environment, refresh=refresh, progress=progress)
         return Repository(folder, git, mirrors=REMOTE)
     folder = find_repository(Path(location))
-    return Repository(folder, GitCommand(folder=folder.folder, environment=environment))
+    limit = network_timeout(environment)
+    return Repository(folder, GitCommand(folder=folder.folder, environment=environment, network_timeout=limit))

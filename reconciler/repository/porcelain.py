@@ -16,8 +16,8 @@ from typing import Any
 
 from render.errors import GitError
 
-from .command import NETWORK_TIMEOUT, GitCommand
-from .failures import git_error, redacted
+from .command import GitCommand
+from .failures import git_error, redacted, too_slow
 
 Progress = Callable[[str, int, int], None]
 """Told what git is doing, how many are done, and how many there are (0: not known)."""
@@ -54,9 +54,7 @@ def dirty_files(git: GitCommand) -> tuple[str, ...]:
     return tuple(sorted(entry[3:] for entry in entries))
 
 
-def run_with_progress(
-    git: GitCommand, arguments: Sequence[str], progress: Progress | None, *, timeout: float = NETWORK_TIMEOUT
-) -> None:
+def run_with_progress(git: GitCommand, arguments: Sequence[str], progress: Progress | None) -> None:
     """Run a fetch or push to its end, telling how far it is; what fails is a ``GitError``."""
     library = _library()
     reporter = _reporter(library, progress)
@@ -69,17 +67,43 @@ def run_with_progress(
             universal_newlines=True,
             start_new_session=True,
         )
+    said: list[str] = []
     try:
-        library.cmd.handle_process_output(
-            process, printed.append, reporter.new_message_handler(), decode_streams=False, kill_after_timeout=timeout
-        )
-        said = "\n".join((*printed, *reporter.error_lines, *reporter.other_lines))
-        process.wait(stderr=said)
+        with _deadline(process.pid, git.network_timeout) as expired:
+            handler = reporter.new_message_handler()
+            library.cmd.handle_process_output(process, printed.append, handler, decode_streams=False)
+            said += (*printed, *reporter.error_lines, *reporter.other_lines)
+            process.wait(stderr="")
     except library.GitCommandError as error:
-        raise git_error(arguments[0], said.encode("utf-8", "replace"), error.status) from error
+        if expired.is_set():
+            raise too_slow(arguments[0], git.network_timeout, network=True) from error
+        raise git_error(arguments[0], "\n".join(said).encode("utf-8", "replace"), error.status) from error
+    except BaseException:
+        _kill(process.pid)
+        raise
+
+
+@contextmanager
+def _deadline(group: int, seconds: float) -> Iterator[threading.Event]:
+    """Kill a session when its time is up, which the event then tells."""
+    expired = threading.Event()
+
+    def expire() -> None:
+        expired.set()
+        _kill(group)
+
+    watch = threading.Timer(seconds, expire)
+    watch.daemon = True
+    watch.start()
+    try:
+        yield expired
     finally:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        watch.cancel()
+
+
+def _kill(group: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
 
 
 def _reporter(library: ModuleType, progress: Progress | None) -> Any:

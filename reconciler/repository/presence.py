@@ -38,17 +38,22 @@ def present_objects(objects: Path, ids: Iterable[bytes], algorithm: str = "sha1"
 
 
 def _in_index(index: Path, wanted: set[bytes], algorithm: str) -> set[bytes]:
-    """Return what one index lists; a file that is not an index of version 2 lists nothing."""
-    if index.stat().st_size < _IDS:
+    """Return what one index lists; one that is gone or not an index of version 2 lists nothing."""
+    try:
+        with index.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return _among(content, wanted, hasher(algorithm)().digest_size)
+    except (FileNotFoundError, ValueError):
         return set()
-    with index.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        if content[: len(MAGIC)] != MAGIC:
-            return set()
-        width = hasher(algorithm)().digest_size
-        count = int.from_bytes(content[_IDS - 4 : _IDS], "big")
-        if count > len(wanted) * _WORTH_BISECTING:
-            return {id_ for id_ in wanted if _contains(content, count, id_)}
-        ids = content[_IDS : _IDS + count * width]
+
+
+def _among(content: mmap.mmap, wanted: set[bytes], width: int) -> set[bytes]:
+    """Return what an index lists: a few ids are looked up, many are compared with the whole list."""
+    if content[: len(MAGIC)] != MAGIC:
+        return set()
+    count = int.from_bytes(content[_IDS - 4 : _IDS], "big")
+    if count > len(wanted) * _WORTH_BISECTING:
+        return {id_ for id_ in wanted if _contains(content, count, id_)}
+    ids = content[_IDS : _IDS + count * width]
     return wanted.intersection([ids[start : start + width] for start in range(0, len(ids), width)])
 
 
@@ -68,9 +73,9 @@ def _contains(content: mmap.mmap, count: int, id_: bytes) -> bool:
 def _loose(folder: Path, wanted: set[bytes]) -> set[bytes]:
     """Return what stands in files of its own."""
     found = set()
-    for fan in sorted({id_[:1].hex() for id_ in wanted}):
+    for fan in sorted({id_[0] for id_ in wanted}):
         with suppress(FileNotFoundError):
-            names = [fan + path.name for path in (folder / fan).iterdir()]
+            names = [f"{fan:02x}{path.name}" for path in (folder / f"{fan:02x}").iterdir()]
             found |= wanted.intersection([bytes.fromhex(name) for name in names if _HEX.fullmatch(name)])
     for id_ in found:
         _touch(folder / id_[:1].hex() / id_[1:].hex())

@@ -1,7 +1,7 @@
 """What git's configuration says about one repository, read once, from all of git's files."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .command import GitCommand
 from .commits import Signature
@@ -13,7 +13,7 @@ _TRUE = frozenset({"", "true", "yes", "on", "1"})
 class Settings:
     """Every value of every key, in git's order, the last one counting; keys as git lists them."""
 
-    values: Mapping[str, tuple[str, ...]]
+    values: Mapping[str, tuple[str, ...]] = field(repr=False)
 
     @classmethod
     def read(cls, git: GitCommand) -> "Settings":
