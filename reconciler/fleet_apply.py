@@ -40,7 +40,7 @@ class ClusterJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterReport:
-    """What came of one cluster, as far as it got: what was seen, planned and done, and its breaker for the next pass."""
+    """What came of one cluster, as far as it got: what was seen, planned and done; its breaker for the next pass."""
 
     cluster: str
     observed: Observed | None = None

@@ -24,6 +24,7 @@ from .kube_access import Connection
 CONNECT_SECONDS = 3.0
 DEFAULT_CONCURRENCY = 8
 _CALMER_SECONDS = 30.0
+_LONGEST_PAUSE = 20.0
 _GZIP_WORTH_IT = ("127.0.0.1", "localhost", "::1")
 
 
@@ -45,6 +46,13 @@ _STOPPING = frozenset(
 )
 
 
+class Clock(NamedTuple):
+    """A clock to go by instead of the machine's."""
+
+    now: Callable[[], float]
+    sleep: Callable[[float], object]
+
+
 class KubeClient:
     """Sends requests to one cluster until its deadline (on ``clock``'s scale)."""
 
@@ -54,17 +62,18 @@ class KubeClient:
         *,
         deadline: float,
         concurrency: int = DEFAULT_CONCURRENCY,
-        clock: Callable[[], float] = time.monotonic,
         user_agent: str = "argosy",
+        clock: Clock | None = None,
     ) -> None:
         self._connection = connection
         self._deadline = deadline
-        self._clock = clock
-        self._brake = Brake(concurrency, clock=clock)
+        self._clock = clock.now if clock else time.monotonic
+        self._brake = Brake(concurrency, clock=self._clock)
         self._user_agent = user_agent
         self._is_local = any(host in connection.host for host in _GZIP_WORTH_IT)
         self._stopped: Failure | None = None
         self._ended = threading.Event()
+        self._sleep = clock.sleep if clock else self._ended.wait
 
     @property
     def stopped(self) -> Failure | None:
@@ -85,7 +94,8 @@ class KubeClient:
         """Pause; False when the cluster's deadline does not allow it, or the client was stopped."""
         if self._clock() + seconds >= self._deadline:
             return False
-        return not self._ended.wait(seconds)
+        self._sleep(seconds)
+        return not self._ended.is_set()
 
     def send(self, request: Request) -> Answer | Failure:
         """Send a request, retrying what is worth it within the cluster's deadline."""
@@ -107,7 +117,9 @@ class KubeClient:
         if retry is None or attempt >= (tries or retry.tries):
             return None
         spread = random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
-        return failure.retry_after + spread if failure.retry_after else retry.pause * 2 ** (attempt - 1) * spread
+        if failure.retry_after:
+            return failure.retry_after + spread
+        return min(retry.pause * 2 ** (attempt - 1), _LONGEST_PAUSE) * spread
 
     def _once(self, request: Request, *, renew: bool = False) -> Answer | Failure:
         with self._brake.passing():

@@ -1,7 +1,6 @@
 """Opening clients for the members of a fleet: contexts found once, plugins run once, one client a cluster."""
 
 import os
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,7 +62,6 @@ class Members:
             connection,
             deadline=deadline,
             concurrency=self._access.concurrency,
-            clock=time.monotonic,
             user_agent=self._access.user_agent,
         )
 

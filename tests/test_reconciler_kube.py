@@ -1,0 +1,246 @@
+"""The client of one cluster against servers that misbehave in every way a cluster can."""
+
+import os
+import threading
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.credentials import ExecPlugins
+from reconciler.exchange import Answer, Failure, FailureKind, Request
+from reconciler.kube import Brake, Clock, KubeClient
+from reconciler.kube_access import Impersonation, open_connection
+from reconciler.kubeconfig import Context
+
+from .wires import Reply, Wire, answering, ok, refused
+
+STANDING = Clock(lambda: 0.0, lambda _seconds: None)
+ASK = Request(method="GET", path="/api/v1/namespaces/kube-system", timeout=5.0)
+
+
+def client_for(wire: Wire, *, pauses: list[float] | None = None, seconds: float = 60.0, **user: Any) -> KubeClient:
+    """A client whose pauses are written down instead of slept."""
+    context = Context(name="it", cluster={"server": wire.host}, user=user)
+    connection = open_connection(context, ExecPlugins(environment=os.environ), identity=Impersonation.of(user))
+    assert not isinstance(connection, Failure)
+    told = pauses if pauses is not None else []
+    return KubeClient(connection, deadline=seconds, user_agent="argosy/1", clock=Clock(lambda: 0.0, told.append))
+
+
+class Tried(NamedTuple):
+    why: str
+    reply: Reply
+    kind: FailureKind
+    tries: int
+
+
+WEBHOOK = 'Internal error occurred: failed calling webhook "policy.example.com": connection refused'
+TYPED = (
+    "failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.x: field not declared in schema"
+)
+TRIES = [
+    Tried("malformed", refused(400), FailureKind.BAD_REQUEST, 1),
+    Tried("not allowed", refused(403), FailureKind.FORBIDDEN, 1),
+    Tried("too large", refused(413), FailureKind.TOO_LARGE, 1),
+    Tried("not acceptable", refused(415), FailureKind.UNSUPPORTED, 1),
+    Tried("not valid", refused(422), FailureKind.INVALID, 1),
+    Tried("changed meanwhile is for the caller to look at", refused(409), FailureKind.RACE, 1),
+    Tried("an expired list is for the caller to restart", refused(410), FailureKind.EXPIRED, 1),
+    Tried("a manifest's fault stays one, however often", refused(500, TYPED), FailureKind.MANIFEST, 1),
+    Tried("a webhook that is down is tried twice", refused(500, WEBHOOK), FailureKind.WEBHOOK, 2),
+    Tried("a server error", refused(500), FailureKind.UNAVAILABLE, 4),
+    Tried("a gateway without a backend", Reply(503, "<html>", {}), FailureKind.UNAVAILABLE, 4),
+    Tried("too much to do", Reply(429, "Too many requests", {}), FailureKind.THROTTLED, 8),
+    Tried("a broken connection", Reply(cut=True), FailureKind.UNREACHABLE, 3),
+    Tried("credentials are renewed once", refused(401), FailureKind.UNAUTHORIZED, 2),
+    Tried("a page of somebody else's", Reply(200, "<html>hello</html>", {}), FailureKind.UNREACHABLE, 3),
+    Tried(
+        "a redirect is not followed", Reply(302, "", {"Location": "http://127.0.0.1:1/"}), FailureKind.BAD_REQUEST, 1
+    ),
+]
+
+
+@pytest.mark.parametrize("case", TRIES, ids=lambda case: case.why)
+def test_each_failure_is_tried_as_often_as_it_is_worth(case: Tried) -> None:
+    with answering(case.reply) as wire:
+        outcome = client_for(wire).send(ASK)
+    assert isinstance(outcome, Failure)
+    assert (outcome.kind, len(wire.asked)) == (case.kind, case.tries)
+
+
+def test_what_succeeds_at_the_second_try_succeeded() -> None:
+    pauses: list[float] = []
+    with answering(refused(503), ok({"kind": "Namespace"})) as wire:
+        outcome = client_for(wire, pauses=pauses).send(ASK)
+    assert isinstance(outcome, Answer)
+    assert outcome.body == {"kind": "Namespace"}
+    assert len(pauses) == 1
+    assert 0.25 <= pauses[0] <= 0.5
+
+
+def test_pauses_double_and_never_agree_exactly() -> None:
+    pauses: list[float] = []
+    with answering(refused(503)) as wire:
+        client_for(wire, pauses=pauses).send(ASK)
+    assert [0.25 * 2**turn <= pause <= 0.5 * 2**turn for turn, pause in enumerate(pauses)] == [True] * 3
+
+
+def test_a_server_that_says_when_is_asked_then() -> None:
+    pauses: list[float] = []
+    with answering(refused(429, "", Retry_After="7"), ok()) as wire:
+        client_for(wire, pauses=pauses).send(ASK)
+    assert 7.5 <= pauses[0] <= 8.0
+
+
+def test_a_request_that_asks_for_one_try_gets_one() -> None:
+    with answering(refused(503)) as wire:
+        client_for(wire).send(Request(method="GET", path="/version", tries=1))
+    assert len(wire.asked) == 1
+
+
+def test_a_pause_that_the_deadline_does_not_allow_is_not_begun() -> None:
+    pauses: list[float] = []
+    with answering(refused(429, "", Retry_After="90")) as wire:
+        outcome = client_for(wire, pauses=pauses, seconds=60).send(ASK)
+    assert isinstance(outcome, Failure)
+    assert (outcome.kind, pauses) == (FailureKind.THROTTLED, [])
+
+
+def test_nothing_is_sent_after_the_deadline() -> None:
+    with answering(ok()) as wire:
+        outcome = client_for(wire, seconds=0).send(ASK)
+    assert outcome == Failure(kind=FailureKind.DEADLINE, message="the time this cluster was given is over")
+    assert wire.asked == []
+
+
+def test_a_silent_server_costs_its_time_limit_and_stops_the_client() -> None:
+    with answering(Reply(silent=True)) as wire:
+        client = client_for(wire)
+        outcome = client.send(Request(method="GET", path="/version", timeout=0.05))
+        again = client.send(ASK)
+    assert outcome == Failure(
+        kind=FailureKind.UNREACHABLE,
+        message=f"{wire.host} did not answer in time",
+        hint="see whether the cluster is up",
+    )
+    assert again == client.stopped == outcome
+    assert len(wire.asked) == 3
+
+
+def test_a_refused_connection_says_so() -> None:
+    with answering(ok()) as wire:
+        pass
+    outcome = client_for(wire).send(ASK)
+    assert isinstance(outcome, Failure)
+    assert outcome.message == f"{wire.host} refuses connections"
+
+
+def test_a_writing_request_is_sent_as_compact_json() -> None:
+    with answering(ok({"kind": "ConfigMap"}, Warning='299 - "this version is old"', Date="Sat, 21 Nov 2026")) as wire:
+        outcome = client_for(wire).send(
+            Request(method="PATCH", path="/x", query={"fieldManager": "a b"}, body={"a": 1}, content_type="a/b")
+        )
+    assert isinstance(outcome, Answer)
+    assert outcome.warnings == ("this version is old",)
+    method, path, headers = wire.asked[0]
+    assert (method, path) == ("PATCH", "/x?fieldManager=a+b")
+    assert (headers["content-type"], headers["content-length"]) == (["a/b"], ["7"])
+    assert headers["user-agent"] == ["argosy/1"]
+
+
+def test_the_paths_of_a_server_behind_a_prefix_begin_with_it() -> None:
+    with answering(ok()) as wire:
+        context = Context(name="it", cluster={"server": f"{wire.host}/k8s/clusters/c-1/"}, user={})
+        connection = open_connection(context, ExecPlugins(environment={}))
+        assert not isinstance(connection, Failure)
+        KubeClient(connection, deadline=1, clock=STANDING).send(ASK)
+    assert wire.asked[0][1] == "/k8s/clusters/c-1/api/v1/namespaces/kube-system"
+
+
+def test_a_proxy_is_asked_for_the_whole_address() -> None:
+    with answering(ok()) as wire:
+        cluster = {"server": "http://kubernetes.example.com/prefix", "proxy-url": wire.host}
+        connection = open_connection(Context(name="it", cluster=cluster, user={}), ExecPlugins(environment={}))
+        assert not isinstance(connection, Failure)
+        KubeClient(connection, deadline=1, clock=STANDING).send(ASK)
+    assert wire.asked[0][1] == "http://kubernetes.example.com/prefix/api/v1/namespaces/kube-system"
+
+
+def test_a_token_and_whom_to_act_as_are_in_every_request() -> None:
+    with answering(ok()) as wire:
+        user: dict[str, Any] = {"token": "t0ken", "as": "ada", "as-groups": ["one", "two"], "as-uid": "7"}
+        client_for(wire, **user).send(ASK)
+    headers = wire.asked[0][2]
+    assert headers["authorization"] == ["Bearer t0ken"]
+    assert headers["impersonate-user"] == ["ada"]
+    assert headers["impersonate-group"] == ["one", "two"]
+    assert headers["impersonate-uid"] == ["7"]
+
+
+def test_a_password_is_sent_as_one() -> None:
+    with answering(ok()) as wire:
+        client_for(wire, username="ada", password="secret").send(ASK)
+    assert wire.asked[0][2]["authorization"] == ["Basic YWRhOnNlY3JldA=="]
+
+
+def test_a_token_file_is_read_again_after_a_refusal(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("old\n")
+    with answering(refused(401), ok()) as wire:
+        context = Context(name="it", cluster={"server": wire.host}, user={"tokenFile": "token"}, user_folder=tmp_path)
+        connection = open_connection(context, ExecPlugins(environment={}))
+        assert not isinstance(connection, Failure)
+        token.write_text("new\n")
+        outcome = KubeClient(connection, deadline=1, clock=STANDING).send(ASK)
+    assert isinstance(outcome, Answer)
+    assert [asked[2]["authorization"] for asked in wire.asked] == [["Bearer old"], ["Bearer new"]]
+
+
+class TestBrake:
+    def test_each_complaint_halves_what_may_be_under_way(self) -> None:
+        brake = Brake(8, clock=lambda: 0.0)
+        limits = []
+        for _ in range(5):
+            brake.slow_down()
+            limits.append(brake.limit)
+        assert limits == [4, 2, 1, 1, 1]
+
+    def test_calm_lets_one_more_through_at_a_time(self) -> None:
+        now = 0.0
+        brake = Brake(4, clock=lambda: now)
+        brake.slow_down()
+        limits = []
+        for now in (29.0, 30.0, 31.0, 60.0, 90.0):  # noqa: B007 - the clock reads it
+            with brake.passing():
+                pass
+            limits.append(brake.limit)
+        assert limits == [2, 3, 3, 4, 4]
+
+    def test_no_more_than_the_limit_are_ever_under_way(self) -> None:
+        brake = Brake(2, clock=lambda: 0.0)
+        under_way, most, lock = 0, 0, threading.Lock()
+
+        def work() -> None:
+            nonlocal under_way, most
+            for _ in range(50):
+                with brake.passing():
+                    with lock:
+                        under_way += 1
+                        most = max(most, under_way)
+                    with lock:
+                        under_way -= 1
+
+        threads = [threading.Thread(target=work) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert most <= 2
+
+
+def test_a_complaint_slows_this_cluster_down() -> None:
+    with answering(refused(429), ok()) as wire:
+        client = client_for(wire)
+        client.send(ASK)
+    assert client.concurrency == 4
