@@ -142,13 +142,13 @@ class ExecPlugins:
                 f"the exec plugin {command[0]!r} of context {context.name!r} cannot be run ({error.strerror})",
                 "install it, or use another context",
             )
-        try:
-            output, _ = process.communicate(timeout=self._seconds)
-        except subprocess.TimeoutExpired:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return _failed(f"the exec plugin {command[0]!r} gave no answer in {self._seconds:g} s", _BY_HAND)
+        with process:
+            try:
+                output, _ = process.communicate(timeout=self._seconds)
+            except subprocess.TimeoutExpired:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                return _failed(f"the exec plugin {command[0]!r} gave no answer in {self._seconds:g} s", _BY_HAND)
         if process.returncode:
             return _failed(f"the exec plugin {command[0]!r} ended with exit code {process.returncode}", _BY_HAND)
         return output

@@ -119,7 +119,7 @@ class KubeClient:
         spread = random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
         if failure.retry_after:
             return failure.retry_after + spread
-        return min(retry.pause * 2 ** (attempt - 1), _LONGEST_PAUSE) * spread
+        return min(retry.pause * float(2 ** (attempt - 1)), _LONGEST_PAUSE) * spread
 
     def _once(self, request: Request, *, renew: bool = False) -> Answer | Failure:
         with self._brake.passing():
