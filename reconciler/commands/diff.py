@@ -1,0 +1,28 @@
+"""``argosy diff``: what separates two revisions in every cluster, before it happens."""
+
+import click
+
+from reconciler.report import Log
+
+
+@click.command(epilog="Exit codes: 0 no difference; 1 a difference; 6 with --check, a guard refuses it.")
+@click.argument("base", default="HEAD")
+@click.argument("head", default="")
+@click.option("--stat", is_flag=True, help="One line for each cluster instead of everything.")
+@click.option("-o", "--output", type=click.Choice(["text", "json", "markdown"]), default="text", help="Output format.")
+@click.option(
+    "--max-bytes", type=click.IntRange(min=2000), default=60_000, show_default=True, help="The longest markdown."
+)
+@click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
+@click.pass_obj
+def command(log: Log, /, **options: object) -> int:
+    """Show what a change does to every cluster.
+
+    BASE is a commit, branch or tag  [default: HEAD]; without HEAD the work tree is compared as it stands. Both sides
+    are rendered from the same previous commit and the same facts, so that what is shown is due to the change alone:
+    objects added, changed field by field and removed, templates that another policy takes over, replicas that move,
+    and what has no place any more. The values of Secrets are never shown, and no cluster is asked.
+    """
+    from reconciler.differing import DiffOptions, diff_and_show
+
+    return diff_and_show(log, DiffOptions(**options))  # type: ignore[arg-type]  # click checked them

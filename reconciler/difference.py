@@ -1,0 +1,195 @@
+"""What a change of the source does to the fleet, as values: objects, policies, replicas, and what has no place now.
+
+Both sides were rendered from the same previous commit and the same facts, so nothing here is due to anything else.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from overrides.explanation import FieldChange
+from render.binding import Binding
+from render.model import ObjectRef
+
+
+class Action(StrEnum):
+    """What happens to an object in a cluster."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectChange:
+    """What happens to an object, the same in some clusters.
+
+    ``fields`` are those of a changed object, the divided numbers left out: they are told by the movements, and an
+    object without any other change has no fields here.
+    """
+
+    ref: ObjectRef
+    action: Action
+    clusters: tuple[str, ...]
+    fields: tuple[FieldChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Takeover:
+    """A template that another policy holds now; "" is no policy."""
+
+    ref: ObjectRef
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaChange:
+    """The replicas of a workload in one cluster, before and after."""
+
+    cluster: str
+    before: int
+    after: int
+
+    def __str__(self) -> str:
+        return f"{self.cluster} {self.before} -> {self.after}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Movement:
+    """How the replicas of one workload change: in which clusters, and in total."""
+
+    ref: ObjectRef
+    before: int
+    after: int
+    changes: tuple[ReplicaChange, ...]
+
+    @property
+    def moved(self) -> int:
+        """The replicas that leave one cluster and appear in another; what is scaled away or added does not move."""
+        lost = sum(max(0, change.before - change.after) for change in self.changes)
+        gained = sum(max(0, change.after - change.before) for change in self.changes)
+        return min(lost, gained)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Misfit:
+    """Something that could not be placed or built: where (no clusters: nowhere), and why."""
+
+    ref: ObjectRef
+    reason: str
+    message: str
+    clusters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterTotal:
+    """What the difference comes to in one cluster."""
+
+    name: str
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    replicas_before: int = 0
+    replicas_after: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What separates the rendering of two sources ("" is a work tree as it stands).
+
+    ``joined`` and ``left`` are clusters that come to and go from the source; one that leaves is disconnected and keeps
+    what it holds. ``members`` counts the clusters after the change, ``replicas`` those placed before it. ``misfits``
+    are new, ``mended`` are gone.
+    """
+
+    base: str
+    head: str
+    previous: str = ""
+    joined: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    clusters: tuple[ClusterTotal, ...] = ()
+    objects: tuple[ObjectChange, ...] = ()
+    takeovers: tuple[Takeover, ...] = ()
+    movements: tuple[Movement, ...] = ()
+    misfits: tuple[Misfit, ...] = ()
+    mended: tuple[Misfit, ...] = ()
+    replicas: int = 0
+    members: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the change changes nothing in any cluster, nor who holds what."""
+        found = (self.joined, self.left, self.objects, self.takeovers, self.movements, self.misfits, self.mended)
+        return not any(found)
+
+    @property
+    def moved(self) -> int:
+        """How many replicas move between clusters."""
+        return sum(movement.moved for movement in self.movements)
+
+    def count(self, action: Action) -> int:
+        """Count the objects, not their copies in clusters, to which something happens."""
+        return len({change.ref for change in self.objects if change.action is action})
+
+
+Bindings = Mapping[ObjectRef, Binding]
+
+
+def movements_between(before: Bindings, after: Bindings) -> tuple[Movement, ...]:
+    """Return how replicas change, by workload; a workload that comes or goes as a whole counts as well."""
+    found = []
+    for ref in sorted(before.keys() | after.keys()):
+        old, new = replicas_of(before.get(ref)), replicas_of(after.get(ref))
+        if old != new:
+            clusters = sorted(name for name in old.keys() | new.keys() if old.get(name, 0) != new.get(name, 0))
+            changes = (
+                ReplicaChange(cluster=name, before=old.get(name, 0), after=new.get(name, 0)) for name in clusters
+            )
+            total = sum(old.values()), sum(new.values())
+            found.append(Movement(ref=ref, before=total[0], after=total[1], changes=tuple(changes)))
+    return tuple(found)
+
+
+def replicas_of(binding: Binding | None) -> dict[str, int]:
+    """Return a binding's replicas by cluster, those with none left out."""
+    return {target.name: target.replicas for target in binding.targets if target.replicas} if binding else {}
+
+
+def takeovers_between(before: Bindings, after: Bindings, templates: Iterable[ObjectRef]) -> tuple[Takeover, ...]:
+    """Return the templates, out of those both sides have, that change hands."""
+    return tuple(_takeovers(before, after, templates))
+
+
+def _takeovers(before: Bindings, after: Bindings, templates: Iterable[ObjectRef]) -> Iterator[Takeover]:
+    for ref in sorted(templates):
+        old = before[ref].policy if ref in before else ""
+        new = after[ref].policy if ref in after else ""
+        if old != new:
+            yield Takeover(ref=ref, before=old, after=new)
+
+
+def cluster_totals(
+    objects: Iterable[ObjectChange], movements: Iterable[Movement], replicas: Mapping[str, int]
+) -> tuple[ClusterTotal, ...]:
+    """Return what the difference comes to in every cluster it touches; ``replicas`` are those placed before."""
+    counts: dict[str, dict[str, int]] = {}
+    for change in objects:
+        for name in change.clusters:
+            row = counts.setdefault(name, {})
+            row[change.action] = row.get(change.action, 0) + 1
+    for movement in movements:
+        for moved in movement.changes:
+            row = counts.setdefault(moved.cluster, {})
+            row["replicas"] = row.get("replicas", 0) + moved.after - moved.before
+    return tuple(
+        ClusterTotal(
+            name=name,
+            added=row.get(Action.ADDED, 0),
+            changed=row.get(Action.CHANGED, 0),
+            removed=row.get(Action.REMOVED, 0),
+            replicas_before=replicas.get(name, 0),
+            replicas_after=replicas.get(name, 0) + row.get("replicas", 0),
+        )
+        for name, row in sorted(counts.items())
+    )

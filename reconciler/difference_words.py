@@ -1,0 +1,73 @@
+"""The words that every form of a difference shares: its one-line summary, and lists of clusters."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from overrides.explanation import HIDDEN
+from overrides.jsontext import json_text
+
+from .difference import Action, Difference, Movement, Takeover
+
+NO_POLICY = "no policy"
+_LISTED = 6
+_LONGEST_VALUE = 100
+
+
+def summary(difference: Difference) -> str:
+    """Return the difference in one line; every form begins with it, so that all tell the same numbers."""
+    if difference.is_empty:
+        return "no difference"
+    parts = [
+        _counted(len(difference.joined), "cluster joins", "clusters join"),
+        _counted(len(difference.left), "cluster is disconnected", "clusters are disconnected"),
+        _counted(len(difference.clusters), "cluster changes", "clusters change"),
+        *(_counted(difference.count(action), f"object {action}", f"objects {action}") for action in Action),
+        _counted(len(difference.takeovers), "object changes hands", "objects change hands"),
+        _moved(difference),
+        _counted(len(difference.misfits), "new problem", "new problems"),
+        _counted(len(difference.mended), "problem solved", "problems solved"),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}" if number else ""
+
+
+def _moved(difference: Difference) -> str:
+    if not difference.moved:
+        return ""
+    return f"{difference.moved} of {difference.replicas} replicas {'moves' if difference.moved == 1 else 'move'}"
+
+
+def sides(difference: Difference) -> str:
+    """Return both sides as ``bda8786b16cb..work tree``."""
+    return "..".join(commit[:12] or "work tree" for commit in (difference.base, difference.head))
+
+
+def clusters_named(names: Sequence[str], total: int) -> str:
+    """Return where something happens: ``berlin, paris``, or a number when that would be long.
+
+    >>> clusters_named(("a", "b"), 2), clusters_named(("a", "b"), 9), clusters_named("abcdefgh", 9)
+    ('all 2 clusters', 'a, b', 'a, b, c, d, e, f and 2 more')
+    """
+    if len(names) == total > 1:
+        return f"all {total} clusters"
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + more
+
+
+def takeover_words(takeover: Takeover) -> str:
+    """Return who held a template and who holds it now."""
+    return f"{takeover.before or NO_POLICY} -> {takeover.after or NO_POLICY}"
+
+
+def movement_words(movement: Movement) -> str:
+    """Return a workload's replicas in every cluster where they change."""
+    return ", ".join(map(str, movement.changes))
+
+
+def value_text(value: Any) -> str:
+    """Return a field's value on one line of bounded length."""
+    text = value if value == HIDDEN else json_text(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."

@@ -1,0 +1,54 @@
+"""What ``argosy diff`` does: two revisions in, what separates them out, and whether the guards allow it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import click
+
+from .comparing import Comparison, Revisions, compared, difference_of
+from .difference import Difference
+from .difference_json import difference_json
+from .difference_markdown import difference_markdown
+from .difference_text import difference_stat, difference_text
+from .memory import Memory
+from .report import Log
+from .repository import open_repository
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffOptions:
+    """The options of ``argosy diff``; no ``head`` is the work tree."""
+
+    base: str = "HEAD"
+    head: str = ""
+    output: str = "text"
+    stat: bool = False
+    max_bytes: int = 60_000
+    bootstrap: bool = False
+
+
+def diff_and_show(log: Log, options: DiffOptions, memory: Memory | None = None) -> int:
+    """Print what separates two revisions; return 1 when anything does."""
+    comparison = _comparison(log, options, memory or Memory())
+    with log.timed("compare"):
+        difference = difference_of(comparison)
+    for text in shown(difference, options):
+        click.echo(text, nl=False)
+    return 0 if difference.is_empty else 1
+
+
+def _comparison(log: Log, options: DiffOptions, memory: Memory) -> Comparison:
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        base = repository.resolve(options.base)
+        head = repository.resolve(options.head) if options.head else ""
+        revisions = Revisions(base=base, head=head, bootstrap=options.bootstrap)
+        return compared(repository, revisions, memory, log)
+
+
+def shown(difference: Difference, options: DiffOptions) -> Iterable[str]:
+    """Return the texts to print, in order."""
+    if options.output == "json":
+        return (difference_json(difference),)
+    if options.output == "markdown":
+        return (difference_markdown(difference, max_bytes=options.max_bytes),)
+    return difference_stat(difference) if options.stat else difference_text(difference)
