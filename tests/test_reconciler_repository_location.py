@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pytest
 
 from reconciler.repository.failures import git_error, redacted
-from reconciler.repository.location import checked_address, is_address
+from reconciler.repository.location import checked_address, is_address, without_secrets
 from render.errors import GitError, SourceMoved
 
 
@@ -67,6 +67,31 @@ def test_an_existing_folder_is_never_an_address(tmp_path: Path) -> None:
     folder = tmp_path / "a:b"
     folder.mkdir()
     assert not is_address(str(folder))
+
+
+class Credentials(NamedTuple):
+    why: str
+    address: str
+    public: str
+    header: str
+
+
+CREDENTIALS = [
+    Credentials("user and password", "https://me:pw@x.com/a.git", "https://x.com/a.git", "bWU6cHc="),
+    Credentials("a token alone", "https://tok@x.com:8443/a", "https://x.com:8443/a", "dG9rOg=="),
+    Credentials("escaped letters", "https://a%40b:p%3Aw@x.com/", "https://x.com/", "YUBiOnA6dw=="),
+]
+
+
+@pytest.mark.parametrize("case", CREDENTIALS, ids=lambda case: case.why)
+def test_credentials_leave_the_address(case: Credentials) -> None:
+    settings = ((f"http.{case.public}.extraHeader", f"Authorization: Basic {case.header}"),)
+    assert without_secrets(case.address) == (case.public, settings)
+
+
+@pytest.mark.parametrize("address", ["https://x.com/a@b", "ssh://git@x.com/a", "git@x.com:a", "file:///a@b"])
+def test_an_address_without_credentials_stays(address: str) -> None:
+    assert without_secrets(address) == (address, ())
 
 
 class Secret(NamedTuple):

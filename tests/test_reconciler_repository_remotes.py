@@ -169,6 +169,30 @@ def test_a_password_in_the_address_is_written_nowhere(tmp_path: Path) -> None:
         open_repository("https://127.0.0.1:9/x", environment=outside)
 
 
+def test_a_password_is_in_no_command_line(tmp_path: Path) -> None:
+    """A program in place of git writes down its arguments, which anybody on the machine can read."""
+    an_upstream(tmp_path)
+    program, notes = tmp_path / "bin" / "git", tmp_path / "notes"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$*" >> {notes}\nPATH=${{PATH#*:}}\nexec git "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
+    opened = open_repository(tmp_path / "work", environment=environment)
+    remote, head = "https://me:s3cret@127.0.0.1:9/fleet.git", opened.resolve("main")
+    calls: list[Callable[[], object]] = [
+        lambda: opened.remote_tips(remote),
+        lambda: opened.fetch(remote, Fetching(refspecs=["refs/heads/main:refs/remotes/x/main"])),
+        lambda: opened.push(remote, [RefUpdate(RENDERED, head, None)]),
+    ]
+    for call in calls:
+        with pytest.raises(GitError) as caught:
+            call()
+        assert "s3cret" not in str(caught.value)
+    said = notes.read_text(encoding="utf-8")
+    assert [verb in said for verb in ("ls-remote", "fetch", "push", "https://127.0.0.1:9/")] == [True] * 4
+    assert "s3cret" not in said
+
+
 OPENER = """
 import os, sys
 from reconciler.repository import open_repository

@@ -5,8 +5,10 @@ What is found here is only believed once git itself has run in it and agreed abo
 """
 
 import re
+from base64 import b64encode
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from render.errors import GitError
 
@@ -59,6 +61,21 @@ def checked_address(address: str) -> str:
     if host.rpartition("@")[2].startswith("-"):
         raise GitError("the address of a remote names a host that begins with '-'", hint="check the address")
     return address
+
+
+def without_secrets(address: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return an https address without user and password, and the configuration that makes git send them.
+
+    Within an address they would show in the command line of every process git starts, where anybody can read them.
+    """
+    parts = urlsplit(address)
+    if parts.scheme != "https" or "@" not in parts.netloc:
+        return address, ()
+    person, _, host = parts.netloc.rpartition("@")
+    name, _, password = person.partition(":")
+    public = urlunsplit(parts._replace(netloc=host))
+    proof = b64encode(f"{unquote(name)}:{unquote(password)}".encode()).decode()
+    return public, ((f"http.{public}.extraHeader", f"Authorization: Basic {proof}"),)
 
 
 def find_repository(start: Path) -> GitFolder:

@@ -13,12 +13,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
 from render.errors import GitError
 
 from .command import GitCommand, network_timeout
-from .location import GitFolder, checked_address
+from .location import GitFolder, checked_address, without_secrets
 from .porcelain import Progress
 from .refs import head_branch, read_ref_fast
 from .remotes import Fetching, RemoteTips, fetch_refs, list_remote
@@ -35,7 +34,7 @@ def opened_mirror(
     address: str, environment: Mapping[str, str], *, refresh: bool, progress: Progress | None
 ) -> tuple[GitFolder, GitCommand]:
     """Return the mirror of a remote, made if there is none, brought up to date if ``refresh``."""
-    public, secrets = _without_secrets(checked_address(address))
+    public, secrets = without_secrets(checked_address(address))
     folder = _mirror_folder(public, environment)
     limit = network_timeout(environment)
     git = GitCommand(folder=folder, environment=environment, extra=secrets, network_timeout=limit)
@@ -101,15 +100,6 @@ def _mirror_folder(address: str, environment: Mapping[str, str]) -> Path:
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder
-
-
-def _without_secrets(address: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return an https address without user and password, and the configuration that brings them back."""
-    parts = urlsplit(address)
-    if parts.scheme != "https" or "@" not in parts.netloc:
-        return address, ()
-    public = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-    return public, ((f"url.{address}.insteadOf", public),)
 
 
 @contextmanager

@@ -67,9 +67,9 @@ def run_with_progress(git: GitCommand, arguments: Sequence[str], progress: Progr
             universal_newlines=True,
             start_new_session=True,
         )
-    said: list[str] = []
+    group, said = process.pid, list[str]()
     try:
-        with _deadline(process.pid, git.network_timeout) as expired:
+        with _deadline(group, git.network_timeout) as expired:
             handler = reporter.new_message_handler()
             library.cmd.handle_process_output(process, printed.append, handler, decode_streams=False)
             said += (*printed, *reporter.error_lines, *reporter.other_lines)
@@ -79,7 +79,7 @@ def run_with_progress(git: GitCommand, arguments: Sequence[str], progress: Progr
             raise too_slow(arguments[0], git.network_timeout, network=True) from error
         raise git_error(arguments[0], "\n".join(said).encode("utf-8", "replace"), error.status) from error
     except BaseException:
-        _kill(process.pid)
+        _kill(group)
         raise
 
 

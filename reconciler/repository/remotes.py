@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from render.errors import GitError
 
 from .command import GitCommand
-from .location import checked_address, is_address
+from .location import checked_address, is_address, without_secrets
 from .porcelain import Progress, run_with_progress
 from .refs import checked_ref
 from .transaction import RefUpdate
@@ -27,7 +27,8 @@ class RemoteTips:
 def list_remote(git: GitCommand, remote: str, refs: Iterable[str] = ()) -> RemoteTips:
     """Return the refs of a remote - all, or those named in full - and its HEAD."""
     wanted = frozenset(refs)
-    answer = git.run("ls-remote", "--symref", "--", checked_remote(remote), *sorted(wanted), network=True)
+    git, remote = _reached(git, remote)
+    answer = git.run("ls-remote", "--symref", "--", remote, *sorted(wanted), network=True)
     listing = answer.stdout.decode("utf-8", "surrogateescape")
     found = {match["ref"]: match["id"] for match in _LINE.finditer(listing) if not match["ref"].endswith("^{}")}
     head = _SYMBOLIC.search(listing)
@@ -35,13 +36,14 @@ def list_remote(git: GitCommand, remote: str, refs: Iterable[str] = ()) -> Remot
     return RemoteTips(tips=tips, head=head["ref"] if head else "")
 
 
-def checked_remote(remote: str) -> str:
-    """Return the name or address of a remote that no program could take for an option or another protocol."""
+def _reached(git: GitCommand, remote: str) -> tuple[GitCommand, str]:
+    """Return how to reach a remote, by name or address: no option, no other protocol, no password for all to see."""
     if is_address(remote):
-        return checked_address(remote)
+        public, secrets = without_secrets(checked_address(remote))
+        return replace(git, extra=(*git.extra, *secrets)), public
     if not remote or remote.startswith("-") or any(ord(letter) < 0x20 for letter in remote):
         raise GitError(f"{remote!r} is not a remote", hint="name a configured remote (git remote) or its address")
-    return remote
+    return git, remote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +64,8 @@ def fetch_refs(git: GitCommand, remote: str, fetching: Fetching, progress: Progr
     options = ["--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--no-tags", "--progress"]
     options += ["--prune"] if fetching.prune else []
     options += [f"--depth={int(fetching.depth)}"] if fetching.depth else []
-    arguments = ("fetch", *options, "--", checked_remote(remote), *fetching.refspecs)
+    git, remote = _reached(git, remote)
+    arguments = ("fetch", *options, "--", remote, *fetching.refspecs)
     run_with_progress(git, arguments, progress)
 
 
@@ -74,4 +77,5 @@ def push_refs(git: GitCommand, remote: str, updates: Iterable[RefUpdate], progre
     # A server over plain HTTP cannot do several at once, and need not for one.
     options = ["--atomic"] if len(updates) > 1 else []
     options += ["--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--no-signed"]
-    run_with_progress(git, ("push", *options, *leases, "--", checked_remote(remote), *refspecs), progress)
+    git, remote = _reached(git, remote)
+    run_with_progress(git, ("push", *options, *leases, "--", remote, *refspecs), progress)
