@@ -138,7 +138,7 @@ def test_static_and_duplicated_placements_take_room_too() -> None:
 
 
 def test_a_set_of_components_takes_the_room_of_all_of_them() -> None:
-    one = {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]}
+    one: dict[str, Any] = {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]}
     components = tuple(
         Component(name=name, replicas=replicas, requirements=ReplicaRequirements())
         for name, replicas in (("driver", 1), ("executor", 3))
