@@ -10,13 +10,13 @@ from typing import Any
 from overrides.explanation import FieldChange
 from render.model import ObjectRef
 
-from .difference import Action, Difference, Misfit
+from .difference import Action, ClusterTotal, Difference, Misfit, Movement
 from .difference_words import summary
 
 API_VERSION = "argosy.dev/v1alpha1"
 
 
-def difference_json(difference: Difference) -> str:
+def as_json(difference: Difference) -> str:
     """Return the difference as JSON text."""
     return json.dumps(plain_difference(difference), indent=2, ensure_ascii=False) + "\n"
 
@@ -31,16 +31,7 @@ def plain_difference(difference: Difference) -> dict[str, Any]:
         "previous": difference.previous or None,
         "different": not difference.is_empty,
         "summary": _summary(difference),
-        "clusters": [
-            {
-                "name": total.name,
-                "added": total.added,
-                "changed": total.changed,
-                "removed": total.removed,
-                "replicas": {"before": total.replicas_before, "after": total.replicas_after},
-            }
-            for total in difference.clusters
-        ],
+        "clusters": [_plain_total(total) for total in difference.clusters],
         "joined": list(difference.joined),
         "disconnected": list(difference.left),
         "objects": [
@@ -56,16 +47,7 @@ def plain_difference(difference: Difference) -> dict[str, Any]:
             {"object": plain_ref(each.ref), "before": each.before or None, "after": each.after or None}
             for each in difference.takeovers
         ],
-        "movements": [
-            {
-                "object": plain_ref(each.ref),
-                "before": each.before,
-                "after": each.after,
-                "moved": each.moved,
-                "clusters": [{"name": at.cluster, "before": at.before, "after": at.after} for at in each.changes],
-            }
-            for each in difference.movements
-        ],
+        "movements": [_plain_movement(movement) for movement in difference.movements],
         "problems": [_plain_misfit(each) for each in difference.misfits],
         "solved": [_plain_misfit(each) for each in difference.mended],
     }
@@ -81,6 +63,26 @@ def _summary(difference: Difference) -> dict[str, Any]:
         "replicas": difference.replicas,
         "moved": difference.moved,
         "problems": len(difference.misfits),
+    }
+
+
+def _plain_total(total: ClusterTotal) -> dict[str, Any]:
+    return {
+        "name": total.name,
+        "added": total.added,
+        "changed": total.changed,
+        "removed": total.removed,
+        "replicas": {"before": total.replicas_before, "after": total.replicas_after},
+    }
+
+
+def _plain_movement(movement: Movement) -> dict[str, Any]:
+    return {
+        "object": plain_ref(movement.ref),
+        "before": movement.before,
+        "after": movement.after,
+        "moved": movement.moved,
+        "clusters": [{"name": at.cluster, "before": at.before, "after": at.after} for at in movement.changes],
     }
 
 

@@ -30,7 +30,7 @@ class Section:
     is_open: bool = False
 
 
-def difference_markdown(difference: Difference, *, max_bytes: int) -> str:
+def as_markdown(difference: Difference, *, max_bytes: int) -> str:
     """Return the difference as GitHub or GitLab markdown of at most ``max_bytes`` bytes."""
     head = f"### {escaped(summary(difference)[:1].upper() + summary(difference)[1:])}\n\n{code(sides(difference))}\n"
     text, left_out = head, list[str]()

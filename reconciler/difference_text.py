@@ -9,7 +9,7 @@ from .tables import table
 SIGNS = {Action.ADDED: "+", Action.CHANGED: "~", Action.REMOVED: "-"}
 
 
-def difference_text(difference: Difference) -> Iterator[str]:
+def as_text(difference: Difference) -> Iterator[str]:
     """Yield the difference in full, section by section; a section without anything in it is left out."""
     yield f"{sides(difference)}: {summary(difference)}\n"
     for title, lines in _sections(difference):
@@ -18,7 +18,7 @@ def difference_text(difference: Difference) -> Iterator[str]:
             yield f"\n{title}\n{body}"
 
 
-def difference_stat(difference: Difference) -> Iterator[str]:
+def as_table(difference: Difference) -> Iterator[str]:
     """Yield a line for every cluster that changes, and the summary."""
     rows = [
         (

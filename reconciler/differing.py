@@ -7,9 +7,9 @@ import click
 
 from .comparing import Comparison, Revisions, compared, difference_of
 from .difference import Difference
-from .difference_json import difference_json
-from .difference_markdown import difference_markdown
-from .difference_text import difference_stat, difference_text
+from .difference_json import as_json
+from .difference_markdown import as_markdown
+from .difference_text import as_table, as_text
 from .memory import Memory
 from .report import Log
 from .repository import open_repository
@@ -48,7 +48,7 @@ def _comparison(log: Log, options: DiffOptions, memory: Memory) -> Comparison:
 def shown(difference: Difference, options: DiffOptions) -> Iterable[str]:
     """Return the texts to print, in order."""
     if options.output == "json":
-        return (difference_json(difference),)
+        return (as_json(difference),)
     if options.output == "markdown":
-        return (difference_markdown(difference, max_bytes=options.max_bytes),)
-    return difference_stat(difference) if options.stat else difference_text(difference)
+        return (as_markdown(difference, max_bytes=options.max_bytes),)
+    return as_table(difference) if options.stat else as_text(difference)
