@@ -18,6 +18,7 @@ from .report import Log, LogFormat
 COMMANDS = {
     "render": "Show or commit what every cluster must hold.",
     "diff": "Show what a change does to every cluster.",
+    "explain": "Say why an object is where it is.",
     "validate": "Check every file, policy and override of the source.",
     "reconcile": "Fetch, render, guard, commit and push - one pass.",
     "status": "Show what the branches say about the fleet.",

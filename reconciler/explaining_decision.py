@@ -1,0 +1,155 @@
+"""A scheduling decision as sections: every cluster with what spoke for or against it, then the division in numbers."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from render.scheduling.decisions import SUCCESS_MESSAGE, Trigger
+from render.scheduling.explanation import (
+    Candidate,
+    ExplainedAttempt,
+    ExplainedDivision,
+    Explanation,
+    Rejected,
+    ScoredRegion,
+)
+from render.scheduling.replicas import Mode
+from render.scheduling.rules import BEYOND_OVERFLOW
+
+from .explaining_capacity import ClusterRoom, ResourceRoom
+from .sections import Section, section
+
+_WHY = {
+    Trigger.PLACEMENT_CHANGED: "its placement is new or has changed",
+    Trigger.REPLICAS_CHANGED: "its replicas have changed",
+    Trigger.RESCHEDULE_TRIGGERED: "rescheduling was asked for",
+    Trigger.TARGET_NOT_ALLOWED: "the source no longer allows a cluster that held it",
+    Trigger.DUPLICATED_OR_NON_WORKLOAD: "nothing is divided, so every pass decides it",
+    Trigger.TERMINATING_TARGET_CLUSTERS: "a cluster that held it is going",
+    Trigger.NONE: "nothing asked for a new decision, so it stays as it is; decided now, this would be taken",
+}
+_MODE = {
+    Mode.COPY: "every chosen cluster runs all of them",
+    Mode.STATIC: "{replicas} by static weight",
+    Mode.FRESH: "all {replicas} anew, by free room and what each held",
+    Mode.SCALE_UP: "{replicas} more by free room, on top of what each held",
+    Mode.SCALE_DOWN: "down to {replicas}, by what each held",
+    Mode.STEADY: "kept: the clusters hold as many as are asked for",
+}
+_VOTES = {Mode.STATIC: "WEIGHT", Mode.FRESH: "ROOM", Mode.SCALE_UP: "ROOM", Mode.SCALE_DOWN: "HELD"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What to show of a decision: what concerns one cluster alone ("": all), divisions seat by seat, a first word."""
+
+    cluster: str = ""
+    seats: bool = False
+    before: tuple[str, ...] = ()
+
+
+def decision_sections(found: Explanation, rooms: Sequence[ClusterRoom], shown: Shown) -> Iterator[Section]:
+    """Yield the sections of a decision."""
+    yield Section(title=f"Scheduling: {found.strategy}", before=(*shown.before, *_heading(found)))
+    for attempt in found.attempts:
+        yield from _attempt(attempt, shown)
+    if found.attempts:
+        yield from _capacity([each for each in rooms if shown.cluster in {"", each.cluster}])
+
+
+def _heading(found: Explanation) -> Iterator[str]:
+    yield f"{found.trigger}: {_WHY[found.trigger]}."
+    condition = found.decision.condition
+    if condition is not None and condition.message != SUCCESS_MESSAGE:
+        yield f"{condition.reason}: {condition.message}"
+    if found.decision.hint:
+        yield found.decision.hint
+    if found.terminating:
+        yield f"No candidates, because they are being deleted: {' '.join(found.terminating)}."
+
+
+def _attempt(attempt: ExplainedAttempt, shown: Shown) -> Iterator[Section]:
+    group = f" of affinity group {attempt.affinity}" if attempt.affinity else ""
+    before = (f"This group fails: {attempt.refusal.message}",) if attempt.refusal and group else ()
+    candidates = [each for each in attempt.candidates if shown.cluster in {"", each.cluster}]
+    if candidates or before:
+        header = ("CLUSTER", "RESULT", "REPLICAS", "HELD", "TIER", "SCORE", "ROOM")
+        rows = map(_candidate, candidates)
+        yield section(f"Clusters that pass every filter{group}", header, rows, before=before)
+    rejected = [each for each in attempt.rejected if shown.cluster in {"", each.cluster}]
+    if rejected:
+        rows_of_rejected = [row for each in _alike(rejected) for row in each]
+        yield section(f"Clusters refused{group}", ("CLUSTERS", "FILTER", "REASON"), rows_of_rejected)
+    if attempt.regions:
+        yield section("Regions", ("REGION", "RESULT", "SCORE", "CLUSTERS, BEST FIRST"), map(_region, attempt.regions))
+    for division in attempt.divisions:
+        yield _division(division)
+        if shown.seats and division.replicas:
+            yield _seats(division)
+
+
+def _candidate(each: Candidate) -> tuple[str, ...]:
+    chosen = "chosen" if each.is_selected else "not chosen"
+    tier = "" if each.tier in {0, BEYOND_OVERFLOW} else f"overflow {each.tier}"
+    room, held = ("" if number is None else str(number) for number in (each.room, each.held))
+    return each.cluster, chosen, str(each.replicas or ""), held, tier, str(each.score or ""), room
+
+
+def _alike(rejected: Iterable[Rejected]) -> Iterator[list[tuple[str, str, str]]]:
+    """Yield the clusters that were refused for the same reasons together, a row per reason."""
+    names: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for each in rejected:
+        names.setdefault(each.reasons, []).append(each.cluster)
+    for reasons, clusters in names.items():
+        first = " ".join(clusters)
+        yield [(first if not number else "", *reason) for number, reason in enumerate(reasons)]
+
+
+def _region(each: ScoredRegion) -> tuple[str, ...]:
+    return each.name, "chosen" if each.is_chosen else "not chosen", str(each.score), " ".join(each.clusters)
+
+
+def _division(division: ExplainedDivision) -> Section:
+    rows = [
+        (each.cluster, str(each.votes or ""), str(each.base or ""), str(each.more or ""), str(each.base + each.more))
+        for each in division.votes
+    ]
+    base, more = (sum(getattr(each, name) for each in division.votes) for name in ("base", "more"))
+    votes = sum(each.votes for each in division.votes)
+    rows.append(("sum", str(votes or ""), str(base or ""), str(more or ""), str(base + more)))
+    name = "greater" if division.is_descending else "smaller"
+    tie = (f"A tie goes to the cluster with fewer of them, then to the {name} name.",) if division.replicas else ()
+    title = f"Division: {_MODE[division.mode].format(replicas=division.replicas)}"
+    return section(title, ("CLUSTER", _VOTES.get(division.mode, "VOTES"), "BASE", "MORE", "REPLICAS"), rows, before=tie)
+
+
+def _seats(division: ExplainedDivision) -> Section:
+    rows = [(str(each.number), each.cluster, f"{each.average:g}", " ".join(each.tied)) for each in division.seats()]
+    before = ("Each goes to the greatest average: votes / (2 x replicas given + 1).",)
+    return section("Seat by seat", ("REPLICA", "CLUSTER", "AVERAGE", "TIED WITH"), rows, before=before)
+
+
+def _capacity(rooms: Iterable[ClusterRoom]) -> Iterator[Section]:
+    rows = [
+        (
+            each.cluster,
+            each.origin,
+            str(each.by_summary),
+            str(each.taken or ""),
+            str(each.held or ""),
+            str(each.room),
+            ", ".join(map(_resource, each.resources)),
+        )
+        for each in rooms
+    ]
+    if rows:
+        header = ("CLUSTER", "CAPACITY", "FITS", "TAKEN", "HELD", "ROOM", "RESOURCES")
+        before = (
+            "Room is what fits by the cluster's summary, less what this fleet has taken of it, plus what it held.",
+        )
+        yield section("Capacity", header, rows, before=before)
+
+
+def _resource(each: ResourceRoom) -> str:
+    unit = "m" if each.resource == "cpu" else ""
+    free = f"{each.allocatable - each.used}{unit} of {each.allocatable}{unit}"
+    return f"{each.resource} {free} free: {each.fits} of {each.request}{unit}"

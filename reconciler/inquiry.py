@@ -1,0 +1,103 @@
+"""What ``argosy explain`` does: find what is asked about, take the pass it was decided in, and say why."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+
+from render.model import ObjectRef
+
+from .explaining import object_explanation
+from .explaining_sections import object_sections
+from .kind_names import UnknownObjectError, found_object
+from .moments import Moment, moment_of
+from .passes import Outcome
+from .plain import as_json, plain
+from .report import VERBOSE, Log
+from .repository import open_repository
+from .sections import Section, as_markdown, as_text
+
+API_VERSION = "argosy.dev/v1alpha1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainOptions:
+    """The options of ``argosy explain``; ``seats`` tells divisions seat by seat."""
+
+    words: tuple[str, ...]
+    namespace: str = ""
+    rev: str = ""
+    worktree: bool = False
+    cluster: str = ""
+    output: str = "text"
+    seats: bool = False
+
+
+def explain_and_show(log: Log, options: ExplainOptions) -> int:
+    """Explain what the words name, and print it."""
+    if options.worktree and options.rev:
+        raise click.UsageError("--worktree goes without --rev")
+    noun, name = parsed_words(options.words)
+    options = replace(options, seats=options.seats or log.level >= VERBOSE)
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        moment = moment_of(repository, log, revision=options.rev, worktree=options.worktree)
+        if options.cluster:
+            _check_cluster(options.cluster, moment.outcome)
+        answer, sections = _object_answer(noun, name, moment, options)
+    if options.output == "json":
+        click.echo(as_json({"apiVersion": API_VERSION, **_origin(moment), **answer}), nl=False)
+    else:
+        write = as_markdown if options.output == "markdown" else as_text
+        click.echo(write(sections), nl=False)
+    return 0
+
+
+def parsed_words(words: tuple[str, ...]) -> tuple[str, str]:
+    """Read ``KIND/NAME`` or ``KIND NAME``."""
+    noun, slash, name = words[0].partition("/")
+    if len(words) == 1 and slash and noun and name:
+        return noun, name
+    if len(words) == 2 and not slash:
+        return words[0], words[1]
+    raise click.UsageError("say what to explain: KIND/NAME, cluster NAME or policy NAME")
+
+
+def _object_answer(
+    noun: str, name: str, moment: Moment, options: ExplainOptions
+) -> tuple[dict[str, Any], Iterable[Section]]:
+    ref = _found_ref(noun, name, moment.outcome, options.namespace)
+    outcome = moment.outcome
+    found = object_explanation(ref, outcome.source.desired, outcome.previous, outcome.rendered)
+    decided = moment.decided(ref) if found.decision else None
+    if decided is not None:
+        past = decided.outcome
+        earlier = object_explanation(ref, past.source.desired, past.previous, past.rendered)
+        found = replace(
+            found,
+            decision=earlier.decision,
+            rooms=earlier.rooms,
+            decided_in=decided.commit,
+            decided_from=past.source.commit,
+        )
+    sections = object_sections(found, cluster=options.cluster, seats=options.seats)
+    return {"kind": "ObjectExplanation", **plain(found)}, sections
+
+
+def _found_ref(noun: str, name: str, outcome: Outcome, namespace: str) -> ObjectRef:
+    along = (template for template, _ in outcome.rendered.namespaces)
+    templates = {template.ref: template for template in (*along, *outcome.source.desired.templates)}
+    try:
+        return found_object(noun, name, namespace, templates.values())
+    except UnknownObjectError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _check_cluster(name: str, outcome: Outcome) -> None:
+    if name not in outcome.rendered.built.index.index_by_name:
+        raise click.UsageError(f"the source has no cluster called {name!r}")
+
+
+def _origin(moment: Moment) -> dict[str, Any]:
+    outcome = moment.outcome
+    return {"source": outcome.source.commit or None, "previous": outcome.previous.commit if outcome.previous else None}

@@ -1,0 +1,55 @@
+"""Values as plain data for JSON: names in the API's spelling, objects and policies by what messages call them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from overrides.explanation import Step
+from render.model import ObjectRef
+
+
+_LEFT_OUT = frozenset({"applied_placement"})
+
+
+def as_json(value: Any) -> str:
+    """Return plain data as indented JSON, as every command prints it."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def plain(value: Any) -> Any:
+    """Return a value as plain data; empty texts, lists and None are left out of objects, as is the record of a placement.
+
+    >>> plain(ObjectRef("apps", "Deployment", "shop", "web"))
+    'Deployment.apps shop/web'
+    """
+    if isinstance(value, ObjectRef):
+        return str(value)
+    if isinstance(value, Step):
+        return _plain_step(value)
+    if is_dataclass(value):
+        items = {
+            _camel(each.name): plain(getattr(value, each.name)) for each in fields(value) if each.name not in _LEFT_OUT
+        }
+        return {key: item for key, item in items.items() if item is not None and item not in ("", [], {})}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    return str(value) if isinstance(value, str) else value
+
+
+def _plain_step(step: Step) -> dict[str, Any]:
+    shown = {"policy": step.applied.policy, "rule": step.applied.rule, "path": step.applied.origin.path}
+    changes = [plain(change) for change in step.changes]
+    return {**shown, "changes": changes, **({"error": str(step.error)} if step.error else {})}
+
+
+def _camel(name: str) -> str:
+    """Return a name in the API's spelling.
+
+    >>> _camel("is_selected"), _camel("required_by")
+    ('isSelected', 'requiredBy')
+    """
+    first, *others = name.split("_")
+    return first + "".join(each.capitalize() for each in others)
