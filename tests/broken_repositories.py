@@ -142,9 +142,9 @@ BROKEN = [
         problems=("a.yaml:6: not UTF-8: byte 0xe9 at offset 75\n  hint: save the file as UTF-8"),
     ),
     Broken(
-        "UTF-16",
-        {"a.yaml": CONFIG.encode("utf-16")},
-        problems=("a.yaml:1: encoded as UTF-16, which kubectl cannot read\n  hint: save the file as UTF-8"),
+        "UTF-16 that is cut off",
+        {"a.yaml": CONFIG.encode("utf-16")[:-1]},
+        problems=("a.yaml:4: not UTF-16: byte 0x0a at offset 116\n  hint: save the file as UTF-8"),
     ),
     Broken(
         "a control character",

@@ -36,7 +36,7 @@ class Anchors:
     def __init__(self) -> None:
         self.by_name: dict[str, Anchor] = {}
         self.measures: dict[int, _Measure] = {}
-        self.used = False
+        self.used = 0
         self.merged = 0
 
     def open(self, name: str) -> Anchor:
@@ -51,14 +51,13 @@ class Anchors:
             raise Refusal(f"alias of an unknown anchor {quoted(name)}", "anchors are known only within their document")
         if anchor.value is _OPEN:
             raise Refusal(f"anchor {quoted(name)} contains itself")
-        self.used = True
+        self.used += 1
         if isinstance(anchor.value, (dict, list)) and depth + self.measure(anchor.value).height > MAX_DEPTH:
             raise Refusal(f"nested deeper than {MAX_DEPTH} levels")
         return anchor.value
 
     def merge(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return a merged mapping after counting it."""
-        self.used = True
         self.merged += len(value)
         if self.merged > MAX_ALIASED:
             raise Refusal(_TOO_MUCH)
@@ -68,8 +67,8 @@ class Anchors:
         """Refuse a finished document most of which comes from aliases."""
         if not self.used or not isinstance(value, (dict, list)):
             return
-        size = self.measure(value).size
-        aliased = size - sum(measure.own for measure in self.measures.values())
+        size = self.measure(value).size + self.used
+        aliased = size - self.used - sum(measure.own for measure in self.measures.values())
         if aliased > MAX_ALIASED or (size > 1000 and aliased > 0.99 * size):
             raise Refusal(_TOO_MUCH)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .emitting import as_emitted, metadata_keys, scalar, top_keys
 from .holes import Emitted
-from .texts import KEYS, TEXTS, block_body
+from .texts import INLINE, KEYS, KEYS_OF_SCALARS, block
 
 
 def emit_alike(values: Sequence[Mapping[str, Any]]) -> list[Emitted]:
@@ -25,55 +25,54 @@ class _SharedParts:
         self._texts: dict[tuple[int, int], str] = {}
 
     def document(self, manifest: Mapping[str, Any]) -> str:
-        lines: list[str] = []
+        pieces: list[str] = []
         for key in top_keys(manifest):
             child = manifest[key]
             if key == "metadata" and type(child) is dict and child:
-                lines.append("metadata:\n")
-                self._mapping(lines, child, metadata_keys(child), "  ")
+                pieces += ("\n", "metadata:")
+                self._mapping(pieces, child, metadata_keys(child), "\n  ")
             else:
-                self._mapping(lines, manifest, (key,), "")
-        return "".join(lines)
+                self._mapping(pieces, manifest, (key,), "\n")
+        pieces.append("\n")
+        return "".join(pieces)
 
     def _text(self, container: Any, pad: str) -> str:
         place = (id(container), len(pad))
         found = self._texts.get(place)
         if found is None:
-            lines: list[str] = []
+            pieces: list[str] = []
             if type(container) is dict:
-                self._mapping(lines, container, sorted(container), pad)
+                self._mapping(pieces, container, sorted(container), pad)
             else:
-                self._sequence(lines, container, pad)
-            found = self._texts[place] = "".join(lines)
+                self._sequence(pieces, container, pad)
+            found = self._texts[place] = "".join(pieces)
         return found
 
-    def _mapping(self, lines: list[str], mapping: Mapping[str, Any], keys: Iterable[str], pad: str) -> None:
-        append = lines.append
+    def _mapping(self, pieces: list[str], mapping: Mapping[str, Any], keys: Iterable[str], pad: str) -> None:
+        append = pieces.append
         for key in keys:
             value = mapping[key]
             kind = type(value)
+            append(pad)
             if kind is str:
-                text = TEXTS[value]
-                append(f"{pad}{KEYS[key]} {text}\n")
-                if text[0] == "|":
-                    append(f"{block_body(value, pad + '  ')}\n")
+                append(KEYS_OF_SCALARS[key])
+                append(INLINE[value] or block(value, f"{pad}  "))
             elif (kind is dict or kind is list) and value:
-                append(f"{pad}{KEYS[key]}\n")
+                append(KEYS[key])
                 append(self._text(value, f"{pad}  " if kind is dict else pad))
             else:
-                append(f"{pad}{KEYS[key]} {scalar(value)}\n")
+                append(KEYS_OF_SCALARS[key])
+                append(scalar(value))
 
-    def _sequence(self, lines: list[str], items: list[Any], pad: str) -> None:
-        append = lines.append
-        deeper = f"{pad}  "
+    def _sequence(self, pieces: list[str], items: list[Any], pad: str) -> None:
+        append = pieces.append
+        dash, deeper = f"{pad}- ", f"{pad}  "
         for item in items:
             kind = type(item)
+            append(dash)
             if kind is str:
-                text = TEXTS[item]
-                append(f"{pad}- {text}\n")
-                if text[0] == "|":
-                    append(f"{block_body(item, deeper)}\n")
+                append(INLINE[item] or block(item, deeper))
             elif (kind is dict or kind is list) and item:
-                append(f"{pad}- {self._text(item, deeper)[len(deeper) :]}")
+                append(self._text(item, deeper)[len(deeper) :])
             else:
-                append(f"{pad}- {scalar(item)}\n")
+                append(scalar(item))

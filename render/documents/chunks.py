@@ -1,20 +1,20 @@
-"""A file's bytes as the chunks kubectl parses one by one: checked, and cut at the lines that start with ``---``."""
+"""A file's bytes as the texts kubectl parses one by one: decoded, and cut at the lines that start with ``---``."""
 
 import re
 from typing import NamedTuple
 
-from .document import DocumentError
+from .document import DocumentError, Position
 
-_SEPARATOR = re.compile(rb"^---[^\n]*\n?", re.MULTILINE)
+_SEPARATOR = re.compile(r"^---[^\n]*\n?", re.MULTILINE)
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF_16, _UTF_8 = (b"\xff\xfe", b"\xfe\xff"), b"\xef\xbb\xbf"
 MAX_SIZE = 32 * 1024 * 1024
 
 
 class Chunk(NamedTuple):
-    """The bytes of one document and the line of the file, counted from 1, on which they start."""
+    """The text of one document and the line of the file, counted from 1, on which it starts."""
 
-    data: bytes
+    text: str
     line: int
 
 
@@ -23,54 +23,57 @@ def split_chunks(chunk: Chunk) -> tuple[list[Chunk], list[DocumentError]]:
 
     A separator may carry a comment; kubectl refuses any other text on it.
     """
-    data, line = chunk.data.replace(b"\r\n", b"\n"), chunk.line
-    if data and not data.endswith(b"\n"):
-        data += b"\n"
+    text, line = chunk.text.replace("\r\n", "\n"), chunk.line
+    if text and not text.endswith("\n"):
+        text += "\n"
     chunks: list[Chunk] = []
     errors: list[DocumentError] = []
     start = 0
-    for match in _SEPARATOR.finditer(data):
-        rest = match[0][3:].decode().strip()
+    for match in _SEPARATOR.finditer(text):
+        rest = match[0][3:].strip()
         if match.start() == start and (not rest or rest.startswith("#")):
             continue  # a separator before any text belongs to the document that follows
-        chunks.append(Chunk(data[start : match.start()], line))
-        line += data.count(b"\n", start, match.start())
+        chunks.append(Chunk(text[start : match.start()], line))
+        line += text.count("\n", start, match.start())
         if rest and not rest.startswith("#"):
             hint = "write '---' alone on its line and the document below it"
             errors.append(DocumentError(line, 4, "text after a document separator, which kubectl refuses", hint))
-        line += match[0].endswith(b"\n")
+        line += match[0].endswith("\n")
         start = match.end()
-    chunks.append(Chunk(data[start:], line))
+    chunks.append(Chunk(text[start:], line))
     return chunks, errors
 
 
-def encoding_error(data: bytes) -> DocumentError | None:
-    """Say why a file as a whole is not text: too large, UTF-16, or not UTF-8."""
+def decoded(data: bytes) -> str | DocumentError:
+    """Return a file as text without its byte order mark, or why it is none: too large, or broken at a byte.
+
+    kubectl reads UTF-16 that starts with its mark, and takes everything else for UTF-8. Where that fails it replaces
+    bytes; we refuse to.
+    """
     if len(data) > MAX_SIZE:
         return DocumentError(1, 1, f"larger than {MAX_SIZE} bytes", "split the file")
-    if data.startswith(_UTF_16):
-        return DocumentError(1, 1, "encoded as UTF-16, which kubectl cannot read", "save the file as UTF-8")
+    encoding, name = ("utf-16", "UTF-16") if data.startswith(_UTF_16) else ("utf-8-sig", "UTF-8")
     try:
-        data.decode()
+        return data.decode(encoding)
     except UnicodeDecodeError as error:
-        return _not_utf_8(data, error.start)
-    return None
+        offset = error.start + (3 if data.startswith(_UTF_8) else 0)
+        place = position_in(data[:offset].decode(encoding, errors="replace"))
+        message = f"not {name}: byte 0x{data[offset]:02x} at offset {offset}"
+        return DocumentError(*place, message, "save the file as UTF-8")
 
 
-def _not_utf_8(data: bytes, offset: int) -> DocumentError:
-    line_start = data.rfind(b"\n", 0, offset) + 1
-    column = len(data[line_start:offset].decode()) + 1
-    message = f"not UTF-8: byte 0x{data[offset]:02x} at offset {offset}"
-    return DocumentError(data.count(b"\n", 0, offset) + 1, column, message, "save the file as UTF-8")
+def position_in(text: str, offset: int | None = None) -> Position:
+    """Return the line and column of an offset, or of the end."""
+    offset = len(text) if offset is None else offset
+    return Position(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
 
 
 def character_error(chunk: Chunk) -> DocumentError | None:
     """Say which character of a chunk YAML does not allow."""
-    text = chunk.data.decode()
+    text = chunk.text
     match = _FORBIDDEN.search(text)
     if match is None:
         return None
-    line = chunk.line + text.count("\n", 0, match.start())
-    column = match.start() - text.rfind("\n", 0, match.start())
+    line, column = position_in(text, match.start())
     hint = 'write it as an escape in double quotes, such as "\\x1b"'
-    return DocumentError(line, column, f"control character U+{ord(match[0]):04X}", hint)
+    return DocumentError(chunk.line + line - 1, column, f"control character U+{ord(match[0]):04X}", hint)

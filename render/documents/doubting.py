@@ -9,7 +9,7 @@ from typing import Any
 from .building import Builder
 from .syntax import AliasEvent, NextEvent, ScalarEvent, fast_events
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 class Doubtful(ValueError):
@@ -19,11 +19,11 @@ class Doubtful(ValueError):
 class FastBuilder(Builder):
     """Builds a document from libyaml's events, or raises ``Doubtful``."""
 
-    def __init__(self, data: bytes) -> None:
-        if data.find(_BYTE_ORDER_MARK, 1) > 0:
+    def __init__(self, text: str) -> None:
+        if text.find(_BYTE_ORDER_MARK, 1) > 0:
             raise Doubtful
-        events = fast_events(data)
-        super().__init__(_without_slash_escapes(events) if b"\\/" in data else events)
+        events = fast_events(text)
+        super().__init__(_without_slash_escapes(events) if "\\/" in text else events)
         self._in_flow = False
 
     def _node(self, event: Any) -> Any:

@@ -1,8 +1,9 @@
 """Plain data into block-style YAML: the same bytes for the same data, whatever the order of its dicts.
 
-Every function appends whole lines to ``lines``. A mapping or list inside a list is written one level deeper, and the
-dash is then put over the first two spaces of its first line. A hole is written between two NUL characters, and a key
-too long for a line ends with U+0001: neither can occur in a document, where control characters are escaped.
+Every function appends pieces of text; a line starts with a piece of its own, its line break and indentation. A mapping
+or list inside a list is written one level deeper, and the dash then replaces the last two spaces of that first piece.
+A hole is written between two NUL characters, and a key too long for a line ends with U+0001: neither can occur in a
+document, where control characters are escaped.
 """
 
 import json
@@ -14,19 +15,19 @@ from typing import Any
 
 from .holes import Emitted, Hole
 from .scalars import INT64_MAX, INT64_MIN
-from .texts import KEYS, LONG_KEY, TEXTS, block_body
+from .texts import INLINE, KEYS, KEYS_OF_SCALARS, LONG_KEY, block, inline
 
 _HOLE = "\x00"
 _LONG_KEY = re.compile(f"^([ -]*)(\\? [^\n]*){LONG_KEY}", re.MULTILINE)
-_TOP_FIRST, _TOP_LAST, _METADATA_FIRST = ("apiVersion", "kind", "metadata"), ("status",), ("name", "namespace")
+_TOP_FIRST, _METADATA_FIRST = ("apiVersion", "kind", "metadata"), ("name", "namespace")
 
 
 def emit(value: Any) -> bytes:
     """Return a value as YAML that kubectl reads back identically, without a document marker."""
-    emitted = emit_spliced(value)
-    if emitted.holes:
+    text = _document(value)
+    if _HOLE in text:
         raise ValueError("a hole was not filled in")
-    return emitted.segments[0]
+    return _finished(text).encode()
 
 
 def emit_spliced(value: Any) -> Emitted:
@@ -36,10 +37,13 @@ def emit_spliced(value: Any) -> Emitted:
 
 def as_emitted(text: str) -> Emitted:
     """Return a document's text as the bytes around its holes."""
-    if LONG_KEY in text:
-        text = _LONG_KEY.sub(_over_two_lines, text)
-    parts = text.split(_HOLE)
+    parts = _finished(text).split(_HOLE)
     return Emitted(tuple([part.encode() for part in parts[::2]]), tuple(parts[1::2]))
+
+
+def _finished(text: str) -> str:
+    """Return a document's text without the line break it starts with, keys that need two lines over two lines."""
+    return _LONG_KEY.sub(_over_two_lines, text[1:]) if LONG_KEY in text else text[1:]
 
 
 def emit_json(value: Any) -> bytes:
@@ -60,88 +64,104 @@ def _ordered(value: Any, *, top: bool = True) -> Any:
 
 def top_keys(manifest: Mapping[str, Any]) -> list[str]:
     """Return a document's keys in the order they are written."""
-    return _keys(manifest, _TOP_FIRST, _TOP_LAST)
+    keys = _keys(manifest, _TOP_FIRST)
+    if "status" in manifest:
+        keys.remove("status")
+        keys.append("status")
+    return keys
 
 
 def metadata_keys(metadata: Mapping[str, Any]) -> list[str]:
     """Return the keys of metadata in the order they are written."""
-    return _keys(metadata, _METADATA_FIRST, ())
+    return _keys(metadata, _METADATA_FIRST)
 
 
-def _keys(mapping: Mapping[str, Any], first: tuple[str, ...], last: tuple[str, ...]) -> list[str]:
-    rest = sorted(mapping.keys() - {*first, *last})
-    return [*(key for key in first if key in mapping), *rest, *(key for key in last if key in mapping)]
+def _keys(mapping: Mapping[str, Any], first: tuple[str, ...]) -> list[str]:
+    """Return the keys of a mapping in order, some of them first."""
+    keys = sorted(mapping)
+    for key in reversed(first):
+        if key in mapping:
+            keys.remove(key)
+            keys.insert(0, key)
+    return keys
 
 
 def _document(value: Any) -> str:
-    lines: list[str] = []
+    pieces: list[str] = []
     if isinstance(value, dict) and value:
-        for key in top_keys(value):
-            child = value[key]
-            if key == "metadata" and isinstance(child, dict) and child:
-                lines.append("metadata:\n")
-                _mapping(lines, child, metadata_keys(child), "  ")
-            else:
-                _mapping(lines, value, (key,), "")
+        _manifest(pieces, value)
     elif isinstance(value, list) and value:
-        _sequence(lines, value, "")
+        _sequence(pieces, value, "\n")
     else:
-        lines.append(f"{scalar(value)}\n")
-    return "".join(lines)
+        pieces += ("\n", scalar(value))
+    pieces.append("\n")
+    return "".join(pieces)
 
 
-def _mapping(lines: list[str], mapping: Mapping[str, Any], keys: Iterable[str], pad: str) -> None:
-    append = lines.append
+def _manifest(pieces: list[str], manifest: Mapping[str, Any]) -> None:
+    keys = top_keys(manifest)
+    metadata = manifest.get("metadata")
+    if isinstance(metadata, dict) and metadata:
+        place = keys.index("metadata")
+        _mapping(pieces, manifest, keys[:place], "\n")
+        pieces += ("\n", "metadata:")
+        _mapping(pieces, metadata, metadata_keys(metadata), "\n  ")
+        del keys[: place + 1]
+    _mapping(pieces, manifest, keys, "\n")
+
+
+def _mapping(pieces: list[str], mapping: Mapping[str, Any], keys: Iterable[str], pad: str) -> None:
+    append = pieces.append
     for key in keys:
         value = mapping[key]
         kind = type(value)
+        append(pad)
         if kind is str:
-            text = TEXTS[value]
-            append(f"{pad}{KEYS[key]} {text}\n")
-            if text[0] == "|":
-                append(f"{block_body(value, pad + '  ')}\n")
+            append(KEYS_OF_SCALARS[key])
+            append(INLINE[value] or block(value, f"{pad}  "))
         elif kind is dict and value:
-            append(f"{pad}{KEYS[key]}\n")
-            _mapping(lines, value, sorted(value), f"{pad}  ")
+            append(KEYS[key])
+            _mapping(pieces, value, sorted(value), f"{pad}  ")
         elif kind is list and value:
-            append(f"{pad}{KEYS[key]}\n")
-            _sequence(lines, value, pad)
+            append(KEYS[key])
+            _sequence(pieces, value, pad)
         else:
-            append(f"{pad}{KEYS[key]} {scalar(value)}\n")
+            append(KEYS_OF_SCALARS[key])
+            append(scalar(value))
 
 
-def _sequence(lines: list[str], items: list[Any], pad: str) -> None:
-    append = lines.append
-    deeper = f"{pad}  "
+def _sequence(pieces: list[str], items: list[Any], pad: str) -> None:
+    append = pieces.append
+    dash, deeper = f"{pad}- ", f"{pad}  "
     for item in items:
         kind = type(item)
         if kind is str:
-            text = TEXTS[item]
-            append(f"{pad}- {text}\n")
-            if text[0] == "|":
-                append(f"{block_body(item, deeper)}\n")
+            append(dash)
+            append(INLINE[item] or block(item, deeper))
         elif (kind is dict or kind is list) and item:
-            first = len(lines)
+            first = len(pieces)
             if kind is dict:
-                _mapping(lines, item, sorted(item), deeper)
+                _mapping(pieces, item, sorted(item), deeper)
+                pieces[first] = dash
             else:
-                _sequence(lines, item, deeper)
-            lines[first] = f"{pad}- {lines[first][len(deeper) :]}"
+                _sequence(pieces, item, deeper)
+                pieces[first] = dash + pieces[first][len(deeper) :]
         else:
-            append(f"{pad}- {scalar(item)}\n")
+            append(dash)
+            append(scalar(item))
 
 
 def scalar(value: Any) -> str:
     """Return what stands on one line: a number, a word, an empty container, a hole."""
     kind = type(value)
-    if value is None:
-        return "null"
-    if kind is bool:
-        return "true" if value else "false"
-    if kind is Hole:
-        return f"{_HOLE}{value.name}{_HOLE}"
     if kind is int:
         return str(value) if INT64_MIN <= value <= INT64_MAX else _float(float(value))
+    if kind is bool:
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    if kind is Hole:
+        return f"{_HOLE}{value.name}{_HOLE}"
     if kind is float:
         return _float(value)
     return _rare(value)
@@ -150,8 +170,7 @@ def scalar(value: Any) -> str:
 def _rare(value: Any) -> str:
     """Return an empty container, or a string that stands alone."""
     if isinstance(value, str):
-        text = TEXTS[value]
-        return json.dumps(value) if text[0] == "|" else text
+        return inline(value)
     if isinstance(value, (dict, list)) and not value:
         return "{}" if isinstance(value, dict) else "[]"
     raise TypeError(f"not plain data: {type(value).__name__}")

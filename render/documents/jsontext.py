@@ -35,13 +35,14 @@ def next_json_value(text: str, start: int) -> JsonValue | None:
     offset = _after_space(text, start)
     if offset == len(text):
         return None
+    reader = _Reader()
     try:
-        value, end = _DECODER.raw_decode(text, offset)
+        value, end = reader.decoder.raw_decode(text, offset)
     except json.JSONDecodeError as error:
         raise NotJson(start, error.pos, error.msg) from None
     except RecursionError:
         raise Refusal(f"nested deeper than {MAX_DEPTH} levels") from None
-    _check_depth(value, 0)
+    reader.check(value)
     return JsonValue(value, offset, end)
 
 
@@ -50,14 +51,40 @@ def _after_space(text: str, offset: int) -> int:
     return match.end() if match else offset
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value: dict[str, Any] = {}
-    for key, member in pairs:
-        name = _repaired(key)
-        if name in value:
-            raise Refusal(f"duplicate key {quoted(name)}", "kubectl would silently keep only the last one")
-        value[name] = _repaired(member)
-    return value
+class _Reader:
+    """A decoder whose findings wait until the whole value has proved to be JSON; what is none may be YAML."""
+
+    def __init__(self) -> None:
+        self.findings: list[Refusal] = []
+        self.decoder = json.JSONDecoder(
+            object_pairs_hook=self._object, parse_int=self._integer, parse_float=self._float, parse_constant=_constant
+        )
+
+    def check(self, value: Any) -> None:
+        """Refuse a value that JSON allows and Kubernetes does not."""
+        if self.findings:
+            raise self.findings[0]
+        _check_depth(value, 0)
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value: dict[str, Any] = {}
+        for key, member in pairs:
+            name = _repaired(key)
+            if name in value:
+                hint = "kubectl would silently keep only the last one"
+                self.findings.append(Refusal(f"duplicate key {quoted(name)}", hint))
+            value[name] = _repaired(member)
+        return value
+
+    def _integer(self, digits: str) -> Any:
+        return self._float(digits) if len(digits) > _LONGEST_NUMBER else json_value(int(digits))
+
+    def _float(self, digits: str) -> Any:
+        number = float(digits)
+        if abs(number) == float("inf"):
+            self.findings.append(Refusal("a number beyond all floats"))
+            return 0
+        return json_value(number)
 
 
 def _repaired(value: Any) -> Any:
@@ -65,17 +92,6 @@ def _repaired(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isascii() else _LONE_SURROGATE.sub("\ufffd", value)
     return [_repaired(item) for item in value] if isinstance(value, list) else value
-
-
-def _integer(digits: str) -> Any:
-    return _float(digits) if len(digits) > _LONGEST_NUMBER else json_value(int(digits))
-
-
-def _float(digits: str) -> Any:
-    number = float(digits)
-    if abs(number) == float("inf"):
-        raise Refusal("a number beyond all floats")
-    return json_value(number)
 
 
 def _constant(name: str) -> Any:
@@ -88,6 +104,3 @@ def _check_depth(value: Any, depth: int) -> None:
     if isinstance(value, (dict, list)):
         for child in value.values() if isinstance(value, dict) else value:
             _check_depth(child, depth + 1)
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant)

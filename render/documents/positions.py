@@ -79,7 +79,7 @@ def _child(value: Any, step: Step) -> Any:
 def _place(chunk: Chunk, path: tuple[Step, ...]) -> Position:
     place = Position(1, 1)
     try:
-        for mark in _marks(fast_events(chunk.data), path):
+        for mark in _marks(fast_events(chunk.text), path):
             place = Position(mark.line + 1, mark.column + 1)
     except (*FastProblem, UnusableScalar):
         pass  # JSON that is no YAML, or text only the exact parser reads: the nearest parent found has to do

@@ -4,13 +4,17 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from .building import Builder
-from .chunks import Chunk, character_error, encoding_error, split_chunks
+from .chunks import Chunk, character_error, decoded, position_in, split_chunks
 from .document import Document, DocumentError, DocumentErrors, Position
 from .doubting import Doubtful, FastBuilder
 from .jsontext import NotJson, next_json_value
+from .lines import NotOrdinary
+from .outline import outlined
 from .refusal import Refusal
 from .scanning import SyntaxProblem
-from .syntax import ExactEvents, FastProblem
+from .syntax import FastProblem, LocatedEvents
+
+_HUGE = 1 << 20
 
 
 class Reading(NamedTuple):
@@ -52,21 +56,35 @@ def sorted_out(readings: Iterable[Reading]) -> tuple[tuple[Document, ...], tuple
 
 
 def read_chunk(chunk: Chunk) -> Reading:
-    """Read one YAML document: quickly, and where anything at all is wrong or doubtful, again and exactly."""
+    """Read one YAML document: by its lines if all are ordinary, else with libyaml, else exactly."""
     try:
-        builder = FastBuilder(chunk.data)
+        value, line = outlined(chunk.text)
+    except NotOrdinary:
+        return read_quickly(chunk)
+    return Reading(chunk, value, chunk.line + line)
+
+
+def read_quickly(chunk: Chunk) -> Reading:
+    """Read one YAML document with libyaml, or exactly where that fails or is in doubt.
+
+    A huge document that fails is not read exactly, which would take seconds: libyaml says what is wrong with it.
+    """
+    try:
+        builder = FastBuilder(chunk.text)
         value = builder.document()
-    except (*FastProblem, Refusal, Doubtful):
+    except Doubtful:
         return read_exactly(chunk)
+    except (*FastProblem, Refusal):
+        return read_exactly(chunk, exact=len(chunk.text) <= _HUGE)
     return Reading(chunk, value, chunk.line + builder.line)
 
 
-def read_exactly(chunk: Chunk) -> Reading:
-    """Read one YAML document with the parser that knows all of kubectl's rules and the place of every error."""
+def read_exactly(chunk: Chunk, *, exact: bool = True) -> Reading:
+    """Read one YAML document with the parser that knows all of kubectl's rules, and the place of its error."""
     error = character_error(chunk)
     if error:
         return Reading(chunk, error=error)
-    events = ExactEvents(chunk.data)
+    events = LocatedEvents(chunk.text, exact=exact)
     builder = Builder(events.next_event)
     try:
         value = builder.document()
@@ -86,14 +104,13 @@ ReadChunk = Callable[[Chunk], Reading]
 
 def read_chunks(data: bytes, *, read: ReadChunk = read_chunk) -> Iterator[Reading]:
     """Read a file chunk by chunk, first as JSON where it starts like JSON."""
-    whole = Chunk(data, 1)
-    error = encoding_error(data)
-    if error:
-        yield Reading(whole, error=error)
-    elif data.lstrip().startswith(b"{"):
-        yield from _read_json(data.decode(), read)
+    text = decoded(data)
+    if isinstance(text, DocumentError):
+        yield Reading(Chunk("", 1), error=text)
+    elif text.lstrip().startswith("{"):
+        yield from _read_json(text, read)
     else:
-        yield from _read_yaml(whole, read)
+        yield from _read_yaml(Chunk(text, 1), read)
 
 
 def _read_yaml(rest: Chunk, read: ReadChunk) -> Iterator[Reading]:
@@ -109,18 +126,14 @@ def _read_json(text: str, read: ReadChunk) -> Iterator[Reading]:
     try:
         while (found := next_json_value(text, start)) is not None:
             line += text.count("\n", start, found.start)
-            yield Reading(Chunk(text[found.start : found.end].encode(), line), found.value, line)
+            yield Reading(Chunk(text[found.start : found.end], line), found.value, line)
             line += text.count("\n", found.start, found.end)
             start, count = found.end, count + 1
     except Refusal as refusal:
-        yield Reading(Chunk(b"", line), error=DocumentError(line, 1, refusal.message, refusal.hint))
+        yield Reading(Chunk("", line), error=DocumentError(line, 1, refusal.message, refusal.hint))
     except NotJson as problem:
         if count > 1:
-            place = _position(text, problem.offset)
-            yield Reading(Chunk(b"", line), error=DocumentError(*place, f"not JSON: {problem.message}"))
+            error = DocumentError(*position_in(text, problem.offset), f"not JSON: {problem.message}")
+            yield Reading(Chunk("", line), error=error)
         else:
-            yield from _read_yaml(Chunk(text[start:].encode(), line), read)
-
-
-def _position(text: str, offset: int) -> Position:
-    return Position(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
+            yield from _read_yaml(Chunk(text[start:], line), read)

@@ -47,8 +47,8 @@ else:
 
 __all__ = [
     "AliasEvent",
-    "ExactEvents",
     "FastProblem",
+    "LocatedEvents",
     "MappingEndEvent",
     "MappingStartEvent",
     "ScalarEvent",
@@ -63,17 +63,17 @@ FastProblem = (yaml.YAMLError, SyntaxProblem)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def fast_events(data: bytes) -> NextEvent:
+def fast_events(text: str) -> NextEvent:
     """Return the function that gives the next event of a chunk; it raises ``FastProblem``."""
-    get_event: NextEvent = (_fast_parser or _exact_parser)(data).get_event
+    get_event: NextEvent = (_fast_parser or _ExactParser)(text).get_event
     return get_event
 
 
-class ExactEvents:
-    """The events of a chunk as kubectl's parser has them, and the position of the last one."""
+class LocatedEvents:
+    """The events of a chunk as kubectl's parser has them (not ``exact``: as libyaml has), and where the last one is."""
 
-    def __init__(self, data: bytes, *, parser: Any = None) -> None:
-        self._parser = parser or _exact_parser(data)
+    def __init__(self, text: str, *, exact: bool) -> None:
+        self._parser = _ExactParser(text) if exact or not _fast_parser else _fast_parser(text)
         self.position = Position(1, 1)
 
     def next_event(self) -> Any:
@@ -82,13 +82,11 @@ class ExactEvents:
             event = self._parser.get_event()
         except yaml.MarkedYAMLError as error:
             raise _problem(error) from None
+        except yaml.YAMLError:
+            raise SyntaxProblem("text that is not YAML", self.position) from None
         if event is not None:
             self.position = _position(event.start_mark)
         return event
-
-
-def _exact_parser(data: bytes) -> Any:
-    return _ExactParser(data.decode("utf-8-sig"))
 
 
 def _problem(error: yaml.MarkedYAMLError) -> SyntaxProblem:
@@ -111,7 +109,7 @@ class _ExactParser(Reader, Scanner, Parser):
     }
 
     def __init__(self, text: str) -> None:
-        Reader.__init__(self, text)
+        Reader.__init__(self, text.removeprefix("\ufeff"))
         Scanner.__init__(self)
         Parser.__init__(self)
 

@@ -43,47 +43,48 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"
 
 
-def block_header(text: str) -> str:
-    """Return the header of the literal block for a string, or "" where a block cannot hold it."""
-    content = text.strip("\n")
-    if "\n" not in text or not content or _UNFIT_FOR_BLOCK.search(text):
-        return ""
+def is_block(text: str) -> bool:
+    """Whether a string is written as a literal block: it has lines, and a block can hold all its characters."""
+    return "\n" in text and text.strip("\n") != "" and not _UNFIT_FOR_BLOCK.search(text)
+
+
+def block(text: str, pad: str) -> str:
+    """Return a literal block after its key or dash; ``pad`` is the line break and indentation of its lines."""
     indent = "2" if text.lstrip("\n")[0] in " \t" else ""
-    if text.endswith("\n\n"):
-        return f"|{indent}+"
-    return f"|{indent}" if text.endswith("\n") else f"|{indent}-"
-
-
-def block_body(text: str, pad: str) -> str:
-    """Return the lines of a literal block, indented; the last line end is the block's own."""
+    keep = "+" if text.endswith("\n\n") else "" if text.endswith("\n") else "-"
     lines = text.removesuffix("\n").split("\n")
-    return "\n".join(f"{pad}{line}" if line else "" for line in lines)
+    return f"|{indent}{keep}" + "".join(f"{pad}{line}" if line else "\n" for line in lines)
 
 
-class Texts(dict[str, str]):
-    """Strings already written, by their text: inline, or the header of a block."""
+class InlineTexts(dict[str, str]):
+    """Strings as they are written on one line, by their text; "" for those that are written as a block."""
 
     size, longest = 1 << 16, 256
 
     def __missing__(self, text: str) -> str:
-        written = block_header(text) or inline(text)
+        written = "" if is_block(text) else inline(text)
         if len(self) < self.size and len(text) <= self.longest:
             self[text] = written
         return written
 
 
 class Keys(dict[str, str]):
-    """Keys already written, by their text, with their colon."""
+    """Keys as they are written, by their text, with their colon and what follows it on the line."""
 
     size, longest = 1 << 16, 256
 
+    def __init__(self, end: str) -> None:
+        super().__init__()
+        self.end = end
+
     def __missing__(self, key: str) -> str:
         written = inline(key)
-        written = f"{written}:" if len(written) <= _LONGEST_SIMPLE_KEY else f"? {written}{LONG_KEY}"
+        long = len(written) > _LONGEST_SIMPLE_KEY
+        written = f"? {written}{LONG_KEY}{self.end}" if long else f"{written}:{self.end}"
         if len(self) < self.size and len(key) <= self.longest:
             self[key] = written
         return written
 
 
-TEXTS, KEYS = Texts(), Keys()
+INLINE, KEYS, KEYS_OF_SCALARS = InlineTexts(), Keys(""), Keys(" ")
 """The texts of all strings and keys emitted so far."""

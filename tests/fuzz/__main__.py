@@ -27,10 +27,10 @@ def main() -> int:
 
 
 def read(seed: int, cases: int) -> list[reading.Difference]:
-    """Read random files: half of them single scalars, half whole structures."""
+    """Read random files: single scalars, wild structures, ordinary ones, JSON."""
     rng = Random(f"read {seed}")
-    kinds = (reading.scalar_file, reading.structure_file)
-    return list(reading.differences([kinds[number % 2](rng, number) for number in range(cases)]))
+    kinds = (reading.scalar_file, reading.structure_file, reading.ordinary_file, reading.json_file)
+    return list(reading.differences([kinds[number % len(kinds)](rng, number) for number in range(cases)]))
 
 
 def emitted(seed: int, cases: int) -> list[emitting.Difference]:

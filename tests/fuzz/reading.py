@@ -1,15 +1,17 @@
 """What we read against what kubectl reads."""
 
+import re
 from collections.abc import Iterator
 from random import Random
 from typing import Any, NamedTuple
 
 from render.documents import DocumentError
-from render.documents.reading import read_chunk, read_chunks, read_exactly, sorted_out
+from render.documents.reading import read_chunk, read_chunks, read_exactly, read_quickly, sorted_out
 from tests.kubectl import REFUSED, Refused, head, objects_read
 
+from .jsons import json_text
 from .scalars import hazard_text
-from .structures import structure
+from .structures import ordinary, structure
 
 DELIBERATE = ("duplicate key", "text after the document's end", "a byte order mark inside the file")
 """What we refuse although kubectl reads it, because it would lose something without a word."""
@@ -53,21 +55,41 @@ def structure_file(rng: Random, number: int) -> bytes:
     return text.encode()
 
 
+def ordinary_file(rng: Random, number: int) -> bytes:
+    """A file of ordinary lines, some of them edited."""
+    return f"{head(number)}{ordinary(rng)}".encode()
+
+
+def json_file(rng: Random, number: int) -> bytes:
+    """A file of one to three JSON objects."""
+    names = (f'"metadata": {{"name": "f{number}-{place}"}}' for place in range(rng.choice((1, 1, 1, 2, 3))))
+    return json_text(rng, [f'"apiVersion": "v1", "kind": "Test", {name}' for name in names]).encode()
+
+
 def differences(files: list[bytes]) -> Iterator[Difference]:
     """Yield the files that kubectl reads otherwise; each is read both quickly and exactly."""
     for data, theirs in zip(files, objects_read(files), strict=True):
-        for read in (read_chunk, read_exactly):
+        for read in (read_chunk, read_quickly, read_exactly):
             documents, errors = sorted_out(read_chunks(data, read=read))
             ours = REFUSED if errors else [document.value for document in documents]
-            if not _same(ours, theirs, errors):
+            if not _same(data, ours, theirs, errors):
                 yield Difference(data, [error.message for error in errors] or ours, theirs)
                 break
 
 
-def _same(ours: list[Any] | Refused, theirs: list[Any] | Refused, errors: tuple[DocumentError, ...]) -> bool:
+def _same(
+    data: bytes, ours: list[Any] | Refused, theirs: list[Any] | Refused, errors: tuple[DocumentError, ...]
+) -> bool:
     if errors and theirs is not REFUSED:
-        return all(error.message.startswith(DELIBERATE) for error in errors)
+        return all(error.message.startswith(DELIBERATE) for error in errors) or _is_shadowed(data)
     return repr(_sorted(ours)) == repr(_sorted(theirs))
+
+
+def _is_shadowed(data: bytes) -> bool:
+    """Whether what we refuse is in text that kubectl drops unseen, which is what we refuse it for on a second look."""
+    harmless = re.sub("[\x7f-\x84\x86-\x9f]", "x", re.sub(r"\.(inf|nan)", ".1", data.decode(), flags=re.IGNORECASE))
+    _, errors = sorted_out(read_chunks(harmless.encode()))
+    return bool(errors) and all(error.message.startswith(DELIBERATE) for error in errors)
 
 
 def _sorted(value: Any) -> Any:

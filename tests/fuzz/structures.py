@@ -1,6 +1,8 @@
 """Random YAML text in every style, then often broken by a random edit."""
 
+from collections.abc import Callable
 from random import Random
+from typing import Any
 
 from .scalars import FOREIGN, hazard_text
 
@@ -203,3 +205,90 @@ def structure(rng: Random) -> str:
     if ending < 0.1:
         return text.replace("\n", "\r\n")
     return text.replace("\n", "\r") if ending < 0.13 else text
+
+
+def ordinary(rng: Random) -> str:
+    """An ordinary document as people and programs write them, its lines then edited at random."""
+    lines = _block(rng, {"v": _plain_value(rng, 4)}, 0).splitlines(keepends=True)
+    for _ in range(rng.choice((0, 0, 1, 1, 2, 4))):
+        place = rng.randrange(len(lines))
+        lines[place : place + 1] = rng.choice(LINE_EDITS)(rng, lines[place])
+        lines = lines or ["v: 1\n"]
+    return "".join(lines)
+
+
+LINE_EDITS: tuple[Callable[[Random, str], list[str]], ...] = (
+    lambda rng, line: [" " * rng.randrange(1, 5) + line],
+    lambda rng, line: [line[rng.randrange(1, 5) :] or "\n"],
+    lambda _, line: [line, line],
+    lambda _, _line: [],
+    lambda rng, line: [
+        line,
+        rng.choice(("\n", "# c\n", "  # c\n", "        # c\n", "   \n", "          \n", "...\n", "\t\n")),
+    ],
+    lambda rng, line: [
+        line.rstrip("\n") + rng.choice(("  \n", " # c\n", "# c\n", ":\n", " |\n", " |-\n", " >\n", "\t\n", " :\n"))
+    ],
+    lambda _, line: [line.lstrip(" ")],
+    lambda rng, line: [line.replace("- ", rng.choice(("-", "-  ", "- - ", "  ")), 1)],
+    lambda rng, line: [line.replace(": ", rng.choice((":", ":  ", " : ", ": - ", ": |\n")), 1)],
+    lambda rng, line: [line.replace(" ", rng.choice(("", "  ", "\t", "\xa0")), 1)],
+    lambda rng, line: [_edited(rng, line)],
+)
+
+
+def _edited(rng: Random, line: str) -> str:
+    place = rng.randrange(len(line))
+    return line[:place] + rng.choice(EDITS) + line[place + rng.randrange(2) :]
+
+
+def _plain_value(rng: Random, depth: int) -> Any:
+    kind = rng.random()
+    if depth == 0 or kind < 0.3:
+        return rng.choice(("a", "b c", hazard_text(rng), "1", "on", "", "x\ny", "x\n\n y\n", "  x\n", "\n\tx\n\n"))
+    keys = ("a", "b", "name", "app.kubernetes.io/name", "1", "on", "a b", "-x", hazard_text(rng), "x" * 30)
+    if kind < 0.7:
+        return {rng.choice(keys): _plain_value(rng, depth - 1) for _ in range(rng.randrange(5))}
+    return [_plain_value(rng, depth - 1) for _ in range(rng.randrange(4))]
+
+
+def _block(rng: Random, value: dict[str, Any] | list[Any], column: int) -> str:
+    """Write a container in block style, lists now and then indented."""
+    pad = " " * column
+    if isinstance(value, dict):
+        return "".join(f"{pad}{_inline(rng, key)}:{_after(rng, child, column)}" for key, child in value.items())
+    return "".join(f"{pad}-{_after_dash(rng, child, column)}" for child in value)
+
+
+def _after(rng: Random, value: Any, column: int) -> str:
+    if isinstance(value, (dict, list)) and value:
+        step = rng.choice((0, 0, 2, 4)) if isinstance(value, list) else rng.choice((1, 2, 2, 2, 4))
+        return rng.choice(("\n", "\n", "\n", " # c\n", "  \n")) + _block(rng, value, column + step)
+    return _scalar(rng, value, column)
+
+
+def _after_dash(rng: Random, value: Any, column: int) -> str:
+    if isinstance(value, (dict, list)) and value:
+        gap = rng.choice((1, 1, 1, 3))
+        text = _block(rng, value, column + 1 + gap)
+        return " " * gap + text.lstrip(" ") if rng.random() < 0.9 else "\n" + text
+    return _scalar(rng, value, column)
+
+
+def _scalar(rng: Random, value: Any, column: int) -> str:
+    if isinstance(value, str) and "\n" in value:
+        header = rng.choice(("|", "|", "|-", "|+", "|2", "|4-", ">"))
+        pad = " " * (column + rng.choice((1, 2, 2, 4)))
+        return f" {header}\n" + "".join(f"{pad}{line}\n" for line in value.split("\n"))
+    return f" {_inline(rng, value) if isinstance(value, str) else '{}' if value == {} else '[]'}\n"
+
+
+def _inline(rng: Random, text: str) -> str:
+    kind = rng.random()
+    if kind < 0.75:
+        return text
+    return (
+        "'" + text.replace("'", "''") + "'"
+        if kind < 0.87
+        else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    )

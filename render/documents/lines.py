@@ -1,0 +1,161 @@
+r"""One line of ordinary block-style YAML, by itself: its dashes, its column, its key and its value.
+
+Nearly all lines of manifests are ordinary, and most of them occur again and again, so lines are remembered. A line is
+ordinary if its meaning does not depend on other lines: no anchor, alias, tag or tab, no complex key, no folded block,
+no quote or bracket that stays open. Every pattern here is narrower than YAML; what is not ordinary, a parser reads.
+"""
+
+import re
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from .doubting import Doubtful, FastBuilder
+from .refusal import Refusal
+from .scalars import PlainKeys, PlainValues, UnusableScalar
+from .syntax import FastProblem
+
+_FOREIGN = "\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
+_INK = f"!-~{_FOREIGN}"
+_PLAIN = (
+    rf"(?:[A-Za-z0-9_./$()+;<=^~\\{_FOREIGN}]|[-?:](?=[{_INK}]))"
+    rf"(?:[!-9;-~{_FOREIGN}]|:(?=[{_INK}])| +(?=[!\"$-~{_FOREIGN}]))*+"
+)
+_DOUBLE_QUOTED = rf'"(?:[ !#-\[\]-~{_FOREIGN}]|\\["\\nt])*+"'
+_SINGLE_QUOTED = rf"'(?:[ -&(-~{_FOREIGN}]|'')*+'"
+_KEY = r"[A-Za-z0-9_./$][A-Za-z0-9_./$-]{0,999}+" + r'|"[ !#-\[\]-~]{0,999}+"' + r"|'[ -&(-~]{0,999}+'"
+_COMMENT = f"#[ {_INK}]*+"
+_LINE = re.compile(
+    r"(?P<indent> *+)(?P<dashes>(?:-(?: ++|$))*+)"
+    rf"(?:(?P<key>{_KEY}):(?: ++|$))?+"
+    rf"(?:(?P<plain>{_PLAIN})|(?P<double>{_DOUBLE_QUOTED})|(?P<single>{_SINGLE_QUOTED})"
+    rf"|\|(?P<block>[1-9]?[+-]?)|(?P<flow>[\[{{][ {_INK}]*+))?+"
+    rf" *+(?:(?<![^ ]){_COMMENT})?+"
+)
+_ESCAPE = re.compile(r'\\["\\nt]')
+_ESCAPED = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\t": "\t"}
+
+
+class Block(NamedTuple):
+    """The header of a literal block: its indentation relative to its parent's (0: that of its text) and chomping."""
+
+    indent: int
+    chomping: str
+
+
+class _Nothing:
+    """The value of a line that has none: it stands on the lines below, or is null."""
+
+
+class NotOrdinary(ValueError):
+    """Text for a parser."""
+
+
+class Kind(IntEnum):
+    """What an entry is: a key or a dash, and what stands after it on its line."""
+
+    KEY_AND_SCALAR = 0
+    KEY_AND_COLLECTION = 1
+    KEY = 2
+    DASH_AND_SCALAR = 3
+    DASH_AND_COLLECTION = 4
+    DASH = 5
+    DASH_AND_ENTRY = 6
+    KEY_AND_BLOCK = 7
+    DASH_AND_BLOCK = 8
+
+
+class Entry(NamedTuple):
+    """A key or a dash. Its ``place`` is twice its column, and one more for a dash.
+
+    So an entry belongs into the one above that has no value yet if its place is greater (a dash may stand below the
+    first letter of its list's key), and beside the one above if their places are equal. ``value`` is the scalar, the
+    collection, the entry after a dash, or the header of a block.
+    """
+
+    place: int
+    kind: Kind
+    key: str
+    value: Any
+
+
+_NOTHING = _Nothing()
+_KINDS_OF_KEYS: dict[type, Kind] = {
+    dict: Kind.KEY_AND_COLLECTION,
+    list: Kind.KEY_AND_COLLECTION,
+    Block: Kind.KEY_AND_BLOCK,
+    _Nothing: Kind.KEY,
+}
+_KINDS_OF_DASHES: dict[type, Kind] = {
+    dict: Kind.DASH_AND_COLLECTION,
+    list: Kind.DASH_AND_COLLECTION,
+    Block: Kind.DASH_AND_BLOCK,
+    _Nothing: Kind.DASH,
+}
+
+
+class Lines(dict[str, Entry | None]):
+    """Lines already understood, by their text; None for blank lines and comments."""
+
+    size, longest = 1 << 15, 160
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys_by_text, self.values_by_text = PlainKeys(), PlainValues()
+
+    def __missing__(self, text: str) -> Entry | None:
+        entry = self._entry(text)
+        if len(self) < self.size and len(text) <= self.longest:
+            self[text] = entry
+        return entry
+
+    def _entry(self, text: str) -> Entry | None:
+        match = _LINE.fullmatch(text)
+        if match is None:
+            raise NotOrdinary
+        indent, dashes, key = match.group("indent", "dashes", "key")
+        column = len(indent) + len(dashes)
+        places = [2 * place + 1 for place in range(len(indent), column) if text[place] == "-"] if dashes else []
+        try:
+            value = self._value(match)
+            if key is None and not places and value is _NOTHING:
+                return None
+            entry = self._keyed(key, 2 * column, value) if key else _item(places.pop(), value)
+        except (UnusableScalar, IndexError):  # the latter: text with neither a key nor a dash
+            raise NotOrdinary from None
+        for place in reversed(places):
+            entry = Entry(place, Kind.DASH_AND_ENTRY, "", entry)
+        return entry
+
+    def _keyed(self, text: str, place: int, value: Any) -> Entry:
+        key = text[1:-1] if text[0] in "\"'" else self.keys_by_text[text]
+        return Entry(place, _KINDS_OF_KEYS.get(type(value), Kind.KEY_AND_SCALAR), key, value)
+
+    def _value(self, match: re.Match[str]) -> Any:
+        """Return the value by the group that matched last."""
+        kind = match.lastgroup
+        if kind == "plain":
+            return self.values_by_text[match["plain"]]
+        text = match[kind or 0]
+        if kind == "double":
+            return _ESCAPE.sub(_unescaped, text[1:-1]) if "\\" in text else text[1:-1]
+        if kind == "single":
+            return text[1:-1].replace("''", "'")
+        if kind == "block":
+            return Block(int(text.rstrip("+-") or 0), text.lstrip("123456789"))
+        return _collection(text) if kind == "flow" else _NOTHING
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    return _ESCAPED[escape[0]]
+
+
+def _item(place: int, value: Any) -> Entry:
+    return Entry(place, _KINDS_OF_DASHES.get(type(value), Kind.DASH_AND_SCALAR), "", value)
+
+
+def _collection(text: str) -> Any:
+    """Return a collection in brackets that ends on its line."""
+    try:
+        return FastBuilder(f"{text}\n").document()
+    except (*FastProblem, Refusal, Doubtful):
+        raise NotOrdinary from None
