@@ -68,8 +68,6 @@ def _with_preferences_left_out(manifest: Manifest, kind: AdmittedKind, refused: 
     if not isinstance(taints, list):
         return refused
     blocking = [taint for taint in taints if not (isinstance(taint, dict) and taint.get("effect") == _PREFERENCE)]
-    if len(blocking) == len(taints):
-        return refused
     outcome = admitted({**manifest, "spec": {**manifest["spec"], "taints": blocking}}, kind)
     if outcome.object is None:
         return refused

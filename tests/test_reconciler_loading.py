@@ -208,6 +208,32 @@ def test_what_another_controller_distributes_may_still_follow_a_workload() -> No
     assert len(desired.warnings) == 1
 
 
+def test_what_teaches_the_interpreter_is_kept_apart() -> None:
+    config = "apiVersion: config.karmada.io/v1alpha1\nkind: {}\nmetadata:\n  name: widgets\n"
+    target = "spec:\n  target: {apiVersion: acme.example/v1, kind: Widget}\n  customizations: {}\n"
+    desired = load(
+        {
+            "a.yaml": config.format("ResourceInterpreterWebhookConfiguration") + "webhooks: []\n",
+            "b.yaml": config.format("ResourceInterpreterCustomization") + target,
+        }
+    ).desired
+    assert [template.ref.kind for template in desired.webhooks] == ["ResourceInterpreterWebhookConfiguration"]
+    assert [template.ref.kind for template in desired.customizations] == ["ResourceInterpreterCustomization"]
+    assert (desired.templates, desired.warnings) == ((), ())
+
+
+def test_an_encrypted_secret_is_nobodys_business() -> None:
+    secret = CONFIG.replace("ConfigMap", "Secret") + "data:\n  password: ENC[AES256_GCM,data:x]\nsops:\n  mac: ENC[x]\n"
+    refuse = "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec:\n  secrets: Refuse\n"
+    assert load({"a.yaml": secret}).desired.warnings == ()
+    assert load({"a.yaml": secret, "argosy.yaml": refuse}).problems == ()
+
+
+def test_cluster_names_inside_an_edit_are_only_data() -> None:
+    edit = "      plaintext:\n      - {path: /spec/x, operator: add, value: {clusterNames: [nowhere], exclude: [a]}}\n"
+    assert load({"c.yaml": CLUSTER, "a.yaml": OVERRIDE + edit}).desired.warnings == ()
+
+
 def test_settings_of_the_fleet_hold_for_what_it_loads() -> None:
     fleet = (
         "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec:\n  defaultNamespace: shop\n"
