@@ -15,8 +15,6 @@ from .statuses import collected
 PHASES = ("Failed", "Pending", "Running", "Succeeded")
 LIVE_FIELDS = ("nodeName", "serviceAccountName", "volumes")
 CONTAINER_STATUSES = ("containerStatuses", "initContainerStatuses")
-BLANK_STATUS = {"name": "", "image": "", "imageID": "", "restartCount": 0, "lastState": {}}
-"""The required fields of a container status that a sum over clusters has no value for."""
 
 
 def pod_replicas(pod: Manifest) -> Replicas:
@@ -59,11 +57,15 @@ def aggregated_pod(template: Manifest, items: Items) -> Any:
     status: dict[str, Any] = {"phase": next((phase for phase in PHASES if phase in phases), "")}
     for field in CONTAINER_STATUSES:
         status[field] = [
-            {**BLANK_STATUS, "ready": container.get("ready") is True, "state": mapping_at(container, "state")}
-            for _, member in collected(items)
-            for container in objects_at(member, field)
+            _container_status(container) for _, member in collected(items) for container in objects_at(member, field)
         ]
     return {field: value for field, value in status.items() if value}
+
+
+def _container_status(container: Mapping[str, Any]) -> dict[str, Any]:
+    """Return whether it is ready and its state; the API requires the rest, of which a sum knows nothing."""
+    blank = {"name": "", "image": "", "imageID": "", "restartCount": 0, "lastState": {}}
+    return {**blank, "ready": container.get("ready") is True, "state": mapping_at(container, "state")}
 
 
 def is_pod_healthy(observed: Manifest) -> bool:

@@ -12,7 +12,6 @@ from render.model import Manifest
 from .common import made_condition
 
 FAILURES = {"Error", "OOMKilled", "ContainerCannotRun"}
-UNPLACED = {"waiting": {"reason": "Unschedulable"}}
 
 
 def notebook_replicas(notebook: Manifest) -> Replicas:
@@ -29,7 +28,8 @@ def aggregated_notebook(template: Manifest, items: Items) -> Any:
     failed = [(member, state) for member, state in states if not state.get("running")]
     if failed:
         condition = made_condition("Failed", "NotebookFailed", "the notebook failed", [member for member, _ in failed])
-        return {**status, "containerState": failed[-1][1] or UNPLACED, "conditions": [condition]}
+        state = failed[-1][1] or {"waiting": {"reason": "Unschedulable"}}
+        return {**status, "containerState": state, "conditions": [condition]}
     if not states:
         return status
     _, latest = max(states, key=lambda entry: text_at(entry[1], "running", "startedAt"))

@@ -1,0 +1,191 @@
+"""Webhooks: which one answers, what it is sent, what its answer means - and that rendering calls none."""
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pytest
+
+from render.interpreter import Interpreter, InterpreterError, Layer, Operation, Replicas
+from render.interpreter.webhooks import Webhook
+from render.resources import Component, DependentObject, ReplicaRequirements
+
+WIDGET = {
+    "apiVersion": "example.io/v1",
+    "kind": "Widget",
+    "metadata": {"name": "w", "namespace": "shop"},
+    "spec": {"size": 1},
+}
+
+
+def a_configuration(name: str = "hooks", **rule: Any) -> dict[str, Any]:
+    everything = {"operations": ["*"], "apiGroups": ["example.io"], "apiVersions": ["v1"], "kinds": ["Widget"]}
+    return {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterWebhookConfiguration",
+        "metadata": {"name": name},
+        "webhooks": [
+            {
+                "name": f"{name}.example.io",
+                "clientConfig": {"url": "https://hooks.example.io"},
+                "rules": [{**everything, **rule}],
+                "timeoutSeconds": 3,
+            }
+        ],
+    }
+
+
+def answering(**response: Any) -> Interpreter:
+    def send(_webhook: Webhook, context: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"response": {"uid": context["request"]["uid"], "successful": True, **response}}
+
+    return Interpreter.of([a_configuration()], send=send)
+
+
+def a_patch(*operations: dict[str, Any]) -> dict[str, Any]:
+    return {"patchType": "JSONPatch", "patch": base64.b64encode(json.dumps(operations).encode()).decode()}
+
+
+def test_rendering_calls_nothing_and_says_what_to_do() -> None:
+    asked = Interpreter.of([a_configuration()])
+    assert asked.layer(Operation.INTERPRET_REPLICA, WIDGET) is Layer.WEBHOOK
+    with pytest.raises(InterpreterError) as raised:
+        asked.replicas(WIDGET)
+    assert str(raised.value) == (
+        "Widget shop/w: InterpretReplica: webhook hooks.example.io interprets this kind, and rendering calls nothing "
+        "over the network; write a ResourceInterpreterCustomization for it instead"
+    )
+
+
+class Match(NamedTuple):
+    why: str
+    rule: dict[str, Any]
+    want: Layer
+
+
+MATCHES = [
+    Match("named in full", {"operations": ["InterpretHealth"]}, Layer.WEBHOOK),
+    Match("a star is everything", {"apiGroups": ["*"], "apiVersions": ["*"], "kinds": ["*"]}, Layer.WEBHOOK),
+    Match("another operation", {"operations": ["Retain"]}, Layer.NONE),
+    Match("another group", {"apiGroups": ["apps"]}, Layer.NONE),
+    Match("another version", {"apiVersions": ["v2"]}, Layer.NONE),
+    Match("another kind", {"kinds": ["Gadget"]}, Layer.NONE),
+]
+
+
+@pytest.mark.parametrize("case", MATCHES, ids=lambda case: case.why)
+def test_rules(case: Match) -> None:
+    assert Interpreter.of([a_configuration(**case.rule)]).layer(Operation.INTERPRET_HEALTH, WIDGET) is case.want
+
+
+def test_a_webhook_comes_after_customizations_and_before_what_is_bundled() -> None:
+    hook = a_configuration(apiGroups=["*"], apiVersions=["*"], kinds=["*"])
+    script = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "widgets"},
+        "spec": {
+            "target": {"apiVersion": "example.io/v1", "kind": "Widget"},
+            "customizations": {"healthInterpretation": {"luaScript": "function InterpretHealth() return true end"}},
+        },
+    }
+    asked = Interpreter.of([hook, script])
+    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}}
+    assert asked.layer(Operation.INTERPRET_HEALTH, WIDGET) is Layer.CUSTOMIZATION
+    assert asked.layer(Operation.INTERPRET_HEALTH, deployment) is Layer.WEBHOOK
+
+
+def test_what_a_webhook_is_sent() -> None:
+    sent: list[tuple[Webhook, Mapping[str, Any]]] = []
+
+    def send(webhook: Webhook, context: Mapping[str, Any]) -> Mapping[str, Any]:
+        sent.append((webhook, context))
+        return {"response": {"uid": context["request"]["uid"], "successful": True}}
+
+    Interpreter.of([a_configuration()], send=send).retain(WIDGET, {**WIDGET, "status": {}})
+    webhook, context = sent[0]
+    assert (webhook.name, webhook.timeout_seconds) == ("hooks.example.io", 3)
+    assert webhook.client_config == {"url": "https://hooks.example.io"}
+    assert {**context, "request": {**context["request"], "uid": ""}} == {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterContext",
+        "request": {
+            "uid": "",
+            "kind": {"group": "example.io", "version": "v1", "kind": "Widget"},
+            "name": "w",
+            "namespace": "shop",
+            "operation": "Retain",
+            "object": WIDGET,
+            "observedObject": {**WIDGET, "status": {}},
+        },
+    }
+
+
+def test_replicas() -> None:
+    asked = answering(replicas=3, replicaRequirements={"resourceRequest": {"cpu": "1"}})
+    wanted = Replicas(replicas=3, requirements=ReplicaRequirements(resource_request={"cpu": "1"}))
+    assert asked.replicas(WIDGET) == wanted
+
+
+def test_components_and_dependencies() -> None:
+    reference = {"apiVersion": "v1", "kind": "Secret", "namespace": "shop", "name": "s"}
+    asked = answering(components=[{"name": "a", "replicas": 1}], dependencies=[reference])
+    assert asked.components(WIDGET) == (Component(name="a", replicas=1),)
+    assert asked.dependencies(WIDGET) == (DependentObject(api_version="v1", kind="Secret", namespace="shop", name="s"),)
+
+
+def test_patches() -> None:
+    asked = answering(
+        **a_patch({"op": "replace", "path": "/spec/size", "value": 5}, {"op": "add", "path": "/status", "value": {}})
+    )
+    assert asked.revise_replica(WIDGET, 5) == {**WIDGET, "spec": {"size": 5}, "status": {}}
+    assert asked.retain(WIDGET, WIDGET) == {**WIDGET, "spec": {"size": 5}, "status": {}}
+    assert asked.aggregate_status(WIDGET, []) == {**WIDGET, "status": {}}
+    assert answering().revise_replica(WIDGET, 5) == WIDGET
+
+
+def test_status_and_health() -> None:
+    assert answering(rawStatus={"n": 1}).reflect_status(WIDGET) == {"n": 1}
+    assert [answering(healthy=healthy).health(WIDGET) for healthy in (True, False)] == [True, False]
+
+
+class Refusal(NamedTuple):
+    why: str
+    response: dict[str, Any]
+    message: str
+
+
+REFUSALS = [
+    Refusal("it says why", {"successful": False, "status": {"message": "no size"}}, "refused: no size"),
+    Refusal("it says nothing", {"successful": False}, "refused: it gives no reason"),
+    Refusal("it means another request", {"uid": "1"}, "answered another request"),
+    Refusal("it leaves out the answer", {}, "left out response.replicas"),
+]
+
+
+@pytest.mark.parametrize("case", REFUSALS, ids=lambda case: case.why)
+def test_refusals(case: Refusal) -> None:
+    with pytest.raises(InterpreterError) as raised:
+        answering(**case.response).replicas(WIDGET)
+    assert str(raised.value) == f"Widget shop/w: InterpretReplica: webhook hooks.example.io {case.message}"
+
+
+PATCHES = [
+    Refusal(
+        "another kind of patch", {"patchType": "Merge", "patch": "e30="}, "answered with a patch that is no JSONPatch"
+    ),
+    Refusal("no base64", {"patchType": "JSONPatch", "patch": "*"}, "answered with a patch that is no base64 JSON"),
+    Refusal("no JSON", {"patchType": "JSONPatch", "patch": "fg=="}, "answered with a patch that is no base64 JSON"),
+    Refusal(
+        "a path that is not there", a_patch({"op": "remove", "path": "/x"}), "answered with a patch that does not apply"
+    ),
+    Refusal("no operation", a_patch({"path": "/x"}), "answered with a patch that does not apply"),
+]
+
+
+@pytest.mark.parametrize("case", PATCHES, ids=lambda case: case.why)
+def test_patches_that_cannot_be_used(case: Refusal) -> None:
+    with pytest.raises(InterpreterError) as raised:
+        answering(**case.response).revise_replica(WIDGET, 1)
+    assert str(raised.value) == f"Widget shop/w: ReviseReplica: webhook hooks.example.io {case.message}"
