@@ -220,6 +220,8 @@ def test_what_teaches_the_interpreter_is_kept_apart() -> None:
     assert [template.ref.kind for template in desired.webhooks] == ["ResourceInterpreterWebhookConfiguration"]
     assert [template.ref.kind for template in desired.customizations] == ["ResourceInterpreterCustomization"]
     assert (desired.templates, desired.warnings) == ((), ())
+    twice = "---\n".join([config.format("ResourceInterpreterWebhookConfiguration") + "webhooks: []\n"] * 2)
+    assert len(load({"a.yaml": twice}).problems) == 1
 
 
 def test_an_encrypted_secret_is_nobodys_business() -> None:
