@@ -1,0 +1,132 @@
+"""``argosy apply`` and ``argosy reconcile`` against real API servers: what was committed is what runs."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.build import (
+    Ended,
+    Repository,
+    a_cluster,
+    a_config_map,
+    a_policy,
+    argosy,
+    on_clusters,
+)
+from tests.clusters import Member
+
+pytestmark = pytest.mark.cluster
+
+SPACE = "delivered"
+CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
+
+
+@pytest.fixture
+def kubeconfigs(members: tuple[Member, ...], tmp_path: Path) -> Iterator[Path]:
+    """A folder with a kubeconfig for each member; what a test applied is gone afterwards."""
+    folder = tmp_path / "kubeconfigs"
+    folder.mkdir()
+    for member in members:
+        (folder / f"{member.name}.yaml").write_text(member.kubeconfig.read_text())
+    yield folder
+    for member in members:
+        member.kubectl("delete", "namespace", SPACE, "argosy-system", "--ignore-not-found", "--wait=true")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    made = Repository.create(tmp_path / "fleet")
+    made.write({f"clusters/member{number}.yaml": a_cluster(f"member{number}") for number in (1, 2, 3)})
+    made.write(
+        {
+            "policy.yaml": a_policy(
+                "everything", namespace=SPACE, selectors=[CONFIG_MAPS], placement=on_clusters("member1", "member2")
+            )
+        }
+    )
+    made.commit({f"{name}.yaml": a_config_map(name, namespace=SPACE, color="red") for name in ("one", "two", "three")})
+    return made
+
+
+def apply(repository: Repository, capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> Ended:
+    return argosy(repository, capsys, "apply", "--kubeconfigs", str(folder), *words)
+
+
+def counts(ended: Ended) -> dict[str, dict[str, int]]:
+    return {name: each["counts"] for name, each in json.loads(ended.out)["clusters"].items()}
+
+
+def color(member: Member, name: str) -> str | None:
+    found = member.read(f"/api/v1/namespaces/{SPACE}/configmaps/{name}")
+    return None if found is None else found["data"]["color"]
+
+
+def test_what_was_committed_is_what_runs(
+    repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(repository, capsys, "render", "--commit").code == 0
+    first = apply(repository, capsys, kubeconfigs, "-o", "json")
+    assert (first.code, counts(first)) == (
+        0,
+        {"member1": {"created": 4}, "member2": {"created": 4}, "member3": {}},
+    )
+    assert [color(member, "one") for member in members] == ["red", "red", None]
+
+    status = repository.git("rev-parse", "argosy/status")
+    again = apply(repository, capsys, kubeconfigs, "-o", "json")
+    assert counts(again) == {"member1": {"unchanged": 4}, "member2": {"unchanged": 4}, "member3": {}}
+    assert repository.git("rev-parse", "argosy/status") == status
+
+
+def test_drift_is_corrected_and_what_left_the_source_goes(
+    repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(repository, capsys, "reconcile", "--bootstrap", "--kubeconfigs", str(kubeconfigs)).code == 0
+    members[0].kubectl("-n", SPACE, "patch", "configmap", "one", "-p", '{"data":{"color":"blue"}}')
+    drift = apply(repository, capsys, kubeconfigs, "-o", "json", "--cluster", "member1")
+    assert counts(drift) == {"member1": {"configured": 1, "unchanged": 3}}
+    assert color(members[0], "one") == "red"
+
+    repository.commit({"two.yaml": None})
+    ended = argosy(repository, capsys, "reconcile", "--kubeconfigs", str(kubeconfigs))
+    assert ended.code == 0, ended.err
+    assert [color(member, "two") for member in members] == [None, None, None]
+    assert [color(member, "three") for member in members] == ["red", "red", None]
+
+
+def test_a_dry_run_writes_nothing_anywhere(
+    repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(repository, capsys, "render", "--commit").code == 0
+    ended = apply(repository, capsys, kubeconfigs, "--dry-run", "server")
+    assert ended.code in {0, 1}
+    assert members[0].read(f"/api/v1/namespaces/{SPACE}") is None
+    assert repository.git("rev-parse", "--verify", "argosy/status", check=False) == ""
+
+
+def test_a_context_that_leads_to_another_cluster_is_refused(
+    repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(repository, capsys, "render", "--commit").code == 0
+    apply(repository, capsys, kubeconfigs, "--cluster", "member1")
+    swapped = members[2].kubeconfig.read_text().replace('"member3"', '"member1"')
+    (kubeconfigs / "member1.yaml").write_text(swapped)
+    ended = apply(repository, capsys, kubeconfigs, "--cluster", "member1")
+    assert ended.code == 1
+    assert "the context of 'member1' leads to another cluster" in ended.err
+    assert members[2].read(f"/api/v1/namespaces/{SPACE}") is None
+
+
+def test_a_dead_cluster_costs_itself_alone(
+    repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(repository, capsys, "render", "--commit").code == 0
+    dead = members[1].kubeconfig.read_text().replace(members[1].host, "https://127.0.0.1:1")
+    (kubeconfigs / "member2.yaml").write_text(dead)
+    ended = apply(repository, capsys, kubeconfigs, "-o", "json", "--timeout", "20s")
+    states = {name: each["state"] for name, each in json.loads(ended.out)["clusters"].items()}
+    assert (ended.code, states) == (7, {"member1": "Converged", "member2": "Unreachable", "member3": "Converged"})
+    alone = apply(repository, capsys, kubeconfigs, "--cluster", "member2", "--timeout", "20s")
+    assert alone.code == 5
