@@ -67,7 +67,7 @@ def _room(candidate: Candidate, room: int, before: int, binding: Binding, state:
     held = candidate.held or 0
     return ClusterRoom(
         cluster=candidate.cluster,
-        origin=_origin(summary),
+        origin=origin_of(summary),
         by_summary=before,
         taken=before + held - room,
         held=held,
@@ -76,7 +76,8 @@ def _room(candidate: Candidate, room: int, before: int, binding: Binding, state:
     )
 
 
-def _origin(summary: ResourceSummary | None) -> Origin:
+def origin_of(summary: ResourceSummary | None) -> Origin:
+    """Return who says what a cluster's summary says."""
     if summary is None:
         return Origin.UNKNOWN
     return Origin.DECLARED if summary.is_declared else Origin.OBSERVED

@@ -7,9 +7,14 @@ from typing import Any
 import click
 
 from render.model import ObjectRef
+from render.suggestions import nearest
 
 from .explaining import object_explanation
+from .explaining_cluster import cluster_explanation
+from .explaining_fleet_sections import cluster_sections, policy_sections
+from .explaining_policy import policy_explanation
 from .explaining_sections import object_sections
+from .inquiry_subjects import found_policies, is_cluster_noun, is_policy_noun
 from .kind_names import UnknownObjectError, found_object
 from .moments import Moment, moment_of
 from .passes import Outcome
@@ -42,9 +47,10 @@ def explain_and_show(log: Log, options: ExplainOptions) -> int:
     options = replace(options, seats=options.seats or log.level >= VERBOSE)
     with open_repository(log.repository, progress=log.transfer) as repository:
         moment = moment_of(repository, log, revision=options.rev, worktree=options.worktree)
-        if options.cluster:
-            _check_cluster(options.cluster, moment.outcome)
-        answer, sections = _object_answer(noun, name, moment, options)
+        try:
+            answer, sections = _answer(noun, name, moment, options)
+        except UnknownObjectError as error:
+            raise click.UsageError(str(error)) from error
     if options.output == "json":
         click.echo(as_json({"apiVersion": API_VERSION, **_origin(moment), **answer}), nl=False)
     else:
@@ -63,9 +69,39 @@ def parsed_words(words: tuple[str, ...]) -> tuple[str, str]:
     raise click.UsageError("say what to explain: KIND/NAME, cluster NAME or policy NAME")
 
 
-def _object_answer(
-    noun: str, name: str, moment: Moment, options: ExplainOptions
-) -> tuple[dict[str, Any], Iterable[Section]]:
+Answer = tuple[dict[str, Any], Iterable[Section]]
+"""An explanation as plain data and as sections."""
+
+
+def _answer(noun: str, name: str, moment: Moment, options: ExplainOptions) -> Answer:
+    if options.cluster:
+        _check_cluster(options.cluster, moment.outcome)
+    if is_cluster_noun(noun):
+        return _cluster_answer(name, moment.outcome)
+    if is_policy_noun(noun):
+        return _policy_answer(noun, name, moment.outcome, options.namespace)
+    return _object_answer(noun, name, moment, options)
+
+
+def _cluster_answer(name: str, outcome: Outcome) -> Answer:
+    if name in outcome.rendered.tree.disconnected:
+        sentence = "It left the source: nothing in it is read, written or pruned, and its folder stays as it was."
+        shown = Section(title=f"Cluster {name}", before=(sentence,))
+        return {"kind": "ClusterExplanation", "name": name, "disconnected": True}, [shown]
+    _check_cluster(name, outcome)
+    found = cluster_explanation(name, outcome.rendered)
+    return {"kind": "ClusterExplanation", **plain(found)}, cluster_sections(found)
+
+
+def _policy_answer(noun: str, name: str, outcome: Outcome, namespace: str) -> Answer:
+    desired = outcome.source.desired
+    policies = found_policies(noun, name, namespace, desired.policies)
+    found = [policy_explanation(policy, desired, outcome.rendered.built) for policy in policies]
+    sections = [each for policy in found for each in policy_sections(policy)]
+    return {"kind": "PolicyExplanation", "policies": [plain(each) for each in found]}, sections
+
+
+def _object_answer(noun: str, name: str, moment: Moment, options: ExplainOptions) -> Answer:
     ref = _found_ref(noun, name, moment.outcome, options.namespace)
     outcome = moment.outcome
     found = object_explanation(ref, outcome.source.desired, outcome.previous, outcome.rendered)
@@ -87,15 +123,14 @@ def _object_answer(
 def _found_ref(noun: str, name: str, outcome: Outcome, namespace: str) -> ObjectRef:
     along = (template for template, _ in outcome.rendered.namespaces)
     templates = {template.ref: template for template in (*along, *outcome.source.desired.templates)}
-    try:
-        return found_object(noun, name, namespace, templates.values())
-    except UnknownObjectError as error:
-        raise click.UsageError(str(error)) from error
+    return found_object(noun, name, namespace, templates.values())
 
 
 def _check_cluster(name: str, outcome: Outcome) -> None:
     if name not in outcome.rendered.built.index.index_by_name:
-        raise click.UsageError(f"the source has no cluster called {name!r}")
+        near = nearest(name, outcome.rendered.built.index.names)
+        hint = f"; did you mean {near!r}?" if near else ""
+        raise UnknownObjectError(f"the source has no cluster called {name!r}{hint}")
 
 
 def _origin(moment: Moment) -> dict[str, Any]:

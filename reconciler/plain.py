@@ -8,7 +8,6 @@ from typing import Any
 from overrides.explanation import Step
 from render.model import ObjectRef
 
-
 _LEFT_OUT = frozenset({"applied_placement"})
 
 
@@ -18,7 +17,7 @@ def as_json(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as plain data; empty texts, lists and None are left out of objects, as is the record of a placement.
+    """Return a value as plain data; empty texts and lists, None, and records of placements are left out.
 
     >>> plain(ObjectRef("apps", "Deployment", "shop", "web"))
     'Deployment.apps shop/web'
