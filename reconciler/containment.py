@@ -28,6 +28,8 @@ def contained(want: Any, live: Any, path: Path = ()) -> bool:
     if live is MISSING or live is None:
         return any(want == empty and type(want) is type(empty) for empty in _EMPTY) or _is_hollow(want)
     if isinstance(want, Mapping):
+        if not live:
+            return isinstance(live, Mapping) and _is_hollow(want)
         return isinstance(live, Mapping) and all(
             contained(value, live.get(key, MISSING), (*path, key)) for key, value in want.items()
         )
@@ -41,8 +43,10 @@ def contained(want: Any, live: Any, path: Path = ()) -> bool:
 
 
 def _is_hollow(want: Any) -> bool:
-    """Whether a mapping holds nothing but empty values, which the server leaves out altogether."""
-    return isinstance(want, Mapping) and all(contained(value, MISSING) for value in want.values())
+    """Whether a mapping holds nothing but empty mappings and lists, which the server leaves out altogether."""
+    return isinstance(want, Mapping) and all(
+        _is_hollow(value) or (isinstance(value, list) and not value) for value in want.values()
+    )
 
 
 def _same_scalar(want: Any, live: Any, path: Path) -> bool:

@@ -23,7 +23,8 @@ def server_side_applied(live: Manifest, body: Manifest, manager: str) -> tuple[M
     others = [item for item in entries if item is not own]
     causes = list(_conflicts(new, body, fields, others))
     for path in leaves((own or {"fieldsV1": {}})["fieldsV1"]):
-        if not covers(fields, path) and not any(covers(item["fieldsV1"], path) for item in others):
+        is_kept = covers(fields, path) and (path in set(leaves(fields)) or _value(body, path) is not None)
+        if not is_kept and not any(covers(item["fieldsV1"], path) for item in others):
             remove(new, path)
     for path in leaves(fields):
         if _value(new, path) != _value(body, path):
