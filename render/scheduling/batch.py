@@ -9,6 +9,7 @@ taken from it first. *Observed* capacity has it in, but for what was placed sinc
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from render.binding import Binding
 from render.bits import mask_where
@@ -27,6 +28,19 @@ Api = tuple[str, str]
 """An apiVersion and a kind."""
 
 
+class Step(NamedTuple):
+    """One binding of a pass, its deliberation (None: it is not ours to schedule) and its decision."""
+
+    binding: Binding
+    deliberation: Deliberation | None
+    decision: Decision
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether it was looked at and has no place, or not the one it should have."""
+        return self.decision.condition is not None and not self.decision.is_scheduled
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What else a pass has to do with the clusters.
@@ -41,7 +55,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduledBatch:
-    """The decisions of a pass, in the order they were taken, and the scheduler as they left it."""
+    """The decisions of a pass, in the order they were taken (refusals last), and the scheduler as they left it."""
 
     decisions: tuple[Decision, ...]
     scheduler: Scheduler
@@ -60,7 +74,7 @@ def schedule_all(
     """Decide every binding, in the pass' own order."""
     scheduler = Scheduler(index, options)
     steps = _steps(scheduler, tuple(bindings), surroundings or Surroundings())
-    return ScheduledBatch(decisions=tuple(decision for _, _, decision in steps), scheduler=scheduler)
+    return ScheduledBatch(decisions=tuple(step.decision for step in steps), scheduler=scheduler)
 
 
 def explain(
@@ -99,23 +113,49 @@ def _supposed(scheduler: Scheduler, binding: Binding) -> Deliberation:
     return replace(scheduler.deliberation(replace(binding, applied_placement=None)), trigger=Trigger.NONE)
 
 
-def _steps(
-    scheduler: Scheduler, bindings: Sequence[Binding], surroundings: Surroundings
-) -> Iterator[tuple[Binding, Deliberation | None, Decision]]:
-    """Decide one binding after the other; what a decision takes is taken when the next one is asked for."""
-    state, apis_by_crd = scheduler.state, surroundings.apis_by_crd
+def _steps(scheduler: Scheduler, bindings: Sequence[Binding], surroundings: Surroundings) -> Iterator[Step]:
+    """Decide one binding after the other; what a decision takes is taken when the next one is asked for.
+
+    What is refused is looked at again after all others, until nothing moves any more: then its message says what is
+    left when everybody has been served, which is also what the next pass will find.
+    """
+    apis_by_crd = surroundings.apis_by_crd
     _settle_in(scheduler, (*bindings, *surroundings.resting))
-    for binding in sorted(bindings, key=lambda each: (each.ref not in apis_by_crd, -each.priority, each.ref)):
-        deliberation = scheduler.deliberation(binding) if is_schedulable(binding) else None
-        decision = unchanged(binding) if deliberation is None else scheduler.decision(deliberation)
-        yield binding, deliberation, decision
-        success = deliberation and deliberation.success
-        if success and state.options.reserves_capacity and not isinstance(success.outcome, Refusal):
-            _take(scheduler, binding, _added(success.outcome, state.holdings.of(binding.targets).replicas))
-        _register(scheduler, binding, decision.targets)
-        for api in apis_by_crd.get(binding.ref, ()):
-            clusters = state.holdings.of(decision.targets).clusters
-            state.delivered_apis[api] = state.delivered_apis.get(api, 0) | clusters
+    left = sorted(bindings, key=lambda each: (each.ref not in apis_by_crd, -each.priority, each.ref))
+    while left:
+        refused: list[Step] = []
+        is_moving = False
+        for binding in left:
+            step = _step(scheduler, binding)
+            if step.is_refused:
+                refused.append(step)
+            else:
+                yield step
+                is_moving |= step.deliberation is not None and bool(step.deliberation.attempts)
+            _follow(scheduler, step, apis_by_crd.get(binding.ref, ()))
+        if not is_moving:
+            yield from refused
+            return
+        left = [step.binding for step in refused]
+
+
+def _step(scheduler: Scheduler, binding: Binding) -> Step:
+    if not is_schedulable(binding):
+        return Step(binding, None, unchanged(binding))
+    deliberation = scheduler.deliberation(binding)
+    return Step(binding, deliberation, scheduler.decision(deliberation))
+
+
+def _follow(scheduler: Scheduler, step: Step, apis: Collection[Api]) -> None:
+    """Let the rest of the pass know what a decision takes, where it goes and what it delivers."""
+    state, binding = scheduler.state, step.binding
+    success = step.deliberation and step.deliberation.success
+    if success and state.options.reserves_capacity and not isinstance(success.outcome, Refusal):
+        _take(scheduler, binding, _added(success.outcome, state.holdings.of(binding.targets).replicas))
+    _register(scheduler, binding, step.decision.targets)
+    for api in apis:
+        clusters = state.holdings.of(step.decision.targets).clusters
+        state.delivered_apis[api] = state.delivered_apis.get(api, 0) | clusters
 
 
 def _settle_in(scheduler: Scheduler, bindings: Iterable[Binding]) -> None:
