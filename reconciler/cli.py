@@ -21,6 +21,7 @@ COMMANDS = {
     "explain": "Say why an object is where it is.",
     "validate": "Check every file, policy and override of the source.",
     "reconcile": "Fetch, render, guard, commit and push - one pass.",
+    "apply": "Make clusters hold what a rendered commit says.",
     "status": "Show what the branches say about the fleet.",
     "verify": "Replay rendered commits and compare them byte for byte.",
     "doctor": "Check the repository, the remote and its branches.",

@@ -8,14 +8,14 @@ from render.errors import GitError, GuardRefused
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
 
 from .facts import Facts
-from .guard import Allowance, Removal, check_removals, removals
+from .guard import Removal, removals
 from .pipeline import Inputs, Rendered, render_pass
 from .previous import Previous
 from .publication import Publication
 from .reading import Source
 from .report import Log
 from .repository import RefUpdate, Repository
-from .trailers import ALLOW_REMOVAL, engine_version, rendered_trailers
+from .trailers import engine_version, rendered_trailers
 
 
 @dataclass(frozen=True)
@@ -77,35 +77,6 @@ def run_pass(repository: Repository, source: Source, previous: Previous | None, 
     with log.timed("render"):
         rendered = render_pass(inputs)
     return Outcome(repository=repository, source=source, previous=previous, rendered=rendered)
-
-
-def check_guards(outcome: Outcome, allowances: Iterable[Allowance]) -> None:
-    """Refuse a pass that takes too much away, unless the source or the caller says so."""
-    check_removals(outcome.removals, (*allowances, *source_allowances(outcome)))
-
-
-def source_allowances(outcome: Outcome) -> tuple[Allowance, ...]:
-    """Return what the source's commits since the previous pass allow to be removed."""
-    if outcome.previous is None or not outcome.source.commit:
-        return ()
-    found = []
-    for commit in commits_since(outcome.repository, outcome.previous.source, outcome.source.commit):
-        for text in outcome.repository.commit_info(commit).trailer(ALLOW_REMOVAL):
-            try:
-                found.append(Allowance.parse(text))
-            except ValueError:
-                continue
-    return tuple(found)
-
-
-def commits_since(repository: Repository, old: str, new: str, limit: int = 1000) -> tuple[str, ...]:
-    """Return the commits that came between two source commits, the newest first; at most ``limit``."""
-    found = []
-    for info in repository.history(new, limit):
-        if info.id == old:
-            break
-        found.append(info.id)
-    return tuple(found)
 
 
 def check_rewind(repository: Repository, previous: Previous | None, commit: str) -> None:

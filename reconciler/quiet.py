@@ -60,7 +60,8 @@ class Note:
 
 def answered_quietly(log: Log, repository: Repository, options: ReconcileOptions) -> int | None:
     """Answer without a pass when nothing is new since the last one; None when there is something to do."""
-    if options.rev or options.output != "text":
+    named = ("kubeconfig", "kubeconfigs", "in_cluster")
+    if options.rev or options.output != "text" or any(options.delivery.get(name) for name in named):
         return None
     note = read_note(repository)
     if note is None or standing_now(repository, note) != note.standing:

@@ -1,15 +1,19 @@
 """The options of ``argosy reconcile``, apart from what carries them out, which takes long to import."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReconcileOptions:
-    """The options of ``argosy reconcile``."""
+    """The options of ``argosy reconcile``; ``delivery`` are those of ``apply_options``."""
 
     rev: str = ""
     bootstrap: bool = False
     accept_rewind: bool = False
     allowed: tuple[str, ...] = ()
+    allowed_moves: tuple[str, ...] = ()
     dry_run: bool = False
     output: str = "text"
+    delivery: Mapping[str, Any] = field(default_factory=dict)

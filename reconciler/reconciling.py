@@ -8,14 +8,15 @@ import click
 from render.errors import ConfigError, GitError, SourceMoved
 
 from .facts import Facts
-from .passes import Outcome, check_guards, check_rewind, commit_outcome, run_pass
+from .guarding import Allowed, check_guards
+from .pass_delivery import apply_outcome, is_applying
+from .passes import Outcome, check_rewind, commit_outcome, run_pass
 from .presentation import problems_of
 from .previous import Previous
 from .publication import Publication, publication_of, source_remote
 from .quiet import Note, Standing
 from .reading import Source, read_facts, read_previous, read_source
 from .reconcile_options import ReconcileOptions
-from .rendering import parsed_allowances
 from .report import Log
 from .repository import Fetching, Repository
 from .repository.refs import head_branch
@@ -91,9 +92,15 @@ def _reconciled(repository: Repository, origin: Origin, options: ReconcileOption
         log.warning(str(warning))
     previous = _upgraded(publication, previous, source, options, log)
     outcome, commit = _committed(publication, source, previous, options, log)
-    if origin.ref and not options.dry_run:
+    worst = 1 if problems_of(outcome) else 0
+    if options.dry_run:
+        return worst
+    if is_applying(outcome, options):
+        tip = commit or (outcome.previous.commit if outcome.previous else "")
+        return apply_outcome(outcome, tip, publication, options, log) or worst
+    if origin.ref:
         _remember(outcome, origin, publication, commit)
-    return 1 if problems_of(outcome) else 0
+    return worst
 
 
 def current_previous(publication: Publication, branch: str, *, bootstrap: bool) -> Previous | None:
@@ -119,7 +126,7 @@ def _upgraded(
     outcome = run_pass(repository, before, previous, _facts(publication, source), log)
     if options.dry_run or not outcome.changed:
         return previous
-    check_guards(outcome, parsed_allowances(options.allowed))
+    check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))
     commit = commit_outcome(outcome, publication, branch)
     log.info("committed the engine upgrade", branch=branch, commit=str(commit)[:12], engine=engine_version())
     return read_previous(repository, str(commit))
@@ -134,7 +141,7 @@ def _committed(
 ) -> tuple[Outcome, str | None]:
     """Run the pass, commit it and say so; return it with the new commit, None when nothing changed."""
     outcome = run_pass(publication.repository, source, previous, _facts(publication, source), log)
-    check_guards(outcome, parsed_allowances(options.allowed))
+    check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))
     branch = source.desired.fleet.rendered_branch
     commit = None
     if not options.dry_run:

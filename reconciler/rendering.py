@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from .guard import Allowance
-from .passes import Outcome, check_guards, commit_outcome, run_pass
+from .guarding import Allowed, check_guards
+from .passes import Outcome, commit_outcome, run_pass
 from .presentation import Selection, problems_of, shown
 from .publication import Publication, publication_of
 from .reading import read_facts, read_previous, read_source
@@ -28,6 +29,7 @@ class RenderOptions:
     commit: bool = False
     bootstrap: bool = False
     allowed: tuple[str, ...] = ()
+    allowed_moves: tuple[str, ...] = ()
 
 
 def render_and_show(log: Log, options: RenderOptions) -> int:
@@ -67,7 +69,7 @@ def computed(repository: Repository, log: Log, options: RenderOptions) -> tuple[
 
 
 def _commit(outcome: Outcome, publication: Publication, options: RenderOptions, log: Log) -> None:
-    check_guards(outcome, parsed_allowances(options.allowed))
+    check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))
     branch = outcome.source.desired.fleet.rendered_branch
     here = Publication(repository=publication.repository)
     commit = commit_outcome(outcome, here, branch)
@@ -79,13 +81,7 @@ def _commit(outcome: Outcome, publication: Publication, options: RenderOptions, 
 
 def parsed_allowances(texts: tuple[str, ...]) -> tuple[Allowance, ...]:
     """Read ``--allow-removal`` values; a usage error names the one that is wrong."""
-    found = []
-    for text in texts:
-        try:
-            found.append(Allowance.parse(text))
-        except ValueError as error:
-            raise click.UsageError(f"--allow-removal {text!r}: write <cluster>=<count>, or *=<count>") from error
-    return tuple(found)
+    return Allowed.parse(texts, ()).removals
 
 
 def _warn_of_removals(outcome: Outcome, log: Log) -> None:

@@ -4,6 +4,7 @@ from typing import cast
 
 import click
 
+from reconciler.apply_options import split, with_delivery_options
 from reconciler.report import Log
 
 
@@ -18,21 +19,34 @@ from reconciler.report import Log
     metavar="CLUSTER=COUNT",
     help="Let so many objects leave a cluster (* for each).",
 )
+@click.option(
+    "--allow-movement",
+    "allowed_moves",
+    multiple=True,
+    metavar="OBJECT=COUNT",
+    help="Let so many replicas of a workload move (* for the fleet and each).",
+)
 @click.option("--dry-run", is_flag=True, help="Do everything but commit.")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+@with_delivery_options
 @click.pass_obj
 def command(log: Log, /, **options: object) -> int:
-    """Run one pass: fetch, render, guard, commit and push.
+    """Run one pass: fetch, render, guard, commit and push; apply where the fleet says how its clusters are reached.
 
-    A pass that changes nothing writes nothing. A pass that would remove too much at once commits nothing and exits
-    with 6; a source trailer 'Argosy-Allow-Removal: <cluster|*> <count>' or --allow-removal lets it go on.
+    That is, with clusters or kubeconfigs in argosy.yaml, or with --kubeconfig, --kubeconfigs or --in-cluster.
+
+    A pass that changes nothing writes nothing. A pass that would remove too much at once, or move more replicas than
+    argosy.yaml allows, commits nothing and exits with 6; a source trailer 'Argosy-Allow-Removal: <cluster|*> <count>'
+    or 'Argosy-Allow-Movement: <object|*> <count>', or the option of that name, lets it go on.
     """
     from reconciler.quiet import answered_quietly
     from reconciler.reconcile_options import ReconcileOptions
     from reconciler.repository import open_repository
 
+    delivery, options = split(options)
     allowed = cast("tuple[str, ...]", options.pop("allowed"))
-    chosen = ReconcileOptions(allowed=allowed, **options)  # type: ignore[arg-type]  # click checked them
+    moves = cast("tuple[str, ...]", options.pop("allowed_moves"))
+    chosen = ReconcileOptions(allowed=allowed, allowed_moves=moves, delivery=delivery, **options)  # type: ignore[arg-type]  # click checked them
     with open_repository(log.repository, progress=log.transfer) as repository:
         answered = answered_quietly(log, repository, chosen)
         if answered is not None:

@@ -27,6 +27,7 @@ _OUTPUTS = ("summary", "yaml", "json", "name")
 @click.option("--commit", is_flag=True, help="Commit the tree to the local rendered branch.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
 @click.option("--allow-removal", "allowed", multiple=True, metavar="CLUSTER=COUNT", help="Let so many objects leave.")
+@click.option("--allow-movement", "moves", multiple=True, metavar="OBJECT=COUNT", help="Let so many replicas move.")
 @click.pass_obj
 def command(log: Log, /, **options: object) -> int:
     """Compute what every cluster must hold.
@@ -38,5 +39,7 @@ def command(log: Log, /, **options: object) -> int:
     from reconciler.rendering import RenderOptions, render_and_show
 
     allowed = cast("tuple[str, ...]", options.pop("allowed"))
+    moves = cast("tuple[str, ...]", options.pop("moves"))
     clusters = cast("tuple[str, ...]", options.pop("clusters"))
-    return render_and_show(log, RenderOptions(allowed=allowed, clusters=clusters, **options))  # type: ignore[arg-type]  # click checked them
+    chosen = RenderOptions(allowed=allowed, allowed_moves=moves, clusters=clusters, **options)  # type: ignore[arg-type]  # click checked them
+    return render_and_show(log, chosen)
