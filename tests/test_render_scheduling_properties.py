@@ -14,6 +14,7 @@ from render.cluster import Cluster, ResourceSummary, Taint
 from render.cluster_index import ClusterIndex
 from render.model import TargetCluster
 from render.placement import Placement
+from render.resources import ReplicaRequirements
 from render.scheduling.batch import schedule_all
 from render.scheduling.decisions import Decision, recorded
 from render.scheduling.options import SchedulingOptions
@@ -33,7 +34,7 @@ from .schedulable import (
 
 NAMES = ("a1", "a2", "a3", "b1", "b2", "c1", "c2")
 DIVIDED = (DYNAMIC, AGGREGATED, EQUAL, static(a1=3, a2=2, b1=1))
-GROUPS = [
+GROUPS: list[dict[str, Any]] = [
     {"affinityName": "g1", "labelSelector": {"matchLabels": {"zone": "a"}}},
     {"affinityName": "g2", "exclude": ["a1", "b1"]},
 ]
@@ -173,7 +174,7 @@ def test_facts_alone_move_no_replica(seed: int) -> None:
         rules_of(walk.choice(scheduling), walk.choice(AFFINITIES), walk.choice(SPREADS)) for _ in range(6)
     ]
     bindings = [
-        a_binding(walk.randrange(12), each, name=f"w{number}", **({} if number else {"requirements": None}))
+        a_binding(walk.randrange(12), each, name=f"w{number}", requirements=ReplicaRequirements() if number else None)
         for number, each in enumerate(rules)
     ]
     now = decided(bindings, fleet({name: walk.randrange(16) for name in NAMES}, is_declared=bool(seed % 2)))
