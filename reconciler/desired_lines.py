@@ -8,7 +8,7 @@ from render.errors import Problem
 
 from .desired_documents import Found, Placed, ReadBlobs
 
-_BYTES_TO_SEARCH = 4 * 1024 * 1024
+_BYTES_TO_SEARCH = 2 * 1024 * 1024
 _LEAST_SEARCHES = 5
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.desired import Desired
@@ -295,6 +295,7 @@ def test_loading_changes_nothing_it_was_given() -> None:
     assert cache.values == before
 
 
+@settings(max_examples=15, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_files_decides_nothing(rng: random.Random) -> None:
     source = source_of({**quickstart(), "twice.yaml": CONFIG, "again.yaml": CONFIG, "bad.yaml": "kind: ["})
@@ -309,4 +310,4 @@ def test_a_big_file_full_of_mistakes_names_lines_for_the_first_few_only() -> Non
     loaded = load({"a.yaml": f"apiVersion: v1\nkind: List\nitems:\n{items}"})
     lines = [problem.line for problem in loaded.problems]
     assert len(lines) == 5_000
-    assert 0 < sum(line > 0 for line in lines) < 100
+    assert 0 < sum(line > 0 for line in lines) < 50
