@@ -79,7 +79,7 @@ def difference_of(comparison: Comparison) -> Difference:
     after = {binding.ref: binding for binding in head.rendered.built.bindings}
     templates = {template.ref for template in base.source.desired.templates}
     shared = {template.ref for template in head.source.desired.templates} & templates
-    files = changed_files(base.rendered.tree.clusters, head.rendered.tree.clusters, _tree_reader(comparison))
+    files = changed_files(base.rendered.tree.clusters, head.rendered.tree.clusters, tree_reader(comparison))
     objects = object_changes(files, _ref_by_path(comparison), Texts(_blobs(comparison, files)))
     movements = movements_between(before, after)
     replicas = replicas_by_cluster(before.values())
@@ -116,7 +116,7 @@ def _ref_by_path(comparison: Comparison) -> Mapping[str, ObjectRef]:
     return {"/".join(object_path(ref)): ref for ref in refs}
 
 
-def _tree_reader(comparison: Comparison) -> Callable[[bytes], Iterable[TreeEntry]]:
+def tree_reader(comparison: Comparison) -> Callable[[bytes], Iterable[TreeEntry]]:
     """Return what reads a tree of either side, or one that both keep from the previous commit."""
     made = comparison.base.rendered.tree.trees
 

@@ -10,6 +10,7 @@ from .difference import Difference
 from .difference_json import as_json
 from .difference_markdown import as_markdown
 from .difference_text import as_table, as_text
+from .guarding import Allowed, check_comparison
 from .memory import Memory
 from .report import Log
 from .repository import open_repository
@@ -25,15 +26,26 @@ class DiffOptions:
     stat: bool = False
     max_bytes: int = 60_000
     bootstrap: bool = False
+    check: bool = False
+    allowed: tuple[str, ...] = ()
+    allowed_moves: tuple[str, ...] = ()
 
 
 def diff_and_show(log: Log, options: DiffOptions, memory: Memory | None = None) -> int:
-    """Print what separates two revisions; return 1 when anything does."""
+    """Print what separates two revisions; return 1 when anything does.
+
+    With ``check`` the question is whether the change may be made: GuardRefused when a guard says no, 1 when something
+    finds no place any more, else 0.
+    """
+    allowed = Allowed.parse(options.allowed, options.allowed_moves)
     comparison = _comparison(log, options, memory or Memory())
     with log.timed("compare"):
         difference = difference_of(comparison)
     for text in shown(difference, options):
         click.echo(text, nl=False)
+    if options.check:
+        check_comparison(comparison, allowed)
+        return 1 if difference.misfits else 0
     return 0 if difference.is_empty else 1
 
 

@@ -8,6 +8,7 @@ PREVIOUS = "Argosy-Previous"
 VERSION = "Argosy-Version"
 NOW = "Argosy-Now"
 ALLOW_REMOVAL = "Argosy-Allow-Removal"
+ALLOW_MOVEMENT = "Argosy-Allow-Movement"
 
 
 @cache

@@ -1,11 +1,15 @@
 """``argosy diff``: what separates two revisions in every cluster, before it happens."""
 
+from typing import cast
+
 import click
 
 from reconciler.report import Log
 
 
-@click.command(epilog="Exit codes: 0 no difference; 1 a difference; 6 with --check, a guard refuses it.")
+@click.command(
+    epilog="Exit codes: 0 no difference; 1 a difference. With --check: 0 allowed; 1 a new problem; 6 refused."
+)
 @click.argument("base", default="HEAD")
 @click.argument("head", default="")
 @click.option("--stat", is_flag=True, help="One line for each cluster instead of everything.")
@@ -13,6 +17,9 @@ from reconciler.report import Log
 @click.option(
     "--max-bytes", type=click.IntRange(min=2000), default=60_000, show_default=True, help="The longest markdown."
 )
+@click.option("--check", is_flag=True, help="Ask the guards whether the change may be made: 0 yes, 6 no.")
+@click.option("--allow-removal", "removals", multiple=True, metavar="CLUSTER=COUNT", help="Let so many objects leave.")
+@click.option("--allow-movement", "moves", multiple=True, metavar="OBJECT=COUNT", help="Let so many replicas move.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
 @click.pass_obj
 def command(log: Log, /, **options: object) -> int:
@@ -25,4 +32,6 @@ def command(log: Log, /, **options: object) -> int:
     """
     from reconciler.differing import DiffOptions, diff_and_show
 
-    return diff_and_show(log, DiffOptions(**options))  # type: ignore[arg-type]  # click checked them
+    allowed = cast("tuple[str, ...]", options.pop("removals"))
+    moves = cast("tuple[str, ...]", options.pop("moves"))
+    return diff_and_show(log, DiffOptions(allowed=allowed, allowed_moves=moves, **options))  # type: ignore[arg-type]  # click checked them

@@ -215,6 +215,11 @@ class Repository:
 
         return self.commit_infos(history_ids(self.git, self.resolve(revision), limit))
 
+    def commits_between(self, old: str, new: str, limit: int) -> tuple[CommitInfo, ...]:
+        """Return the commits that lead to ``new`` and not to ``old``, the newest first."""
+        ids = self.git.text("rev-list", f"--max-count={limit}", "--end-of-options", new, f"^{old}")
+        return self.commit_infos(ids.split())
+
     def dirty_paths(self) -> tuple[str, ...]:
         """Return the paths of the work tree that the last commit does not hold as they are."""
         from .porcelain import dirty_files

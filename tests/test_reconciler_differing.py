@@ -1,0 +1,426 @@
+"""``argosy diff`` on real repositories: what a change does, in every form, and whether the guards allow it."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.build import (
+    Repository,
+    a_cluster,
+    a_config_map,
+    a_deployment,
+    a_policy,
+    argosy,
+    on_clusters,
+    weighted,
+)
+
+CANARY = "c4n4ry-token"
+
+
+def an_image_override(tag: str) -> dict[str, Any]:
+    image = [{"component": "Tag", "operator": "replace", "value": tag}]
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "OverridePolicy",
+        "metadata": {"name": "canary", "namespace": "default"},
+        "spec": {
+            "resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment"}],
+            "overrideRules": [
+                {"targetCluster": {"clusterNames": ["oslo"]}, "overriders": {"imageOverrider": image}},
+            ],
+        },
+    }
+
+
+def a_secret(value: str) -> dict[str, Any]:
+    metadata = {"name": "token", "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": {"token": value}}
+
+
+def a_spread(clusters: int) -> dict[str, Any]:
+    """A placement by dynamic weights over at most so many clusters."""
+    return {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": clusters}]}
+
+
+def a_fleet(**changed: Any) -> dict[str, Any]:
+    """Three clusters, a workload by weights, one everywhere, and two policies for the same ConfigMap."""
+    config_map = [{"apiVersion": "v1", "kind": "ConfigMap"}]
+    fleet = {
+        "clusters/bern.yaml": a_cluster("bern", region="eu"),
+        "clusters/oslo.yaml": a_cluster("oslo", region="eu"),
+        "clusters/lima.yaml": a_cluster("lima", region="sa"),
+        "nginx.yaml": a_deployment(replicas=8),
+        "weights.yaml": a_policy(placement={"replicaScheduling": weighted(bern=1, oslo=1, lima=2)}),
+        "cache.yaml": a_deployment("cache", replicas=1),
+        "everywhere.yaml": a_policy(
+            "everywhere",
+            selectors=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "cache"}],
+            placement=a_spread(3),
+        ),
+        "settings.yaml": a_config_map("settings", mode="fast"),
+        "first.yaml": a_policy("first", selectors=config_map, priority=2, placement=on_clusters("bern", "oslo")),
+        "second.yaml": a_policy("second", selectors=config_map, priority=1, placement=on_clusters("lima", "oslo")),
+    }
+    return {**fleet, **{f"{name}.yaml": content for name, content in changed.items()}}
+
+
+@pytest.fixture
+def repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
+    made = Repository.create(tmp_path / "fleet")
+    made.commit(a_fleet())
+    assert argosy(made, capsys, "reconcile", "--bootstrap").code == 0
+    return made
+
+
+class Edit(NamedTuple):
+    why: str
+    files: dict[str, Any]
+    said: str
+
+
+EDITS = [
+    Edit("a file nothing reads", {"notes.txt": "hello"}, "no difference\n"),
+    Edit(
+        "a weight",
+        {"weights.yaml": a_policy(placement={"replicaScheduling": weighted(bern=1, oslo=2, lima=1)})},
+        (
+            "2 clusters change, 1 object changed, 2 of 11 replicas move\n"
+            "\nOBJECTS\n"
+            "  ~ 1 by its replicas\n"
+            "\nREPLICAS\n"
+            "  Deployment.apps default/nginx: 8 replicas, 2 moved\n"
+            "      lima 4 -> 2, oslo 2 -> 4\n"
+        ),
+    ),
+    Edit(
+        "a cluster joins",
+        {"clusters/kyiv.yaml": a_cluster("kyiv", region="eu")},
+        "1 cluster joins\n\nCLUSTERS\n  + kyiv\n",
+    ),
+    Edit(
+        "a cluster leaves: its replicas go elsewhere, its objects stay",
+        {"clusters/lima.yaml": None},
+        (
+            "1 cluster is disconnected, 3 clusters change, 1 object changed, 4 of 11 replicas move\n"
+            "\nCLUSTERS\n"
+            "  - lima: disconnected, keeps what it holds\n"
+            "\nOBJECTS\n"
+            "  ~ 1 by its replicas\n"
+            "\nREPLICAS\n"
+            "  Deployment.apps default/cache: 3 -> 2 replicas, 0 moved\n"
+            "      lima 1 -> 0\n"
+            "  Deployment.apps default/nginx: 8 replicas, 4 moved\n"
+            "      bern 2 -> 4, lima 4 -> 0, oslo 2 -> 4\n"
+        ),
+    ),
+    Edit(
+        "a spread is tightened",
+        {
+            "everywhere.yaml": a_policy(
+                "everywhere",
+                selectors=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "cache"}],
+                placement=a_spread(2),
+            )
+        },
+        (
+            "1 cluster changes, 1 object removed\n"
+            "\nOBJECTS\n"
+            "  - Deployment.apps default/cache in oslo\n"
+            "\nREPLICAS\n"
+            "  Deployment.apps default/cache: 3 -> 2 replicas, 0 moved\n"
+            "      oslo 1 -> 0\n"
+        ),
+    ),
+    Edit(
+        "an image override",
+        {"canary.yaml": an_image_override("2.0")},
+        (
+            "1 cluster changes, 2 objects changed\n"
+            "\nOBJECTS\n"
+            "  ~ Deployment.apps default/cache in oslo\n"
+            '      spec.template.spec.containers[cache].image: "nginx:1.29" -> "nginx:2.0"\n'
+            "  ~ Deployment.apps default/nginx in oslo\n"
+            '      spec.template.spec.containers[nginx].image: "nginx:1.29" -> "nginx:2.0"\n'
+        ),
+    ),
+    Edit(
+        "a policy takes over by priority",
+        {
+            "second.yaml": a_policy(
+                "second",
+                selectors=[{"apiVersion": "v1", "kind": "ConfigMap"}],
+                priority=3,
+                placement=on_clusters("lima", "oslo"),
+            )
+        },
+        (
+            "2 clusters change, 1 object added, 1 object removed, 1 object changes hands\n"
+            "\nOBJECTS\n"
+            "  + ConfigMap default/settings in lima\n"
+            "  - ConfigMap default/settings in bern\n"
+            "\nPOLICIES\n"
+            "  ConfigMap default/settings: PropagationPolicy default/first -> PropagationPolicy default/second\n"
+        ),
+    ),
+    Edit(
+        "an image in the template",
+        {"nginx.yaml": a_deployment(replicas=8, image="nginx:1.30")},
+        (
+            "3 clusters change, 1 object changed\n"
+            "\nOBJECTS\n"
+            "  ~ Deployment.apps default/nginx in all 3 clusters\n"
+            '      spec.template.spec.containers[nginx].image: "nginx:1.29" -> "nginx:1.30"\n'
+        ),
+    ),
+    Edit(
+        "a policy that nothing satisfies",
+        {"weights.yaml": a_policy(placement=on_clusters("nowhere"))},
+        (
+            "3 clusters change, 1 object removed, 1 new problem\n"
+            "\nOBJECTS\n"
+            "  - Deployment.apps default/nginx in all 3 clusters\n"
+            "\nREPLICAS\n"
+            "  Deployment.apps default/nginx: 8 -> 0 replicas, 0 moved\n"
+            "      bern 2 -> 0, lima 4 -> 0, oslo 2 -> 0\n"
+            "\nPROBLEMS\n"
+            "  Deployment.apps default/nginx: NoClusterFit: 0/3 clusters are available:"
+            " 3 cluster(s) did not match the placement cluster affinity constraint.\n"
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.why)
+def test_a_change_is_told_in_words(edit: Edit, repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    repository.write(edit.files)
+    ended = argosy(repository, capsys, "-q", "diff")
+    base = repository.git("rev-parse", "HEAD")
+    assert ended == (0 if edit.said == "no difference\n" else 1, f"{base[:12]}..work tree: {edit.said}", "")
+    repository.commit({}, edit.why)
+    assert argosy(repository, capsys, "-q", "diff", "HEAD~1", "HEAD").out.partition(": ")[2] == edit.said
+
+
+def test_a_line_for_each_cluster(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    repository.write({"weights.yaml": a_policy(placement={"replicaScheduling": weighted(bern=1, oslo=2, lima=1)})})
+    assert argosy(repository, capsys, "diff", "--stat").out == (
+        "CLUSTER   ADDED   CHANGED   REMOVED   REPLICAS\n"
+        "lima      +0      ~1        -0        5 -> 3\n"
+        "oslo      +0      ~1        -0        3 -> 5\n"
+        "2 clusters change, 1 object changed, 2 of 11 replicas move\n"
+    )
+
+
+def test_the_json_is_of_a_stable_shape(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    base, rendered = repository.git("rev-parse", "HEAD"), repository.git("rev-parse", "argosy/rendered")
+    head = repository.commit(
+        {
+            "canary.yaml": an_image_override("2.0"),
+            "weights.yaml": a_policy(placement={"replicaScheduling": weighted(bern=2, oslo=1, lima=1)}),
+            "cache.yaml": None,
+        }
+    )
+    nginx = {"group": "apps", "kind": "Deployment", "namespace": "default", "name": "nginx"}
+    cache = {**nginx, "name": "cache"}
+    field = {
+        "path": "spec.template.spec.containers[nginx].image",
+        "operator": "replace",
+        "before": "nginx:1.29",
+        "after": "nginx:2.0",
+    }
+    everywhere = ["bern", "lima", "oslo"]
+    assert json.loads(argosy(repository, capsys, "diff", "-o", "json", base, head).out) == {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "Difference",
+        "base": base,
+        "head": head,
+        "previous": rendered,
+        "different": True,
+        "summary": {
+            "text": "3 clusters change, 1 object changed, 1 object removed, 2 of 11 replicas move",
+            "clusters": 3,
+            "added": 0,
+            "changed": 1,
+            "removed": 1,
+            "takeovers": 0,
+            "replicas": 11,
+            "moved": 2,
+            "problems": 0,
+        },
+        "clusters": [
+            {"name": "bern", "added": 0, "changed": 1, "removed": 1, "replicas": {"before": 3, "after": 4}},
+            {"name": "lima", "added": 0, "changed": 1, "removed": 1, "replicas": {"before": 5, "after": 2}},
+            {"name": "oslo", "added": 0, "changed": 1, "removed": 1, "replicas": {"before": 3, "after": 2}},
+        ],
+        "joined": [],
+        "disconnected": [],
+        "objects": [
+            {"object": cache, "action": "removed", "clusters": everywhere, "fields": []},
+            {"object": nginx, "action": "changed", "clusters": ["bern", "lima"], "fields": []},
+            {"object": nginx, "action": "changed", "clusters": ["oslo"], "fields": [field]},
+        ],
+        "takeovers": [],
+        "movements": [
+            {
+                "object": cache,
+                "before": 3,
+                "after": 0,
+                "moved": 0,
+                "clusters": [{"name": name, "before": 1, "after": 0} for name in everywhere],
+            },
+            {
+                "object": nginx,
+                "before": 8,
+                "after": 8,
+                "moved": 2,
+                "clusters": [{"name": "bern", "before": 2, "after": 4}, {"name": "lima", "before": 4, "after": 2}],
+            },
+        ],
+        "problems": [],
+        "solved": [],
+    }
+
+
+@pytest.mark.parametrize("output", ["text", "json", "markdown"])
+def test_a_secret_is_never_shown(output: str, repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    policy = a_policy("secrets", selectors=[{"apiVersion": "v1", "kind": "Secret"}], placement=on_clusters("bern"))
+    repository.commit({"secret.yaml": a_secret(f"{CANARY}-1"), "secrets.yaml": policy})
+    repository.write({"secret.yaml": a_secret(f"{CANARY}-2")})
+    ended = argosy(repository, capsys, "diff", "-o", output)
+    assert "(hidden)" in ended.out
+    assert CANARY not in ended.out + ended.err
+
+
+def test_what_is_wrong_is_told_with_its_side(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    base = repository.commit({"weights.yaml": {**a_policy(), "spec": {}}})
+    repository.write(a_fleet())
+    assert argosy(repository, capsys, "diff") == (
+        3,
+        "",
+        (
+            "weights.yaml:6: spec.resourceSelectors: required, but missing\n"
+            f"1 problem in commit {base[:12]}; nothing was compared\n"
+        ),
+    )
+
+
+def test_without_a_past_it_must_be_meant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hub = Repository.create(tmp_path / "hub")
+    hub.commit(a_fleet())
+    hub.git("clone", "-q", "--single-branch", str(hub.path), str(tmp_path / "clone"))
+    clone = Repository(tmp_path / "clone")
+    assert argosy(clone, capsys, "diff").code == 4
+    assert argosy(clone, capsys, "diff", "--bootstrap").code == 0
+
+
+GUARD = {
+    "apiVersion": "argosy.dev/v1alpha1",
+    "kind": "Fleet",
+    "spec": {
+        "movementGuard": {
+            "fleet": {"replicas": 1},
+            "workload": {"percent": 20},
+            "minimumClusters": 3,
+            "pinned": [{"kind": "Deployment", "name": "nginx", "clusters": ["oslo"]}],
+        }
+    },
+}
+MOVED = {"weights.yaml": a_policy(placement={"replicaScheduling": weighted(bern=1, lima=1)})}
+REFUSAL = (
+    "this change moves too much at once; nothing was committed\n"
+    "  the fleet: 2 of 11 replicas move (more than 1)\n"
+    "  Deployment.apps default/nginx: 2 of 8 replicas move (more than 20 %): bern 2 -> 4, oslo 2 -> 0\n"
+    "  Deployment.apps default/nginx: in 2 clusters, at least 3 are asked for\n"
+    "  Deployment.apps default/nginx: leaves oslo, where it is pinned\n"
+    "  hint: if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Movement: * 2',"
+    " 'Argosy-Allow-Movement: Deployment.apps default/nginx 2', or pass --allow-movement\n"
+)
+ALLOWED = "Move nginx\n\nArgosy-Allow-Movement: * 2\nArgosy-Allow-Movement: Deployment.apps default/nginx 2"
+
+
+@pytest.fixture
+def guarded(repository: Repository, capsys: pytest.CaptureFixture[str]) -> Repository:
+    repository.commit({"argosy.yaml": GUARD})
+    assert argosy(repository, capsys, "reconcile").code == 0
+    return repository
+
+
+def test_too_much_movement_is_refused_before_the_commit(
+    guarded: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guarded.commit(MOVED)
+    before = guarded.git("rev-parse", "argosy/rendered")
+    assert argosy(guarded, capsys, "reconcile") == (6, "", REFUSAL)
+    assert argosy(guarded, capsys, "render", "--commit") == (6, "", REFUSAL)
+    assert argosy(guarded, capsys, "reconcile", "--allow-movement", "*=99").code == 6
+    assert guarded.git("rev-parse", "argosy/rendered") == before
+    allowed = ["--allow-movement", "*=2", "--allow-movement", "Deployment.apps default/nginx=2"]
+    assert argosy(guarded, capsys, "reconcile", *allowed).code == 0
+    assert guarded.git("rev-parse", "argosy/rendered~1") == before
+
+
+def test_a_trailer_of_the_source_allows_movement(guarded: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    guarded.commit(MOVED, ALLOWED)
+    guarded.commit({"notes.txt": "later"})
+    assert argosy(guarded, capsys, "reconcile").code == 0
+
+
+def test_a_trailer_is_for_its_own_change(guarded: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    guarded.commit({"nginx.yaml": a_deployment(replicas=8, image="nginx:1.30")}, ALLOWED)
+    assert argosy(guarded, capsys, "reconcile").code == 0
+    guarded.commit(MOVED)
+    assert argosy(guarded, capsys, "reconcile") == (6, "", REFUSAL)
+
+
+def test_a_check_asks_the_guards(guarded: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    guarded.write(MOVED)
+    refused = argosy(guarded, capsys, "diff", "--stat", "--check")
+    assert [refused.code, refused.out.splitlines()[-1], refused.err] == [
+        6,
+        "2 clusters change, 1 object changed, 1 object removed, 2 of 11 replicas move",
+        REFUSAL,
+    ]
+    guarded.commit({}, ALLOWED)
+    assert argosy(guarded, capsys, "diff", "--check", "HEAD~1", "HEAD").code == 0
+
+
+def test_trailers_of_the_base_allow_nothing(guarded: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """The other branch moved on: what it allowed itself is no word about this one."""
+    guarded.git("checkout", "-q", "-b", "change")
+    guarded.commit(MOVED)
+    guarded.git("checkout", "-q", "main")
+    guarded.commit({"notes.txt": "meanwhile"}, ALLOWED)
+    assert argosy(guarded, capsys, "diff", "--check", "main", "change").code == 6
+
+
+def test_both_guards_speak_at_once(guarded: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    guarded.commit({**MOVED, "cache.yaml": None, "settings.yaml": None})
+    ended = argosy(guarded, capsys, "reconcile")
+    assert [line for line in ended.err.splitlines() if not line.startswith("  ")] == [
+        "this change removes too much at once; nothing was committed",
+        "this change moves too much at once; nothing was committed",
+    ]
+    assert [line.partition("'")[2][:22] for line in ended.err.splitlines() if "hint:" in line] == [
+        "Argosy-Allow-Removal: ",
+        "Argosy-Allow-Movement:",
+    ]
+
+
+def test_a_change_that_leaves_something_without_a_place_fails_the_check(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.write({"weights.yaml": a_policy(placement=on_clusters("nowhere"))})
+    allowed = ["--allow-removal", "*=9"]
+    assert argosy(repository, capsys, "diff", "--check", *allowed).code == 1
+    repository.write(a_fleet(nginx=a_deployment(replicas=8, image="nginx:1.30")))
+    assert argosy(repository, capsys, "diff", "--check").code == 0
+
+
+def test_a_malformed_option_is_a_wrong_command_line(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = argosy(repository, capsys, "diff", "--check", "--allow-movement", "everything")
+    assert (ended.code, ended.err.splitlines()[-1]) == (
+        2,
+        "Error: --allow-movement 'everything': write <object>=<count>, or *=<count>",
+    )
