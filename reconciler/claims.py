@@ -15,6 +15,7 @@ from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.pruning import pruned
 from render.matching import Match, MatchOptions, NoPolicyReason, PolicyIndex
 from render.matching_binding import interpreted_workload, make_binding
+from render.matching_exclusions import exclusions_of
 from render.model import ObjectRef, Template
 
 from .desired import Desired
@@ -56,7 +57,10 @@ def _priorities(templates: Iterable[Template]) -> Mapping[str, int]:
 
 def claim_templates(desired: Desired, interpreter: Interpreter, previous: Mapping[ObjectRef, Binding]) -> Claims:
     """Match every template and make its binding."""
-    policies, options = policy_index(desired), MatchOptions(claims=desired.fleet.claims)
+    policies, options = (
+        policy_index(desired),
+        MatchOptions(claims=desired.fleet.claims, exclusions=exclusions_of(desired.fleet)),
+    )
     bindings, released, failed, unmatched = [], [], [], []
     matches: dict[ObjectRef, Match] = {}
     for template in desired.templates:

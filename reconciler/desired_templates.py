@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from render.admission.findings import Findings
-from render.matching_exclusions import CLAIMED_BY, Exclusions
+from render.fleet import Fleet
+from render.matching_exclusions import CLAIMED_BY, exclusions_of
 from render.model import Manifest, ObjectRef, Template, group_of
 
 from .desired_documents import Found, Placed
@@ -38,9 +39,9 @@ class Templates:
     warnings: list[Found] = field(default_factory=list)
 
 
-def load_templates(places: Iterable[Placed], *, is_namespaced: IsNamespaced, default_namespace: str) -> Templates:
-    """Check each manifest, settle its namespace and leave out what Karmada never propagates."""
-    loaded, exclusions = Templates(), Exclusions()
+def load_templates(places: Iterable[Placed], *, is_namespaced: IsNamespaced, fleet: Fleet) -> Templates:
+    """Check each manifest, settle its namespace and leave out what is never propagated."""
+    loaded, exclusions = Templates(), exclusions_of(fleet)
     for place in places:
         findings = Findings()
         check_identity(place.manifest, findings)
@@ -49,7 +50,7 @@ def load_templates(places: Iterable[Placed], *, is_namespaced: IsNamespaced, def
             loaded.problems += (Found(place, problem) for problem in findings.problems)
             continue
         is_inside = is_namespaced(group_of(place.manifest["apiVersion"]), place.manifest["kind"])
-        manifest = with_namespace(place.manifest, is_namespaced=is_inside, default=default_namespace)
+        manifest = with_namespace(place.manifest, is_namespaced=is_inside, default=fleet.default_namespace)
         template = template_of(place, manifest)
         if is_inside is False and manifest is not place.manifest:
             loaded.warnings.append(place.found("metadata.namespace", _LEFT_OUT))

@@ -10,17 +10,17 @@ Nothing here reads anything but blobs through the function it is given.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from render.errors import InputError, Problem
 from render.fleet import Permission
 
 from .desired import Desired
-from .desired_checks import absent_clusters, doubles, secrets, unknown_scopes
+from .desired_checks import absent_clusters, conflicting_customizations, doubles, secrets, unknown_scopes
 from .desired_documents import IGNORE_HINT, Contents, Found, ParseCache, ReadBlobs, load_manifests
 from .desired_fleet import FleetSource, load_fleet
 from .desired_karmada import KarmadaObjects, load_karmada
-from .desired_lines import Lines
+from .desired_lines import Lines, PlacedLines
 from .desired_roles import Roles, sorted_by_role
 from .desired_templates import Templates, load_templates, load_webhooks
 from .facts import Facts
@@ -32,10 +32,14 @@ NO_FACTS: Facts = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """What could be made of a source: the values of all that is right, and every problem of the rest, sorted."""
+    """What could be made of a source: the values of all that is right, and every problem of the rest, sorted.
+
+    ``lines`` find where fields stand, for whoever has more to say; None when there was nothing to load.
+    """
 
     desired: Desired
     problems: tuple[Problem, ...] = ()
+    lines: PlacedLines | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,19 +92,21 @@ def load_source(
     parts, lines = _parts(home, selection, contents, facts), Lines(read)
     problems = tuple(sorted((*_file_problems(parts), *lines.located(_problems(parts, lines)))))
     warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located(_warnings(parts)))))
-    return Loaded(desired=_desired(parts, warnings), problems=problems)
+    places = {(place.file.path, place.number): place for place in contents.manifests}
+    found = PlacedLines(Lines(read), places)
+    return Loaded(desired=_desired(parts, warnings), problems=problems, lines=found)
 
 
 def _parts(home: FleetSource, selection: Selection, contents: Contents, facts: Facts) -> _Parts:
-    roles, namespace = sorted_by_role(contents.manifests, home), home.fleet.default_namespace
+    roles = sorted_by_role(contents.manifests, home)
     scopes = Scopes.of((place.manifest for place in roles.templates), facts, home.fleet)
     return _Parts(
         home=home,
         selection=selection,
         contents=contents,
         roles=roles,
-        karmada=load_karmada(roles.admitted, default_namespace=namespace),
-        templates=load_templates(roles.templates, is_namespaced=scopes.is_namespaced, default_namespace=namespace),
+        karmada=load_karmada(roles.admitted, default_namespace=home.fleet.default_namespace),
+        templates=load_templates(roles.templates, is_namespaced=scopes.is_namespaced, fleet=home.fleet),
         webhooks=load_webhooks(roles.webhooks),
     )
 
@@ -113,6 +119,7 @@ def _problems(parts: _Parts, lines: Lines) -> Iterator[Found]:
     placed = (*templates.placed, *webhooks.placed)
     yield from doubles([*((str(template.ref), place) for template, place in placed), *karmada.admitted], lines)
     yield from unknown_scopes(templates.unscoped, karmada.policies)
+    yield from conflicting_customizations(karmada.customizations, [place for _, place in karmada.admitted])
     if parts.home.fleet.secrets is Permission.REFUSE:
         yield from secrets(templates.placed, is_refused=True)
 

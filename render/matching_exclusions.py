@@ -1,8 +1,9 @@
 """What Karmada never propagates, whatever the policies say: its own objects, events, leases, system namespaces."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from .fleet import Fleet
 from .model import Template
 
 CLAIMED_BY = "resourcetemplate.karmada.io/claimed-by"
@@ -58,6 +59,12 @@ class Exclusions:
         if namespace in SYSTEM_NAMESPACES or namespace.startswith("karmada-es-"):
             return True
         return any(re.fullmatch(pattern, namespace) for pattern in self.namespaces)
+
+
+def exclusions_of(fleet: Fleet) -> Exclusions:
+    """Return what a fleet never propagates: the fixed list, and what its settings add."""
+    parsed = parse_exclusions(";".join(fleet.skipped_apis))
+    return replace(parsed, namespaces=fleet.skipped_namespaces)
 
 
 def parse_exclusions(apis: str, namespaces: str = "kube-.*") -> Exclusions:

@@ -264,6 +264,22 @@ def test_settings_of_the_fleet_hold_for_what_it_loads() -> None:
     )
 
 
+def test_what_a_fleet_skips_is_left_out_by_name_and_what_it_does_not_is_not() -> None:
+    spec = "spec:\n  skippedAPIs: [v1/ConfigMap]\n  skippedNamespaces: [internal-.*]\n"
+    fleet = f"apiVersion: argosy.dev/v1alpha1\nkind: Fleet\n{spec}"
+    names = ("shop", "kube-system", "internal-tools")
+    files = {f"{name}.yaml": DEPLOYMENT.replace("namespace: shop", f"namespace: {name}") for name in names}
+    desired = load({**files, "argosy.yaml": fleet, "config.yaml": CONFIG}).desired
+    assert [template.ref.namespace for template in desired.templates] == ["kube-system", "shop"]
+    assert [(warning.path, warning.message) for warning in desired.warnings] == [
+        ("config.yaml", "ConfigMap default/settings is left out: v1 ConfigMap is never propagated"),
+        (
+            "internal-tools.yaml",
+            "Deployment.apps internal-tools/web is left out: nothing in the namespace internal-tools is propagated",
+        ),
+    ]
+
+
 def test_a_cached_load_reads_nothing_and_says_the_same() -> None:
     files, cache = quickstart(), Memory()
     cold = load(files, cache=cache)
