@@ -96,6 +96,17 @@ def test_without_reserving_every_binding_sees_all_the_room() -> None:
     assert {target.name for decision in batch.decisions for target in decision.targets} == {"us"}
 
 
+def test_a_refusal_says_what_is_left_when_all_others_are_served() -> None:
+    rules = a_placement(DYNAMIC)
+    batch = schedule_all((a_binding(2, rules, name="a"), a_binding(1, rules, name="b")), with_room(m=1))
+    assert by_name(batch) == {"b": {"m": 1}, "a": {}}
+    condition = batch.decisions[1].condition
+    assert condition is not None
+    assert condition.message == (
+        "failed to assign replicas: failed to scale up: Clusters available replicas 0 are not enough to schedule."
+    )
+
+
 def test_what_rests_holds_its_room() -> None:
     resting = a_binding(7, a_placement(DYNAMIC), targets(a=7), name="released", policy="")
     batch = schedule_all(
@@ -242,6 +253,15 @@ def test_duplicated_workloads_keep_their_region_when_another_gets_roomier() -> N
 def test_they_are_added_to_where_constraints_leave_room() -> None:
     binding = a_binding(3, a_placement(DUPLICATED, **REGIONS), targets(a1=3))
     assert moved(binding, in_regions(a1=1, a2=1, a3=2, b1=9)) == {"a1": 3, "a3": 3}
+
+
+def test_one_cluster_of_each_region_is_kept_even_beyond_the_maximum_of_clusters() -> None:
+    spread = [
+        {"spreadByField": "region", "minGroups": 2, "maxGroups": 2},
+        {"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1},
+    ]
+    binding = a_binding(3, a_placement(DUPLICATED, spreadConstraints=spread), targets(a1=3, b1=3))
+    assert moved(binding, in_regions(a1=0, b1=0, c1=9, c2=9)) == {"a1": 3, "b1": 3}
 
 
 def test_within_a_maximum_of_clusters_nothing_changes_by_room() -> None:

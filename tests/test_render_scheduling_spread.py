@@ -86,6 +86,7 @@ BY_CLUSTER = [
     ByCluster("the evicted one is no better", {"m1": 1, "m2": 50, "m3": 40}, (2, 2), 90, ["m3", "m2"]),
     ByCluster("maxGroups omitted selects none", THREE, (1, 0), None, []),
     ByCluster("and has room for none", THREE, (1, 0), 5, NO_ROOM.format(0)),
+    ByCluster("an equal one is no better", {"m1": 1, "m2": 5, "m3": 5}, (2, 2), 10, ["m3", "m2"]),
     ByCluster("as many as allowed, though fewer would do", THREE, (1, 3), 10, ["m1", "m2", "m3"]),
 ]
 
