@@ -4,8 +4,8 @@ Aggregated discovery answers in two requests; an older server is asked group by 
 *unavailable*: its kinds are unknown, which is never the same as gone.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
@@ -74,11 +74,6 @@ class Discovery:
         """The served ``(apiVersion, kind)`` pairs, as the scheduler's API filter reads them."""
         return frozenset(self.resources)
 
-    def extended(self, resources: Iterable[Resource]) -> "Discovery":
-        """Return this discovery with what was found out since."""
-        added = {(item.api_version, item.kind): item for item in resources}
-        return replace(self, resources={**self.resources, **added})
-
 
 def discover(client: Client) -> Discovery | Failure:
     """Ask a cluster what it serves."""
@@ -95,12 +90,6 @@ def discover(client: Client) -> Discovery | Failure:
         if failure:
             return failure
     return Discovery(resources=found, unavailable=frozenset(unavailable))
-
-
-def discover_group(client: Client, api_version: str) -> tuple[Resource, ...] | Failure:
-    """Ask for the kinds of one group and version, as after a CRD was established."""
-    answer = client.send(Request(method="GET", path=_version_path(api_version)))
-    return answer if isinstance(answer, Failure) else _listed(answer, api_version)
 
 
 def _read_aggregated(

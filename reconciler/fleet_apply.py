@@ -26,8 +26,6 @@ from .plan_values import ClusterDesired, Plan, PlanOptions
 OpenClient = Callable[[str, float], Client | Failure]
 """How to get at a cluster: its name, and the moment on the clock by which all must be over."""
 
-_GRACE_SECONDS = 2.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterJob:
@@ -57,7 +55,8 @@ def _write_anyway(_plan: Plan) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetOptions:
-    """How to go over a fleet. ``timeout`` is each cluster's own, in seconds.
+    """How to go over a fleet. ``timeout`` is each cluster's own, in seconds; its client ends
+    with it, and ``grace`` later it is given up whatever it is at.
 
     ``is_observing``: only look and plan. ``before_writing`` is called before a cluster's first write, one cluster at a
     time: this is where the attempt is written down.
@@ -65,6 +64,7 @@ class FleetOptions:
 
     max_parallel: int = 32
     timeout: float = 300.0
+    grace: float = 2.0
     is_observing: bool = False
     apply: ApplyOptions = field(default_factory=ApplyOptions)
     before_writing: Callable[[Plan], None] = _write_anyway
@@ -84,7 +84,7 @@ def in_shard(cluster: str, index: int, count: int) -> bool:
     """Whether a cluster belongs to shard ``index`` (from 1) of ``count``; other clusters' coming and going moves none.
 
     >>> [in_shard("member1", index, 2) for index in (1, 2)]
-    [True, False]
+    [False, True]
     """
     number = int.from_bytes(hashlib.sha256(cluster.encode()).digest()[:8])
     return number % count == index - 1
@@ -126,12 +126,12 @@ class _Pass:
 
     def _next(self) -> Iterator[ClusterReport]:
         """Yield the next report, and those of clusters whose time is over."""
-        latest = min(self._ends.values()) + _GRACE_SECONDS
+        latest = min(self._ends.values()) + self._options.grace
         try:
             report = self._finished.get(timeout=max(0.0, latest - self._options.clock()))
         except Empty:
             now = self._options.clock()
-            for cluster in [name for name, end in self._ends.items() if end + _GRACE_SECONDS <= now]:
+            for cluster in [name for name, end in self._ends.items() if end + self._options.grace <= now]:
                 del self._ends[cluster]
                 yield self._overdue(cluster)
             return

@@ -1,0 +1,268 @@
+"""What an API server's refusals mean, told from the bodies real servers send - and never what they quote."""
+
+import json
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.answers import failure_of
+from reconciler.exchange import Cause, FailureKind, Request
+from reconciler.masking import safe_message, sensitive_values, shown
+
+CANARY = "canary-4711"
+DEPLOYMENT = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {
+        "name": "web",
+        "annotations": {"kubectl.kubernetes.io/last-applied-configuration": f'{{"x":"{CANARY}"}}'},
+    },
+    "spec": {
+        "template": {
+            "spec": {"containers": [{"name": "web", "args": [CANARY], "env": [{"name": "A", "value": CANARY}]}]}
+        }
+    },
+}
+SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"name": "Y2FuYXJ5LTQ3MTE="}}
+
+
+def a_status(message: str, *causes: dict[str, str], reason: str = "Invalid", **details: Any) -> dict[str, Any]:
+    return {"kind": "Status", "message": message, "reason": reason, "details": {**details, "causes": list(causes)}}
+
+
+class Answered(NamedTuple):
+    why: str
+    status: int
+    body: Any
+    kind: FailureKind
+    message: str
+
+
+ANSWERS = [
+    Answered(
+        "a field another manager owns",
+        409,
+        a_status(
+            "Apply failed with 1 conflict",
+            {"reason": "FieldManagerConflict", "message": 'conflict with "helm" using v1', "field": ".data.a"},
+            reason="Conflict",
+        ),
+        FailureKind.CONFLICT,
+        "field manager 'helm' owns .data.a",
+    ),
+    Answered(
+        "a field another manager owns through a subresource",
+        409,
+        a_status(
+            "Apply failed with 1 conflict",
+            {
+                "reason": "FieldManagerConflict",
+                "message": 'conflict with "kube-controller-manager" with subresource "scale" using apps/v1',
+                "field": ".spec.replicas",
+            },
+        ),
+        FailureKind.CONFLICT,
+        "field manager 'kube-controller-manager' (through scale) owns .spec.replicas",
+    ),
+    Answered(
+        "a version that is no longer the one",
+        409,
+        a_status("Operation cannot be fulfilled on configmaps", reason="Conflict", name="a"),
+        FailureKind.RACE,
+        "Conflict: Operation cannot be fulfilled on configmaps",
+    ),
+    Answered(
+        "a namespace that is going",
+        403,
+        a_status(
+            "being terminated", {"reason": "NamespaceTerminating", "field": "metadata.namespace"}, reason="Forbidden"
+        ),
+        FailureKind.NAMESPACE_TERMINATING,
+        "Forbidden: being terminated",
+    ),
+    Answered(
+        "no such object",
+        404,
+        a_status('configmaps "a" not found', reason="NotFound", name="a", kind="configmaps"),
+        FailureKind.NOT_FOUND,
+        'NotFound: configmaps "a" not found',
+    ),
+    Answered(
+        "no such namespace",
+        404,
+        a_status('namespaces "shop" not found', reason="NotFound", name="shop", kind="namespaces"),
+        FailureKind.NAMESPACE_MISSING,
+        'NotFound: namespaces "shop" not found',
+    ),
+    Answered("no such kind", 404, "404 page not found", FailureKind.NOT_SERVED, "the cluster does not serve this kind"),
+    Answered(
+        "several fields are wrong, the values they hold left out",
+        422,
+        a_status(
+            "Deployment is invalid",
+            {
+                "reason": "FieldValueInvalid",
+                "message": f'Invalid value: "{CANARY}: x": must be lower case',
+                "field": "spec.a",
+            },
+            {"reason": "FieldValueRequired", "message": "Required value: must be set", "field": "spec.b"},
+            {"reason": "FieldValueDuplicate", "message": f'Duplicate value: "{CANARY}: x"', "field": "spec.c"},
+            {
+                "reason": "FieldValueNotSupported",
+                "message": f'Unsupported value: "{CANARY}": supported values: "A", "B"',
+                "field": "spec.d",
+            },
+        ),
+        FailureKind.INVALID,
+        "spec.a: must be lower case; spec.b: Required value: must be set; spec.c: its value is not accepted; "
+        'spec.d: supported values: "A", "B"',
+    ),
+    Answered(
+        "a field that cannot change, told without the structure the server prints",
+        422,
+        a_status(
+            "Job is invalid",
+            {
+                "reason": "FieldValueInvalid",
+                "message": f'Invalid value: core.Spec{{Env:[]core.EnvVar{{Value:"{CANARY}: x"}}}}: field is immutable',
+                "field": "spec.template",
+            },
+        )
+        | {"message": "field is immutable"},
+        FailureKind.IMMUTABLE,
+        "spec.template: field is immutable",
+    ),
+    Answered(
+        "a StatefulSet's fields that cannot change",
+        422,
+        a_status(
+            "updates to statefulset spec for fields other than 'replicas' are forbidden",
+            {
+                "message": "Forbidden: updates to statefulset spec for fields other than 'replicas' are forbidden",
+                "field": "spec",
+            },
+        ),
+        FailureKind.IMMUTABLE,
+        "spec: Forbidden: updates to statefulset spec for fields other than 'replicas' are forbidden",
+    ),
+    Answered(
+        "a value of the wrong type, cut off where it is printed",
+        500,
+        a_status(
+            f'failed to create typed patch object: .data.a: expected string, got &value.Unstr{{Value:"{CANARY}"}}'
+        ),
+        FailureKind.MANIFEST,
+        "Invalid: failed to create typed patch object: .data.a: expected string, got (hidden)",
+    ),
+    Answered(
+        "a webhook that is down, told by its name",
+        500,
+        a_status(f'Internal error occurred: failed calling webhook "policy.example.com": Post "https://x": {CANARY}'),
+        FailureKind.WEBHOOK,
+        "the admission webhook 'policy.example.com' could not be called",
+    ),
+    Answered(
+        "a webhook that says no, and quotes",
+        403,
+        a_status(f'admission webhook "p" denied the request: the password {CANARY} is short', reason="Forbidden"),
+        FailureKind.FORBIDDEN,
+        'Forbidden: admission webhook "p" denied the request: the password (hidden) is short',
+    ),
+    Answered("a gateway's page", 502, f"<html>{CANARY}</html>", FailureKind.UNAVAILABLE, "HTTP status 502"),
+]
+
+
+@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case.why)
+def test_a_refusal_is_read(case: Answered) -> None:
+    body = case.body.encode() if isinstance(case.body, str) else json.dumps(case.body).encode()
+    request = Request(method="PATCH", path="/x", body=DEPLOYMENT)
+    failure = failure_of(request, case.status, {}, body)
+    assert (failure.kind, failure.message) == (case.kind, case.message)
+    assert CANARY not in repr(failure)
+
+
+@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case.why)
+def test_of_a_secret_no_words_are_repeated(case: Answered) -> None:
+    body = case.body.encode() if isinstance(case.body, str) else json.dumps(case.body).encode()
+    failure = failure_of(Request(method="PATCH", path="/x", body=SECRET), case.status, {}, body)
+    assert CANARY not in repr(failure)
+    assert failure.kind is case.kind
+
+
+def test_causes_name_fields_and_their_owners() -> None:
+    failure = failure_of(Request(method="PATCH", path="/x"), 409, {}, json.dumps(ANSWERS[1].body).encode())
+    assert failure.causes == (
+        Cause(
+            reason="FieldManagerConflict",
+            field=".spec.replicas",
+            manager="kube-controller-manager",
+            subresource="scale",
+        ),
+    )
+
+
+class Delay(NamedTuple):
+    why: str
+    headers: dict[str, str]
+    details: dict[str, Any]
+    want: float
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Delay("the header", {"Retry-After": "7"}, {"retryAfterSeconds": 3}, 7.0),
+        Delay("the body", {}, {"retryAfterSeconds": 3}, 3.0),
+        Delay("a date is rare, and soon", {"Retry-After": "Sat, 21 Nov 2026 12:00:00 GMT"}, {}, 1.0),
+        Delay("nothing is said", {}, {}, 0.0),
+    ],
+    ids=lambda case: case.why,
+)
+def test_when_to_ask_again(case: Delay) -> None:
+    body = json.dumps({"kind": "Status", "details": case.details}).encode()
+    assert failure_of(Request(method="GET", path="/x"), 429, case.headers, body).retry_after == case.want
+
+
+def test_everything_people_hide_secrets_in_is_sensitive() -> None:
+    assert CANARY in sensitive_values(DEPLOYMENT)
+    assert sensitive_values(SECRET) == {"Y2FuYXJ5LTQ3MTE=", CANARY}
+    lines = {"kind": "ConfigMap", "data": {"file": f"user=ada\npassword={CANARY}"}}
+    assert f"password={CANARY}" in sensitive_values(lines)
+
+
+def test_a_long_message_is_cut() -> None:
+    assert len(safe_message("x " * 1000, DEPLOYMENT)) == 400
+
+
+class Shown(NamedTuple):
+    why: str
+    path: str
+    value: Any
+    manifest: Any
+    want: str
+
+
+SHOWN = [
+    Shown("a number", ".spec.replicas", 3, DEPLOYMENT, "3"),
+    Shown("a switch", ".spec.paused", True, DEPLOYMENT, "true"),
+    Shown("a structure by its size", ".spec.selector", {"a": 1, "b": 2}, DEPLOYMENT, "(2 fields)"),
+    Shown("a list by its length", ".args", ["a"], DEPLOYMENT, "(1 items)"),
+    Shown("a long text shortened", ".metadata.annotations.note", "x" * 100, DEPLOYMENT, "x" * 77 + "..."),
+    Shown("a variable", '.spec.containers[name="web"].env[name="A"].value', CANARY, DEPLOYMENT, "(hidden)"),
+    Shown("an item of variables", '.spec.containers[name="web"].env[name="A"]', CANARY, DEPLOYMENT, "(hidden)"),
+    Shown(
+        "the last applied configuration",
+        ".metadata.annotations.kubectl.kubernetes.io/last-applied-configuration",
+        CANARY,
+        DEPLOYMENT,
+        "(hidden)",
+    ),
+    Shown("anything of a Secret", ".data.password", CANARY, SECRET, "(hidden)"),
+    Shown("an annotation of a Secret", ".metadata.annotations.note", CANARY, SECRET, "(hidden)"),
+    Shown("a label of a Secret", ".metadata.labels.app", "web", SECRET, "web"),
+]
+
+
+@pytest.mark.parametrize("case", SHOWN, ids=lambda case: case.why)
+def test_a_value_is_shown_where_it_can_be_no_secret(case: Shown) -> None:
+    assert shown(case.value, case.path, case.manifest) == case.want

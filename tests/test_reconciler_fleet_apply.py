@@ -1,0 +1,200 @@
+"""Many clusters at once: what one of them does costs it alone."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from reconciler.circuit import Breaker
+from reconciler.exchange import Answer, Client, Failure, FailureKind, Request
+from reconciler.fleet_apply import ClusterJob, ClusterReport, FleetOptions, apply_fleet, in_shard
+from reconciler.inventory import Inventory, Outcome
+from reconciler.parallel import in_parallel
+from reconciler.plan_values import ClusterDesired, Plan
+
+from .applying import desired_objects
+from .build import a_config_map
+from .fakes import FakeCluster
+
+Open = Callable[[str, float], Client | Failure]
+
+
+def jobs(*names: str, commit: str = "c0ffee") -> list[ClusterJob]:
+    wanted = desired_objects([a_config_map("settings", a="1")])
+    return [
+        ClusterJob(
+            desired=ClusterDesired(cluster=name, commit=commit, objects=wanted), inventory=Inventory(cluster=name)
+        )
+        for name in names
+    ]
+
+
+def fleet(*names: str) -> dict[str, FakeCluster]:
+    return {name: FakeCluster(name=name) for name in names}
+
+
+def opening(clusters: dict[str, Any]) -> Open:
+    return lambda name, _deadline: clusters[name]
+
+
+def outcomes(reports: list[ClusterReport]) -> dict[str, str]:
+    return {
+        report.cluster: report.failure.kind if report.failure else str(report.applied and report.applied.outcome)
+        for report in reports
+    }
+
+
+def test_every_cluster_is_applied_and_reported() -> None:
+    clusters = fleet("a", "b", "c")
+    reports = list(apply_fleet(jobs("a", "b", "c"), opening(clusters)))
+    assert outcomes(reports) == dict.fromkeys("abc", Outcome.CONVERGED)
+    assert all(cluster.read("/api/v1/namespaces/default/configmaps/settings") for cluster in clusters.values())
+
+
+def test_a_cluster_without_a_way_to_it_costs_itself_alone() -> None:
+    clusters: dict[str, Any] = fleet("a", "c")
+    clusters["b"] = Failure(kind=FailureKind.CREDENTIALS, message="no context named 'b'")
+    assert outcomes(list(apply_fleet(jobs("a", "b", "c"), opening(clusters)))) == {
+        "a": Outcome.CONVERGED,
+        "b": FailureKind.CREDENTIALS,
+        "c": Outcome.CONVERGED,
+    }
+
+
+@pytest.mark.parametrize("max_parallel", [1, 3])
+def test_a_cluster_that_hangs_is_given_up_and_the_others_are_done(max_parallel: int) -> None:
+    """The thread that hangs - in a name lookup, say - is left behind."""
+    clusters, over = fleet("a", "b", "c"), threading.Event()
+
+    def hanging(_request: Request) -> Answer | None:
+        over.wait()
+        return None
+
+    clusters["b"].faults.append(hanging)
+    options = FleetOptions(max_parallel=max_parallel, timeout=1.0, grace=0.0)
+    began = time.monotonic()
+    reports = list(apply_fleet(jobs("b", "a", "c"), opening(clusters), options))
+    over.set()
+    assert outcomes(reports)["b"] == FailureKind.DEADLINE
+    assert {name: outcomes(reports)[name] for name in "ac"} == dict.fromkeys("ac", Outcome.CONVERGED)
+    assert time.monotonic() - began < 10
+
+
+def test_reports_come_as_clusters_finish() -> None:
+    clusters, over = fleet("slow", "quick"), threading.Event()
+
+    def waiting(_request: Request) -> Answer | None:
+        over.wait()
+        return None
+
+    clusters["slow"].faults.append(waiting)
+    names = []
+    for report in apply_fleet(jobs("slow", "quick"), opening(clusters)):
+        names.append(report.cluster)
+        over.set()
+    assert names == ["quick", "slow"]
+
+
+def test_no_more_clusters_than_allowed_are_visited_at_once() -> None:
+    under_way, most, lock = 0, 0, threading.Lock()
+
+    def open_(name: str, _deadline: float) -> Client | Failure:
+        nonlocal under_way, most
+        with lock:
+            under_way += 1
+            most = max(most, under_way)
+        time.sleep(0)
+        with lock:
+            under_way -= 1
+        return FakeCluster(name=name)
+
+    names = [f"c{number}" for number in range(20)]
+    list(apply_fleet(jobs(*names), open_, FleetOptions(max_parallel=3)))
+    assert most <= 3
+
+
+def test_a_cluster_that_keeps_failing_is_left_alone_for_longer_and_longer() -> None:
+    clusters: dict[str, Any] = {"a": Failure(kind=FailureKind.UNREACHABLE, message="it is gone")}
+    now = 1000.0
+    breakers: dict[str, Breaker] = {}
+    waits = []
+    for _ in range(3):
+        options = FleetOptions(breakers=breakers, clock=lambda: now)  # noqa: B023 - read within the turn
+        (report,) = apply_fleet(jobs("a"), opening(clusters), options)
+        breakers = {"a": report.breaker}
+        waits.append(report.breaker.retry_at - now)
+        now = report.breaker.retry_at
+    assert [7.5 <= waits[0] <= 15, 15 <= waits[1] <= 30, 30 <= waits[2] <= 60] == [True] * 3
+
+
+def test_a_cluster_left_alone_is_not_asked_and_says_until_when() -> None:
+    opened: list[str] = []
+    options = FleetOptions(breakers={"a": Breaker(failures=2, retry_at=30.0)}, clock=lambda: 10.0)
+
+    def open_(name: str, _deadline: float) -> Client:
+        opened.append(name)
+        return FakeCluster()
+
+    (report,) = apply_fleet(jobs("a"), open_, options)
+    assert report.failure == Failure(
+        kind=FailureKind.UNREACHABLE, message="left alone after 2 failures in a row; tried again in 20 s"
+    )
+    assert (opened, report.breaker.failures) == ([], 2)
+
+
+def test_a_cluster_that_answers_again_is_forgiven() -> None:
+    options = FleetOptions(breakers={"a": Breaker(failures=5, retry_at=30.0)}, clock=lambda: 31.0)
+    (report,) = apply_fleet(jobs("a"), opening(fleet("a")), options)
+    assert report.breaker == Breaker()
+
+
+def test_the_attempt_is_written_down_before_the_first_write_and_only_then() -> None:
+    clusters = fleet("a", "b")
+    told: list[tuple[str, int]] = []
+
+    def write_down(plan: Plan) -> None:
+        told.append((plan.cluster, len(clusters[plan.cluster].writes)))
+
+    options = FleetOptions(before_writing=write_down)
+    list(apply_fleet(jobs("a", "b"), opening(clusters), options))
+    list(apply_fleet(jobs("a", "b"), opening(clusters), options))
+    assert sorted(told) == [("a", 0), ("b", 0)]
+
+
+def test_looking_only_plans_and_writes_nothing() -> None:
+    clusters = fleet("a")
+    (report,) = apply_fleet(jobs("a"), opening(clusters), FleetOptions(is_observing=True))
+    assert report.plan
+    assert [(item.ref.name, item.action) for item in report.plan.objects] == [("settings", "created")]
+    assert (report.applied, clusters["a"].writes) == (None, [])
+
+
+def test_a_bug_in_one_thread_is_no_silence() -> None:
+    def broken(_name: str, _deadline: float) -> Client:
+        raise ZeroDivisionError("a bug")
+
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        list(apply_fleet(jobs("a"), broken))
+
+
+def test_shards_divide_a_fleet_and_stay_where_they_are() -> None:
+    names = [f"member{number}" for number in range(100)]
+    shards = [{name for name in names if in_shard(name, index, 3)} for index in (1, 2, 3)]
+    assert set().union(*shards) == set(names)
+    assert sum(map(len, shards)) == len(names)
+    assert all(20 <= len(shard) <= 50 for shard in shards)
+    assert all(in_shard(name, 1, 1) for name in names)
+
+
+class TestInParallel:
+    def test_answers_come_in_the_order_of_the_questions(self) -> None:
+        assert in_parallel(lambda number: number * 2, range(50), limit=7) == [number * 2 for number in range(50)]
+
+    def test_an_error_is_raised_where_it_was_asked_for(self) -> None:
+        def failing(number: int) -> int:
+            return 1 // number
+
+        with pytest.raises(ZeroDivisionError):
+            in_parallel(failing, [1, 0, 2], limit=2)

@@ -1,0 +1,85 @@
+"""What a cluster may hold, from the first attempt to convergence, and back from what Git keeps of it."""
+
+import pytest
+
+from reconciler.inventory import HeldObject, Inventory, Outcome, inventory_manifest, parse_inventory
+from render.model import ObjectRef
+
+WEB = HeldObject(ref=ObjectRef("apps", "Deployment", "shop", "web"))
+DISK = HeldObject(ref=ObjectRef("", "PersistentVolumeClaim", "shop", "disk"), preserve=True, keep=True)
+EMPTY = Inventory(cluster="member1")
+
+
+def test_the_first_attempt_pins_the_cluster() -> None:
+    assert EMPTY.attempting("one", "uid-1") == Inventory(cluster="member1", uid="uid-1", attempted=("one",))
+
+
+def test_a_pinned_cluster_stays_pinned() -> None:
+    pinned = Inventory(cluster="member1", uid="uid-1")
+    assert pinned.attempting("one", "uid-2").uid == "uid-1"
+
+
+def test_an_attempt_is_written_down_once() -> None:
+    once = EMPTY.attempting("one", "u")
+    assert once.attempting("one", "u") == once
+
+
+def test_the_commit_a_cluster_holds_needs_no_attempt() -> None:
+    converged = Inventory(cluster="member1", uid="u", converged="one")
+    assert converged.attempting("one", "u") == converged
+
+
+def test_convergence_leaves_one_commit() -> None:
+    before = Inventory(cluster="member1", uid="u", converged="one", attempted=("two", "three"))
+    assert before.commits == ("one", "two", "three")
+    after = before.after("three", Outcome.CONVERGED, [DISK])
+    assert after == Inventory(cluster="member1", uid="u", converged="three", left=(DISK,))
+    assert after.commits == ("three",)
+
+
+def test_a_pass_that_got_to_its_end_needs_no_earlier_attempts() -> None:
+    """What they may have left is in what it left behind; a standing conflict must not pile attempts up."""
+    before = Inventory(cluster="member1", uid="u", converged="one", attempted=("two", "three"))
+    after = before.after("three", Outcome.INCOMPLETE, [WEB])
+    assert after == Inventory(cluster="member1", uid="u", converged="one", attempted=("three",), left=(WEB,))
+
+
+def test_an_interrupted_pass_forgets_nothing() -> None:
+    before = Inventory(cluster="member1", uid="u", converged="one", attempted=("two",), left=(DISK,))
+    after = before.after("two", Outcome.INTERRUPTED, [WEB])
+    assert after == Inventory(cluster="member1", uid="u", converged="one", attempted=("two",), left=(DISK, WEB))
+
+
+def test_what_is_held_is_what_was_left_and_what_the_trees_hold() -> None:
+    inventory = Inventory(cluster="member1", left=(DISK,)).holding([WEB])
+    assert inventory.held == {DISK.ref: DISK, WEB.ref: WEB}
+
+
+def test_what_git_keeps_comes_back() -> None:
+    inventory = Inventory(cluster="member1", uid="u", converged="one", attempted=("two",), left=(DISK, WEB))
+    assert inventory_manifest(inventory) == {
+        "cluster": "member1",
+        "clusterUID": "u",
+        "converged": "one",
+        "attempted": ["two"],
+        "left": [
+            {
+                "group": "",
+                "kind": "PersistentVolumeClaim",
+                "namespace": "shop",
+                "name": "disk",
+                "preserve": True,
+                "keep": True,
+            },
+            {"group": "apps", "kind": "Deployment", "namespace": "shop", "name": "web"},
+        ],
+    }
+    assert parse_inventory(inventory_manifest(inventory)) == inventory
+
+
+@pytest.mark.parametrize(
+    "manifest", [{}, {"cluster": "a"}, {"cluster": "a", "clusterUID": "", "converged": "", "left": [1]}]
+)
+def test_anything_else_is_no_inventory(manifest: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="it is not the inventory of a cluster"):
+        parse_inventory(manifest)

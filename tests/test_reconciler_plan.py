@@ -1,0 +1,367 @@
+"""Planning as a function: values in, decisions with their reasons out, nothing changed on the way."""
+
+import copy
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.applyset import PART_OF, ApplySet
+from reconciler.discovery import Discovery, Resource
+from reconciler.exchange import Failure, FailureKind
+from reconciler.inventory import Inventory
+from reconciler.observed import Observed
+from reconciler.ownership import Owner
+from reconciler.plan import held_object, make_plan
+from reconciler.plan_conflicts import Decision, FieldRule, decide
+from reconciler.plan_one import settled_digest
+from reconciler.plan_prune import broken_limits
+from reconciler.plan_retention import retained, scaled_objects
+from reconciler.plan_values import Action, ClusterDesired, Plan, PlanOptions
+from render.guards import RemovalGuard
+from render.model import ObjectRef
+
+from .applying import desired_objects
+from .build import a_config_map, a_deployment
+from .fake_fields import server_side_applied
+
+VERBS = frozenset({"get", "list", "patch"})
+CONFIG_MAP = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True, verbs=VERBS)
+SERVED = Discovery(resources={("v1", "ConfigMap"): CONFIG_MAP})
+
+
+def live(manifest: dict[str, Any], **metadata: Any) -> dict[str, Any]:
+    """An object as it is after we applied it."""
+    labelled = {**manifest, "metadata": {**manifest["metadata"], "labels": {PART_OF: ApplySet().id}}}
+    applied, _ = server_side_applied({"metadata": dict(manifest["metadata"])}, labelled, "argosy")
+    applied["metadata"] |= {"uid": f"uid-{manifest['metadata']['name']}", "resourceVersion": "1", **metadata}
+    return applied
+
+
+def plan(wanted: list[dict[str, Any]], there: list[dict[str, Any]], **more: Any) -> Plan:
+    """The plan for a cluster that holds ``there``, all of it once given by us."""
+    observed = Observed(cluster="member1", uid="u", discovery=SERVED, live={ObjectRef.of(item): item for item in there})
+    inventory = Inventory(cluster="member1").holding(
+        held_object(item, preserve=False) for item in desired_objects([*wanted, *there])
+    )
+    desired = ClusterDesired(cluster="member1", commit="c0ffee", objects=desired_objects(wanted))
+    return make_plan(desired, more.pop("observed", observed), more.pop("inventory", inventory), PlanOptions(**more))
+
+
+def told(made: Plan) -> list[str]:
+    return [f"{item.ref.name} {item.action} {item.reason}" for item in (*made.objects, *made.deletions)]
+
+
+def test_a_plan_is_in_the_order_of_stages_and_changes_nothing_it_reads() -> None:
+    wanted = [a_config_map("b", x="1"), a_config_map("a", x="1")]
+    there = [live(a_config_map("b", x="1")), live(a_config_map("c"))]
+    before = copy.deepcopy((wanted, there))
+    made = plan(wanted, there)
+    assert told(made) == ["a created Missing", "b unchanged UpToDate", "c prune NotWanted"]
+    assert made.writes == 2
+    assert (wanted, there) == before
+
+
+def test_a_cluster_that_could_not_be_looked_at_gets_no_plan() -> None:
+    failure = Failure(kind=FailureKind.UNREACHABLE, message="it is gone")
+    made = plan([a_config_map("a")], [], observed=Observed(cluster="member1", failure=failure))
+    assert (made.refusal, made.objects, made.deletions) == (failure, (), ())
+
+
+def test_one_object_under_two_groups_is_not_deleted_by_its_other_name() -> None:
+    """An Ingress given as extensions/v1beta1 is the networking.k8s.io/v1 one."""
+    there = live(a_config_map("a", x="1"))
+    alias = {**there, "kind": "Alias"}
+    observed = Observed(
+        cluster="member1",
+        uid="u",
+        discovery=SERVED,
+        live={ObjectRef.of(there): there, ObjectRef.of(alias): alias},
+    )
+    inventory = Inventory(cluster="member1").holding(
+        held_object(item, preserve=False) for item in desired_objects([there, alias])
+    )
+    made = plan([a_config_map("a", x="1")], [], observed=observed, inventory=inventory)
+    assert told(made) == ["a unchanged UpToDate"]
+
+
+def test_a_group_that_does_not_answer_holds_pruning_and_blocks_its_kinds() -> None:
+    widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "default"}}
+    there = live(a_config_map("c"))
+    observed = Observed(
+        cluster="member1",
+        uid="u",
+        discovery=Discovery(resources=SERVED.resources, unavailable=frozenset({"example.com"})),
+        live={ObjectRef.of(there): there},
+    )
+    inventory = Inventory(cluster="member1").holding(
+        held_object(item, preserve=False) for item in desired_objects([there, widget])
+    )
+    made = plan([widget], [], observed=observed, inventory=inventory)
+    assert told(made) == ["w blocked APIUnavailable", "c kept Held"]
+    assert made.hold == "the API of example.com does not answer"
+
+
+def test_an_object_without_the_namespace_its_kind_needs_is_blocked() -> None:
+    loose = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "loose"}}
+    assert told(plan([loose], [])) == ["loose blocked NamespaceRequired"]
+
+
+def test_what_the_server_keeps_in_its_own_form_is_left_once_that_is_known() -> None:
+    """A mutating webhook rewrites a value we own: applying it again and again would change nothing."""
+    wanted = a_config_map("a", x="1")
+    there = live(wanted)
+    there["data"]["x"] = "rewritten"
+    first = plan([wanted], [there])
+    assert told(first) == ["a configured Changed"]
+    manifest = first.objects[0].manifest
+    assert manifest is not None
+    known = {first.objects[0].ref: settled_digest(manifest, there)}
+    assert told(plan([wanted], [there], settled=known)) == ["a unchanged Settled"]
+    newer = a_config_map("a", x="2")
+    assert told(plan([newer], [there], settled=known)) == ["a configured Changed"]
+
+
+def test_another_version_of_the_kind_is_applied_anew() -> None:
+    wanted = a_config_map("a", x="1")
+    there = live(wanted)
+    there["metadata"]["managedFields"][0]["apiVersion"] = "v0"
+    assert told(plan([wanted], [there])) == ["a configured Changed"]
+
+
+def test_a_custom_retain_is_heard() -> None:
+    wanted, there = a_config_map("a", x="1"), live(a_config_map("a", x="kept"))
+
+    def retain(desired: Any, observed: Any) -> Any:
+        return {**desired, "data": observed["data"]}
+
+    assert told(plan([wanted], [there], retain=retain)) == ["a unchanged UpToDate"]
+
+
+def test_a_secret_shows_what_differs_and_no_value() -> None:
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "s", "namespace": "default"},
+        "data": {"a": "bmV3"},
+    }
+    there = live({**secret, "data": {"a": "b2xk"}})
+    resource = Resource(group="", version="v1", kind="Secret", plural="secrets", is_namespaced=True, verbs=VERBS)
+    observed = Observed(
+        cluster="member1",
+        uid="u",
+        discovery=Discovery(resources={("v1", "Secret"): resource}),
+        live={ObjectRef.of(there): there},
+    )
+    made = plan([secret], [], observed=observed)
+    changes = [(change.path, change.live, change.want) for change in made.objects[0].changes]
+    assert changes == [(".data.a", "(hidden)", "(hidden)")]
+    assert "bmV3" not in repr(made)
+    assert "b2xk" not in repr(made)
+
+
+class Contested(NamedTuple):
+    why: str
+    owner: Owner
+    want: Decision
+    want_overwriting: Decision
+
+
+CONTESTS = [
+    Contested("kubectl edit is drift", Owner("kubectl-edit"), Decision.OVERWRITE, Decision.OVERWRITE),
+    Contested("a scale by hand is drift", Owner("kubectl", "scale"), Decision.OVERWRITE, Decision.OVERWRITE),
+    Contested(
+        "an autoscaler's number is its own", Owner("kube-controller-manager", "scale"), Decision.YIELD, Decision.YIELD
+    ),
+    Contested("a scale by some script is its own", Owner("cron-scaler", "scale"), Decision.YIELD, Decision.YIELD),
+    Contested("a controller's field is its own", Owner("cert-manager-cainjector"), Decision.YIELD, Decision.YIELD),
+    Contested("Helm is a conflict", Owner("helm"), Decision.FAIL, Decision.OVERWRITE),
+    Contested("Argo CD is no mere controller", Owner("argocd-controller"), Decision.FAIL, Decision.OVERWRITE),
+    Contested("Karmada is no mere controller", Owner("karmada-controller-manager"), Decision.FAIL, Decision.OVERWRITE),
+    Contested("a stranger is a conflict", Owner("somebody"), Decision.FAIL, Decision.OVERWRITE),
+    Contested(
+        "what was there before managers were recorded",
+        Owner("before-first-apply"),
+        Decision.OVERWRITE,
+        Decision.OVERWRITE,
+    ),
+]
+WEB = ObjectRef("apps", "Deployment", "shop", "web")
+
+
+@pytest.mark.parametrize("case", CONTESTS, ids=lambda case: case.why)
+def test_who_gets_a_field_with_two_owners(case: Contested) -> None:
+    decisions = [decide(WEB, ".spec.replicas", case.owner, rules=(), overwrite=it) for it in (False, True)]
+    assert decisions == [case.want, case.want_overwriting]
+
+
+class Ruled(NamedTuple):
+    why: str
+    rule: FieldRule
+    is_covered: bool
+
+
+RULES = [
+    Ruled("everything", FieldRule(decision=Decision.YIELD), True),
+    Ruled("this kind", FieldRule(decision=Decision.YIELD, group_kind="Deployment.apps"), True),
+    Ruled("another kind", FieldRule(decision=Decision.YIELD, group_kind="ConfigMap"), False),
+    Ruled("namespaces like this", FieldRule(decision=Decision.YIELD, namespace="sh*"), True),
+    Ruled("another name", FieldRule(decision=Decision.YIELD, name="other"), False),
+    Ruled("below spec", FieldRule(decision=Decision.YIELD, path=".spec.*"), True),
+    Ruled("managers like this", FieldRule(decision=Decision.YIELD, manager="he.*"), True),
+    Ruled("a part of a manager's name is not enough", FieldRule(decision=Decision.YIELD, manager="he"), False),
+]
+
+
+@pytest.mark.parametrize("case", RULES, ids=lambda case: case.why)
+def test_a_users_rule_comes_first(case: Ruled) -> None:
+    decision = decide(WEB, ".spec.replicas", Owner("helm"), rules=(case.rule,), overwrite=False)
+    assert decision is (Decision.YIELD if case.is_covered else Decision.FAIL)
+
+
+class Kept(NamedTuple):
+    why: str
+    kind: str
+    group: str
+    want: dict[str, Any]
+    live: dict[str, Any]
+    fields: dict[str, Any]
+    sent: dict[str, Any]
+
+
+KEPT = [
+    Kept(
+        "an allocated address nobody here owns",
+        "Service",
+        "",
+        {"clusterIP": "10.0.0.1"},
+        {"clusterIP": "10.0.0.9"},
+        {},
+        {},
+    ),
+    Kept(
+        "an allocated address we own",
+        "Service",
+        "",
+        {"clusterIP": "10.0.0.1"},
+        {"clusterIP": "10.0.0.9"},
+        {"f:clusterIP": {}},
+        {"clusterIP": "10.0.0.9"},
+    ),
+    Kept("an address yet to be allocated", "Service", "", {"clusterIP": "None"}, {}, {}, {"clusterIP": "None"}),
+    Kept(
+        "a node port is the user's",
+        "Service",
+        "",
+        {"ports": [{"nodePort": 1}]},
+        {"ports": [{"nodePort": 2}]},
+        {},
+        {"ports": [{"nodePort": 1}]},
+    ),
+    Kept("a bound volume", "PersistentVolumeClaim", "", {"volumeName": "a"}, {"volumeName": "b"}, {}, {}),
+    Kept(
+        "of a bound claim what we own",
+        "PersistentVolume",
+        "",
+        {"claimRef": {"name": "a"}},
+        {"claimRef": {"name": "b", "uid": "u"}},
+        {"f:claimRef": {"f:name": {}}},
+        {"claimRef": {"name": "b"}},
+    ),
+    Kept(
+        "a Job's generated selector",
+        "Job",
+        "batch",
+        {"selector": {"matchLabels": {"a": "b"}}},
+        {"selector": {"matchLabels": {"controller-uid": "1"}}},
+        {},
+        {"selector": {}},
+    ),
+    Kept("where a Pod was put", "Pod", "", {"nodeName": "a"}, {"nodeName": "b"}, {}, {}),
+    Kept(
+        "replicas without an autoscaler are the user's",
+        "Deployment",
+        "apps",
+        {"replicas": 2},
+        {"replicas": 5},
+        {},
+        {"replicas": 2},
+    ),
+]
+
+
+@pytest.mark.parametrize("case", KEPT, ids=lambda case: case.why)
+def test_what_the_cluster_decides_stays_as_it_has_it(case: Kept) -> None:
+    ref = ObjectRef(case.group, case.kind, "shop", "x")
+    want, there = ({"metadata": {"name": "x"}, "spec": spec} for spec in (case.want, case.live))
+    before = copy.deepcopy((want, there))
+    sent = retained(ref, want, there, {"f:spec": case.fields}, autoscaled=False)
+    assert sent["spec"] == case.sent
+    assert (want, there) == before
+
+
+def test_an_injected_certificate_stays() -> None:
+    ref = ObjectRef("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "x")
+    want = {"metadata": {"name": "x"}, "webhooks": [{"name": "a", "clientConfig": {"caBundle": "YQ==", "url": "u"}}]}
+    there = {"metadata": {"name": "x"}, "webhooks": [{"name": "a", "clientConfig": {"caBundle": "Yg==", "url": "u"}}]}
+    assert retained(ref, want, there, {}, autoscaled=False)["webhooks"] == [{"name": "a", "clientConfig": {"url": "u"}}]
+
+
+def test_an_account_keeps_the_pull_secrets_it_was_given() -> None:
+    ref = ObjectRef("", "ServiceAccount", "shop", "x")
+    want = {"metadata": {"name": "x"}, "imagePullSecrets": [{"name": "a"}, {"name": "b"}]}
+    there = {"metadata": {"name": "x"}, "imagePullSecrets": [{"name": "b"}, {"name": "c"}]}
+    sent = retained(ref, want, there, {}, autoscaled=False)
+    assert sent["imagePullSecrets"] == [{"name": "a"}, {"name": "b"}, {"name": "c"}]
+
+
+def test_a_token_secret_keeps_its_data() -> None:
+    ref = ObjectRef("", "Secret", "shop", "x")
+    want = {"metadata": {"name": "x"}, "type": "kubernetes.io/service-account-token", "data": {"a": "b"}}
+    there = {**want, "data": {"token": "t"}}
+    assert "data" not in retained(ref, want, there, {}, autoscaled=False)
+
+
+def test_autoscalers_name_what_they_scale() -> None:
+    target = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db"}
+    hpa = {"kind": "HorizontalPodAutoscaler", "metadata": {"namespace": "shop"}, "spec": {"scaleTargetRef": target}}
+    keda = {"kind": "ScaledObject", "metadata": {"namespace": "shop"}, "spec": {"scaleTargetRef": {"name": "web"}}}
+    assert scaled_objects([hpa, keda, a_deployment("other")]) == {
+        ObjectRef("apps", "StatefulSet", "shop", "db"),
+        ObjectRef("apps", "Deployment", "shop", "web"),
+    }
+
+
+class Limit(NamedTuple):
+    why: str
+    going: int
+    of: int
+    want: str
+
+
+LIMITS = [
+    Limit("a few", 10, 30, ""),
+    Limit("more than ten and than a fifth", 11, 30, "more than 10"),
+    Limit("no more than a fifth", 20, 100, ""),
+    Limit("more than a fifth", 21, 100, "more than 20"),
+    Limit("everything, however little", 1, 1, "everything it holds"),
+]
+
+
+@pytest.mark.parametrize("case", LIMITS, ids=lambda case: case.why)
+def test_how_much_may_go_at_once(case: Limit) -> None:
+    held = [ObjectRef("", "ConfigMap", "shop", f"c{number:03}") for number in range(case.of)]
+    assert broken_limits(held[: case.going], held, RemovalGuard()) == case.want
+
+
+def test_a_whole_namespace_or_kind_is_too_much() -> None:
+    rest = [ObjectRef("", "ConfigMap", "other", f"c{number}") for number in range(90)]
+    space = [ObjectRef("", "ConfigMap", "shop", f"c{number}") for number in range(6)]
+    kind = [ObjectRef("apps", "Deployment", "other", f"d{number}") for number in range(6)]
+    assert broken_limits(space, [*rest, *space], RemovalGuard()) == "all 6 of namespace shop"
+    assert broken_limits(kind, [*rest, *kind], RemovalGuard()) == "all 6 of kind Deployment.apps"
+    assert broken_limits(space[:5], [*rest, *space[:5]], RemovalGuard()) == ""
+
+
+def test_what_is_left_alone_is_counted_as_no_write() -> None:
+    made = plan([a_config_map("a", x="1")], [live(a_config_map("a", x="1"))])
+    assert (made.writes, made.objects[0].action) == (0, Action.UNCHANGED)

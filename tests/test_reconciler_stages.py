@@ -1,0 +1,79 @@
+"""In which order kinds are applied and deleted, the set's identity, and when a failing cluster is tried again."""
+
+from typing import NamedTuple
+
+import pytest
+
+from reconciler.applyset import ApplySet
+from reconciler.circuit import Breaker
+from reconciler.exchange import FailureKind
+from reconciler.stages import deletion_wave, needs_confirmation, stage_of
+from render.model import ObjectRef
+
+
+class Kind(NamedTuple):
+    kind: str
+    group: str
+    stage: int
+    wave: int
+
+
+KINDS = [
+    Kind("Namespace", "", 0, 6),
+    Kind("CustomResourceDefinition", "apiextensions.k8s.io", 1, 5),
+    Kind("StorageClass", "storage.k8s.io", 2, 4),
+    Kind("PriorityClass", "scheduling.k8s.io", 2, 4),
+    Kind("ClusterRoleBinding", "rbac.authorization.k8s.io", 2, 4),
+    Kind("ServiceAccount", "", 2, 4),
+    Kind("ResourceQuota", "", 2, 4),
+    Kind("ConfigMap", "", 3, 3),
+    Kind("Service", "", 3, 3),
+    Kind("PersistentVolumeClaim", "", 3, 3),
+    Kind("Deployment", "apps", 4, 2),
+    Kind("Ingress", "networking.k8s.io", 4, 2),
+    Kind("PodDisruptionBudget", "policy", 4, 2),
+    Kind("Prometheus", "monitoring.coreos.com", 4, 1),
+    Kind("WidgetClass", "example.com", 4, 1),
+    Kind("ValidatingWebhookConfiguration", "admissionregistration.k8s.io", 5, 0),
+    Kind("ValidatingAdmissionPolicyBinding", "admissionregistration.k8s.io", 5, 0),
+    Kind("APIService", "apiregistration.k8s.io", 5, 0),
+]
+
+
+@pytest.mark.parametrize("case", KINDS, ids=lambda case: case.kind)
+def test_what_others_need_comes_first_and_leaves_last(case: Kind) -> None:
+    ref = ObjectRef(case.group, case.kind, "", "x")
+    assert (stage_of(ref), deletion_wave(ref)) == (case.stage, case.wave)
+
+
+def test_kinds_that_take_others_with_them_need_confirmation() -> None:
+    asked = {case.kind for case in KINDS if needs_confirmation(ObjectRef(case.group, case.kind, "", "x"))}
+    assert asked == {"Namespace", "CustomResourceDefinition", "StorageClass", "PersistentVolumeClaim"}
+
+
+def test_a_sets_identity_is_the_one_kubectl_computes() -> None:
+    """base64url(sha256("<name>.<namespace>.<kind>.<group>")), worked out by hand with openssl."""
+    assert ApplySet().id == "applyset-6BGRA9XwqLcXaKL2oARq1GQwvhTGH2FarZWEQYLVZh8-v1"
+
+
+def test_fleets_that_share_a_cluster_have_a_set_each() -> None:
+    assert ApplySet.of_fleet("default") == ApplySet()
+    assert ApplySet.of_fleet("edge").name == "argosy-edge"
+
+
+class TestBreaker:
+    def test_each_failure_doubles_the_wait_up_to_a_limit(self) -> None:
+        breaker, waits = Breaker(), []
+        for _ in range(8):
+            breaker = breaker.after(FailureKind.UNREACHABLE, 100.0, 1.0)
+            waits.append(breaker.retry_at - 100.0)
+        assert waits == [15, 30, 60, 120, 240, 480, 600, 600]
+
+    def test_it_is_open_until_then(self) -> None:
+        breaker = Breaker().after(FailureKind.UNREACHABLE, 100.0, 0.5)
+        assert [breaker.is_open(now) for now in (100.0, 107.4, 107.5)] == [True, True, False]
+
+    @pytest.mark.parametrize("outcome", [None, FailureKind.FORBIDDEN, FailureKind.WRONG_CLUSTER])
+    def test_an_answer_closes_it(self, outcome: FailureKind | None) -> None:
+        tripped = Breaker().after(FailureKind.UNREACHABLE, 0.0, 1.0)
+        assert tripped.after(outcome, 0.0, 1.0) == Breaker()
