@@ -8,6 +8,7 @@ and end. Every base is a whole object, so that no chain is ever longer than one.
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 
 from render.gitobjects import Spliced
 
@@ -101,7 +102,7 @@ def _in_place(base: bytes, data: bytes) -> Iterable[bytes] | None:
     """Insert what differs between two contents of equal length and copy the rest."""
     size = len(data)
     different = (int.from_bytes(base, "little") ^ int.from_bytes(data, "little")).to_bytes(size, "little")
-    spans = [match.span() for match in _DIFFERENCES.finditer(different)]
+    spans = [match.span() for match in islice(_DIFFERENCES.finditer(different), _MOST_INSTRUCTIONS + 1)]
     if len(spans) > _MOST_INSTRUCTIONS:
         return None
     instructions: list[bytes] = []
