@@ -731,14 +731,28 @@ SUMS = [
         {"conditions": [condition("Failed", reason="TFJobFailed", message="the job failed in m2")]},
     ),
     Sum(
-        "mpi: of each type of condition the newest",
+        "mpi: of each type of condition the newest, of equally new ones the first",
         an("MPIJob"),
         items(
-            {"conditions": [condition("Running", lastTransitionTime=AT)], "replicaStatuses": {"Worker": {"active": 1}}},
-            {"conditions": [condition("Running", "False", lastTransitionTime=LATER)]},
+            {
+                "conditions": [
+                    condition("Running", lastTransitionTime=AT),
+                    condition("Created", lastTransitionTime=AT),
+                ],
+                "replicaStatuses": {"Worker": {"active": 1}},
+            },
+            {
+                "conditions": [
+                    condition("Running", "False", lastTransitionTime=LATER),
+                    condition("Created", "False", lastTransitionTime=AT),
+                ]
+            },
         ),
         {
-            "conditions": [condition("Running", "False", lastTransitionTime=LATER)],
+            "conditions": [
+                condition("Running", "False", lastTransitionTime=LATER),
+                condition("Created", lastTransitionTime=AT),
+            ],
             "replicaStatuses": {"Worker": {"active": 1, "succeeded": 0, "failed": 0}},
         },
     ),

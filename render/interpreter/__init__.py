@@ -147,7 +147,7 @@ def _whole_status(observed: Manifest) -> Any:
 
 def _where(operation: Operation, manifest: Manifest, source: str = "") -> str:
     metadata = manifest.get("metadata") or {}
-    name = "/".join(filter(None, (metadata.get("namespace"), metadata.get("name"))))
+    name = "/".join(str(part) for part in (metadata.get("namespace"), metadata.get("name")) if part)
     return ": ".join(filter(None, (f"{manifest.get('kind')} {name}", operation.value, source)))
 
 

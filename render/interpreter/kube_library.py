@@ -21,7 +21,7 @@ def kube_answer(name: bytes, arguments: bytes) -> bytes:
     function = name.decode()
     try:
         answer = lua_source([FUNCTIONS[function](json.loads(arguments.decode("utf-8", "replace")))])
-    except (InterpreterError, ValueError) as error:
+    except InterpreterError as error:
         return f"!kube.{function}: {error}".encode()
     return answer if len(answer) <= LONGEST_ANSWER else b"!kube.%b: the answer is too large" % name
 
@@ -30,17 +30,17 @@ def resource_add(arguments: Sequence[Any]) -> str:
     """Add quantities; nil counts as nothing. The sum is written like the first of them that is not zero."""
     total: Amount = 0
     notation = QuantityFormat.DECIMAL_SI
-    for text in map(_quantity, arguments):
-        if total == 0:
-            notation = quantity_format(text)
-        total += parse_quantity(text)
+    for argument in arguments:
+        if total == 0 and argument is not None:
+            notation = quantity_format(str(argument))
+        total += _amount(argument)
     return format_quantity(total, notation)
 
 
 def resource_quantity(arguments: Sequence[Any]) -> float:
     """Return one quantity as a number; nil is 0, less than nothing is no quantity here."""
     _expect(arguments, 1)
-    amount = parse_quantity(_quantity(arguments[0]))
+    amount = _amount(arguments[0])
     if amount < 0:
         raise InterpreterError("the quantity is negative")
     return float(amount)
@@ -76,12 +76,15 @@ def _expect(arguments: Sequence[Any], count: int) -> None:
         raise InterpreterError(f"it takes {count} argument{'s' if count > 1 else ''}, not {len(arguments)}")
 
 
-def _quantity(value: Any) -> str:
-    if value is None:
-        return "0"
-    if not isinstance(value, str):
-        raise InterpreterError(f"a quantity is {type_name(value)}, not a string")
-    return value
+def _amount(quantity: Any) -> Amount:
+    if quantity is None:
+        return 0
+    if not isinstance(quantity, str):
+        raise InterpreterError(f"a quantity is {type_name(quantity)}, not a string")
+    try:
+        return parse_quantity(quantity)
+    except ValueError as error:
+        raise InterpreterError(str(error)) from error
 
 
 def _pod_spec(template: Any) -> Mapping[str, Any]:

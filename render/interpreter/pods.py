@@ -6,7 +6,7 @@ from typing import Any
 from render.model import Manifest
 from render.resources import DependentObject
 
-from .fields import list_at, mapping_at, objects_at, text_at
+from .fields import mapping_at, objects_at, text_at
 from .operations import Interpretation, Items, Replicas
 from .references import pod_dependencies
 from .requirements import pod_requirements
@@ -35,14 +35,14 @@ def retain_placement(desired: Manifest, observed: Manifest) -> Manifest:
     for containers in ("containers", "initContainers"):
         if spec.get(containers):
             mounts = {
-                container.get("name"): container.get("volumeMounts") for container in objects_at(live, containers)
+                text_at(container, "name"): container.get("volumeMounts") for container in objects_at(live, containers)
             }
             spec[containers] = [_with_mounts(container, mounts) for container in objects_at(spec, containers)]
     return {**desired, "spec": spec}
 
 
 def _with_mounts(container: Mapping[str, Any], mounts: Mapping[Any, Any]) -> Mapping[str, Any]:
-    name = container.get("name")
+    name = text_at(container, "name")
     if name not in mounts:
         return container
     kept = {key: value for key, value in container.items() if key != "volumeMounts"}
@@ -75,7 +75,7 @@ def is_pod_healthy(observed: Manifest) -> bool:
         return phase == "Succeeded"
     return any(
         condition.get("type") == "Ready" and condition.get("status") == "True"
-        for condition in list_at(observed, "status", "conditions")
+        for condition in objects_at(observed, "status", "conditions")
     )
 
 

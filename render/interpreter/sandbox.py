@@ -34,7 +34,7 @@ class Limits:
 def call_script(source: str, function: str, arguments: Sequence[Any], limits: Limits = Limits()) -> list[Any]:
     """Run a script, call one of its functions and return its results as plain data."""
     try:
-        succeeded, text = _machine(limits)(source.encode(), function.encode(), lua_source(arguments))
+        succeeded, text = _machine(limits)(_encoded(source), function.encode(), lua_source(arguments))
     except _lua().LuaError as error:
         _machine.cache_clear()
         raise InterpreterError("the script needs too much memory") from error
@@ -48,8 +48,12 @@ def call_script(source: str, function: str, arguments: Sequence[Any], limits: Li
 
 def script_problem(source: str) -> str | None:
     """Return why a script does not compile, None when it does."""
-    compiled = _runtime().execute(b"local source = ... return load(source, '=script', 't', {})", source.encode())
+    compiled = _runtime().execute(b"local source = ... return load(source, '=script', 't', {})", _encoded(source))
     return _message(compiled[1].decode("utf-8", "replace")) if isinstance(compiled, tuple) else None
+
+
+def _encoded(source: str) -> bytes:
+    return source.encode("utf-8", "surrogatepass")
 
 
 def _message(text: str) -> str:

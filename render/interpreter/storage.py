@@ -61,9 +61,9 @@ def retain_secrets(desired: Manifest, observed: Manifest) -> Manifest:
 
 
 def _merged(desired: Manifest, observed: Manifest, field: str) -> list[Mapping[str, Any]]:
-    first_by_name: dict[Any, Mapping[str, Any]] = {}
+    first_by_name: dict[str, Mapping[str, Any]] = {}
     for reference in (*objects_at(desired, field), *objects_at(observed, field)):
-        first_by_name.setdefault(reference.get("name"), reference)
+        first_by_name.setdefault(text_at(reference, "name"), reference)
     return list(first_by_name.values())
 
 

@@ -40,7 +40,7 @@ def retain_progress(desired: Manifest, observed: Manifest) -> Manifest:
 
 def is_workflow_healthy(observed: Manifest) -> bool:
     """Say whether the workflow has begun and not gone wrong."""
-    return (value_at(observed, "status", "phase") or "") not in {"", "Error", "Failed"}
+    return text_at(observed, "status", "phase") not in {"", "Error", "Failed"}
 
 
 def workflow_dependencies(workflow: Manifest) -> set[DependentObject]:

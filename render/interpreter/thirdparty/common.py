@@ -1,5 +1,6 @@
 """What the families share: counters added up, last words, conditions, and fields that must be there."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ ClusterCondition = tuple[str, Mapping[str, Any]]
 def number_at(manifest: Any, *path: str) -> int | float:
     """Return the number at a path, which must be there to compare it."""
     value = value_at(manifest, *path)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise InterpreterError(f"{'.'.join(path)} is {type_name(value)}, not a number")
     return value
 
@@ -80,10 +81,10 @@ def conditions_of(items: Items) -> Iterable[ClusterCondition]:
 
 def merged_conditions(conditions: Iterable[ClusterCondition]) -> list[dict[str, Any]]:
     """Merge conditions equal in type, status and reason; each message names its member."""
-    merged: dict[tuple[Any, ...], dict[str, Any]] = {}
+    merged: dict[tuple[str, ...], dict[str, Any]] = {}
     for member, condition in conditions:
         message = f"{member}={text_at(condition, 'message')}"
-        identity = tuple(condition.get(field) for field in ("type", "status", "reason"))
+        identity = tuple(text_at(condition, field) for field in ("type", "status", "reason"))
         if identity in merged:
             merged[identity]["message"] += f", {message}"
         else:

@@ -109,8 +109,8 @@ def reflect_deployment(observed: Manifest) -> Any:
 def is_deployment_healthy(observed: Manifest) -> bool:
     """Judge by the job's state: whether it is underway is Flink's affair, that it cannot start is the cluster's."""
     status = mapping_at(observed, "status")
-    state = value_at(status, "jobStatus", "state")
-    if state is None:
+    state = text_at(status, "jobStatus", "state")
+    if not state:
         return status.get("jobManagerDeploymentStatus") == "READY" and status.get("lifecycleState") == "STABLE"
     if state in STARTING:
         return any(error in text_at(status, "error") for error in IMAGE_ERRORS)

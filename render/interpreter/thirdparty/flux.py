@@ -97,8 +97,8 @@ def _references(rules: Rules, spec: Mapping[str, Any]) -> Iterable[Reference]:
         yield "Secret", text_at(spec, *path, "name")
     yield "ServiceAccount", text_at(spec, "serviceAccountName")
     for source in objects_at(spec, "valuesFrom"):
-        if source.get("kind") in SECRET_KINDS:
-            yield text_at(source, "kind"), text_at(source, "name")
+        if (kind := text_at(source, "kind")) in SECRET_KINDS:
+            yield kind, text_at(source, "name")
 
 
 def aggregation(rules: Rules) -> Callable[[Manifest, Items], Any]:
@@ -112,7 +112,7 @@ def aggregation(rules: Rules) -> Callable[[Manifest, Items], Any]:
         status = {**mapping_at(template, "status"), **words, **values}
         for field in rules.failures:
             if status.get(field) is not None:
-                status[field] += sum(count_at(member, field) for _, member in collected(items))
+                status[field] = count_at(status, field) + sum(count_at(member, field) for _, member in collected(items))
         if conditions := merged_conditions(conditions_of(items)):
             status["conditions"] = conditions
         return {**status, "observedGeneration": observed_generation(template, items)}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from render.interpreter.fields import list_at, mapping_at, objects_at, text_at, value_at, with_value
+from render.interpreter.fields import count_at, list_at, mapping_at, objects_at, text_at, value_at, with_value
 from render.interpreter.operations import Interpretation, Items, Replicas
 from render.interpreter.references import container_references, dependents
 from render.interpreter.requirements import pod_requirements
@@ -14,6 +14,7 @@ from render.resources import DependentObject
 from .common import last_words, made_condition, number_at, reported_fields
 from .kruise import template_dependencies
 
+FINISHED = ("Complete", "Failed")
 PARALLELISM = ("spec", "parallelism")
 COUNTERS = ("active", "succeeded", "failed", "desired")
 REPORTED = (*COUNTERS, "completionTime", "conditions", "phase", "startTime")
@@ -58,7 +59,7 @@ def _finishes(items: Items) -> tuple[list[str], int]:
     failed, complete, finish = [], 0, ""
     for member, status in collected(items):
         for condition in objects_at(status, "conditions"):
-            if condition.get("type") in {"Complete", "Failed"} and condition.get("status") == "True":
+            if condition.get("type") in FINISHED and condition.get("status") == "True":
                 finish = text_at(condition, "type")
         if finish == "Failed":
             failed.append(member)
@@ -126,7 +127,7 @@ def are_sidecars_updated(observed: Manifest) -> bool:
     if observed.get("status") is None:
         return False
     status = mapping_at(observed, "status")
-    return status.get("matchedPods") in {None, 0} or status.get("updatedPods") == status.get("matchedPods")
+    return count_at(status, "matchedPods") == 0 or status.get("updatedPods") == status.get("matchedPods")
 
 
 KINDS: Mapping[tuple[str, str], Interpretation] = {

@@ -32,8 +32,8 @@ def role_components(job: Manifest, specs: str) -> Iterator[Component]:
 
 def mpi_components(job: Manifest) -> Iterator[Component]:
     """Yield a component per role by its own name; workers are 0 where they say nothing."""
-    for role, spec in sorted(mapping_at(job, "spec", MPI).items()):
-        yield _component(spec, name=role, default=0 if role == "Worker" else 1)
+    for role in sorted(mapping_at(job, "spec", MPI)):
+        yield _component(mapping_at(job, "spec", MPI, role), name=role, default=0 if role == "Worker" else 1)
 
 
 def _component(spec: Mapping[str, Any], *, name: str, default: int) -> Component:

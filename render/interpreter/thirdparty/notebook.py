@@ -56,7 +56,7 @@ def is_notebook_healthy(observed: Manifest) -> bool:
     if state.get("waiting") is not None:
         return text_at(state, "waiting", "reason") == "ContainerCreating"
     ended = mapping_at(state, "terminated")
-    return "terminated" in state and ended.get("reason") not in FAILURES and count_at(ended, "exitCode") == 0
+    return "terminated" in state and text_at(ended, "reason") not in FAILURES and count_at(ended, "exitCode") == 0
 
 
 KINDS: Mapping[tuple[str, str], Interpretation] = {

@@ -78,7 +78,7 @@ def revise_workers(service: Manifest, replicas: int) -> Manifest:
 
 def _shares(workers: int, weights: Sequence[int]) -> list[int]:
     """Divide by weights, halves rounded up; the last takes what is left, which rounding can make negative."""
-    if not any(weights):
+    if sum(weights) <= 0:
         weights = [1] * len(weights)
     shares = [floor(workers * weight / sum(weights) + 0.5) for weight in weights[:-1]]
     return [*shares, workers - sum(shares)]

@@ -97,7 +97,8 @@ def _service(statuses: Iterable[Mapping[str, Any]], field: str) -> dict[str, Any
         return None
     applications: dict[str, Any] = {}
     for service in services:
-        for name, application in mapping_at(service, "applicationStatuses").items():
+        for name in mapping_at(service, "applicationStatuses"):
+            application = mapping_at(service, "applicationStatuses", name)
             applications[name] = _worst([applications.get(name, {}), application], "status", APPLICATION_STATES)
     return {**services[0], "applicationStatuses": applications}
 

@@ -69,7 +69,7 @@ def _needs(spec: Mapping[str, Any], role: str) -> ReplicaRequirements:
     if pod.get("memoryOverhead"):
         overhead = _memory(pod, "memoryOverhead")
     else:
-        share = Fraction("0.1") if spec.get("type") in JVM else Fraction("0.4")
+        share = Fraction("0.1") if text_at(spec, "type") in JVM else Fraction("0.4")
         overhead = max(memory * share, LEAST_OVERHEAD)
     request = {
         "cpu": str(1 if pod.get("cores") is None else number_at(pod, "cores")),
@@ -98,7 +98,8 @@ def aggregated_application(_template: Manifest, items: Items) -> Any:
     if items and len(items) == 1:
         return items[0].get("status")
     statuses = [status for _, status in collected(items)]
-    states = [state for status in statuses if (state := value_at(status, "applicationState", "state")) is not None]
+    has_state = [status for status in statuses if value_at(status, "applicationState", "state") is not None]
+    states = [text_at(status, "applicationState", "state") for status in has_state]
     rank = {state: index for index, state in enumerate(STATES)}
     times = ("lastSubmissionAttemptTime", "terminationTime")
     return {

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from render.interpreter.fields import list_at, mapping_at, objects_at, text_at, value_at
+from render.interpreter.fields import count_at, list_at, mapping_at, objects_at, text_at
 from render.interpreter.operations import Interpretation, Items
 from render.interpreter.requirements import pod_requirements
 from render.interpreter.statuses import collected, summed
@@ -43,7 +43,7 @@ HEALTHY = {
     "Terminating",
     "Terminated",
 }
-DURATION = re.compile(r"([0-9.]+)(h|ms|m|us|µs|ns|s)")
+DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?)(h|ms|m|us|µs|ns|s)")
 SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
@@ -60,7 +60,7 @@ def job_components(job: Manifest) -> Iterator[Component]:
 
 def is_job_healthy(observed: Manifest) -> bool:
     """Say whether the job is in any phase but failed."""
-    return value_at(observed, "status", "state", "phase") in HEALTHY
+    return text_at(observed, "status", "state", "phase") in HEALTHY
 
 
 def reflect_job(observed: Manifest) -> Any:
@@ -77,7 +77,7 @@ def aggregated_job(template: Manifest, items: Items) -> Any:
         return items[0].get("status")
     status: dict[str, Any] = {
         **summed(items, COUNTERS),
-        "version": max((status.get("version") or 0 for status in statuses), default=0),
+        "version": max((count_at(status, "version") for status in statuses), default=0),
         "runningDuration": max((text_at(status, "runningDuration") for status in statuses), key=_seconds, default=""),
         "conditions": [condition for status in statuses for condition in list_at(status, "conditions")],
         "taskStatusCount": _tasks(statuses),
@@ -94,8 +94,8 @@ def _tasks(statuses: list[Mapping[str, Any]]) -> dict[str, Any]:
     for status in statuses:
         for name, task in mapping_at(status, "taskStatusCount").items():
             phases = tasks.setdefault(name, {})
-            for phase, count in mapping_at(task, "phase").items():
-                phases[phase] = phases.get(phase, 0) + count
+            for phase in mapping_at(task, "phase"):
+                phases[phase] = phases.get(phase, 0) + count_at(task, "phase", phase)
     counted = {name: {phase: count for phase, count in phases.items() if count} for name, phases in tasks.items()}
     return {name: {"phase": phases} for name, phases in counted.items() if phases}
 
