@@ -41,9 +41,9 @@ class Comparison:
 
 def compared(repository: Repository, revisions: Revisions, memory: Memory, log: Log) -> Comparison:
     """Render two revisions from the same previous commit and facts."""
-    with log.timed("read sources"):
-        sources = [_source(repository, commit, memory) for commit in (revisions.base, revisions.head)]
-    fleet = sources[1].desired.fleet
+    with log.timed("read source"):
+        source = _source(repository, revisions.head, memory)
+    fleet = source.desired.fleet
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
         tip = None if revisions.bootstrap else publication.known_tip(fleet.rendered_branch)
@@ -51,9 +51,11 @@ def compared(repository: Repository, revisions: Revisions, memory: Memory, log: 
         facts_at = repository.tip(publication.ref(fleet.status_branch))
         facts = read_facts(repository, facts_at)
     key = (revisions.base, tip or "", facts_at or "")
-    first = memory.outcome(key) or run_pass(repository, sources[0], previous, facts, log)
-    memory.remember(key, first)
-    return Comparison(base=first, head=_rendered(first, sources[1], previous, facts, log))
+    base = memory.outcome(key)
+    if base is None:
+        base = run_pass(repository, _source(repository, revisions.base, memory), previous, facts, log)
+        memory.remember(key, base)
+    return Comparison(base=base, head=_rendered(base, source, previous, facts, log))
 
 
 def _source(repository: Repository, commit: str, memory: Memory) -> Source:

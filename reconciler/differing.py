@@ -49,6 +49,16 @@ def diff_and_show(log: Log, options: DiffOptions, memory: Memory | None = None) 
     return 0 if difference.is_empty else 1
 
 
+def diff_watching(log: Log, options: DiffOptions) -> int:
+    """Compare the work tree whenever a file in it is saved."""
+    from .watching import run_watching
+
+    if options.head:
+        raise click.UsageError("--watch compares the work tree: leave HEAD out")
+    memory = Memory()
+    return run_watching(log, lambda: diff_and_show(log, options, memory))
+
+
 def _comparison(log: Log, options: DiffOptions, memory: Memory) -> Comparison:
     with open_repository(log.repository, progress=log.transfer) as repository:
         base = repository.resolve(options.base)

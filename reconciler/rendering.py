@@ -1,16 +1,17 @@
 """What ``argosy render`` does: a revision in, and what every cluster must hold out - shown, written or committed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 from .guard import Allowance
 from .guarding import Allowed, check_guards
+from .memory import Memory
 from .passes import Outcome, commit_outcome, run_pass
 from .presentation import Selection, problems_of, shown
 from .publication import Publication, publication_of
-from .reading import read_facts, read_previous, read_source
+from .reading import read_facts
 from .report import Log
 from .repository import Repository, open_repository
 
@@ -32,12 +33,12 @@ class RenderOptions:
     allowed_moves: tuple[str, ...] = ()
 
 
-def render_and_show(log: Log, options: RenderOptions) -> int:
+def render_and_show(log: Log, options: RenderOptions, memory: Memory | None = None) -> int:
     """Render a revision and show it; return 1 when something could not be placed or built."""
     if options.worktree and (options.rev or options.commit):
-        raise click.UsageError("--worktree goes with neither --rev nor --commit")
+        raise click.UsageError("--worktree and --watch go with neither --rev nor --commit")
     with open_repository(log.repository, progress=log.transfer) as repository:
-        outcome, publication = computed(repository, log, options)
+        outcome, publication = computed(repository, log, options, memory)
         selection = Selection(clusters=options.clusters, namespace=options.namespace)
         if options.output_dir is not None:
             write_tree(outcome, selection, options.output_dir, log)
@@ -53,15 +54,26 @@ def render_and_show(log: Log, options: RenderOptions) -> int:
     return 1 if problems_of(outcome) else 0
 
 
-def computed(repository: Repository, log: Log, options: RenderOptions) -> tuple[Outcome, Publication]:
+def render_watching(log: Log, options: RenderOptions) -> int:
+    """Render the work tree whenever a file in it is saved."""
+    from .watching import run_watching
+
+    options, memory = replace(options, worktree=True), Memory()
+    return run_watching(log, lambda: render_and_show(log, options, memory))
+
+
+def computed(
+    repository: Repository, log: Log, options: RenderOptions, memory: Memory | None = None
+) -> tuple[Outcome, Publication]:
     """Compute the pass that ``argosy render`` shows."""
+    memory = memory or Memory()
     with log.timed("read source"):
-        source = read_source(repository, "" if options.worktree else repository.resolve(options.rev or "HEAD"))
+        source = memory.source(repository, "" if options.worktree else repository.resolve(options.rev or "HEAD"))
     fleet = source.desired.fleet
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
         tip = None if options.bootstrap else publication.known_tip(fleet.rendered_branch)
-        previous = read_previous(repository, tip) if tip else None
+        previous = memory.previous(repository, tip) if tip else None
         facts = read_facts(repository, repository.tip(publication.ref(fleet.status_branch)))
     for warning in source.desired.warnings:
         log.warning(str(warning))

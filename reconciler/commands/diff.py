@@ -20,6 +20,7 @@ from reconciler.report import Log
 @click.option("--check", is_flag=True, help="Ask the guards whether the change may be made: 0 yes, 6 no.")
 @click.option("--allow-removal", "removals", multiple=True, metavar="CLUSTER=COUNT", help="Let so many objects leave.")
 @click.option("--allow-movement", "moves", multiple=True, metavar="OBJECT=COUNT", help="Let so many replicas move.")
+@click.option("--watch", is_flag=True, help="Compare the files as they stand again whenever one is saved.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
 @click.pass_obj
 def command(log: Log, /, **options: object) -> int:
@@ -30,8 +31,10 @@ def command(log: Log, /, **options: object) -> int:
     objects added, changed field by field and removed, templates that another policy takes over, replicas that move,
     and what has no place any more. The values of Secrets are never shown, and no cluster is asked.
     """
-    from reconciler.differing import DiffOptions, diff_and_show
+    from reconciler.differing import DiffOptions, diff_and_show, diff_watching
 
+    is_watching = options.pop("watch")
     allowed = cast("tuple[str, ...]", options.pop("removals"))
     moves = cast("tuple[str, ...]", options.pop("moves"))
-    return diff_and_show(log, DiffOptions(allowed=allowed, allowed_moves=moves, **options))  # type: ignore[arg-type]  # click checked them
+    chosen = DiffOptions(allowed=allowed, allowed_moves=moves, **options)  # type: ignore[arg-type]  # click checked them
+    return diff_watching(log, chosen) if is_watching else diff_and_show(log, chosen)

@@ -13,6 +13,7 @@ _OUTPUTS = ("summary", "yaml", "json", "name")
 @click.command(epilog="Nothing but Git is read: no cluster, no network. Exit code 1: something could not be placed.")
 @click.option("--rev", default="", metavar="REV", help="Commit, branch or tag of the source  [default: HEAD]")
 @click.option("--worktree", is_flag=True, help="Render the files as they stand, committed or not.")
+@click.option("--watch", is_flag=True, help="Render the files as they stand again whenever one is saved.")
 @click.option("--cluster", "clusters", multiple=True, metavar="NAME", help="Only these clusters (repeatable).")
 @click.option("-n", "--namespace", default="", help="Only objects of this namespace.")
 @click.option(
@@ -36,10 +37,11 @@ def command(log: Log, /, **options: object) -> int:
     clusters/<cluster>/... as Argo CD, Flux or kubectl can use it, and --commit moves the rendered branch of this
     repository. The previous rendered commit decides what stays where it is.
     """
-    from reconciler.rendering import RenderOptions, render_and_show
+    from reconciler.rendering import RenderOptions, render_and_show, render_watching
 
+    is_watching = options.pop("watch")
     allowed = cast("tuple[str, ...]", options.pop("allowed"))
     moves = cast("tuple[str, ...]", options.pop("moves"))
     clusters = cast("tuple[str, ...]", options.pop("clusters"))
     chosen = RenderOptions(allowed=allowed, allowed_moves=moves, clusters=clusters, **options)  # type: ignore[arg-type]  # click checked them
-    return render_and_show(log, chosen)
+    return render_watching(log, chosen) if is_watching else render_and_show(log, chosen)

@@ -1,0 +1,117 @@
+"""``--watch``: a run now, a run for every save, and errors that end neither."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from reconciler.differing import DiffOptions, diff_and_show
+from reconciler.memory import Memory
+from reconciler.report import QUIET, Log
+from reconciler.watching import run_for_each
+from render.errors import GitError
+from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy
+
+EVERYTHING = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
+
+
+@pytest.fixture
+def repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
+    made = Repository.create(tmp_path / "fleet")
+    made.commit(
+        {
+            "cluster.yaml": a_cluster("bern"),
+            "policy.yaml": a_policy("all", selectors=EVERYTHING),
+            "nginx.yaml": a_deployment(replicas=2),
+        }
+    )
+    assert argosy(made, capsys, "reconcile", "--bootstrap").code == 0
+    return made
+
+
+def test_an_error_of_one_run_does_not_end_the_next(capsys: pytest.CaptureFixture[str]) -> None:
+    runs: Iterator[int | GitError] = iter([1, GitError("the branch is gone"), 0])
+
+    def run() -> int:
+        result = next(runs)
+        if isinstance(result, GitError):
+            raise result
+        return result
+
+    log = Log(stream=StringIO())
+    assert run_for_each(log, run, [set(), {"a"}, {"a", "b"}]) == 0
+    assert capsys.readouterr().err == "the branch is gone\n"
+    lines = [line.split() for line in log.stream.getvalue().splitlines()]  # type: ignore[attr-defined]  # a StringIO
+    assert [(saved, code) for _, saved, _, code in lines] == [
+        ("saved=0", "code=1"),
+        ("saved=1", "code=4"),
+        ("saved=2", "code=0"),
+    ]
+
+
+def test_what_is_remembered_changes_no_answer(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """Parsed files are shared between runs: a run that wrote into them would tell the next one something else."""
+    log, memory = Log(stream=StringIO(), level=QUIET, repository=str(repository.path)), Memory()
+
+    def saved() -> Iterator[str]:
+        for replicas, name in ((3, "one"), (5, "one"), (2, "two"), (3, "one")):
+            config_map = a_config_map("settings", value=name)
+            repository.write({"nginx.yaml": a_deployment(replicas=replicas), "settings.yaml": config_map})
+            capsys.readouterr()
+            diff_and_show(log, DiffOptions(), memory)
+            yield capsys.readouterr().out
+            diff_and_show(log, DiffOptions())
+            yield capsys.readouterr().out
+
+    told = list(saved())
+    assert told[0::2] == told[1::2]
+    assert (told[0], len(set(told))) == (told[6], 3)
+
+
+@pytest.mark.parametrize("command", ["diff", "render"])
+def test_a_save_is_seen(command: str, repository: Repository) -> None:
+    environment = {**os.environ, "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
+    arguments = [sys.executable, "-m", "reconciler", "-C", str(repository.path), command, "--watch"]
+    with subprocess.Popen(
+        arguments, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        lines = (line.split() for line in process.stderr if line.startswith("watching"))
+        first = next(lines)
+        repository.write({"nginx.yaml": a_deployment(replicas=7)})
+        second = next(lines)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    codes = ["code=0", "code=1"] if command == "diff" else ["code=0", "code=0"]
+    assert [first[1], second[1], first[3], second[3]] == ["saved=0", "saved=1", *codes]
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["diff", "HEAD", "HEAD", "--watch"], "Error: --watch compares the work tree: leave HEAD out"),
+        (
+            ["render", "--rev", "HEAD", "--watch"],
+            "Error: --worktree and --watch go with neither --rev nor --commit",
+        ),
+    ],
+)
+def test_only_a_work_tree_is_watched(
+    arguments: list[str], message: str, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = argosy(repository, capsys, *arguments)
+    assert (ended.code, ended.err.splitlines()[-1]) == (2, message)
+
+
+def test_a_bare_repository_has_nothing_to_watch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = argosy(Repository.create(tmp_path / "bare.git", bare=True), capsys, "diff", "--watch")
+    assert (ended.code, ended.err.splitlines()[-1]) == (
+        2,
+        "Error: --watch needs a work tree, and this repository has none",
+    )
