@@ -79,7 +79,7 @@ def escaped(text: str) -> str:
     r"""Return text that Markdown shows as it is, mentions and HTML included.
 
     >>> escaped("a|b <i> @team *x*")
-    'a\\\\|b &lt;i&gt; &#64;team \\\\*x\\\\*'
+    'a\\|b &lt;i&gt; &#64;team \\*x\\*'
     """
-    harmless = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
-    return _SPECIAL.sub(r"\\\1", harmless)
+    marked = _SPECIAL.sub(r"\\\1", text)
+    return marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
