@@ -18,7 +18,7 @@ from .inquiry_subjects import found_policies, is_cluster_noun, is_policy_noun
 from .kind_names import UnknownObjectError, found_object
 from .moments import Moment, moment_of
 from .passes import Outcome
-from .plain import as_json, plain
+from .plain import as_json, plain_value
 from .report import VERBOSE, Log
 from .repository import open_repository
 from .sections import Section, as_markdown, as_text
@@ -90,7 +90,7 @@ def _cluster_answer(name: str, outcome: Outcome) -> Answer:
         return {"kind": "ClusterExplanation", "name": name, "disconnected": True}, [shown]
     _check_cluster(name, outcome)
     found = cluster_explanation(name, outcome.rendered)
-    return {"kind": "ClusterExplanation", **plain(found)}, cluster_sections(found)
+    return {"kind": "ClusterExplanation", **plain_value(found)}, cluster_sections(found)
 
 
 def _policy_answer(noun: str, name: str, outcome: Outcome, namespace: str) -> Answer:
@@ -98,7 +98,7 @@ def _policy_answer(noun: str, name: str, outcome: Outcome, namespace: str) -> An
     policies = found_policies(noun, name, namespace, desired.policies)
     found = [policy_explanation(policy, desired, outcome.rendered.built) for policy in policies]
     sections = [each for policy in found for each in policy_sections(policy)]
-    return {"kind": "PolicyExplanation", "policies": [plain(each) for each in found]}, sections
+    return {"kind": "PolicyExplanation", "policies": [plain_value(each) for each in found]}, sections
 
 
 def _object_answer(noun: str, name: str, moment: Moment, options: ExplainOptions) -> Answer:
@@ -117,7 +117,7 @@ def _object_answer(noun: str, name: str, moment: Moment, options: ExplainOptions
             decided_from=past.source.commit,
         )
     sections = object_sections(found, cluster=options.cluster, seats=options.seats)
-    return {"kind": "ObjectExplanation", **plain(found)}, sections
+    return {"kind": "ObjectExplanation", **plain_value(found)}, sections
 
 
 def _found_ref(noun: str, name: str, outcome: Outcome, namespace: str) -> ObjectRef:

@@ -16,10 +16,10 @@ def as_json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Return a value as plain data; empty texts and lists, None, and records of placements are left out.
 
-    >>> plain(ObjectRef("apps", "Deployment", "shop", "web"))
+    >>> plain_value(ObjectRef("apps", "Deployment", "shop", "web"))
     'Deployment.apps shop/web'
     """
     if isinstance(value, ObjectRef):
@@ -28,19 +28,21 @@ def plain(value: Any) -> Any:
         return _plain_step(value)
     if is_dataclass(value):
         items = {
-            _camel(each.name): plain(getattr(value, each.name)) for each in fields(value) if each.name not in _LEFT_OUT
+            _camel(each.name): plain_value(getattr(value, each.name))
+            for each in fields(value)
+            if each.name not in _LEFT_OUT
         }
         return {key: item for key, item in items.items() if item is not None and item not in ("", [], {})}
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): plain_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
+        return [plain_value(item) for item in value]
     return str(value) if isinstance(value, str) else value
 
 
 def _plain_step(step: Step) -> dict[str, Any]:
     shown = {"policy": step.applied.policy, "rule": step.applied.rule, "path": step.applied.origin.path}
-    changes = [plain(change) for change in step.changes]
+    changes = [plain_value(change) for change in step.changes]
     return {**shown, "changes": changes, **({"error": str(step.error)} if step.error else {})}
 
 
