@@ -162,7 +162,7 @@ class Builder:
         else:
             value = {}
         if isinstance(value, (dict, list)):
-            raise Refusal("a key that is a mapping or a list", "JSON objects have text keys")
+            raise Refusal("a key that is a mapping or a list", "put text that starts with '{' or '[' in quotes")
         return json_key(value)
 
     def _descend(self) -> None:

@@ -113,6 +113,14 @@ def read_chunks(data: bytes, *, read: ReadChunk = read_chunk) -> Iterator[Readin
         yield from _read_yaml(Chunk(text, 1), read)
 
 
+def _json_error(rest: Chunk, refusal: Refusal) -> DocumentError:
+    """Return why JSON is refused, at the place where the YAML parser refuses it for the same reason, if it does."""
+    error = read_exactly(rest).error if len(rest.text) <= _HUGE else None
+    if error and error.message == refusal.message:
+        return error
+    return DocumentError(rest.line, 1, refusal.message, refusal.hint)
+
+
 def _read_yaml(rest: Chunk, read: ReadChunk) -> Iterator[Reading]:
     chunks, errors = split_chunks(rest)
     yield from (Reading(rest, error=error) for error in errors)
@@ -130,7 +138,7 @@ def _read_json(text: str, read: ReadChunk) -> Iterator[Reading]:
             line += text.count("\n", found.start, found.end)
             start, count = found.end, count + 1
     except Refusal as refusal:
-        yield Reading(Chunk("", line), error=DocumentError(line, 1, refusal.message, refusal.hint))
+        yield Reading(Chunk("", line), error=_json_error(Chunk(text[start:], line), refusal))
     except NotJson as problem:
         if count > 1:
             error = DocumentError(*position_in(text, problem.offset), f"not JSON: {problem.message}")

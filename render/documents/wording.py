@@ -36,6 +36,7 @@ _WORDINGS: dict[str, Wording] = {
     "expected escape sequence": Wording("an escape with too few digits", "write all digits, such as \\u00e4"),
     "expected hexdecimal number": Wording("an escape with too few digits", "write all digits, such as \\u00e4"),
     "expected alphabetic or numeric character": Wording("an anchor, alias or directive without a name", _QUOTE),
+    "URI": Wording("a tag with a character that tags do not have", "write a space after the tag"),
     "found undefined tag handle": Wording("a tag whose handle is not declared", "drop the tag, or quote the text"),
     "expected '<document start>'": Wording(
         "a directive, which kubectl does not read", "drop the line that starts with '%'"

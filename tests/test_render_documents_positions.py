@@ -1,0 +1,118 @@
+"""Where a field stands in its file."""
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from render.documents import Position, locate, locate_field
+
+FILE = b"""\
+# an empty document first
+---
+kind: Deployment
+metadata:
+  labels: {app: web, app.kubernetes.io/name: web}
+spec:
+  on: 1
+  0x10: 2
+  template:
+    containers:
+    - name: a
+      image: b
+    -
+      - deep
+      - {x: [1, 2]}
+  "quoted": &q
+    inner: 1
+  alias: *q
+  merged:
+    <<: *q
+---
+{"kind": "Service",
+ "spec": {"ports": [{"port": 80}]}}
+"""
+
+
+class Field(NamedTuple):
+    why: str
+    document: int
+    path: tuple[str | int, ...]
+    want: tuple[int, int]
+
+
+PATHS = [
+    Field("the document", 0, (), (3, 1)),
+    Field("a key", 0, ("spec",), (6, 1)),
+    Field("a key in brackets", 0, ("metadata", "labels", "app"), (5, 12)),
+    Field("a key that is read as true", 0, ("spec", "true"), (7, 3)),
+    Field("a key that is a number", 0, ("spec", "16"), (8, 3)),
+    Field("an item", 0, ("spec", "template", "containers", 0), (11, 7)),
+    Field("a key in an item", 0, ("spec", "template", "containers", 0, "image"), (12, 7)),
+    Field("an item below its dash", 0, ("spec", "template", "containers", 1), (14, 7)),
+    Field("an item of an item", 0, ("spec", "template", "containers", 1, 1, "x", 1), (15, 17)),
+    Field("a quoted key", 0, ("spec", "quoted", "inner"), (17, 5)),
+    Field("what an alias stands for is where the alias is", 0, ("spec", "alias", "inner"), (18, 3)),
+    Field("what is merged is where the mapping is", 0, ("spec", "merged", "inner"), (19, 3)),
+    Field("an absent field is where its parent is", 0, ("spec", "template", "volumes", 3), (9, 3)),
+    Field("an absent item is where its list is", 0, ("spec", "template", "containers", 7, "name"), (10, 5)),
+    Field("a path through a scalar stops there", 0, ("kind", "x", 0), (3, 1)),
+    Field("JSON", 1, ("spec", "ports", 0, "port"), (23, 22)),
+    Field("a document there is not", 2, ("kind",), (1, 1)),
+]
+
+
+@pytest.mark.parametrize("case", PATHS, ids=lambda case: case.why)
+def test_the_place_of_a_path(case: Field) -> None:
+    assert locate(FILE, case.document, case.path) == Position(*case.want)
+
+
+class Name(NamedTuple):
+    why: str
+    field: str
+    want: tuple[int, int]
+
+
+NAMES = [
+    Name("the document", "", (3, 1)),
+    Name("keys", "spec.template.containers", (10, 5)),
+    Name("an item", "spec.template.containers[0].image", (12, 7)),
+    Name("items of items", "spec.template.containers[1][1].x[0]", (15, 14)),
+    Name("a key in brackets", "metadata.labels[app.kubernetes.io/name]", (5, 22)),
+    Name("a key in brackets and quotes", 'metadata.labels["app"]', (5, 12)),
+    Name("a key with dots that the document has", "metadata.labels.app.kubernetes.io/name", (5, 22)),
+    Name("a key with dots that it has not", "metadata.labels.example.com/team", (5, 3)),
+    Name("a number that is a key", "spec[16]", (8, 3)),
+    Name("an absent item", "spec.template.containers[9].image", (10, 5)),
+]
+
+
+@pytest.mark.parametrize("case", NAMES, ids=lambda case: case.why)
+def test_the_place_of_a_named_field(case: Name) -> None:
+    assert locate_field(FILE, 0, case.field) == Position(*case.want)
+
+
+BROKEN: list[tuple[bytes, Any]] = [
+    (b"a: [\n", ("a",)),
+    (b"", ()),
+    (b"\xff", ("a",)),
+    (b"a: 1\na: 2\n", ("a",)),
+]
+
+
+@pytest.mark.parametrize(("data", "path"), BROKEN)
+def test_a_file_that_cannot_be_read_has_no_places(data: bytes, path: Any) -> None:
+    assert locate(data, 0, path) == Position(1, 1)
+
+
+def test_documents_are_counted_as_they_are_read() -> None:
+    data = b"a: 1\na: 2\n---\nb: 1\n---\n---\nc:\n  d: 1\n"
+    assert locate(data, 1, ("c", "d")) == Position(8, 3)
+
+
+def test_json_that_yaml_does_not_know_is_located_as_far_as_it_goes() -> None:
+    data = b'{"a": 1,\n "b": "\\ud83d\\ude00",\n "c": 1}\n'
+    assert (locate(data, 0, ("a",)), locate(data, 0, ("c",))) == (Position(1, 2), Position(1, 1))
+
+
+def test_windows_line_ends_and_a_mark_do_not_shift_lines() -> None:
+    assert locate(b"\xef\xbb\xbfa: 1\r\nb:\r\n  c: 1\r\n", 0, ("b", "c")) == Position(3, 3)
