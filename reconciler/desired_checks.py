@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from render.admission.customization_rules import customization_conflicts
 from render.model import Template
 from render.policy import PropagationPolicy
 from render.selection import implicit_priority
@@ -77,6 +78,14 @@ def unknown_scopes(
             message = f"nothing says whether {template.ref.group_kind} lives in namespaces"
             hint = "add its CustomResourceDefinition, or name the kind under kinds in argosy.yaml"
             yield place.found("kind", message, hint=hint)
+
+
+def conflicting_customizations(customizations: Sequence[Template], places: Iterable[Placed]) -> Iterator[Found]:
+    """Yield the interpreter customizations that customize what another one already does."""
+    place_by_origin = {(place.file.path, place.number): place for place in places}
+    origins = {id(each.manifest): (each.path, each.document) for each in customizations}
+    for manifest, problem in customization_conflicts([each.manifest for each in customizations]):
+        yield Found(place_by_origin[origins[id(manifest)]], problem)
 
 
 def secrets(templates: Iterable[tuple[Template, Placed]], *, is_refused: bool) -> Iterator[Found]:

@@ -1,6 +1,6 @@
 """Where a problem stands: the file, and the line of its field, found by reading the file once more."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from render.documents import locate_field
@@ -43,3 +43,16 @@ class Lines:
                 for place, problem in found
             )
         )
+
+
+@dataclass(slots=True)
+class PlacedLines:
+    """Lines of fields of manifests, found by file and by the manifest's number in it."""
+
+    lines: Lines
+    places: Mapping[tuple[str, int], Placed]
+
+    def line_of(self, path: str, number: int, field: str) -> int:
+        """Return the line of a field; 0 for what is not of this source."""
+        place = self.places.get((path, number))
+        return self.lines.line_of(place, field) if place else 0

@@ -13,7 +13,7 @@ from .cache import Cache
 from .desired import Desired
 from .desired_documents import ParseCache, ParsedBlob
 from .facts import ClusterFacts, Facts
-from .loading import load_desired
+from .loading import Loaded, load_desired, load_source
 from .previous import Previous, RenderedTree
 from .repository import CommitInfo, Repository, Snapshot
 from .source import may_be_read
@@ -58,6 +58,13 @@ def read_source(repository: Repository, commit: str, parsed: dict[bytes, ParsedB
         known = cache if parsed is None else Remembered(parsed, cache)
         desired = load_desired(snapshot.files, read=repository.read_blobs, folder=folder, cache=known)
     return Source(commit=commit, desired=desired)
+
+
+def read_loaded(repository: Repository, commit: str) -> Loaded:
+    """Load what can be loaded of a source, beside the problems of what cannot."""
+    snapshot = repository.snapshot(commit) if commit else repository.worktree_snapshot(wanted=may_be_read)
+    with Cache(repository.cache_dir, "documents", version=engine_version()) as cache:
+        return load_source(snapshot.files, read=repository.read_blobs, folder=repository.folder.under, cache=cache)
 
 
 def read_previous(repository: Repository, commit: str) -> Previous:

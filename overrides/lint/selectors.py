@@ -31,7 +31,7 @@ def unmatched_selectors(
                 origin=origin_of(policy),
                 field=f"spec.resourceSelectors[{index}]",
                 message="selects no template",
-                hint=_hint(selector, scope),
+                hint=nearest_hint(selector, scope),
             )
 
 
@@ -47,7 +47,8 @@ def _selects_later(
     )
 
 
-def _hint(selector: ResourceSelector, scope: Sequence[Template]) -> str:
+def nearest_hint(selector: ResourceSelector, scope: Sequence[Template]) -> str:
+    """Say what the source has instead of what a selector asks for."""
     of_kind = [template for template in scope if template.ref.kind == selector.kind]
     if not of_kind:
         near = nearest(selector.kind, {template.ref.kind for template in scope})

@@ -4,20 +4,29 @@ import click
 
 from reconciler.report import Log
 
+_OUTPUTS = ("text", "json", "sarif", "junit", "github")
+
 
 @click.command(epilog="Exit codes: 0 no problem; 1 only with --strict, a warning; 3 problems.")
 @click.option(
     "--rev", default="", metavar="REV", help="Check a commit, branch or tag instead of the files as they stand."
 )
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(_OUTPUTS),
+    default="text",
+    help="Output format; github is for annotations in a workflow.",
+)
 @click.option("--strict", is_flag=True, help="Warnings count as problems.")
 @click.pass_obj
 def command(log: Log, rev: str, output: str, strict: bool) -> int:
     """Check every file, policy and override of the source.
 
     All problems are listed at once as file:line: field: what, each with a hint. Warnings are what Karmada accepts but
-    you may not want. Nothing is rendered and no cluster is asked.
+    you may not want: policies that never win or win by name alone, selectors that select nothing, overrides that miss.
+    Nothing is rendered and no cluster is asked.
     """
-    from reconciler.validation import validate_and_show
+    from reconciler.validation import ValidateOptions, validate_and_show
 
-    return validate_and_show(log, revision=rev, output=output, strict=strict)
+    return validate_and_show(log, ValidateOptions(rev=rev, output=output, strict=strict))

@@ -1,0 +1,62 @@
+"""JUnit's XML, as CI systems read it: suites of cases that passed or failed."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A case; it failed if there is a ``failure``, in one line, with its ``detail``."""
+
+    name: str
+    file: str = ""
+    line: int = 0
+    failure: str = ""
+    detail: str = ""
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """Cases under one name."""
+
+    name: str
+    cases: tuple[Case, ...]
+
+
+def as_xml(suites: Sequence[Suite]) -> str:
+    """Return suites as one document."""
+    root = Element("testsuites", _counts([case for suite in suites for case in suite.cases]))
+    for suite in suites:
+        parent = SubElement(root, "testsuite", {"name": _text(suite.name), **_counts(suite.cases)})
+        for case in suite.cases:
+            _add(parent, suite, case)
+    indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+def _add(parent: Element, suite: Suite, case: Case) -> None:
+    attributes = {"classname": _text(suite.name), "name": _text(case.name)}
+    if case.file:
+        attributes["file"] = _text(case.file)
+    if case.line:
+        attributes["line"] = str(case.line)
+    element = SubElement(parent, "testcase", attributes)
+    if case.failure:
+        SubElement(element, "failure", {"message": _text(case.failure)}).text = _text(case.detail)
+    if case.output:
+        SubElement(element, "system-out").text = _text(case.output)
+
+
+def _counts(cases: Iterable[Case]) -> dict[str, str]:
+    listed = list(cases)
+    return {"tests": str(len(listed)), "failures": str(sum(bool(case.failure) for case in listed))}
+
+
+def _text(text: str) -> str:
+    """Return text without the characters that XML cannot hold."""
+    return _FORBIDDEN.sub("\ufffd", text)

@@ -1,0 +1,160 @@
+"""Propagation policies that are probably mistaken: each rule by a source that breaks it, and one that does not."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.lint_policies import lint_policies
+from reconciler.loading import load_source
+from render.binding import Binding
+from render.model import ObjectRef
+from tests.build import a_cluster, a_cluster_policy, a_config_map, a_deployment, a_policy, as_bytes, on_clusters
+from tests.sources import source_of
+
+CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
+ONE = {**CONFIG_MAPS, "name": "one"}
+HERE = on_clusters("member1")
+
+
+class Lint(NamedTuple):
+    """What a source's policies are warned of; ``held`` is who holds ConfigMap ``one`` in the previous commit."""
+
+    why: str
+    policies: list[dict[str, Any]]
+    want: list[str]
+    held: str = ""
+
+
+LINTS = [
+    Lint("one policy for everything is fine", [a_policy("all", selectors=[CONFIG_MAPS], placement=HERE)], []),
+    Lint(
+        "a policy that loses every object holds nothing",
+        [
+            a_policy("all", selectors=[CONFIG_MAPS], placement=HERE, priority=2),
+            a_policy("one", selectors=[ONE], placement=HERE, priority=1),
+        ],
+        [
+            (
+                "policies.yaml:27: spec.resourceSelectors: it holds nothing: it selects 1 object, all of which go to"
+                " PropagationPolicy default/all\n  hint: for ConfigMap default/one, its priority 1 is below 2"
+            )
+        ],
+    ),
+    Lint(
+        "a policy that wins one object is not shadowed",
+        [
+            a_policy("all", selectors=[CONFIG_MAPS], placement=HERE),
+            a_policy("one", selectors=[ONE], placement=HERE),
+        ],
+        [],
+    ),
+    Lint(
+        "names alone decide where priorities and selectors are equal",
+        [
+            a_policy("apples", selectors=[ONE], placement=HERE),
+            a_policy("pears", selectors=[ONE, {**CONFIG_MAPS, "name": "second"}], placement=HERE),
+        ],
+        [
+            (
+                "policies.yaml:21: spec.priority: only its name makes it lose ConfigMap default/one to"
+                " PropagationPolicy default/apples\n  hint: give one of them a higher priority"
+            )
+        ],
+    ),
+    Lint(
+        "a selector may select nothing",
+        [a_policy("all", selectors=[CONFIG_MAPS, {**CONFIG_MAPS, "name": "secnod"}], placement=HERE)],
+        ["policies.yaml:14: spec.resourceSelectors[1]: selects no template\n  hint: did you mean 'second'?"],
+    ),
+    Lint(
+        "a PropagationPolicy can never select a Namespace",
+        [a_policy("all", selectors=[CONFIG_MAPS, {"apiVersion": "v1", "kind": "Namespace"}], placement=HERE)],
+        [
+            (
+                "policies.yaml:15: spec.resourceSelectors[1].kind: Namespace lives in no namespace,"
+                " and a PropagationPolicy selects in its own alone\n  hint: select it with a ClusterPropagationPolicy"
+            )
+        ],
+    ),
+    Lint(
+        "a ClusterPropagationPolicy that only backs others up holds nothing",
+        [
+            a_policy("all", selectors=[CONFIG_MAPS], placement=HERE),
+            a_cluster_policy("backup", selectors=[ONE], placement=HERE, priority=9),
+        ],
+        [
+            (
+                "policies.yaml:25: spec.resourceSelectors: it holds nothing: it selects 1 object, all of which go to"
+                " PropagationPolicy default/all\n  hint: for ConfigMap default/one, a PropagationPolicy of the namespace"
+                " comes before every ClusterPropagationPolicy"
+            )
+        ],
+    ),
+    Lint(
+        "a better policy takes over what Karmada would leave",
+        [
+            a_policy("all", selectors=[CONFIG_MAPS], placement=HERE),
+            a_policy("one", selectors=[ONE], placement=HERE),
+        ],
+        [
+            (
+                "policies.yaml:15: it takes ConfigMap default/one over from PropagationPolicy default/all, where Karmada"
+                " would leave what is claimed\n  hint: if that is not meant, set claims: Sticky in argosy.yaml"
+            )
+        ],
+        held="PropagationPolicy default/all",
+    ),
+    Lint(
+        "nothing is taken over from a policy that is gone",
+        [a_policy("all", selectors=[CONFIG_MAPS], placement=HERE)],
+        [],
+        held="PropagationPolicy default/gone",
+    ),
+]
+
+
+def warnings(files: Mapping[str, Any], held: str = "") -> list[str]:
+    source = source_of({name: as_bytes(content) for name, content in files.items()})
+    loaded = load_source(source.files, read=source.read)
+    assert (loaded.problems, loaded.lines is None) == ((), False)
+    ref = ObjectRef("", "ConfigMap", "default", "one")
+    previous = {ref: Binding(ref=ref, api_version="v1", policy=held)} if held else {}
+    line_of = loaded.lines.line_of if loaded.lines else None
+    return [str(each) for each in lint_policies(loaded.desired, facts={}, previous=previous, line_of=line_of)]
+
+
+@pytest.mark.parametrize("case", LINTS, ids=lambda case: case.why)
+def test_lint(case: Lint) -> None:
+    files = {"member1.yaml": a_cluster("member1"), "objects.yaml": [a_config_map("one"), a_config_map("second")]}
+    assert warnings({**files, "policies.yaml": case.policies}, case.held) == case.want
+
+
+def test_karmadas_claims_are_no_warning_where_they_are_kept() -> None:
+    fleet = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+    policies = [a_policy("all", selectors=[CONFIG_MAPS]), a_policy("one", selectors=[ONE])]
+    files = {"argosy.yaml": {**fleet, "spec": {"claims": "Sticky"}}, "one.yaml": a_config_map("one")}
+    found = warnings({**files, "policies.yaml": policies}, held="PropagationPolicy default/all")
+    assert [each for each in found if "over from" in each] == []
+
+
+def test_a_custom_resource_without_namespaces_is_known_by_its_definition() -> None:
+    crd = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "zones.example.io"},
+        "spec": {
+            "group": "example.io",
+            "scope": "Cluster",
+            "names": {"kind": "Zone", "plural": "zones"},
+            "versions": [{"name": "v1", "served": True, "storage": True}],
+        },
+    }
+    policy = a_policy("zones", selectors=[{"apiVersion": "example.io/v1", "kind": "Zone"}])
+    files = {"crd.yaml": crd, "policy.yaml": policy, "web.yaml": a_deployment()}
+    assert warnings(files) == [
+        (
+            "policy.yaml:9: spec.resourceSelectors[0].kind: Zone lives in no namespace, and a PropagationPolicy selects in"
+            " its own alone\n  hint: select it with a ClusterPropagationPolicy"
+        )
+    ]

@@ -1,0 +1,130 @@
+"""``argosy validate`` in every form, through the command line; and what its forms must survive."""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.annotations import as_annotations
+from reconciler.junit import Case, Suite, as_xml
+from reconciler.linting import Validation
+from reconciler.sarif import as_sarif
+from reconciler.validation_reports import as_junit
+from render.errors import Problem
+from tests.build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+
+WARNED = a_policy(selectors=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "ngnix"}])
+BROKEN: dict[str, Any] = {**a_policy(), "spec": {"resourceSelectors": [], "plcement": {}}}
+HINT = "did you mean 'nginx'?"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    made = Repository.create(tmp_path / "fleet")
+    made.commit({"member1.yaml": a_cluster("member1"), "nginx.yaml": a_deployment(), "policy.yaml": WARNED})
+    return made
+
+
+def validate(repository: Repository, capsys: pytest.CaptureFixture[str], *options: str) -> Ended:
+    return argosy(repository, capsys, "validate", *options)
+
+
+def test_a_warning_stands_at_its_line(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        f"policy.yaml:8: spec.resourceSelectors[0]: selects no template\n  hint: {HINT}\n"
+        "0 problems, 1 warning: 1 templates, 1 propagation policies, 0 override policies, 1 clusters in 3 files\n"
+    )
+    assert validate(repository, capsys) == (0, f"warning: {text}", "")
+    assert validate(repository, capsys, "--strict") == (1, f"error: {text}", "")
+
+
+def test_github_shows_it_beside_the_line(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    where = "file=policy.yaml,line=8,title=spec.resourceSelectors[0]"
+    text = f" {where}::selects no template%0Ahint: {HINT}\n"
+    assert validate(repository, capsys, "-o", "github") == (0, f"::warning{text}", "")
+    assert validate(repository, capsys, "-o", "github", "--strict") == (1, f"::error{text}", "")
+
+
+def test_sarif_names_the_rule(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    run = json.loads(validate(repository, capsys, "-o", "sarif").out)["runs"][0]
+    rules = run["tool"]["driver"]["rules"]
+    result = run["results"][0]
+    del result["partialFingerprints"]
+    place = {"artifactLocation": {"uri": "policy.yaml"}, "region": {"startLine": 8}}
+    assert rules == [
+        {"id": "UnmatchedSelector", "shortDescription": {"text": "A resource selector that selects nothing"}}
+    ]
+    assert result == {
+        "ruleId": "UnmatchedSelector",
+        "level": "warning",
+        "message": {"text": f"spec.resourceSelectors[0]: selects no template\nHint: {HINT}"},
+        "locations": [{"physicalLocation": place}],
+    }
+
+
+def test_junit_fails_only_what_is_strict(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    said = f"policy.yaml:8: spec.resourceSelectors[0]: selects no template\n  hint: {HINT}"
+    passed = ET.fromstring(validate(repository, capsys, "-o", "junit").out)
+    failed = ET.fromstring(validate(repository, capsys, "-o", "junit", "--strict").out)
+    assert (passed.attrib, passed.findtext(".//system-out")) == ({"tests": "1", "failures": "0"}, said)
+    assert (failed.attrib, failed.findtext(".//failure")) == ({"tests": "1", "failures": "1"}, said)
+
+
+def test_a_broken_source_is_not_looked_at_any_further(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.write({"broken.yaml": BROKEN})
+    ended = validate(repository, capsys, "-o", "github")
+    assert (ended.code, [line.partition("::")[2].partition(" ")[0] for line in ended.out.splitlines()]) == (
+        3,
+        ["error", "error"],
+    )
+
+
+def test_a_tree_is_compared_with_the_commit_rendered_before(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    everything = {"apiVersion": "v1", "kind": "ConfigMap"}
+    placement = on_clusters("member1")
+    repository.commit({"policy.yaml": a_policy("all", selectors=[everything], placement=placement)})
+    repository.commit({"one.yaml": a_config_map("one")})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    better = a_policy("one", selectors=[{**everything, "name": "one"}], placement=placement)
+    repository.write({"better.yaml": better, "two.yaml": a_config_map("two")})
+    assert validate(repository, capsys).out.splitlines()[0] == (
+        "warning: better.yaml:1: it takes ConfigMap default/one over from PropagationPolicy default/all,"
+        " where Karmada would leave what is claimed"
+    )
+
+
+TEXTS = st.text(max_size=20)
+PROBLEMS = st.builds(Problem, TEXTS, st.integers(0, 99), TEXTS, TEXTS, TEXTS, st.sampled_from(["", "Invalid"]))
+
+
+@given(st.lists(PROBLEMS, max_size=4), st.booleans())
+def test_every_form_holds_whatever_a_repository_says(problems: list[Problem], is_strict: bool) -> None:
+    found = Validation(commit="", problems=tuple(problems[:2]), warnings=tuple(problems[2:]), desired=None)
+    lines = as_annotations(found, is_strict=is_strict).split("\n")[:-1]
+    root = ET.fromstring(as_junit(found, is_strict=is_strict))
+    results = json.loads(as_sarif(found, is_strict=is_strict))["runs"][0]["results"]
+    assert [line[:2] for line in lines] == ["::"] * len(problems)
+    assert (len(root.findall(".//testcase")), len(results)) == (max(len(problems), 1), len(problems))
+
+
+def test_nothing_found_is_one_passed_case() -> None:
+    suite = Suite(name="s", cases=(Case(name="ok"), Case(name="bad", file="a.yaml", line=2, failure="no", detail="x")))
+    assert as_xml([suite]) == (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<testsuites tests="2" failures="1">\n'
+        '  <testsuite name="s" tests="2" failures="1">\n'
+        '    <testcase classname="s" name="ok" />\n'
+        '    <testcase classname="s" name="bad" file="a.yaml" line="2">\n'
+        '      <failure message="no">x</failure>\n'
+        "    </testcase>\n"
+        "  </testsuite>\n"
+        "</testsuites>\n"
+    )
