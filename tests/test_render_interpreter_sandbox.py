@@ -128,6 +128,7 @@ def test_only_plain_data_comes_back(case: Attempt) -> None:
 
 
 ERRORS = [
+    Attempt("how often must be said", 'local s = ("x"):rep()', "line 2: bad argument #2 to 'rep' (number expected)"),
     Attempt("an error says its line", "local x\nreturn x.y", "line 3: attempt to index local 'x' (a nil value)"),
     Attempt("a script's own error is its words", 'error("no size")', "line 2: no size"),
     Attempt("a table as an error is just that", "error({})", "table"),
@@ -165,6 +166,8 @@ class Fact(NamedTuple):
 
 
 DIALECT = [
+    Fact("nothing, however often, is nothing", 'return (""):rep(2^31 - 1), ("x"):rep(-1)', ["", ""]),
+    Fact("a number of times may be text", 'return ("x"):rep("3")', ["xxx"]),
     Fact(
         "goto, as Karmada's engine has it",
         "local n = 0 for i = 1, 3 do if i == 2 then goto on end n = n + i ::on:: end return n",

@@ -135,7 +135,9 @@ function string.gsub(s, p, by, limit)
 end
 
 function string.rep(s, count)
-  s = text(s, 1, "rep")
+  s, count = text(s, 1, "rep"), tonumber(count)
+  if not count then error("bad argument #2 to 'rep' (number expected)", 2) end
+  if #s == 0 or count < 1 then return "" end
   if #s * count > LONGEST_STRING then error("resulting string too large", 0) end
   return rep(s, count)
 end
