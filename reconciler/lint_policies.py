@@ -42,7 +42,7 @@ class PolicyFinding:
     hint: str = ""
 
 
-def lint_policies(
+def policy_warnings(
     desired: Desired, *, facts: Facts, previous: Bindings, line_of: LineOf | None = None
 ) -> tuple[Problem, ...]:
     """Return the warnings about propagation policies, sorted; ``previous`` are the bindings rendered before."""

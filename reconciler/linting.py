@@ -10,7 +10,7 @@ from render.model import ObjectRef
 
 from .desired import Desired
 from .facts import Facts
-from .lint_policies import lint_policies
+from .lint_policies import policy_warnings
 from .loading import Loaded
 from .publication import publication_of
 from .reading import read_facts, read_loaded, read_previous
@@ -46,7 +46,7 @@ def _lint(repository: Repository, loaded: Loaded) -> tuple[Problem, ...]:
     bindings, facts = _past(repository, desired)
     overrides = lint_overrides(desired.override_policies, desired.templates, desired.clusters, line_of=line_of)
     return (
-        *lint_policies(desired, facts=facts, previous=bindings, line_of=line_of),
+        *policy_warnings(desired, facts=facts, previous=bindings, line_of=line_of),
         *(replace(each, kind=each.kind or OVERRIDE) for each in overrides),
     )
 

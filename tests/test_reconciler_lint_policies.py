@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.lint_policies import lint_policies
+from reconciler.lint_policies import policy_warnings
 from reconciler.loading import load_source
 from render.binding import Binding
 from render.model import ObjectRef
@@ -121,7 +121,7 @@ def warnings(files: Mapping[str, Any], held: str = "") -> list[str]:
     ref = ObjectRef("", "ConfigMap", "default", "one")
     previous = {ref: Binding(ref=ref, api_version="v1", policy=held)} if held else {}
     line_of = loaded.lines.line_of if loaded.lines else None
-    return [str(each) for each in lint_policies(loaded.desired, facts={}, previous=previous, line_of=line_of)]
+    return [str(each) for each in policy_warnings(loaded.desired, facts={}, previous=previous, line_of=line_of)]
 
 
 @pytest.mark.parametrize("case", LINTS, ids=lambda case: case.why)
