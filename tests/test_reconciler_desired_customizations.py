@@ -29,7 +29,7 @@ def problems(*customizations: dict[str, Any]) -> list[str]:
 def test_the_later_name_of_two_that_conflict_is_the_problem() -> None:
     assert problems(a_customization("b"), a_customization("a")) == [
         (
-            "all.yaml:6: spec.customizations.replicaResource.luaScript: 'a' already has a script for GetReplicas of"
+            "all.yaml:8: spec.customizations.replicaResource.luaScript: 'a' already has a script for GetReplicas of"
             " example.io/v1 Workload\n  hint: keep one of them"
         )
     ]
