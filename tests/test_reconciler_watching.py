@@ -73,7 +73,7 @@ def test_what_is_remembered_changes_no_answer(repository: Repository, capsys: py
     assert (told[0], len(set(told))) == (told[6], 3)
 
 
-@pytest.mark.parametrize("command", ["diff", "render"])
+@pytest.mark.parametrize("command", ["diff", "render", "validate"])
 def test_a_save_is_seen(command: str, repository: Repository) -> None:
     environment = {**os.environ, "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
     arguments = [sys.executable, "-m", "reconciler", "-C", str(repository.path), command, "--watch"]
@@ -96,6 +96,10 @@ def test_a_save_is_seen(command: str, repository: Repository) -> None:
     ("arguments", "message"),
     [
         (["diff", "HEAD", "HEAD", "--watch"], "Error: --watch compares the work tree: leave HEAD out"),
+        (
+            ["validate", "--rev", "HEAD", "--watch"],
+            "Error: --watch checks the files as they stand: leave --rev out",
+        ),
         (
             ["render", "--rev", "HEAD", "--watch"],
             "Error: --worktree and --watch go with neither --rev nor --commit",

@@ -18,9 +18,10 @@ _OUTPUTS = ("text", "json", "sarif", "junit", "github")
     default="text",
     help="Output format; github is for annotations in a workflow.",
 )
+@click.option("--watch", is_flag=True, help="Check the files as they stand again whenever one is saved.")
 @click.option("--strict", is_flag=True, help="Warnings count as problems.")
 @click.pass_obj
-def command(log: Log, rev: str, output: str, strict: bool) -> int:
+def command(log: Log, rev: str, output: str, *, watch: bool, strict: bool) -> int:
     """Check every file, policy and override of the source.
 
     All problems are listed at once as file:line: field: what, each with a hint. Warnings are what Karmada accepts but
@@ -29,4 +30,11 @@ def command(log: Log, rev: str, output: str, strict: bool) -> int:
     """
     from reconciler.validation import ValidateOptions, validate_and_show
 
-    return validate_and_show(log, ValidateOptions(rev=rev, output=output, strict=strict))
+    options = ValidateOptions(rev=rev, output=output, strict=strict)
+    if not watch:
+        return validate_and_show(log, options)
+    from reconciler.watching import run_watching
+
+    if rev:
+        raise click.UsageError("--watch checks the files as they stand: leave --rev out")
+    return run_watching(log, lambda: validate_and_show(log, options))
