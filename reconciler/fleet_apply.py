@@ -55,11 +55,11 @@ def _write_anyway(_plan: Plan) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetOptions:
-    """How to go over a fleet. ``timeout`` is each cluster's own, in seconds; its client ends
-    with it, and ``grace`` later it is given up whatever it is at.
+    """How to go over a fleet.
 
-    ``is_observing``: only look and plan. ``before_writing`` is called before a cluster's first write, one cluster at a
-    time: this is where the attempt is written down.
+    ``timeout`` is each cluster's own, in seconds; its client ends with it, and ``grace`` later it is given up whatever
+    it is at. ``is_observing``: only look and plan. ``before_writing`` is called before a cluster's first write, one
+    cluster at a time: this is where the attempt is written down.
     """
 
     max_parallel: int = 32

@@ -94,5 +94,7 @@ def field_change(want: Manifest, live: Manifest, difference: Difference, owner: 
 def foreign_changes(want: Manifest, live: Manifest) -> tuple[FieldChange, ...]:
     """Tell the fields people added, which applying never removes."""
     return tuple(
-        field_change(want, live, Difference(path, Change.FOREIGN), owner) for owner, path in foreign_fields(live)
+        field_change(want, live, Difference(path, Change.FOREIGN), owner)
+        for owner, path in foreign_fields(live)
+        if value_at(want, path) is MISSING
     )
