@@ -1,16 +1,17 @@
 """Karmada's Work objects of a pass: what a Karmada control plane would hold for every object and cluster.
 
-Unlike the rendered tree they include what suspension holds back, and they say how conflicts are resolved and which
-overrides applied. Labels and annotations that only a control plane's own controllers need are left out.
+Unlike the rendered tree they include what suspension holds back, say how conflicts are resolved and which overrides
+applied, and carry the bookkeeping by which a control plane and its members find each other. What only a control plane
+can make - random permanent ids - is there as far as it is given.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from overrides.record import Applied, applied_annotations
 from render.binding import Binding
 from render.documents import parse_documents
-from render.model import Manifest, ObjectRef
+from render.model import Manifest, ObjectRef, Template
 from render.policy import ConflictResolution
 from render.works import Works
 
@@ -18,6 +19,9 @@ from .dependencies import binding_name
 from .pipeline import Rendered
 
 CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution"
+MANAGED = "karmada.io/managed"
+MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotations"
+MANAGED_LABELS = "resourcetemplate.karmada.io/managed-labels"
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _OFFSET, _PRIME = 0x811C9DC5, 0x01000193
 
@@ -29,27 +33,57 @@ def work_objects(rendered: Rendered) -> Iterator[Manifest]:
         for binding in built.bindings:
             works = built.works.get(binding.ref)
             if works is not None:
-                yield from _work_in(index, cluster, binding, works)
+                yield from works_in(works, index, cluster, binding)
         for _, works in rendered.namespaces:
             manifest = manifest_in(works, index)
             if manifest is not None:
-                yield _work(cluster, manifest, dict(applied_annotations(_applied_in(works, index))), {})
+                yield _work(cluster, manifest, dict(applied_annotations(_applied_in(works, index))))
 
 
-def _work_in(index: int, cluster: str, binding: Binding, works: Works) -> Iterator[Manifest]:
-    manifest = manifest_in(works, index)
-    if manifest is None:
+def works_in(
+    works: Works, index: int, cluster: str, binding: Binding, template: Template | None = None
+) -> Iterator[Manifest]:
+    """Yield the Work of a binding in one cluster, if its object could be built there.
+
+    With the ``template`` the object also says which generation of what it was made from.
+    """
+    built = manifest_in(works, index)
+    if built is None:
         return
-    annotations = {**_reference(binding.ref), CONFLICT_RESOLUTION: conflict_resolution(manifest, binding)}
-    annotations |= applied_annotations(_applied_in(works, index))
-    spec = {
-        "suspendDispatching": is_suspended(binding, cluster),
-        "preserveResourcesOnDeletion": binding.preserve_resources_on_deletion,
+    word = conflict_resolution(built, binding)
+    identity = {
+        "work.karmada.io/namespace": f"karmada-es-{cluster}",
+        "work.karmada.io/name": work_name(ObjectRef.of(built)),
+        CONFLICT_RESOLUTION: word,
     }
-    yield _work(cluster, manifest, annotations, spec)
+    kept = {**binding_reference(binding.ref), **identity, **_provenance(template)}
+    annotations = {**binding_reference(binding.ref), CONFLICT_RESOLUTION: word}
+    annotations |= applied_annotations(_applied_in(works, index))
+    work = _work(cluster, with_bookkeeping(built, kept), annotations)
+    work["spec"]["suspendDispatching"] = is_suspended(binding, cluster)
+    work["spec"]["preserveResourcesOnDeletion"] = binding.preserve_resources_on_deletion
+    yield work
 
 
-def _work(cluster: str, manifest: Manifest, annotations: dict[str, str], spec: dict[str, Any]) -> Manifest:
+def _provenance(template: Template | None) -> dict[str, str]:
+    if template is None:
+        return {}
+    generation = template.manifest["metadata"].get("generation") or 0
+    found = {"resourcetemplate.karmada.io/uid": template.uid}
+    return {**found, "resourcetemplate.karmada.io/generation": str(generation)} if generation > 0 else found
+
+
+def with_bookkeeping(manifest: Manifest, annotations: Mapping[str, str]) -> Manifest:
+    """Return an object with what a member must know of it: who manages it, and which keys came from there."""
+    metadata = manifest["metadata"]
+    labels = {**(metadata.get("labels") or {}), MANAGED: "true"}
+    noted = {**(metadata.get("annotations") or {}), **annotations}
+    noted[MANAGED_ANNOTATIONS] = ",".join(sorted({*noted, MANAGED_ANNOTATIONS, MANAGED_LABELS}))
+    noted[MANAGED_LABELS] = ",".join(sorted(labels))
+    return {**manifest, "metadata": {**metadata, "labels": labels, "annotations": noted}}
+
+
+def _work(cluster: str, manifest: Manifest, annotations: dict[str, str]) -> dict[str, Any]:
     return {
         "apiVersion": "work.karmada.io/v1alpha1",
         "kind": "Work",
@@ -58,7 +92,7 @@ def _work(cluster: str, manifest: Manifest, annotations: dict[str, str], spec: d
             "namespace": f"karmada-es-{cluster}",
             **({"annotations": annotations} if annotations else {}),
         },
-        "spec": {**spec, "workload": {"manifests": [manifest]}},
+        "spec": {"workload": {"manifests": [manifest]}},
     }
 
 
@@ -93,7 +127,8 @@ def conflict_resolution(manifest: Manifest, binding: Binding) -> str:
     return "overwrite" if binding.conflict_resolution is ConflictResolution.OVERWRITE else "abort"
 
 
-def _reference(ref: ObjectRef) -> dict[str, str]:
+def binding_reference(ref: ObjectRef) -> dict[str, str]:
+    """Return the annotations that lead from a Work, or its object, to the binding."""
     if not ref.namespace:
         return {"clusterresourcebinding.karmada.io/name": binding_name(ref)}
     return {

@@ -1,9 +1,9 @@
 """Works: a template as it must be in each of its target clusters, found once per class of clusters.
 
-1. prune the template as Karmada does before it stores a Work;
-2. put *holes* where replicas (and a divided Job's completions) go - or, for a kind whose revision is a script, revise
+1. put *holes* where replicas (and a divided Job's completions) go - or, for a kind whose revision is a script, revise
    once per distinct number;
-3. override the result: the override answers with classes of clusters and the manifest each class holds;
+2. override the result: the override answers with classes of clusters and the manifest each class holds;
+3. prune what only an API server may say, as Karmada does when it stores a Work - after overrides, which may add it;
 4. emit each class once; a cluster's bytes are the class' bytes with its numbers filled in.
 
 Overrides cannot read a number, so running them before the numbers are filled in changes nothing; one that sets
@@ -139,7 +139,7 @@ class Workshop:
 
 def render_works(template: Template, binding: Binding, workshop: Workshop) -> Works:
     """Build a template for all target clusters of its binding; a failure stays in its own clusters."""
-    manifest = pruned(template.manifest)
+    manifest = template.manifest
     targets = workshop.targets.of(manifest, binding)
     contents: list[Content] = []
     failures: list[Failure] = []
@@ -151,7 +151,7 @@ def render_works(template: Template, binding: Binding, workshop: Workshop) -> Wo
             if overridden.error is not None:
                 failures.append(Failure(clusters=overridden.clusters, error=overridden.error))
             elif overridden.manifest is not None:
-                contents.append(Content(overridden.clusters, overridden.manifest, tuple(overridden.applied)))
+                contents.append(Content(overridden.clusters, pruned(overridden.manifest), tuple(overridden.applied)))
     blobs: dict[bytes, Blob] = {}
     texts = emit_alike([content.manifest for content in contents])
     variants = [

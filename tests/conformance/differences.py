@@ -23,7 +23,14 @@ def _renames(case: dict[str, Any], message: str) -> bool:
 
 def _identity(manifest: dict[str, Any]) -> tuple[Any, ...]:
     metadata = manifest["metadata"]
-    return manifest.get("apiVersion"), manifest["kind"], metadata.get("namespace"), metadata.get("name")
+    return manifest.get("apiVersion"), manifest.get("kind"), metadata.get("namespace"), metadata.get("name")
+
+
+def _builds_renamed(case: dict[str, Any], _message: str) -> bool:
+    """Say whether Karmada built an object of another identity than its template somewhere."""
+    template = _identity(case["input"]["template"])
+    made = (manifest for work in case["expected"]["works"] for manifest in work["manifests"])
+    return any(_identity(manifest) != template for manifest in made)
 
 
 def _has_fields_unknown_to_pods(case: dict[str, Any], _message: str) -> bool:
@@ -96,5 +103,11 @@ DIFFERENCES: tuple[Difference, ...] = (
         "identity",
         "an override that changes apiVersion, kind, namespace or name is an error: Karmada loses track of the object",
         _renames,
+    ),
+    Difference(
+        "work",
+        "identity",
+        "as for overrides: where a rule renames an object, that cluster gets an error and keeps what it has",
+        _builds_renamed,
     ),
 )
