@@ -12,16 +12,17 @@ from .desired_fleet import GROUP, FleetSource
 from .desired_karmada import admitted_kind
 
 _WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
-_OTHERS = ("PolicyTest",)
+_TEST = "PolicyTest"
 
 
 @dataclass(slots=True)
 class Roles:
-    """Manifests by what they are to Argosy; tests of policies are for ``argosy test`` and stay out."""
+    """Manifests by what they are to Argosy; ``tests`` of policies are for ``argosy test`` and never propagated."""
 
     templates: list[Placed] = field(default_factory=list)
     webhooks: list[Placed] = field(default_factory=list)
     admitted: list[tuple[Placed, AdmittedKind]] = field(default_factory=list)
+    tests: list[Placed] = field(default_factory=list)
     problems: list[Found] = field(default_factory=list)
 
 
@@ -30,6 +31,8 @@ def sorted_by_role(places: Iterable[Placed], home: FleetSource) -> Roles:
     roles = Roles()
     for place in places:
         if group_of(place.manifest["apiVersion"]) == GROUP:
+            if place.manifest["kind"] == _TEST:
+                roles.tests.append(place)
             roles.problems += _faults_of_ours(place, home)
             continue
         kind = admitted_kind(place.manifest)
@@ -47,7 +50,7 @@ def _faults_of_ours(place: Placed, home: FleetSource) -> Iterable[Found]:
     if kind == "Fleet":
         if place.file.path != home.path:
             yield place.found("", "a Fleet is read from argosy.yaml alone", hint=f"move it to {home.expected_path}")
-    elif kind not in _OTHERS:
-        near = nearest(kind, ("Fleet", *_OTHERS))
-        hint = f"did you mean {near!r}?" if near else f"known here: Fleet, {', '.join(_OTHERS)}"
+    elif kind != _TEST:
+        near = nearest(kind, ("Fleet", _TEST))
+        hint = f"did you mean {near!r}?" if near else f"known here: Fleet, {_TEST}"
         yield place.found("kind", f"there is no {kind!r} in {GROUP}", hint=hint, kind="NotSupported")

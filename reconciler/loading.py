@@ -23,7 +23,9 @@ from .desired_karmada import KarmadaObjects, load_karmada
 from .desired_lines import Lines, PlacedLines
 from .desired_roles import Roles, sorted_by_role
 from .desired_templates import Templates, load_templates, load_webhooks
+from .desired_tests import PolicyTests, load_tests
 from .facts import Facts
+from .policy_tests import PolicyTest
 from .scope import Scopes
 from .source import MAX_FILE_SIZE, WARNED, Selection, SourceFile, select_files
 
@@ -39,6 +41,7 @@ class Loaded:
 
     desired: Desired
     problems: tuple[Problem, ...] = ()
+    tests: tuple[PolicyTest, ...] = ()
     lines: PlacedLines | None = field(default=None, compare=False, repr=False)
 
 
@@ -53,6 +56,7 @@ class _Parts:
     karmada: KarmadaObjects
     templates: Templates
     webhooks: Templates
+    tests: PolicyTests
 
 
 def load_desired(
@@ -94,7 +98,8 @@ def load_source(
     warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located(_warnings(parts)))))
     places = {(place.file.path, place.number): place for place in contents.manifests}
     found = PlacedLines(Lines(read), places)
-    return Loaded(desired=_desired(parts, warnings), problems=problems, lines=found)
+    tests = tuple(sorted(parts.tests.tests, key=lambda test: test.name))
+    return Loaded(desired=_desired(parts, warnings), problems=problems, tests=tests, lines=found)
 
 
 def _parts(home: FleetSource, selection: Selection, contents: Contents, facts: Facts) -> _Parts:
@@ -108,16 +113,19 @@ def _parts(home: FleetSource, selection: Selection, contents: Contents, facts: F
         karmada=load_karmada(roles.admitted, default_namespace=home.fleet.default_namespace),
         templates=load_templates(roles.templates, is_namespaced=scopes.is_namespaced, fleet=home.fleet),
         webhooks=load_webhooks(roles.webhooks),
+        tests=load_tests(roles.tests, is_namespaced=scopes.is_namespaced, fleet=home.fleet),
     )
 
 
 def _problems(parts: _Parts, lines: Lines) -> Iterator[Found]:
     """Yield what is wrong with manifests, one by one and among each other."""
     karmada, templates, webhooks = parts.karmada, parts.templates, parts.webhooks
-    for found in (parts.contents, parts.roles, karmada, templates, webhooks):
+    for found in (parts.contents, parts.roles, karmada, templates, webhooks, parts.tests):
         yield from found.problems
     placed = (*templates.placed, *webhooks.placed)
-    yield from doubles([*((str(template.ref), place) for template, place in placed), *karmada.admitted], lines)
+    yield from doubles(
+        [*((str(template.ref), place) for template, place in placed), *karmada.admitted, *parts.tests.admitted], lines
+    )
     yield from unknown_scopes(templates.unscoped, karmada.policies)
     yield from conflicting_customizations(karmada.customizations, [place for _, place in karmada.admitted])
     if parts.home.fleet.secrets is Permission.REFUSE:
@@ -128,6 +136,7 @@ def _warnings(parts: _Parts) -> Iterator[Found]:
     """Yield what is worth a word: regrets, absent clusters, readable Secrets."""
     yield from parts.karmada.warnings
     yield from parts.templates.warnings
+    yield from parts.tests.warnings
     policies = (place for _, place in parts.karmada.admitted if place.manifest["kind"].endswith("Policy"))
     yield from absent_clusters(policies, {cluster.name for cluster in parts.karmada.clusters})
     if parts.home.fleet.secrets is Permission.ALLOW:

@@ -10,6 +10,7 @@ from .fleet_rules import check_fleet, settle_fleet
 from .fleet_schema import FLEET_SPEC
 from .policy_rules import check_policy, mutate_policy
 from .policy_schema import PROPAGATION_SPEC
+from .policy_test_schema import POLICY_TEST_SPEC, check_policy_test
 from .regrets import warn_of_policy
 from .stages import AdmittedKind, Kinds
 from .walking import Reading, walk_of
@@ -58,6 +59,13 @@ def render_kinds() -> Kinds:
                 is_spec_required=False,
                 settle=settle_fleet,
                 check=check_fleet,
+            ),
+            AdmittedKind(
+                api_version="argosy.dev/v1alpha1",
+                kind="PolicyTest",
+                is_namespaced=False,
+                spec=walk_of(POLICY_TEST_SPEC, _STORED),
+                check=check_policy_test,
             ),
         )
     }

@@ -1,0 +1,53 @@
+"""PolicyTest of argosy.dev/v1alpha1: its schema, and that every expectation expects something."""
+
+from typing import Any
+
+from .findings import Findings
+from .schema import INT32, Anything, Flag, Record, Sequence, Table, Text, Whole
+from .shared_schema import TEXT, TEXTS
+
+EXPECTED = ("policy", "clusters", "replicas", "refused", "reason", "message", "fields")
+"""What an expectation may say about its object."""
+
+POLICY_TEST_SPEC = Record(
+    {
+        "given": Record(
+            {
+                "clusters": Sequence(Anything()),
+                "templates": Sequence(Anything()),
+                "withoutClusters": TEXTS,
+            }
+        ),
+        "expect!": Sequence(
+            Record(
+                {
+                    "kind!": Text(min_length=1),
+                    "group": TEXT,
+                    "namespace": TEXT,
+                    "name!": Text(min_length=1),
+                    "policy": TEXT,
+                    "clusters": TEXTS,
+                    "replicas": Table(Whole(INT32, minimum=0, keep=True)),
+                    "refused": Table(TEXT),
+                    "reason": TEXT,
+                    "message": TEXT,
+                    "fields": Sequence(
+                        Record({"cluster!": TEXT, "path!": TEXT, "value": Anything(), "absent": Flag(keep=True)})
+                    ),
+                }
+            ),
+            min_items=1,
+        ),
+    }
+)
+
+
+def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
+    """Report paths that are no JSON pointers, and fields of which nothing, or two things, are expected."""
+    for number, expectation in enumerate(test["spec"]["expect"]):
+        for position, field in enumerate(expectation.get("fields") or ()):
+            path = f"spec.expect[{number}].fields[{position}]"
+            if field["path"] and not field["path"].startswith("/"):
+                findings.problem(f"{path}.path", "is no JSON pointer", hint="write it as '/spec/replicas'")
+            if ("value" in field) == bool(field.get("absent")):
+                findings.problem(path, "expect either a value or 'absent: true'")
