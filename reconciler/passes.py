@@ -15,6 +15,7 @@ from .publication import Publication
 from .reading import Source
 from .report import Log
 from .repository import RefUpdate, Repository
+from .reserves import RESERVED_FILE, Reserves, parse_reserves
 from .trailers import engine_version, rendered_trailers
 
 
@@ -73,10 +74,24 @@ def _data(blob: Blob) -> bytes:
 
 def run_pass(repository: Repository, source: Source, previous: Previous | None, facts: Facts, log: Log) -> Outcome:
     """Compute the next tree of a source."""
-    inputs = Inputs(desired=source.desired, facts=facts, previous=previous, source=source.commit)
+    inputs = Inputs(
+        desired=source.desired,
+        facts=facts,
+        previous=previous,
+        source=source.commit,
+        reserves=_reserves(repository, previous),
+    )
     with log.timed("render"):
         rendered = render_pass(inputs)
     return Outcome(repository=repository, source=source, previous=previous, rendered=rendered)
+
+
+def _reserves(repository: Repository, previous: Previous | None) -> Reserves:
+    entries = {} if previous is None else previous.tree.trees.entries(previous.tree.root)
+    if RESERVED_FILE not in entries:
+        return {}
+    blob_id = entries[RESERVED_FILE].id
+    return parse_reserves(repository.read_blobs([blob_id])[blob_id])
 
 
 def check_rewind(repository: Repository, previous: Previous | None, commit: str) -> None:

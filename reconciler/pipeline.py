@@ -11,7 +11,7 @@ Nothing here reads a file, a clock or a network, so the same three inputs give t
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from overrides.engine import OverrideEngine
 from render.binding import Binding
@@ -20,6 +20,7 @@ from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster, Template
+from render.scheduling.batch import Surroundings
 from render.tree import TreeStore
 from render.works import TargetGroups, Works, Workshop, render_works
 
@@ -33,17 +34,19 @@ from .frontpage import ClusterCount, front_page, objects_by_index, replicas_by_c
 from .namespaces import namespaces_to_place
 from .outcomes import kept_binding, with_rendered_condition
 from .previous import Previous
-from .schedules import Schedule, schedule_bindings
+from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
+from .schedules import Schedule, apis_by_crd, schedule_bindings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """All that decides a rendered tree. ``previous`` None is a first run."""
+    """All that decides a rendered tree. ``previous`` None is a first run; ``reserves`` are the previous commit's."""
 
     desired: Desired
     facts: Facts
     previous: Previous | None
     source: str
+    reserves: Reserves = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +78,12 @@ def render_pass(inputs: Inputs) -> Rendered:
 
 def _built(inputs: Inputs) -> Built:
     desired, before = inputs.desired, inputs.previous.bindings if inputs.previous else {}
-    index = ClusterIndex(with_facts(desired.clusters, inputs.facts))
+    clusters = with_facts(desired.clusters, inputs.facts)
+    index = ClusterIndex(with_reserves(clusters, inputs.facts, inputs.reserves))
     interpreter = Interpreter.of(each.manifest for each in (*desired.customizations, *desired.webhooks))
     template_by_ref = {template.ref: template for template in desired.templates}
     claims = claim_templates(desired, interpreter, before)
-    schedule = schedule_bindings(claims.bindings, index, desired.fleet)
+    schedule = schedule_bindings(claims.bindings, index, desired.fleet, _surroundings(desired, claims, before))
     follows = following(schedule.bindings, template_by_ref, interpreter)
     bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
     workshop = Workshop(
@@ -113,6 +117,12 @@ def _built(inputs: Inputs) -> Built:
     )
 
 
+def _surroundings(desired: Desired, claims: Claims, before: Mapping[ObjectRef, Binding]) -> Surroundings:
+    """Return what else has to do with the clusters: bindings that keep what they have, CRDs that go along."""
+    failed = [before[template.ref] for template, _ in claims.failed if template.ref in before]
+    return Surroundings(resting=(*claims.released, *failed), apis_by_crd=apis_by_crd(desired.templates))
+
+
 def _assembled(inputs: Inputs, built: Built) -> Rendered:
     fleet = Fleetwide(index=built.index, previous=inputs.previous.tree if inputs.previous else None)
     assembly, store, writer = Assembly(fleet=fleet), TreeStore(), BindingWriter()
@@ -123,6 +133,9 @@ def _assembled(inputs: Inputs, built: Built) -> Rendered:
     namespaces = tuple(_placed_namespaces(inputs.desired, built, assembly))
     for name, facts in inputs.facts.items():
         assembly.add(("facts", f"{name}.yaml"), facts.file())
+    reserves = next_reserves(built.schedule.scheduler.state.capacity.reserved(), inputs.facts)
+    if reserves:
+        assembly.add((RESERVED_FILE,), reserves_file(reserves))
     folders, disconnected = cluster_folders(assembly, store)
     assembly.add(("README.md",), _front_page(assembly, built.bindings, disconnected))
     tree = build_tree(assembly, folders, disconnected, store)

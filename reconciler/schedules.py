@@ -1,12 +1,13 @@
 """Scheduling a pass: every binding decided in one total order, and what was decided written into it."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.fleet import Fleet
-from render.model import ObjectRef
+from render.model import ObjectRef, Template
 from render.scheduling.batch import Surroundings, explanations, schedule_all
 from render.scheduling.decisions import Decision, recorded
 from render.scheduling.explanation import Explanation
@@ -44,3 +45,22 @@ def schedule_bindings(
         undecided=bindings,
         surroundings=surroundings,
     )
+
+
+def apis_by_crd(templates: Iterable[Template]) -> dict[ObjectRef, frozenset[tuple[str, str]]]:
+    """Return the ``(apiVersion, kind)`` that each CustomResourceDefinition among templates makes its clusters serve."""
+    found = {template.ref: _served(template.manifest.get("spec")) for template in templates if _is_crd(template.ref)}
+    return {ref: apis for ref, apis in found.items() if apis}
+
+
+def _is_crd(ref: ObjectRef) -> bool:
+    return (ref.group, ref.kind) == ("apiextensions.k8s.io", "CustomResourceDefinition")
+
+
+def _served(spec: Any) -> frozenset[tuple[str, str]]:
+    """Return what a definition serves; nothing where it cannot be read."""
+    names, versions = (spec.get("names"), spec.get("versions")) if isinstance(spec, dict) else (None, None)
+    if not isinstance(names, dict) or not isinstance(versions, list):
+        return frozenset()
+    served = (each["name"] for each in versions if isinstance(each, dict) and each.get("served") and "name" in each)
+    return frozenset((f"{spec.get('group')}/{version}", str(names.get("kind"))) for version in served)

@@ -186,6 +186,13 @@ def test_what_a_pass_took_is_reserved_until_the_cluster_is_observed_again() -> N
     assert capacity.reserved() == {"a": {"cpu": "3500m", "memory": "2Gi", "pods": "2"}}
 
 
+def test_what_was_reserved_stays_so_where_nothing_is_taken() -> None:
+    observed = ResourceSummary(allocatable={"pods": "50"}, reserved={"pods": "3", "cpu": "1"})
+    assert Capacity(ClusterIndex((a_cluster("a", resource_summary=observed),))).reserved() == {
+        "a": {"cpu": "1", "pods": "3"}
+    }
+
+
 class Sets(NamedTuple):
     why: str
     components: dict[str, tuple[int, str]]

@@ -84,15 +84,21 @@ class Capacity:
 
     def reserved(self) -> dict[str, dict[str, str]]:
         """Return what is reserved of each cluster's observed capacity now: what was, and what this pass has taken."""
-        self._settle()
-        reserved = {}
-        for position, cluster in enumerate(self._index.clusters):
-            summary = cluster.resource_summary
-            if summary is None or summary.is_declared:
-                continue
-            amounts = {name: _reserved(summary, name, column[position]) for name, column in self._columns.items()}
-            reserved[cluster.name] = {name: amount for name, amount in sorted(amounts.items()) if amount != "0"}
-        return reserved
+        observed = [
+            (position, cluster.name, cluster.resource_summary)
+            for position, cluster in enumerate(self._index.clusters)
+            if cluster.resource_summary is not None and not cluster.resource_summary.is_declared
+        ]
+        if observed:
+            self._settle()
+        return {name: self._reserved_of(summary, position) for position, name, summary in observed}
+
+    def _reserved_of(self, summary: ResourceSummary, position: int) -> dict[str, str]:
+        amounts = dict(summary.reserved)
+        for name, column in self._columns.items():
+            if taken := _free(summary, name) - column[position]:
+                amounts[name] = _sum(amounts.get(name, "0"), taken, name)
+        return dict(sorted(amounts.items()))
 
     def _settle(self) -> None:
         for request, taken in self._taken.items():
@@ -189,7 +195,6 @@ def _free(summary: ResourceSummary | None, resource: str) -> int:
     return milli(free) if resource == CPU else rounded_up(free)
 
 
-def _reserved(summary: ResourceSummary, resource: str, left: int) -> str:
-    taken = _free(summary, resource) - left
-    amount = parse_quantity(summary.reserved.get(resource, "0")) + (Fraction(taken, 1000) if resource == CPU else taken)
+def _sum(reserved: str, taken: int, resource: str) -> str:
+    amount = parse_quantity(reserved) + (Fraction(taken, 1000) if resource == CPU else taken)
     return format_quantity(amount, QuantityFormat.BINARY_SI if resource == "memory" else QuantityFormat.DECIMAL_SI)
