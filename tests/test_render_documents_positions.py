@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from render.documents import Position, locate, locate_field
+from render.documents import Places, Position, locate, locate_field
 
 FILE = b"""\
 # an empty document first
@@ -104,6 +104,13 @@ def test_a_file_that_cannot_be_read_has_no_places(data: bytes, path: Any) -> Non
     assert locate(data, 0, path) == Position(1, 1)
 
 
+def test_places_of_a_big_file_cost_one_reading() -> None:
+    data = b"".join(b"---\nitems:\n- a: 1\n  b: [x,\n      y]\n" for _ in range(1000))
+    places = Places(data)
+    found = [places.of_field(index, "items[0].b[1]") for index in range(1000) for _ in range(20)]
+    assert found[::20] == [Position(5 * index + 5, 7) for index in range(1000)]
+
+
 def test_documents_are_counted_as_they_are_read() -> None:
     data = b"a: 1\na: 2\n---\nb: 1\n---\n---\nc:\n  d: 1\n"
     assert locate(data, 1, ("c", "d")) == Position(8, 3)
@@ -112,6 +119,10 @@ def test_documents_are_counted_as_they_are_read() -> None:
 def test_json_that_yaml_does_not_know_is_located_as_far_as_it_goes() -> None:
     data = b'{"a": 1,\n "b": "\\ud83d\\ude00",\n "c": 1}\n'
     assert (locate(data, 0, ("a",)), locate(data, 0, ("c",))) == (Position(1, 2), Position(1, 1))
+
+
+def test_what_only_kubectl_reads_is_located() -> None:
+    assert locate(b"a: \"it\\'s\"\nb:\n  c: 1\n", 0, ("b", "c")) == Position(3, 3)
 
 
 def test_windows_line_ends_and_a_mark_do_not_shift_lines() -> None:

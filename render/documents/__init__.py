@@ -4,7 +4,7 @@ from .alike import emit_alike
 from .document import Document, DocumentError, DocumentErrors, Position
 from .emitting import emit, emit_json, emit_spliced
 from .holes import Emitted, Hole, copy_value
-from .positions import locate, locate_field
+from .positions import Places, locate, locate_field
 from .reading import parse_documents, read_documents
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "DocumentErrors",
     "Emitted",
     "Hole",
+    "Places",
     "Position",
     "copy_value",
     "emit",

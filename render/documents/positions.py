@@ -1,64 +1,85 @@
-"""Where a field stands in its file, for messages: the file is read again, so that reading costs nothing for it."""
+"""Where fields stand in their file, for messages: only when somebody asks is the file read again and indexed."""
 
 import re
-from collections.abc import Callable, Iterator
 from typing import Any
 
 from .chunks import Chunk
 from .document import Position
 from .reading import Reading, read_chunks
 from .scalars import UnusableScalar, plain_key
+from .scanning import SyntaxProblem
 from .syntax import (
-    FastProblem,
+    LocatedEvents,
     MappingEndEvent,
     MappingStartEvent,
+    NextEvent,
     ScalarEvent,
     SequenceEndEvent,
     SequenceStartEvent,
     StreamEndEvent,
-    fast_events,
 )
 
 Step = str | int
+Path = tuple[Step, ...]
 _PART = re.compile(r"\[([^\]]*)\]|([^.\[]+)")
-_ENDS = (MappingEndEvent, SequenceEndEvent)
-_STARTS = (MappingStartEvent, SequenceStartEvent)
 
 
-def locate(data: bytes, index: int, path: tuple[Step, ...]) -> Position:
+def locate(data: bytes, index: int, path: Path) -> Position:
     r"""Return the place of a field's key or item in the document of that index, or of its nearest parent there.
 
     >>> locate(b"spec:\n  ports:\n  - port: 80\n", 0, ("spec", "ports", 0, "port"))
     Position(line=3, column=5)
     """
-    reading = _reading(data, index)
-    return _place(reading.chunk, path) if reading else Position(1, 1)
+    return Places(data).of_path(index, path)
 
 
 def locate_field(data: bytes, index: int, field: str) -> Position:
-    """Return the place of a field given as a message names it: ``spec.rules[0].host``, ``metadata.labels[a.b/c]``.
-
-    A key with dots may also stand without brackets where the document has such a key.
-    """
-    reading = _reading(data, index)
-    return _place(reading.chunk, _path(reading.value, field)) if reading else Position(1, 1)
+    """Return the place of a field given as a message names it: ``spec.rules[0].host``, ``metadata.labels[a.b/c]``."""
+    return Places(data).of_field(index, field)
 
 
-def _reading(data: bytes, index: int) -> Reading | None:
-    filled = (reading for reading in read_chunks(data) if reading.value is not None)
-    return next((reading for number, reading in enumerate(filled) if number == index), None)
+class Places:
+    """The places of all fields of a file: it is read once, and a document is indexed when it is first asked for."""
+
+    def __init__(self, data: bytes) -> None:
+        self._readings: list[Reading] = [reading for reading in read_chunks(data) if reading.value is not None]
+        self._places: dict[int, dict[Path, Position]] = {}
+
+    def of_path(self, index: int, path: Path) -> Position:
+        """Return the place of a field's key or item, or of its nearest parent; 1:1 without such a document."""
+        if not 0 <= index < len(self._readings):
+            return Position(1, 1)
+        if index not in self._places:
+            self._places[index] = _places(self._readings[index].chunk)
+        places = self._places[index]
+        path = _as_read(self._readings[index].value, path)
+        lengths = range(len(path), -1, -1)
+        return next((places[path[:length]] for length in lengths if path[:length] in places), Position(1, 1))
+
+    def of_field(self, index: int, field: str) -> Position:
+        """Return the place of a field given by name; a key with dots may stand without brackets if there is one."""
+        value = self._readings[index].value if 0 <= index < len(self._readings) else None
+        return self.of_path(index, _path(value, field))
 
 
-def _path(value: Any, field: str) -> tuple[Step, ...]:
+def _as_read(value: Any, path: Path) -> Path:
+    """Return a path with text where the value has a mapping: ``spec[80]`` may name the key of a port."""
+    steps: list[Step] = []
+    for step in path:
+        steps.append(str(step) if isinstance(value, dict) else step)
+        value = _child(value, steps[-1])
+    return tuple(steps)
+
+
+def _path(value: Any, field: str) -> Path:
     """Split a field's name into steps, joining parts with dots where the value has such a key."""
     parts = [(bracketed.strip("\"'") or name, not bracketed) for bracketed, name in _PART.findall(field)]
     path: list[Step] = []
     while parts:
         taken = _joined(value, parts)
         name = ".".join(part for part, _ in parts[:taken])
-        step: Step = int(name) if isinstance(value, list) and name.isdecimal() else name
-        path.append(step)
-        value = _child(value, step)
+        path.append(int(name) if isinstance(value, list) and name.isdecimal() else name)
+        value = _child(value, path[-1])
         del parts[:taken]
     return tuple(path)
 
@@ -76,63 +97,54 @@ def _child(value: Any, step: Step) -> Any:
     return value.get(step) if isinstance(value, dict) else None
 
 
-def _place(chunk: Chunk, path: tuple[Step, ...]) -> Position:
-    place = Position(1, 1)
-    try:
-        for mark in _marks(fast_events(chunk.text), path):
-            place = Position(mark.line + 1, mark.column + 1)
-    except (*FastProblem, UnusableScalar):
-        pass  # JSON that is no YAML, or text only the exact parser reads: the nearest parent found has to do
-    return Position(place.line + chunk.line - 1, place.column)
+def _places(chunk: Chunk) -> dict[Path, Position]:
+    """Return the place of every key and item of a document; of JSON, as far as it is YAML."""
+    for exact in (False, True):
+        index = _Index(LocatedEvents(chunk.text, exact=exact).next_event, chunk.line)
+        try:
+            index.document()
+        except (SyntaxProblem, UnusableScalar):
+            continue
+        break
+    return index.places
 
 
-def _marks(next_event: Callable[[], Any], path: tuple[Step, ...]) -> Iterator[Any]:
-    """Yield the marks of the document's root and of each step of a path, as far as the document has it."""
-    next_event()
-    if type(next_event()) is StreamEndEvent:
-        return
-    event = next_event()
-    yield event.start_mark
-    for step in path:
+class _Index:
+    """Collects places while events go by."""
+
+    def __init__(self, next_event: NextEvent, line: int) -> None:
+        self.next_event = next_event
+        self.line = line
+        self.places: dict[Path, Position] = {}
+
+    def document(self) -> None:
+        self.next_event()
+        if type(self.next_event()) is not StreamEndEvent:
+            self._node(self.next_event(), ())
+
+    def _node(self, event: Any, path: Path, place: Position | None = None) -> None:
+        """Note the place of a node, that of its key if it has one, and of all nodes in it."""
+        self.places[path] = place or self._place(event)
         if type(event) is MappingStartEvent:
-            found = _value_of(next_event, str(step))
-        elif type(event) is SequenceStartEvent and isinstance(step, int):
-            found = _item(next_event, step)
-        else:
-            return
-        if found is None:
-            return
-        mark, event = found
-        yield mark
+            while type(event := self.next_event()) is not MappingEndEvent:
+                if type(event) is ScalarEvent:
+                    key = plain_key(event.value) if event.implicit[0] else event.value
+                    self._node(self.next_event(), (*path, key), self._place(event))
+                else:
+                    self._skip(event)
+                    self._skip(self.next_event())
+        elif type(event) is SequenceStartEvent:
+            number = 0
+            while type(event := self.next_event()) is not SequenceEndEvent:
+                self._node(event, (*path, number))
+                number += 1
 
+    def _place(self, event: Any) -> Position:
+        return Position(event.start_mark.line + self.line, event.start_mark.column + 1)
 
-def _value_of(next_event: Callable[[], Any], name: str) -> tuple[Any, Any] | None:
-    """Return the mark of a key and the event its value starts with."""
-    while type(event := next_event()) is not MappingEndEvent:
-        if type(event) is ScalarEvent and _key(event) == name:
-            return event.start_mark, next_event()
-        _skip(next_event, event)
-        _skip(next_event, next_event())
-    return None
-
-
-def _item(next_event: Callable[[], Any], index: int) -> tuple[Any, Any] | None:
-    for _ in range(index):
-        event = next_event()
-        if type(event) is SequenceEndEvent:
-            return None
-        _skip(next_event, event)
-    event = next_event()
-    return None if type(event) is SequenceEndEvent else (event.start_mark, event)
-
-
-def _key(event: Any) -> str:
-    return plain_key(event.value) if event.implicit[0] else str(event.value)
-
-
-def _skip(next_event: Callable[[], Any], event: Any) -> None:
-    """Pull the events of a node after its first."""
-    depth = 1 if isinstance(event, _STARTS) else 0
-    while depth:
-        event = next_event()
-        depth += isinstance(event, _STARTS) - isinstance(event, _ENDS)
+    def _skip(self, event: Any) -> None:
+        """Pass by a node that no path leads to: a complex key, an alias of one, or what belongs to it."""
+        depth = int(type(event) in (MappingStartEvent, SequenceStartEvent))
+        while depth:
+            kind = type(self.next_event())
+            depth += (kind in (MappingStartEvent, SequenceStartEvent)) - (kind in (MappingEndEvent, SequenceEndEvent))

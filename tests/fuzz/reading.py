@@ -87,7 +87,11 @@ def _same(
 
 def _is_shadowed(data: bytes) -> bool:
     """Whether what we refuse is in text that kubectl drops unseen, which is what we refuse it for on a second look."""
-    harmless = re.sub("[\x7f-\x84\x86-\x9f]", "x", re.sub(r"\.(inf|nan)", ".1", data.decode(), flags=re.IGNORECASE))
+    harmless = re.sub(
+        "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]",
+        "x",
+        re.sub(r"\.(inf|nan)", ".1", data.decode(), flags=re.IGNORECASE),
+    )
     _, errors = sorted_out(read_chunks(harmless.encode()))
     return bool(errors) and all(error.message.startswith(DELIBERATE) for error in errors)
 
