@@ -35,6 +35,10 @@ _HINTS = {
     FailureKind.MANIFEST: "correct the template: the server's schema does not accept the field",
     FailureKind.WEBHOOK: "see to the webhook's backend; nothing it guards can be written meanwhile",
 }
+_SAID_BY_US = {
+    FailureKind.NOT_SERVED: "the cluster does not serve this kind",
+    FailureKind.UNAUTHORIZED: "the cluster does not accept these credentials",
+}
 _IMMUTABLE = re.compile(
     r"immutable|updates to statefulset spec for fields other than|cannot change roleRef"
     r"|may not change once set|updates to parameters are forbidden",
@@ -116,8 +120,8 @@ def _message(kind: FailureKind, status: int, refusal: Mapping[str, Any], request
     webhook = _WEBHOOK.search(message)
     if webhook:
         return f"the admission webhook {webhook['name']!r} could not be called"
-    if kind is FailureKind.NOT_SERVED:
-        return "the cluster does not serve this kind"
+    if kind in _SAID_BY_US:
+        return _SAID_BY_US[kind]
     causes = (refusal.get("details") or {}).get("causes") or ()
     if kind is FailureKind.CONFLICT:
         return "; ".join(_conflict_text(_cause(item)) for item in causes)

@@ -29,12 +29,13 @@ def is_secret(manifest: Any) -> bool:
 
 
 def sensitive_values(manifest: Any) -> frozenset[str]:
-    """Return the texts of a manifest that a message may not repeat, their lines and their decoded form included."""
+    """Return the texts of a manifest that a message may not repeat, nor their lines, nor either of them in base64."""
     found: set[str] = set()
     for text in _texts(manifest, inside=False):
         found.add(text)
         found.update(text.splitlines())
         found.update(_decoded(text))
+        found.add(base64.b64encode(text.encode("utf-8", "surrogateescape")).decode())
     return frozenset(text for text in found if len(text) >= _SHORTEST_SECRET)
 
 
