@@ -105,7 +105,7 @@ BROKEN = [
     Broken(
         "a key twice in JSON",
         {"a.json": '{"apiVersion": "v1",\n "kind": "Secret",\n "kind": "Secret"}'},
-        problems=("a.json:1: duplicate key 'kind'\n  hint: kubectl would silently keep only the last one"),
+        problems=("a.json:3: duplicate key 'kind'\n  hint: kubectl would silently keep only the last one"),
     ),
     Broken(
         "aliases that explode",
