@@ -24,6 +24,7 @@ COMMANDS = {
     "apply": "Make clusters hold what a rendered commit says.",
     "status": "Show what the branches say about the fleet.",
     "verify": "Replay rendered commits and compare them byte for byte.",
+    "interpret": "Check and try resource interpreter customizations.",
     "doctor": "Check the repository, the remote and its branches.",
     "completion": "Print the completion script of a shell.",
 }
