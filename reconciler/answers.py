@@ -39,6 +39,11 @@ _SAID_BY_US = {
     FailureKind.NOT_SERVED: "the cluster does not serve this kind",
     FailureKind.UNAUTHORIZED: "the cluster does not accept these credentials",
 }
+_MANIFEST_PHRASES = (
+    "failed to create typed",
+    "field not declared in schema",
+    "unable to convert unstructured object",
+)
 _IMMUTABLE = re.compile(
     r"immutable|updates to statefulset spec for fields other than|cannot change roleRef"
     r"|may not change once set|updates to parameters are forbidden",
@@ -107,7 +112,7 @@ def _missing(details: Mapping[str, Any]) -> FailureKind:
 
 
 def _server_failure(message: str) -> FailureKind:
-    if "failed to create typed" in message or "field not declared in schema" in message:
+    if any(phrase in message for phrase in _MANIFEST_PHRASES):
         return FailureKind.MANIFEST
     if _WEBHOOK.search(message):
         return FailureKind.WEBHOOK

@@ -18,7 +18,7 @@ _LONGEST_VALUE = 80
 _SHORTEST_SECRET = 4
 _SENSITIVE_KEYS = frozenset({"data", "stringData", "binaryData", "value", "args", "command", "annotations", "caBundle"})
 _QUOTED_VALUE = re.compile(r"((?:Invalid|Unsupported|Duplicate) value: )(\"(?:[^\"\\]|\\.)*\"|[^\s:,{\[]+(?=[:,]|$))")
-_STRUCTURE = re.compile(r"(?:&?value\.|map\[|&?unstructured\.|\b(?:core|v1)\.\w+\{).*", re.DOTALL)
+_STRUCTURE = re.compile(r"(?:&?value\.|&\{|parsing time \"|map\[|&?unstructured\.|\b(?:core|v1)\.\w+\{).*", re.DOTALL)
 _MASKED_PATH = re.compile(r"\.env(\[[^\]]*\](\.value)?)?$|last-applied-configuration|\.caBundle$")
 _OPEN_IN_SECRETS = (".metadata.labels", ".type", ".immutable")
 

@@ -156,6 +156,20 @@ ANSWERS = [
         "Invalid: failed to create typed patch object: .data.a: expected string, got (hidden)",
     ),
     Answered(
+        "a value no type takes",
+        500,
+        a_status(f"failed to create typed patch object: .immutable: expected boolean, got &{{{CANARY}}}"),
+        FailureKind.MANIFEST,
+        "Invalid: failed to create typed patch object: .immutable: expected boolean, got (hidden)",
+    ),
+    Answered(
+        "a value that only its decoding refuses",
+        500,
+        a_status(f'unable to convert unstructured object to apps/v1: parsing time "{CANARY}" as "2006"'),
+        FailureKind.MANIFEST,
+        "Invalid: unable to convert unstructured object to apps/v1: (hidden)",
+    ),
+    Answered(
         "a webhook that is down, told by its name",
         500,
         a_status(f'Internal error occurred: failed calling webhook "policy.example.com": Post "https://x": {CANARY}'),
