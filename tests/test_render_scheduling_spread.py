@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from render.bits import mask_of
@@ -245,3 +245,38 @@ def test_chosen_groups_suffice_whatever_order_they_come_in(
     if chosen:
         assert least <= len(chosen) <= least + extra
         assert sum(groups[name][0] for name in chosen) >= target
+
+
+def by_listing(groups: Sequence[Group], minimum: int, maximum: int, target: int) -> tuple[str, ...]:
+    """The choice of groups as Karmada makes it: list all combinations, sort them, look for the winner's beginnings."""
+    listed: list[tuple[Group, ...]] = []
+
+    def extend(path: tuple[Group, ...], later: Sequence[Group]) -> None:
+        if path and sum(each.value for each in path) >= target and minimum <= len(path) <= maximum:
+            listed.append(tuple(sorted(path, key=lambda each: (-each.weight, each.name))))
+        elif len(path) < maximum:
+            for position, group in enumerate(later):
+                extend((*path, group), later[position + 1 :])
+
+    extend((), sorted(groups, key=lambda each: (each.value, -each.weight, each.name)))
+    listed.sort(key=lambda path: (-sum(each.weight for each in path), -sum(each.value for each in path)))
+    best = listed[0] if listed else ()
+    for path in listed[1:]:
+        if len(path) < len(best) and best[: len(path)] == path:
+            best = path
+    return tuple(each.name for each in best)
+
+
+@settings(max_examples=400)
+@given(some_groups, st.integers(0, 3), st.integers(0, 3), st.integers(0, 10))
+def test_the_best_groups_are_those_karmada_finds_by_listing_all(
+    groups: Mapping[str, tuple[int, int]], least: int, extra: int, target: int
+) -> None:
+    made = [Group(name, *numbers) for name, numbers in groups.items()]
+    bounds = (least, least + extra, target)
+    assert best_groups(made, *bounds) == by_listing(made, *bounds)
+
+
+def test_many_regions_are_no_reason_to_wait() -> None:
+    groups = [Group(f"r{number:02}", 30 + number % 3, number % 7) for number in range(60)]
+    assert len(best_groups(groups, 2, 40, 900)) == 30

@@ -1,8 +1,8 @@
 """Regions as groups: what each is worth, and which combination of them is chosen."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 _SCALE = 1000
 
@@ -58,47 +58,86 @@ def group_score(clusters: Sequence[int], scored: Scored, group_minimum: int, clu
 def best_groups(groups: Sequence[Group], minimum: int, maximum: int, target: int) -> tuple[str, ...]:
     """Return the combination of at least ``target`` clusters with the greatest weight; empty when there is none.
 
-    A combination that suffices is not extended. Of the combinations found, the heaviest wins, then the one of more
-    clusters, then the one found first - unless a shorter one is the winner's beginning and suffices by itself.
+    Karmada lists combinations depth first, over the groups from small to large, and extends none that suffices. Of
+    those listed the heaviest wins, then the one of more clusters, then the first - unless a shorter one that is listed
+    is the winner's beginning, from its heaviest group on.
+
+    Listing them takes forever where there are many groups. What a combination can still become depends only on the
+    groups to come, on how many it has and on its clusters up to the target, so that the best is found by those.
     """
-    paths = [
-        tuple(sorted(path, key=lambda group: (-group.weight, group.name)))
-        for path in _combinations(groups, minimum, maximum, target)
-    ]
-    if not paths:
-        return ()
-    # The sort is stable: equals stay in order of discovery.
-    paths.sort(key=lambda path: (-sum(each.weight for each in path), -sum(each.value for each in path)))
-    best = paths[0]
-    for path in paths[1:]:
-        if len(path) < len(best) and best[: len(path)] == path:
-            best = path
+    in_order = sorted(groups, key=lambda group: (group.value, -group.weight, group.name))
+    bounds = _Bounds(minimum, maximum, target)
+    best = sorted(_heaviest(in_order, bounds), key=lambda group: (-group.weight, group.name))
+    for length in range(1, len(best)):
+        if bounds.is_listed(best[:length]):
+            best = best[:length]
+            break
     return tuple(group.name for group in best)
 
 
-def _combinations(groups: Sequence[Group], minimum: int, maximum: int, target: int) -> Iterator[tuple[Group, ...]]:
-    """Yield the combinations that suffice, depth first, over the groups from small to large."""
-    in_order = sorted(groups, key=lambda group: (group.value, -group.weight, group.name))
-    if len(in_order) == minimum:
-        # Only all of them together are enough groups; Karmada looks no further.
-        everything = tuple(in_order)
-        if minimum <= maximum and sum(each.value for each in everything) >= target:
-            yield everything
-        return
-    yield from _extended((), 0, in_order, (minimum, maximum, target))
+class _State(NamedTuple):
+    """A combination as far as what follows depends on it: how many groups, how many clusters up to the target."""
+
+    size: int
+    clusters: int
 
 
-def _extended(
-    path: tuple[Group, ...], total: int, later: Sequence[Group], bounds: tuple[int, int, int]
-) -> Iterator[tuple[Group, ...]]:
-    minimum, maximum, target = bounds
-    if total >= target and minimum <= len(path) <= maximum and path:
-        yield path
-        return
-    if len(path) >= maximum:
-        return
-    for position, group in enumerate(later):
-        yield from _extended((*path, group), total + group.value, later[position + 1 :], bounds)
+class _Way(NamedTuple):
+    """The best way to complete a combination: weight and clusters it adds, and the groups, linked one to the next."""
+
+    weight: int
+    clusters: int
+    path: tuple[Group, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    minimum: int
+    maximum: int
+    target: int
+
+    def suffices(self, state: _State) -> bool:
+        return state.clusters >= self.target and self.minimum <= state.size <= self.maximum
+
+    def after(self, state: _State, group: Group) -> _State:
+        return _State(state.size + 1, min(state.clusters + group.value, max(self.target, 0)))
+
+    def is_listed(self, path: Sequence[Group]) -> bool:
+        """Say whether a combination suffices, and no longer does without the last of its groups from small to large."""
+        clusters, largest = sum(group.value for group in path), max(group.value for group in path)
+        shorter = _State(len(path) - 1, clusters - largest)
+        return self.suffices(_State(len(path), clusters)) and not (shorter.size and self.suffices(shorter))
+
+
+def _heaviest(groups: Sequence[Group], bounds: _Bounds) -> list[Group]:
+    """Return the winner of all listed combinations, before shorter ones are considered; empty without any."""
+    states = [{_State(0, 0)}]
+    for group in groups:
+        taken = {bounds.after(state, group) for state in states[-1] if state.size < bounds.maximum}
+        states.append(states[-1] | {state for state in taken if not bounds.suffices(state)})
+    ways: dict[_State, _Way] = {}
+    for group, before in zip(reversed(groups), reversed(states[:-1]), strict=True):
+        found = ((state, _best_way(state, group, ways, bounds)) for state in before)
+        ways = {state: way for state, way in found if way is not None}
+    best, path = ways.get(_State(0, 0)), []
+    link = best.path if best else None
+    while link is not None:
+        path.append(link[0])
+        link = link[1]
+    return path
+
+
+def _best_way(state: _State, group: Group, ways: Mapping[_State, _Way], bounds: _Bounds) -> _Way | None:
+    """Return the better of taking a group and passing over it; of equal ones, taking it is listed first."""
+    passing = ways.get(state)
+    if state.size >= bounds.maximum:
+        return passing
+    after = bounds.after(state, group)
+    rest = _Way(0, 0, None) if bounds.suffices(after) else ways.get(after)
+    if rest is None:
+        return passing
+    taking = _Way(rest.weight + group.weight, rest.clusters + group.value, (group, rest.path))
+    return passing if passing is not None and passing[:2] > taking[:2] else taking
 
 
 def _average(clusters: Sequence[int], scored: Scored) -> int:
