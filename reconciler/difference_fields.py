@@ -17,8 +17,6 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 def field_changes(before: Manifest, after: Manifest) -> tuple[FieldChange, ...]:
     """Return the fields in which two manifests differ, by path; nothing for manifests that say the same."""
-    if before == after:
-        return ()
     changes = changes_of(_named(before), _named(after)) or changes_of(before, after)
     return tuple(
         FieldChange(

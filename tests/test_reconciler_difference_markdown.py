@@ -1,0 +1,158 @@
+"""The comment on a pull request: the same numbers at any length, never too long, and harmless whatever it quotes."""
+
+import pytest
+
+from overrides.explanation import FieldChange
+from reconciler.difference import (
+    Action,
+    ClusterTotal,
+    Difference,
+    Misfit,
+    Movement,
+    ObjectChange,
+    ReplicaChange,
+    Takeover,
+)
+from reconciler.difference_markdown import as_markdown
+from reconciler.difference_words import summary
+from render.model import ObjectRef
+
+WEB = ObjectRef("apps", "Deployment", "shop", "web")
+IMAGE = FieldChange(path="spec.image", operator="replace", before="web:1", after="web:2")
+LABEL = FieldChange(path="metadata.labels.team", operator="add", after="shop")
+
+SMALL = Difference(
+    base="a" * 40,
+    head="",
+    joined=("lima",),
+    clusters=(
+        ClusterTotal(name="bern", changed=1, replicas_before=4, replicas_after=2),
+        ClusterTotal(name="oslo", changed=1, added=1, replicas_before=4, replicas_after=6),
+    ),
+    objects=(
+        ObjectChange(ref=ObjectRef("", "Service", "shop", "web"), action=Action.ADDED, clusters=("oslo",)),
+        ObjectChange(ref=WEB, action=Action.CHANGED, clusters=("bern", "oslo"), fields=(IMAGE, LABEL)),
+    ),
+    takeovers=(Takeover(ref=WEB, before="", after="PropagationPolicy shop/web"),),
+    movements=(
+        Movement(
+            ref=WEB,
+            before=8,
+            after=8,
+            changes=(
+                ReplicaChange(cluster="bern", before=4, after=2),
+                ReplicaChange(cluster="oslo", before=4, after=6),
+            ),
+        ),
+    ),
+    misfits=(Misfit(ref=WEB, reason="NoClusterFit", message="0/3 clusters are available"),),
+    replicas=8,
+    members=3,
+)
+
+
+def test_it_reads_top_down() -> None:
+    assert as_markdown(SMALL, max_bytes=60_000) == (
+        "### 1 cluster joins, 2 clusters change, 1 object added, 1 object changed, 1 object changes hands,"
+        " 2 of 8 replicas move, 1 new problem\n"
+        "\n<code>aaaaaaaaaaaa..work tree</code>\n"
+        "\n**Problems (1)**\n"
+        "\n- Deployment.apps shop/web&#58; NoClusterFit&#58; 0/3 clusters are available\n"
+        "\n**Clusters (3)**\n"
+        "\n| cluster | added | changed | removed | replicas |\n"
+        "|---|---:|---:|---:|---:|\n"
+        "| <code>bern</code> | 0 | 1 | 0 | 4 → 2 |\n"
+        "| <code>lima</code> (joins) | 0 | 0 | 0 | |\n"
+        "| <code>oslo</code> | 1 | 1 | 0 | 4 → 6 |\n"
+        "\n<details><summary>Replicas (1)</summary>\n"
+        "\n| workload | replicas | moved | clusters |\n"
+        "|---|---:|---:|---|\n"
+        "| <code>Deployment.apps shop/web</code> | 8 | 2 | <code>bern</code> 4 → 2, <code>oslo</code> 4 → 6 |\n"
+        "\n</details>\n"
+        "\n<details><summary>Policies (1)</summary>\n"
+        "\n| object | held by | before |\n"
+        "|---|---|---|\n"
+        "| <code>Deployment.apps shop/web</code> | <code>PropagationPolicy shop/web</code>"
+        " | <code>no policy</code> |\n"
+        "\n</details>\n"
+        "\n<details><summary>Objects (2)</summary>\n"
+        "\n```diff\n"
+        "+ Service shop/web in oslo\n"
+        "@@ Deployment.apps shop/web in bern, oslo @@\n"
+        '- spec.image: "web:1"\n'
+        '+ spec.image: "web:2"\n'
+        '+ metadata.labels.team: "shop"\n'
+        "```\n"
+        "\n</details>\n"
+    )
+
+
+def test_no_difference_is_one_line() -> None:
+    text = as_markdown(Difference(base="a" * 40, head="b" * 40), max_bytes=2000)
+    assert text == "### No difference\n\n<code>aaaaaaaaaaaa..bbbbbbbbbbbb</code>\n"
+
+
+def a_big_difference(number: int) -> Difference:
+    refs = [ObjectRef("apps", "Deployment", "shop", f"web-{each}-é") for each in range(number)]
+    names = [f"member-{each:04}" for each in range(number)]
+    return Difference(
+        base="a" * 40,
+        head="b" * 40,
+        clusters=tuple(ClusterTotal(name=name, changed=number, replicas_after=number) for name in names),
+        objects=tuple(
+            ObjectChange(ref=ref, action=Action.CHANGED, clusters=tuple(names), fields=(IMAGE,)) for ref in refs
+        ),
+        movements=tuple(
+            Movement(
+                ref=ref,
+                before=0,
+                after=number,
+                changes=tuple(ReplicaChange(cluster=name, before=0, after=1) for name in names),
+            )
+            for ref in refs
+        ),
+        members=number,
+    )
+
+
+@pytest.mark.parametrize("max_bytes", [2000, 5000, 60_000])
+@pytest.mark.parametrize("number", [0, 3, 40, 300])
+def test_it_is_never_too_long_and_its_summary_is_whole(number: int, max_bytes: int) -> None:
+    difference = a_big_difference(number)
+    text = as_markdown(difference, max_bytes=max_bytes)
+    assert len(text.encode()) <= max_bytes
+    assert text.partition("\n")[0].casefold() == f"### {summary(difference)}"
+    assert (text.count("<details>"), text.count("```") % 2) == (text.count("</details>"), 0)
+
+
+def test_what_does_not_fit_is_counted() -> None:
+    text = as_markdown(a_big_difference(300), max_bytes=60_000)
+    shown = text.count("@@ Deployment.apps")
+    assert f"\nand {300 - shown} more\n" in text.partition("Objects (300)")[2]
+    assert "10 more |" not in text
+    assert "and 290 more |\n" in text
+
+
+NASTY = "</code></details>@everyone [x](http://evil) |`\n## a\u2028```"
+
+
+def test_nothing_it_quotes_is_markdown() -> None:
+    ref = ObjectRef("", "ConfigMap", "shop", NASTY)
+    change = FieldChange(path=f"data.{NASTY}", operator="replace", before=NASTY, after=f"```\n{NASTY}")
+    text = as_markdown(
+        Difference(
+            base="a" * 40,
+            head="b" * 40,
+            clusters=(ClusterTotal(name="bern", changed=1),),
+            objects=(ObjectChange(ref=ref, action=Action.CHANGED, clusters=("bern",), fields=(change,)),),
+            takeovers=(Takeover(ref=ref, before=NASTY, after="x"),),
+            misfits=(Misfit(ref=ref, reason="Bad", message=NASTY),),
+            members=2,
+        ),
+        max_bytes=60_000,
+    )
+    outside, fenced = text.split("```diff\n")
+    fenced, _, after = fenced.rpartition("```\n")
+    assert after == "\n</details>\n"
+    assert [line[:2] for line in fenced.splitlines()] == ["@@", "- ", "+ "]
+    assert ("@" in outside, "evil)" in outside, outside.count("</details>")) == (False, False, 1)
