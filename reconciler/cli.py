@@ -20,6 +20,7 @@ COMMANDS = {
     "diff": "Show what a change does to every cluster.",
     "explain": "Say why an object is where it is.",
     "validate": "Check every file, policy and override of the source.",
+    "test": "Run the tests of policies in the source.",
     "reconcile": "Fetch, render, guard, commit and push - one pass.",
     "apply": "Make clusters hold what a rendered commit says.",
     "status": "Show what the branches say about the fleet.",
