@@ -123,7 +123,7 @@ class Cluster:
         return body
 
     def options(self, **chosen: Any) -> PlanOptions:
-        return PlanOptions(applyset=self.applyset, **chosen)
+        return PlanOptions(**{"applyset": self.applyset, **chosen})
 
     def inventory(self, *manifests: Mapping[str, Any], preserve: bool = False, **fields: Any) -> Inventory:
         """An inventory whose commits' trees held these manifests."""

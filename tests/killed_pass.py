@@ -1,0 +1,41 @@
+"""``python -m tests.killed_pass STATE``: one pass over a member, in a process of its own that a test can kill.
+
+STATE is a JSON file: the member's name and kubeconfig, the set's namespace, what is wanted and what may be held.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from reconciler.apply import apply_plan
+from reconciler.apply_values import ApplyOptions
+from reconciler.applyset import ApplySet
+from reconciler.exchange import Failure
+from reconciler.inventory import Inventory
+from reconciler.kube_members import MemberAccess, Members
+from reconciler.observe import observe_cluster
+from reconciler.plan import held_object, make_plan
+from reconciler.plan_values import ClusterDesired, PlanOptions
+
+from .applying import desired_objects
+
+
+def main(path: Path) -> None:
+    """Look, plan, carry out."""
+    state = json.loads(path.read_text())
+    applyset = ApplySet(name="argosy", namespace=state["space"])
+    held = (held_object(item, preserve=False) for item in desired_objects(state["held"]))
+    inventory = Inventory(cluster=state["name"]).holding(held)
+    desired = ClusterDesired(cluster=state["name"], commit="c0ffee", objects=desired_objects(state["wanted"]))
+    client = Members(MemberAccess(kubeconfig=state["kubeconfig"])).open(state["name"], time.monotonic() + 60)
+    assert not isinstance(client, Failure), client
+    print("begun", flush=True)
+    observed = observe_cluster(client, desired, inventory, applyset)
+    plan = make_plan(desired, observed, inventory, PlanOptions(applyset=applyset, allowed_removals=1000))
+    # A killed pass cannot give its lease back; this one is the same pass, trying again.
+    apply_plan(client, plan, ApplyOptions(holder="the pass that is killed", settle_seconds=5.0))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
