@@ -1,10 +1,13 @@
 """Where a field stands in its file."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
 
-from render.documents import Places, Position, locate, locate_field
+from render.documents import Places, Position, emit, locate, locate_field
+
+from .bench.corpus import manifests
 
 FILE = b"""\
 # an empty document first
@@ -111,6 +114,23 @@ def test_places_of_a_big_file_cost_one_reading() -> None:
     assert found[::20] == [Position(5 * index + 5, 7) for index in range(1000)]
 
 
+def paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, child in children:
+        yield (*path, step)
+        yield from paths(child, (*path, step))
+
+
+def test_every_key_of_a_manifest_is_found_where_it_is_written() -> None:
+    for value in manifests(8):
+        data = emit(value)
+        lines, places = data.decode().split("\n"), Places(data)
+        for path in paths(value):
+            line, column = places.of_path(0, path)
+            text = lines[line - 1][column - 1 :]
+            assert isinstance(path[-1], int) or text.startswith((f"{path[-1]}:", f'"{path[-1]}":'))
+
+
 def test_documents_are_counted_as_they_are_read() -> None:
     data = b"a: 1\na: 2\n---\nb: 1\n---\n---\nc:\n  d: 1\n"
     assert locate(data, 1, ("c", "d")) == Position(8, 3)
@@ -122,7 +142,7 @@ def test_json_that_yaml_does_not_know_is_located_as_far_as_it_goes() -> None:
 
 
 def test_what_only_kubectl_reads_is_located() -> None:
-    assert locate(b"a: \"it\\'s\"\nb:\n  c: 1\n", 0, ("b", "c")) == Position(3, 3)
+    assert locate(b'a: "it\\\'s"\nb:\n  c: 1\n', 0, ("b", "c")) == Position(3, 3)
 
 
 def test_windows_line_ends_and_a_mark_do_not_shift_lines() -> None:

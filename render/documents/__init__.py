@@ -1,4 +1,9 @@
-"""YAML in and out: what kubectl reads, and what kubectl reads back."""
+"""YAML in and out: what kubectl reads, and what kubectl reads back.
+
+A file is cut into chunks as kubectl cuts it, and each is read in one of three ways that give the same value: ordinary
+text line by line (``outline``), anything else from libyaml's events (``doubting``), and what libyaml refuses or might
+read otherwise by a parser with all of kubectl's rules, which also says what is wrong and where (``syntax``).
+"""
 
 from .alike import emit_alike
 from .document import Document, DocumentError, DocumentErrors, Position

@@ -71,7 +71,9 @@ def differences(files: list[bytes]) -> Iterator[Difference]:
     for data, theirs in zip(files, objects_read(files), strict=True):
         for read in (read_chunk, read_quickly, read_exactly):
             documents, errors = sorted_out(read_chunks(data, read=read))
-            ours = REFUSED if errors else [document.value for document in documents]
+            values = [document.value for document in documents]
+            # kubectl wants objects; that a document is none is not for the YAML layer to say.
+            ours = REFUSED if errors or not all(isinstance(value, dict) for value in values) else values
             if not _same(data, ours, theirs, errors):
                 yield Difference(data, [error.message for error in errors] or ours, theirs)
                 break
