@@ -1,8 +1,10 @@
 """A scheduling decision as sections: every cluster with what spoke for or against it, then the division in numbers."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
+from render.quantity import QuantityFormat, format_quantity
 from render.scheduling.decisions import SUCCESS_MESSAGE, Trigger
 from render.scheduling.explanation import (
     Candidate,
@@ -13,10 +15,11 @@ from render.scheduling.explanation import (
     ScoredRegion,
 )
 from render.scheduling.replicas import Mode
-from render.scheduling.rules import BEYOND_OVERFLOW
+from render.scheduling.requests import CPU
+from render.scheduling.rules import BEYOND_OVERFLOW, Strategy
 
 from .explaining_capacity import ClusterRoom, ResourceRoom
-from .sections import Section, section
+from .sections import DITTO, Section, section
 
 _WHY = {
     Trigger.PLACEMENT_CHANGED: "its placement is new or has changed",
@@ -31,7 +34,7 @@ _MODE = {
     Mode.COPY: "every chosen cluster runs all of them",
     Mode.STATIC: "{replicas} by static weight",
     Mode.FRESH: "all {replicas} anew, by free room and what each held",
-    Mode.SCALE_UP: "{replicas} more by free room, on top of what each held",
+    Mode.SCALE_UP: "{replicas} by free room",
     Mode.SCALE_DOWN: "down to {replicas}, by what each held",
     Mode.STEADY: "kept: the clusters hold as many as are asked for",
 }
@@ -40,18 +43,22 @@ _VOTES = {Mode.STATIC: "WEIGHT", Mode.FRESH: "ROOM", Mode.SCALE_UP: "ROOM", Mode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What to show of a decision: what concerns one cluster alone ("": all), divisions seat by seat, a first word."""
+    """What to show of a decision: what concerns one cluster alone ("": all), divisions seat by seat, a first word.
+
+    ``is_packed``: replicas go to as few clusters as hold them.
+    """
 
     cluster: str = ""
     seats: bool = False
     before: tuple[str, ...] = ()
+    is_packed: bool = False
 
 
 def decision_sections(found: Explanation, rooms: Sequence[ClusterRoom], shown: Shown) -> Iterator[Section]:
     """Yield the sections of a decision."""
     yield Section(title=f"Scheduling: {found.strategy}", before=(*shown.before, *_heading(found)))
     for attempt in found.attempts:
-        yield from _attempt(attempt, shown)
+        yield from _attempt(attempt, replace(shown, is_packed=found.strategy is Strategy.AGGREGATED))
     if found.attempts:
         yield from _capacity([each for each in rooms if shown.cluster in {"", each.cluster}])
 
@@ -68,13 +75,13 @@ def _heading(found: Explanation) -> Iterator[str]:
 
 
 def _attempt(attempt: ExplainedAttempt, shown: Shown) -> Iterator[Section]:
-    group = f" of affinity group {attempt.affinity}" if attempt.affinity else ""
-    before = (f"This group fails: {attempt.refusal.message}",) if attempt.refusal and group else ()
+    group = f" in affinity group {attempt.affinity}" if attempt.affinity else ""
+    if attempt.refusal and group:
+        yield Section(title=f"Affinity group {attempt.affinity} fails", before=(attempt.refusal.message,))
     candidates = [each for each in attempt.candidates if shown.cluster in {"", each.cluster}]
-    if candidates or before:
+    if candidates:
         header = ("CLUSTER", "RESULT", "REPLICAS", "HELD", "TIER", "SCORE", "ROOM")
-        rows = map(_candidate, candidates)
-        yield section(f"Clusters that pass every filter{group}", header, rows, before=before)
+        yield section(f"Clusters that pass every filter{group}", header, map(_candidate, candidates))
     rejected = [each for each in attempt.rejected if shown.cluster in {"", each.cluster}]
     if rejected:
         rows_of_rejected = [row for each in _alike(rejected) for row in each]
@@ -82,7 +89,7 @@ def _attempt(attempt: ExplainedAttempt, shown: Shown) -> Iterator[Section]:
     if attempt.regions:
         yield section("Regions", ("REGION", "RESULT", "SCORE", "CLUSTERS, BEST FIRST"), map(_region, attempt.regions))
     for division in attempt.divisions:
-        yield _division(division)
+        yield _division(division, is_packed=shown.is_packed)
         if shown.seats and division.replicas:
             yield _seats(division)
 
@@ -101,25 +108,37 @@ def _alike(rejected: Iterable[Rejected]) -> Iterator[list[tuple[str, str, str]]]
         names.setdefault(each.reasons, []).append(each.cluster)
     for reasons, clusters in names.items():
         first = " ".join(clusters)
-        yield [(first if not number else "", *reason) for number, reason in enumerate(reasons)]
+        yield [(first if not number else DITTO, *reason) for number, reason in enumerate(reasons)]
 
 
 def _region(each: ScoredRegion) -> tuple[str, ...]:
     return each.name, "chosen" if each.is_chosen else "not chosen", str(each.score), " ".join(each.clusters)
 
 
-def _division(division: ExplainedDivision) -> Section:
-    rows = [
-        (each.cluster, str(each.votes or ""), str(each.base or ""), str(each.more or ""), str(each.base + each.more))
-        for each in division.votes
-    ]
-    base, more = (sum(getattr(each, name) for each in division.votes) for name in ("base", "more"))
-    votes = sum(each.votes for each in division.votes)
-    rows.append(("sum", str(votes or ""), str(base or ""), str(more or ""), str(base + more)))
-    name = "greater" if division.is_descending else "smaller"
-    tie = (f"A tie goes to the cluster with fewer of them, then to the {name} name.",) if division.replicas else ()
-    title = f"Division: {_MODE[division.mode].format(replicas=division.replicas)}"
-    return section(title, ("CLUSTER", _VOTES.get(division.mode, "VOTES"), "BASE", "MORE", "REPLICAS"), rows, before=tie)
+def _division(division: ExplainedDivision, *, is_packed: bool) -> Section:
+    is_copied = division.mode is Mode.COPY
+    rows = [_vote(each.cluster, each.votes, each.base, each.more) for each in division.votes]
+    votes, base, more = (sum(getattr(each, name) for each in division.votes) for name in ("votes", "base", "more"))
+    if not is_copied:
+        rows.append(_vote("sum", votes, base, more))
+    mode = _MODE[division.mode].format(replicas=division.replicas)
+    title = f"Division: {mode}{', on top of what each held' if base and more else ''}"
+    header = ("CLUSTER", _VOTES.get(division.mode, "VOTES"), "BASE", "MORE", "REPLICAS")
+    return section(title, header, rows, before=_rules(division, is_packed=is_packed))
+
+
+def _rules(division: ExplainedDivision, *, is_packed: bool) -> Iterator[str]:
+    if is_packed and division.replicas:
+        yield "Among as few clusters as have room for all: those that hold replicas already, then the roomiest."
+    if division.replicas:
+        name = "greater" if division.is_descending else "smaller"
+        yield f"A tie goes to the cluster with fewer of them, then to the {name} name."
+
+
+def _vote(name: str, votes: int, base: int, more: int) -> tuple[str, ...]:
+    """Return a row; what comes on top of a base is said where there is one."""
+    is_both = bool(base and more)
+    return name, str(votes or ""), str(base) if is_both else "", str(more) if is_both else "", str(base + more)
 
 
 def _seats(division: ExplainedDivision) -> Section:
@@ -150,6 +169,16 @@ def _capacity(rooms: Iterable[ClusterRoom]) -> Iterator[Section]:
 
 
 def _resource(each: ResourceRoom) -> str:
-    unit = "m" if each.resource == "cpu" else ""
-    free = f"{each.allocatable - each.used}{unit} of {each.allocatable}{unit}"
-    return f"{each.resource} {free} free: {each.fits} of {each.request}{unit}"
+    allocatable, free, request = (
+        _quantity(each.resource, amount) for amount in (each.allocatable, each.allocatable - each.used, each.request)
+    )
+    left = allocatable if free == allocatable else f"{free} of {allocatable}"
+    return f"{each.resource} {left}: {each.fits} of {request}"
+
+
+def _quantity(resource: str, units: int) -> str:
+    """Return so many units of a resource in Kubernetes' notation."""
+    if resource == CPU:
+        return format_quantity(Fraction(units, 1000))
+    notation = QuantityFormat.BINARY_SI if resource == "memory" else QuantityFormat.DECIMAL_SI
+    return format_quantity(Fraction(units), notation)

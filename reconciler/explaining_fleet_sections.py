@@ -6,7 +6,7 @@ from render.model import TargetCluster
 
 from .explaining_cluster import AbsentObject, ClusterExplanation
 from .explaining_policy import PolicyExplanation
-from .sections import Section, section
+from .sections import DITTO, Section, section
 
 
 def cluster_sections(found: ClusterExplanation) -> Iterator[Section]:
@@ -49,7 +49,7 @@ def _absent_rows(each: AbsentObject) -> Iterator[tuple[str, str, str]]:
     name = str(each.ref)
     for plugin, reason in each.refused or (("", each.why),):
         yield name, plugin, reason
-        name = ""
+        name = DITTO
 
 
 def policy_sections(found: PolicyExplanation) -> Iterator[Section]:

@@ -6,7 +6,7 @@ from overrides.explanation import Step
 
 from .explaining import Kept, ObjectExplanation, OverriddenClusters, PolicyVerdict
 from .explaining_decision import Shown, decision_sections
-from .sections import Section, section
+from .sections import DITTO, Section, section
 
 
 def object_sections(found: ObjectExplanation, *, cluster: str = "", seats: bool = False) -> Iterator[Section]:
@@ -72,7 +72,7 @@ def _override_rows(each: OverriddenClusters) -> Iterator[tuple[str, str, str]]:
         rule = f"{step.applied.policy} {step.applied.rule}"
         for change in _changes(step):
             yield clusters, rule, change
-            clusters = rule = ""
+            clusters = rule = DITTO
 
 
 def _changes(step: Step) -> tuple[str, ...]:

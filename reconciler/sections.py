@@ -8,6 +8,8 @@ from .tables import table
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~#])")
 _INDENT = "  "
+DITTO = " "
+"""A cell that says what the one above it says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +26,7 @@ class Section:
 def section(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, before: Iterable[str] = ()) -> Section:
     """Return a section with a table, without the columns that say nothing in any row."""
     listed = [tuple(row) for row in rows]
-    kept = [column for column in range(len(header)) if any(row[column] for row in listed)]
+    kept = [column for column in range(len(header)) if any(row[column].strip() for row in listed)]
     return Section(
         title=title,
         before=tuple(before),
