@@ -1,5 +1,8 @@
 """Writing the ApplySet's parent: wider before the first write, narrower after the last, gone with the last member."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from render.model import ObjectRef
 
 from .apply_emptiness import occupied_by
@@ -12,6 +15,8 @@ from .ownership import own_entry
 from .plan_values import Plan
 
 _CONFIG_MAP = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True)
+_GOING_SECONDS = 20.0
+_GOING_PAUSE = 0.5
 _NAMESPACE = Resource(group="", version="v1", kind="Namespace", plural="namespaces", is_namespaced=False)
 
 
@@ -53,32 +58,27 @@ def _remove(client: Client, resource: Resource, ref: ObjectRef) -> Failure | Non
 
 
 def _ensure_namespace(client: Client, name: str) -> Failure | None:
+    """Make the parent's namespace, waiting a while for one of an earlier drain that is still on its way out."""
     ref = ObjectRef("", "Namespace", "", name)
     found = read_object(client, _NAMESPACE, ref)
+    waited = 0.0
+    while isinstance(found, dict) and found["metadata"].get("deletionTimestamp"):
+        if waited >= _GOING_SECONDS or not client.wait(_GOING_PAUSE):
+            break
+        waited += _GOING_PAUSE
+        found = read_object(client, _NAMESPACE, ref)
     if found is not None:
         return found if isinstance(found, Failure) else None
     metadata = {"name": name, "labels": {"app.kubernetes.io/managed-by": FIELD_MANAGER}}
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
-    outcome = client.send(
-        Request(
-            method="PATCH",
-            path=_NAMESPACE.path(ref),
-            query={"fieldManager": FIELD_MANAGER},
-            body=body,
-            content_type=APPLY,
-        )
-    )
-    return outcome if isinstance(outcome, Failure) else None
+    return _applied(client, _NAMESPACE.path(ref), body, {})
 
 
 def _write(client: Client, applyset: ApplySet, version: str) -> Failure | None:
-    outcome = client.send(
-        Request(
-            method="PATCH",
-            path=_CONFIG_MAP.path(applyset.parent),
-            query={"fieldManager": FIELD_MANAGER, "force": "true"},
-            body=applyset.manifest(version),
-            content_type=APPLY,
-        )
-    )
+    return _applied(client, _CONFIG_MAP.path(applyset.parent), applyset.manifest(version), {"force": "true"})
+
+
+def _applied(client: Client, path: str, body: Mapping[str, Any], query: Mapping[str, str]) -> Failure | None:
+    query = {"fieldManager": FIELD_MANAGER, **query}
+    outcome = client.send(Request(method="PATCH", path=path, query=query, body=body, content_type=APPLY))
     return outcome if isinstance(outcome, Failure) else None

@@ -1,0 +1,100 @@
+"""Real manifests that nobody here wrote, applied to three clusters, applied again, drained to nothing.
+
+Where there are none beside the checkout, there are no cases.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler.apply_values import ApplyOptions, Result
+from reconciler.applyset import ApplySet
+from reconciler.fleet_apply import ClusterJob, ClusterReport, FleetOptions, apply_fleet
+from reconciler.inventory import Inventory, Outcome
+from reconciler.kube_members import MemberAccess, Members
+from reconciler.plan import held_object
+from reconciler.plan_values import Action, ClusterDesired, PlanOptions
+from render.documents import parse_documents
+
+from .applying import Recorder, desired_objects
+from .clusters import Member
+from .conftest import REQUIRED
+
+pytestmark = pytest.mark.cluster
+
+REAL = Path(__file__).parents[2] / "shared" / "real"
+HEAVY = frozenset({"kube-prometheus"})
+FOLDERS = sorted(path.name for path in REAL.glob("*/") if REQUIRED or path.name not in HEAVY)
+SCOPE = {"Namespace", "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "APIService"}
+NOT_TEMPLATES = "karmada.io"
+
+
+def manifests(folder: str) -> Iterator[dict[str, Any]]:
+    """The templates of a folder, with their namespace written out."""
+    for path in sorted((REAL / folder).rglob("*.yaml")):
+        for document in parse_documents(path.read_bytes()):
+            value = document.value
+            for item in value["items"] if value["kind"].endswith("List") else [value]:
+                if item["kind"] in SCOPE:
+                    yield item
+                elif NOT_TEMPLATES not in item["apiVersion"]:
+                    namespace = item["metadata"].get("namespace") or "default"
+                    yield {**item, "metadata": {**item["metadata"], "namespace": namespace}}
+
+
+class Fleet:
+    """Three members and passes over them, each request recorded."""
+
+    def __init__(self, members: tuple[Member, ...], folder: Path) -> None:
+        self.members = members
+        for member in members:
+            (folder / member.name).write_text(member.kubeconfig.read_text())
+        self.access = Members(MemberAccess(folder=str(folder)))
+        self.recorders: dict[str, Recorder] = {}
+
+    def open(self, name: str, deadline: float) -> Any:
+        client = self.access.open(name, deadline)
+        self.recorders[name] = Recorder(client)  # type: ignore[arg-type]  # these members have a way to them
+        return self.recorders[name]
+
+    def pass_over(self, wanted: list[Any], held: list[Any], **chosen: Any) -> list[ClusterReport]:
+        options = PlanOptions(applyset=ApplySet(name="argosy", namespace="argosy-system"), **chosen)
+        known = [held_object(item, preserve=False) for item in desired_objects(held)]
+        jobs = [
+            ClusterJob(
+                desired=ClusterDesired(cluster=member.name, commit="c0ffee", objects=desired_objects(wanted)),
+                inventory=Inventory(cluster=member.name).holding(known),
+                options=options,
+            )
+            for member in self.members
+        ]
+        how = FleetOptions(timeout=300, apply=ApplyOptions(settle_seconds=60.0))
+        return list(apply_fleet(jobs, self.open, how))
+
+
+def results(reports: list[ClusterReport]) -> Iterator[Result]:
+    for report in reports:
+        assert report.applied, report.failure
+        yield from report.applied.results
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_applied_to_three_clusters_again_and_drained(folder: str, members: tuple[Member, ...], tmp_path: Path) -> None:
+    fleet, templates = Fleet(members, tmp_path), list(manifests(folder))
+    first = fleet.pass_over(templates, [])
+    assert [str(result) for result in results(first) if result.is_failure] == []
+    assert [report.applied and report.applied.count(Action.CREATED) for report in first] == [len(templates)] * 3
+
+    second = fleet.pass_over(templates, templates)
+    assert [report.applied and report.applied.count(Action.UNCHANGED) for report in second] == [len(templates)] * 3
+    assert {name: recorder.writes for name, recorder in fleet.recorders.items()} == {
+        member.name: [] for member in members
+    }
+
+    last = fleet.pass_over([], templates, confirm_all=True, allowed_removals=len(templates))
+    assert [report.applied and report.applied.outcome for report in last] == [Outcome.CONVERGED] * 3
+    assert {result.reason for result in results(last)} == {"NotWanted"}
+    for member in members:
+        assert member.read("/api/v1/namespaces/argosy-system/configmaps/argosy") is None
