@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .difference import Action, Difference, Movement
 from .difference_text import SIGNS, is_number, misfit_words, numbers
-from .difference_words import clusters_named, sides, summary, takeover_words, value_text
+from .difference_words import clusters_named, sides, summary, takeover_words, value_texts
 
 _ROOM_FOR_END = 200
 _MOST_CHANGES = 10
@@ -124,9 +124,9 @@ def _object_lines(difference: Difference) -> Iterator[str]:
             continue
         fields = []
         for each in change.fields:
-            path = each.path.translate(_BREAKS)
-            fields += [f"- {path}: {value_text(each.before)}\n"] if each.operator != "add" else []
-            fields += [f"+ {path}: {value_text(each.after)}\n"] if each.operator != "remove" else []
+            path, (before, after) = each.path.translate(_BREAKS), value_texts(each)
+            fields += [f"- {path}: {before}\n"] if each.operator != "add" else []
+            fields += [f"+ {path}: {after}\n"] if each.operator != "remove" else []
         yield f"@@ {where} @@\n{''.join(fields)}"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from .difference import Action, Difference, Misfit, ObjectChange
-from .difference_words import clusters_named, movement_words, sides, summary, takeover_words
+from .difference_words import clusters_named, field_words, movement_words, sides, summary, takeover_words
 from .tables import table
 
 SIGNS = {Action.ADDED: "+", Action.CHANGED: "~", Action.REMOVED: "-"}
@@ -58,7 +58,7 @@ def _objects(difference: Difference) -> Iterator[str]:
     for change in difference.objects:
         if change.fields or change.action is not Action.CHANGED:
             yield f"  {SIGNS[change.action]} {change.ref} in {clusters_named(change.clusters, difference.members)}\n"
-            yield from (f"      {field}\n" for field in change.fields)
+            yield from (f"      {field_words(field)}\n" for field in change.fields)
     scaled = {change.ref for change in difference.objects if is_number(change)}
     if scaled:
         yield f"  ~ {len(scaled)} by {'its' if len(scaled) == 1 else 'their'} replicas\n"

@@ -1,9 +1,8 @@
 """The words that every form of a difference shares: its one-line summary, and lists of clusters."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from overrides.explanation import HIDDEN
+from overrides.explanation import HIDDEN, FieldChange
 from overrides.jsontext import json_text
 
 from .difference import Action, Difference, Movement, Takeover
@@ -11,6 +10,7 @@ from .difference import Action, Difference, Movement, Takeover
 NO_POLICY = "no policy"
 _LISTED = 6
 _LONGEST_VALUE = 100
+_LED_IN = 20
 
 
 def summary(difference: Difference) -> str:
@@ -67,7 +67,35 @@ def movement_words(movement: Movement) -> str:
     return ", ".join(map(str, movement.changes))
 
 
-def value_text(value: Any) -> str:
-    """Return a field's value on one line of bounded length."""
-    text = value if value == HIDDEN else json_text(value)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
+def field_words(change: FieldChange) -> str:
+    """Return what happens to a field, on one line."""
+    before, after = value_texts(change)
+    match change.operator:
+        case "add":
+            return f"{change.path}: added {after}"
+        case "remove":
+            return f"{change.path}: removed, was {before}"
+    return f"{change.path}: {before} -> {after}"
+
+
+def value_texts(change: FieldChange) -> tuple[str, str]:
+    """Return a field's value before and after, each on one line: long ones from shortly before they part.
+
+    >>> before, after = value_texts(FieldChange(path="a", operator="replace", before="x" * 200, after="x" * 198 + "y"))
+    >>> before, after
+    ('...xxxxxxxxxxxxxxxxxxxxxx"', '...xxxxxxxxxxxxxxxxxxxxy"')
+    """
+    before, after = (value if value == HIDDEN else json_text(value) for value in (change.before, change.after))
+    if change.operator != "replace" or max(len(before), len(after)) <= _LONGEST_VALUE:
+        return _window(before, 0), _window(after, 0)
+    pairs = enumerate(zip(before, after, strict=False))
+    parting = next((index for index, (old, new) in pairs if old != new), min(len(before), len(after)))
+    start = max(0, parting - _LED_IN)
+    return _window(before, start), _window(after, start)
+
+
+def _window(text: str, start: int) -> str:
+    if len(text) <= _LONGEST_VALUE and not start:
+        return text
+    end = start + _LONGEST_VALUE
+    return f"{'...' if start else ''}{text[start:end]}{'...' if end < len(text) else ''}"

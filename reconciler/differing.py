@@ -61,6 +61,8 @@ def diff_watching(log: Log, options: DiffOptions) -> int:
 
 def _comparison(log: Log, options: DiffOptions, memory: Memory) -> Comparison:
     with open_repository(log.repository, progress=log.transfer) as repository:
+        if not options.head and repository.folder.work_tree is None:
+            raise click.UsageError("name HEAD as well: there is no work tree here to compare")
         base = repository.resolve(options.base)
         head = repository.resolve(options.head) if options.head else ""
         revisions = Revisions(base=base, head=head, bootstrap=options.bootstrap)

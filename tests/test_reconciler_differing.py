@@ -424,3 +424,25 @@ def test_a_malformed_option_is_a_wrong_command_line(repository: Repository, caps
         2,
         "Error: --allow-movement 'everything': write <object>=<count>, or *=<count>",
     )
+
+
+def test_a_bare_repository_has_no_files_as_they_stand(
+    repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.git("clone", "-q", "--mirror", str(repository.path), str(tmp_path / "bare.git"))
+    bare = Repository(tmp_path / "bare.git")
+    ended = argosy(bare, capsys, "diff", "main")
+    assert (ended.code, ended.err.splitlines()[-1]) == (
+        2,
+        "Error: name HEAD as well: there is no work tree here to compare",
+    )
+    assert argosy(bare, capsys, "diff", "--bootstrap", "main", "main").code == 0
+
+
+def test_a_long_value_is_shown_from_where_it_changes(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit({"settings.yaml": a_config_map("settings", page=f"{'x' * 90}old{'y' * 90}")})
+    repository.write({"settings.yaml": a_config_map("settings", page=f"{'x' * 90}new{'y' * 90}")})
+    old, new = (f"...{'x' * 20}{word}{'y' * 77}..." for word in ("old", "new"))
+    assert argosy(repository, capsys, "diff").out.splitlines()[-1] == f"      data.page: {old} -> {new}"
