@@ -1,6 +1,7 @@
 """What ``argosy apply`` does: find the rendered commit and the members, deliver, and say what came of it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -9,7 +10,10 @@ from render.errors import ConfigError, GitError
 
 from .applying import Fleetwide
 from .deliveries import as_json, deliver, delivery_of, exit_code, member_access, summary_row
+from .desired import Desired
 from .fleet_apply import ClusterReport
+from .kube_members import Members
+from .member_watch import watch_members
 from .publication import Publication, publication_of
 from .reading import Source, read_source
 from .rendering import parsed_allowances
@@ -25,9 +29,12 @@ def apply_and_show(log: Log, revision: str, delivery: Mapping[str, Any], options
     """Apply a rendered commit to the members and print what came of it; return the exit code."""
     allowances = {each.cluster: each.count for each in parsed_allowances(options["allowed"])}
     with open_repository(log.repository, progress=log.transfer) as repository:
-        fleetwide, commit = applied_commit(repository, revision)
+        fleetwide, desired, commit = applied_commit(repository, revision)
         access = member_access(fleetwide.fleet, delivery, str(repository.folder.work_tree or ""))
         chosen = delivery_of(delivery, allowances, dry_run=options["dry_run"] == "server")
+        if chosen.writes:
+            seen = watch_members(fleetwide, chosen, Members(access).open, log)
+            fleetwide = replace(fleetwide, record=seen.recording(desired, commit))
         reports = deliver(fleetwide, commit, chosen, access, log)
     show(commit, reports, options["output"])
     return exit_code(reports)
@@ -41,12 +48,12 @@ def show(commit: str, reports: tuple[ClusterReport, ...], output: str) -> None:
         click.echo(table(_HEADER, [summary_row(report) for report in reports]), nl=False)
 
 
-def applied_commit(repository: Repository, revision: str) -> tuple[Fleetwide, str]:
-    """Return the fleet of a rendered commit - its own source's - and the commit."""
+def applied_commit(repository: Repository, revision: str) -> tuple[Fleetwide, Desired, str]:
+    """Return the fleet and the source of a rendered commit, and the commit."""
     if revision:
         commit = repository.resolve(revision)
         source = read_source(repository, _source_of(repository, commit))
-        return _fleetwide(source, publication_of(repository, source.desired.fleet)), commit
+        return _fleetwide(source, publication_of(repository, source.desired.fleet)), source.desired, commit
     head = read_source(repository, repository.resolve("HEAD"))
     publication, branch = publication_of(repository, head.desired.fleet), head.desired.fleet.rendered_branch
     tip = publication.current_tip(branch)
@@ -55,7 +62,7 @@ def applied_commit(repository: Repository, revision: str) -> tuple[Fleetwide, st
             f"nothing is rendered yet: there is no branch {branch!r}", hint="argosy reconcile --bootstrap"
         )
     source = read_source(repository, _source_of(repository, tip))
-    return _fleetwide(source, publication), tip
+    return _fleetwide(source, publication), source.desired, tip
 
 
 def _source_of(repository: Repository, commit: str) -> str:

@@ -8,7 +8,7 @@
 
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -23,10 +23,11 @@ from .cluster_contents import RenderedCommits
 from .exchange import Failure
 from .fleet_apply import ClusterJob, ClusterReport, FleetOptions, OpenClient, apply_fleet, in_shard
 from .inventory import Inventory
+from .closer_look import look_closer
 from .observe import read_uid
 from .plan_values import Plan, PlanOptions
 from .publication import Publication
-from .status_branch import Files, StatusBranch, attempts, inventory_file, inventory_path, read_inventories
+from .status_branch import Files, StatusBranch, attempts, inventory_file, inventory_path, merged_files, read_inventories
 from .trailers import engine_version
 
 _PREFLIGHT_SECONDS = 10.0
@@ -60,13 +61,22 @@ class Delivery:
         return not (self.dry_run or self.is_observing)
 
 
+OutcomeFiles = Callable[[Sequence[ClusterReport], str | None], Files]
+"""From the reports of a pass and the status branch's tip to what to write there beside inventories."""
+
+
+def _nothing_more(_reports: Sequence[ClusterReport], _tip: str | None) -> Files:
+    return {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleetwide:
-    """Where a fleet's branches are and who its members are."""
+    """Where a fleet's branches are and who its members are. ``record``: what a pass writes down in the end."""
 
     publication: Publication
     fleet: Fleet
     members: tuple[Cluster, ...]
+    record: OutcomeFiles = _nothing_more
 
     @property
     def status(self) -> StatusBranch:
@@ -174,6 +184,7 @@ class Run:
                 version=engine_version(),
             ),
             before_writing=self._must_be_announced,
+            look_closer=look_closer,
         )
 
     def _must_be_announced(self, plan: Plan) -> None:
@@ -182,7 +193,7 @@ class Run:
         made = attempts(status, self.commit, {plan.cluster: plan.uid})
         status.commit(made, f"Attempt {self.commit[:12]}", time=self._now())
 
-    def _outcomes(self, reports: Iterable[ClusterReport]) -> Callable[[str | None], Files]:
+    def _outcomes(self, reports: Sequence[ClusterReport]) -> Callable[[str | None], Files]:
         def made(tip: str | None) -> Files:
             known = read_inventories(self.fleetwide.status, tip)
             files: dict[str, bytes | None] = {}
@@ -193,7 +204,7 @@ class Run:
                 after = before.after(self.commit, report.applied.outcome, report.applied.left)
                 if after != before:
                     files[inventory_path(report.cluster)] = inventory_file(after)
-            return files
+            return merged_files([self.fleetwide.record(reports, tip), files])
 
         return made
 

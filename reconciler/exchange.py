@@ -14,6 +14,7 @@ APPLY = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 JSON = "application/json"
+TEXT = "text/plain"
 
 
 class FailureKind(StrEnum):

@@ -7,31 +7,42 @@ its capacity. Observed facts replace what the source declares; without any, the 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from render.cluster import Cluster
+from render.cluster import Cluster, Taint
 from render.documents import emit, parse_documents
 from render.model import Manifest
 from render.parsing import cluster as parse_cluster
 
 API_VERSION = "argosy.dev/v1alpha1"
 KIND = "ClusterFacts"
+_TAINT_BY_READY = {
+    "False": Taint(key="cluster.karmada.io/not-ready", effect="NoSchedule"),
+    "Unknown": Taint(key="cluster.karmada.io/unreachable", effect="NoSchedule"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFacts:
-    """The facts of one cluster: its ``status``, as plain data of Karmada's Cluster API."""
+    """The facts of one cluster: its ``status``, as plain data of Karmada's Cluster API, and when it was seen so."""
 
     name: str
     status: Manifest
+    observed_at: str = ""
 
     def file(self) -> bytes:
         """Return the facts as the file that records them."""
-        return emit({"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": self.name}, "status": self.status})
+        head = {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": self.name}}
+        seen = {"observedAt": self.observed_at} if self.observed_at else {}
+        return emit({**head, **seen, "status": self.status})
 
     @classmethod
     def parse(cls, content: bytes) -> "ClusterFacts":
         """Read facts back from their file."""
         value = parse_documents(content)[0].value
-        return cls(name=value["metadata"]["name"], status=value.get("status") or {})
+        return cls(
+            name=value["metadata"]["name"],
+            status=value.get("status") or {},
+            observed_at=value.get("observedAt") or "",
+        )
 
 
 Facts = Mapping[str, ClusterFacts]
@@ -48,6 +59,18 @@ def _corrected(cluster: Cluster, facts: ClusterFacts) -> Cluster:
     summary = seen.resource_summary
     return replace(
         cluster,
+        taints=_with_health_taint(cluster.taints, facts),
         api_enablements=cluster.api_enablements if seen.api_enablements is None else seen.api_enablements,
         resource_summary=cluster.resource_summary if summary is None else replace(summary, is_declared=False),
     )
+
+
+def _with_health_taint(taints: tuple[Taint, ...], facts: ClusterFacts) -> tuple[Taint, ...]:
+    """Add Karmada's taint of a cluster that was seen not ready, in place of one the source still carries."""
+    ready = next((each for each in facts.status.get("conditions") or () if each.get("type") == "Ready"), None)
+    if ready is None:
+        return taints
+    keys = {taint.key for taint in _TAINT_BY_READY.values()}
+    kept = tuple(taint for taint in taints if taint.key not in keys or taint.effect != "NoSchedule")
+    taint = _TAINT_BY_READY.get(str(ready.get("status")))
+    return kept if taint is None else (*kept, taint)

@@ -13,10 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 
+from render.model import ObjectRef
+
 from .apply import apply_plan
 from .apply_values import Applied, ApplyOptions
 from .circuit import Breaker
 from .exchange import Client, Failure, FailureKind
+from .findings import Finding
 from .inventory import Inventory
 from .observe import observe_cluster
 from .observed import Observed
@@ -38,12 +41,16 @@ class ClusterJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterReport:
-    """What came of one cluster, as far as it got: what was seen, planned and done; its breaker for the next pass."""
+    """What came of one cluster, as far as it got: what was seen, planned and done; its breaker for the next pass.
+
+    ``findings``: what ails workloads that are not well.
+    """
 
     cluster: str
     observed: Observed | None = None
     plan: Plan | None = None
     applied: Applied | None = None
+    findings: Mapping[ObjectRef, tuple[Finding, ...]] = field(default_factory=dict)
     failure: Failure | None = None
     seconds: float = 0.0
     breaker: Breaker = field(default_factory=Breaker)
@@ -51,6 +58,10 @@ class ClusterReport:
 
 def _write_anyway(_plan: Plan) -> None:
     return
+
+
+def _look_no_closer(_client: Client, _report: ClusterReport) -> Mapping[ObjectRef, tuple[Finding, ...]]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +79,7 @@ class FleetOptions:
     is_observing: bool = False
     apply: ApplyOptions = field(default_factory=ApplyOptions)
     before_writing: Callable[[Plan], None] = _write_anyway
+    look_closer: Callable[[Client, ClusterReport], Mapping[ObjectRef, tuple[Finding, ...]]] = _look_no_closer
     breakers: Mapping[str, Breaker] = field(default_factory=dict)
     clock: Callable[[], float] = time.monotonic
 
@@ -178,7 +190,10 @@ class _Pass:
             with self._recording:
                 self._options.before_writing(plan)
         applied = apply_plan(client, plan, self._options.apply)
-        return ClusterReport(cluster=cluster, observed=observed, plan=plan, applied=applied, failure=applied.failure)
+        report = ClusterReport(cluster=cluster, observed=observed, plan=plan, applied=applied, failure=applied.failure)
+        if report.failure is not None or self._options.apply.dry_run:
+            return report
+        return replace(report, findings=self._options.look_closer(client, report))
 
 
 def _left_alone(job: ClusterJob, breaker: Breaker, now: float) -> ClusterReport:

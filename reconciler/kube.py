@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 import urllib3
 
 from .answers import failure_of
-from .exchange import Answer, Failure, FailureKind, Request
+from .exchange import TEXT, Answer, Failure, FailureKind, Request
 from .kube_access import Connection
 
 CONNECT_SECONDS = 3.0
@@ -166,7 +166,7 @@ class KubeClient:
         if response.status >= 300:
             return failure_of(request, response.status, response.headers, response.data)
         try:
-            body = json.loads(response.data)
+            body = response.data.decode() if request.accept == TEXT else json.loads(response.data)
         except ValueError:
             return Failure(
                 kind=FailureKind.UNREACHABLE,

@@ -17,13 +17,14 @@ _METADATA = f"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """What to list of a kind: ``selector`` by labels; ``metadata_only`` where content does not matter.
+    """What to list of a kind: ``selector`` by labels, ``fields`` by fields; ``metadata_only`` where content is idle.
 
     ``only_namespace`` bounds it; ``namespaces`` are asked one by one where the whole cluster may not be listed.
     """
 
     resource: Resource
     selector: str = ""
+    fields: str = ""
     metadata_only: bool = False
     only_namespace: str = ""
     namespaces: tuple[str, ...] = ()
@@ -68,6 +69,7 @@ def pages(client: Client, listing: Listing, namespace: str) -> Iterator[dict[Obj
     while True:
         query = {"limit": str(PAGE), "timeoutSeconds": str(int(_LIST_SECONDS) - 10)}
         query |= {"labelSelector": listing.selector} if listing.selector else {}
+        query |= {"fieldSelector": listing.fields} if listing.fields else {}
         query |= {"continue": token} if token else {}
         answer = client.send(
             Request(

@@ -1,0 +1,111 @@
+"""What ails a workload, read from its pods and the newest warnings about it: a few words per container or event.
+
+A finding is told by what it is about and its reason. The text beside them - back-off times, counts, pod names - is the
+one of the moment the finding was first made, because it differs at every look.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from render.model import Manifest
+
+MOST_PODS = 5
+MOST_EVENTS = 5
+_MOST_TEXT = 500
+
+
+@dataclass(frozen=True, slots=True, order=True, kw_only=True)
+class Finding:
+    """Why a workload is not well: what it is about (``Pod web-1``), the container if one, reason and message."""
+
+    about: str
+    container: str = ""
+    reason: str
+    message: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What the finding is told by: the kind it is about, the container and the reason."""
+        return self.about.partition(" ")[0], self.container, self.reason
+
+    def __str__(self) -> str:
+        where = f"{self.about}, container {self.container}" if self.container else self.about
+        return f"{where}: {self.reason}" + (f": {self.message}" if self.message else "")
+
+
+def findings_of(pods: Iterable[Manifest], events: Iterable[Manifest]) -> tuple[Finding, ...]:
+    """Return the distinct findings about at most five pods that are not well, then the newest five warnings."""
+    ailing = [found for found in map(_pod_findings, _by_name(pods)) if found][:MOST_PODS]
+    newest = sorted(events, key=_moment, reverse=True)
+    states = _distinct(each for found in ailing for each in found)
+    said = {each.message for each in states}
+    warnings = (each for each in map(_event_finding, newest) if each.message not in said)
+    return (*states, *_distinct(warnings, MOST_EVENTS))
+
+
+def _distinct(findings: Iterable[Finding], most: int = 10) -> list[Finding]:
+    known: dict[tuple[str, str, str], Finding] = {}
+    for each in findings:
+        known.setdefault(each.key, each)
+    return list(known.values())[:most]
+
+
+def _by_name(pods: Iterable[Manifest]) -> list[Manifest]:
+    return sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))
+
+
+def _pod_findings(pod: Manifest) -> list[Finding]:
+    status = pod.get("status") or {}
+    about = f"Pod {pod['metadata']['name']}"
+    containers = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+    found = [each for container in containers for each in _container_findings(about, container)]
+    if found:
+        return found
+    scheduled: Manifest = next(
+        (each for each in status.get("conditions") or () if each.get("type") == "PodScheduled"), {}
+    )
+    if scheduled.get("status") == "False":
+        return [Finding(about=about, reason=str(scheduled.get("reason") or "Unschedulable"), message=_text(scheduled))]
+    if status.get("phase") == "Failed":
+        return [Finding(about=about, reason=str(status.get("reason") or "Failed"), message=_text(status))]
+    return []
+
+
+def _container_findings(about: str, container: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield why a container does not run: what it waits for, or how it ended, with what its last run ended in."""
+    state, last = container.get("state") or {}, (container.get("lastState") or {}).get("terminated") or {}
+    name = str(container.get("name") or "")
+    waiting, ended = state.get("waiting"), state.get("terminated")
+    if waiting and waiting.get("reason") not in {None, "ContainerCreating", "PodInitializing"}:
+        message = "; ".join(filter(None, (_text(waiting), _ending(last))))
+        yield Finding(about=about, container=name, reason=str(waiting["reason"]), message=message)
+    elif ended and ended.get("exitCode"):
+        reason = str(ended.get("reason") or "Error")
+        yield Finding(about=about, container=name, reason=reason, message=_ending(ended))
+
+
+def _ending(ended: Mapping[str, Any]) -> str:
+    if "exitCode" not in ended:
+        return ""
+    return f"last exit code {ended['exitCode']}" + (f" ({ended['reason']})" if ended.get("reason") else "")
+
+
+def _event_finding(event: Manifest) -> Finding:
+    involved = event.get("involvedObject") or {}
+    return Finding(
+        about=f"{involved.get('kind', '')} {involved.get('name', '')}".strip(),
+        reason=str(event.get("reason") or ""),
+        message=_text(event),
+    )
+
+
+def _moment(event: Manifest) -> str:
+    series = event.get("series") or {}
+    times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
+    return max((str(time) for time in times if time), default="")
+
+
+def _text(plain: Mapping[str, Any]) -> str:
+    text = " ".join(str(plain.get("message") or "").split()).removeprefix("(combined from similar events): ")
+    return text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT - 3]}..."
