@@ -7,11 +7,13 @@ import pytest
 from tests.conformance import cases_in, has_adapter, run
 from tests.conformance.__main__ import main
 from tests.conformance.differences import DIFFERENCES
+from tests.conformance.fleets import first_difference
 from tests.conformance.sample import sampled
 
 HERE = Path(__file__).parent
 SAMPLES = sorted((HERE / "vectors").glob("*.jsonl.gz"))
 RECORDINGS = sorted((HERE.parent.parent / "shared" / "conformance").glob("*.jsonl.gz"))
+FLEETS = sorted(path.parent for path in (HERE.parent.parent / "shared" / "fleets").glob("*/expected.json"))
 RUNNABLE = [path for path in RECORDINGS if has_adapter(next(cases_in(path))["kind"])]
 
 
@@ -22,6 +24,12 @@ def test_every_answer_is_karmadas_or_deliberately_different(path: Path) -> None:
     assert {tally.kind: [f"{bad.id}: {bad.message}" for bad in tally.unexplained] for tally in tallies.values()} == {
         kind: [] for kind in tallies
     }
+
+
+@pytest.mark.parametrize("fleet", FLEETS[::6], ids=lambda path: path.name)
+def test_a_whole_fleet_comes_out_as_in_karmada(fleet: Path, tmp_path: Path) -> None:
+    """One in six; ``python -m tests.conformance --fleet ../shared/fleets`` runs them all."""
+    assert first_difference(fleet, tmp_path) is None
 
 
 def test_deliberate_differences_stay_few_and_each_says_why() -> None:
