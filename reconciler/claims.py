@@ -47,6 +47,18 @@ def policy_index(desired: Desired) -> PolicyIndex:
     )
 
 
+def match_options(fleet: Fleet) -> MatchOptions:
+    """Return how a fleet's settings have templates matched.
+
+    Karmada's gate for preemption is off; here a policy that says ``preemption: Always`` means it.
+    """
+    return MatchOptions(
+        claims=fleet.claims,
+        allows_preemption=not fleet.is_karmada_compatible,
+        exclusions=exclusions_of(fleet),
+    )
+
+
 def _priorities(templates: Iterable[Template]) -> Mapping[str, int]:
     return {
         template.ref.name: template.manifest.get("value", 0)
@@ -57,10 +69,7 @@ def _priorities(templates: Iterable[Template]) -> Mapping[str, int]:
 
 def claim_templates(desired: Desired, interpreter: Interpreter, previous: Mapping[ObjectRef, Binding]) -> Claims:
     """Match every template and make its binding."""
-    policies, options = (
-        policy_index(desired),
-        MatchOptions(claims=desired.fleet.claims, exclusions=exclusions_of(desired.fleet)),
-    )
+    policies, options = policy_index(desired), match_options(desired.fleet)
     bindings, released, failed, unmatched = [], [], [], []
     matches: dict[ObjectRef, Match] = {}
     for template in desired.templates:

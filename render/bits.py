@@ -5,6 +5,7 @@ from itertools import compress
 
 Mask = int
 
+_MANY = 64
 _SET = bytes(digit == ord("1") for digit in range(256))
 _DIGIT = bytes(ord("1") if flag else ord("0") for flag in range(256))
 
@@ -15,8 +16,14 @@ def mask_of(indexes: Iterable[int]) -> Mask:
     >>> mask_of([0, 3])
     9
     """
+    chosen = list(indexes)
+    if len(chosen) > _MANY:
+        flags = bytearray(max(chosen) + 1)
+        for index in chosen:
+            flags[index] = True
+        return int(flags[::-1].translate(_DIGIT), 2)
     mask = 0
-    for index in indexes:
+    for index in chosen:
         mask |= 1 << index
     return mask
 

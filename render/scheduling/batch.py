@@ -166,8 +166,11 @@ def _settle_in(scheduler: Scheduler, bindings: Iterable[Binding]) -> None:
     )
     for binding in bindings:
         if declared and binding.targets and binding.is_workload and state.options.reserves_capacity:
-            held = state.holdings.of(binding.targets).replicas.items()
-            _take(scheduler, binding, [(position, count) for position, count in held if declared >> position & 1])
+            holding = state.holdings.of(binding.targets)
+            held = list(holding.replicas.items())
+            if holding.clusters & ~declared:
+                held = [(position, count) for position, count in held if declared >> position & 1]
+            _take(scheduler, binding, held)
         _register(scheduler, binding, binding.targets)
 
 

@@ -23,14 +23,17 @@ class Holding:
 
 def holding_of(targets: tuple[TargetCluster, ...], index: ClusterIndex) -> Holding:
     """Return what targets hold in the clusters of an index."""
-    positions = index.index_by_name
-    replicas = {positions[each.name]: each.replicas for each in targets if each.name in positions}
+    counts = [each.replicas for each in targets]
+    found = [index.index_by_name.get(each.name) for each in targets]
+    replicas = {position: count for position, count in zip(found, counts, strict=True) if position is not None}
     return Holding(
         targets=targets,
         clusters=mask_of(replicas),
         replicas=replicas,
-        total=sum(each.replicas for each in targets),
-        departed=tuple(each.name for each in targets if each.name not in positions),
+        total=sum(counts),
+        departed=tuple(each.name for each, position in zip(targets, found, strict=True) if position is None)
+        if None in found
+        else (),
     )
 
 
