@@ -21,6 +21,7 @@ from render.works import Workshop, render_works
 from .assembly import Fleetwide, suspended_mask
 from .desired import Desired
 from .explaining_capacity import ClusterRoom, rooms_of
+from .outcomes import failure_reason
 from .pipeline import Built, Rendered
 from .previous import Previous
 
@@ -183,7 +184,7 @@ def _kept(binding: Binding, built: Built, previous: Previous | None) -> Iterator
         yield Kept(clusters=names, reason="Suspended", message="the policy suspends dispatching there")
     for failure in works.failures:
         names = _names(failure.clusters, built)
-        yield Kept(clusters=names, reason=type(failure.error).__name__, message=str(failure.error))
+        yield Kept(clusters=names, reason=failure_reason([failure.error]), message=str(failure.error))
 
 
 def _names(clusters: Mask, built: Built) -> tuple[str, ...]:

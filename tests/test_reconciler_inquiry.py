@@ -1,0 +1,320 @@
+"""``argosy explain`` through the command line: what holds an object, why it is there, what is kept, what is hidden."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.kind_names import UnknownObjectError, found_object
+from render.model import ObjectRef, Template
+from tests.build import (
+    Repository,
+    a_cluster,
+    a_cluster_policy,
+    a_config_map,
+    a_deployment,
+    a_policy,
+    argosy,
+    on_clusters,
+    weighted,
+)
+
+CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
+DYNAMIC = {
+    "replicaScheduling": {
+        "replicaSchedulingType": "Divided",
+        "replicaDivisionPreference": "Weighted",
+        "weightPreference": {"dynamicWeight": "AvailableReplicas"},
+    }
+}
+WIDGETS = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "widgets.example.io"},
+    "spec": {
+        "group": "example.io",
+        "scope": "Namespaced",
+        "names": {"kind": "Widget", "plural": "widgets", "singular": "widget", "shortNames": ["wd"]},
+    },
+}
+
+
+def a_roomy_cluster(name: str, pods: int) -> dict[str, Any]:
+    return {**a_cluster(name), "status": {"resourceSummary": {"allocatable": {"pods": str(pods)}}}}
+
+
+def an_override(name: str, kind: str, edits: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "OverridePolicy",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {
+            "resourceSelectors": [{"apiVersion": "v1", "kind": kind}],
+            "overrideRules": [
+                {"targetCluster": {"clusterNames": ["member1"]}, "overriders": {"plaintext": edits}},
+            ],
+        },
+    }
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    made = Repository.create(tmp_path / "fleet")
+    made.write({f"clusters/member{number}.yaml": a_cluster(f"member{number}") for number in (1, 2)})
+    return made
+
+
+def explain(repository: Repository, capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    ended = argosy(repository, capsys, "explain", *words)
+    assert (ended.code, ended.err) == (0, "")
+    return ended.out
+
+
+def told(text: str, title: str) -> list[str]:
+    """The lines of a section, without their indentation."""
+    lines = text.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith(title))
+    end = next((number for number in range(start, len(lines)) if not lines[number]), len(lines))
+    return [line.strip() for line in lines[start + 1 : end]]
+
+
+class Named(NamedTuple):
+    """What a kind is called, and what is found: an object, or what is said instead."""
+
+    noun: str
+    name: str
+    want: ObjectRef | str
+    namespace: str = ""
+
+
+WEB, OTHER = ObjectRef("apps", "Deployment", "shop", "web"), ObjectRef("apps", "Deployment", "lab", "web")
+POLICY = ObjectRef("networking.k8s.io", "NetworkPolicy", "shop", "walls")
+WIDGET, CRD = ObjectRef("example.io", "Widget", "shop", "one"), ObjectRef("apiextensions.k8s.io", "X", "", "widgets")
+TEMPLATES = (
+    *(Template(ref=ref, manifest={"apiVersion": f"{ref.group}/v1", "metadata": {}}) for ref in (WEB, OTHER, POLICY)),
+    Template(ref=WIDGET, manifest={"apiVersion": "example.io/v1", "metadata": {}}),
+    Template(ref=ObjectRef("", "ConfigMap", "shop", "web"), manifest={"apiVersion": "v1", "metadata": {}}),
+    Template(ref=ObjectRef.of(WIDGETS), manifest=WIDGETS),
+)
+NAMES = [
+    Named("deploy", "web", WEB, "shop"),
+    Named("deployment", "web", OTHER, "lab"),
+    Named("Deployments", "web", WEB, "shop"),
+    Named("Deployment.apps", "web", WEB, "shop"),
+    Named("deployments.v1.apps", "web", WEB, "shop"),
+    Named("cm", "web", ObjectRef("", "ConfigMap", "shop", "web")),
+    Named("networkpolicies", "walls", POLICY),
+    Named("netpol.networking.k8s.io", "walls", POLICY),
+    Named("wd", "one", WIDGET),
+    Named("crd", "widgets.example.io", ObjectRef.of(WIDGETS)),
+    Named(
+        "deploy",
+        "web",
+        ("deploy/web may be Deployment.apps lab/web, Deployment.apps shop/web: say which with -n or a longer kind"),
+    ),
+    Named("deploy", "wbe", "the source has no deploy called 'wbe' in namespace shop", "shop"),
+    Named("deploy", "webb", "the source has no deploy called 'webb'; did you mean 'web'?"),
+    Named("deploment", "web", "the source has no objects of kind 'deploment'; did you mean 'deployment'?"),
+    Named(
+        "deployments.v2.apps",
+        "web",
+        "the source has no objects of kind 'deployments.v2.apps'; did you mean 'deployments.v1.apps'?",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", NAMES, ids=lambda case: f"{case.noun}/{case.name}")
+def test_a_kind_has_the_names_kubectl_has_for_it(case: Named) -> None:
+    try:
+        got: ObjectRef | str = found_object(case.noun, case.name, case.namespace, TEMPLATES)
+    except UnknownObjectError as error:
+        got = str(error)
+    assert got == case.want
+
+
+def test_policies_that_lost_say_why(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    policies = [
+        a_policy("all", selectors=[CONFIG_MAPS], placement=on_clusters("member1")),
+        a_policy("one", selectors=[{**CONFIG_MAPS, "name": "one"}], placement=on_clusters("member2")),
+        a_cluster_policy("top", selectors=[CONFIG_MAPS], priority=9),
+    ]
+    repository.commit({"one.yaml": a_config_map("one"), "policies.yaml": policies})
+    text = explain(repository, capsys, "cm/one")
+    rows = [" ".join(line.split()) for line in told(text, "Policies")]
+    assert rows == [
+        "POLICY VERDICT BY PRIORITY WHY FILE",
+        "PropagationPolicy default/one holds it name 0 - policies.yaml",
+        (
+            "PropagationPolicy default/all lost kind 0 it selects by kind, PropagationPolicy default/one by name"
+            " policies.yaml"
+        ),
+        (
+            "ClusterPropagationPolicy top lost kind 9 a PropagationPolicy of the namespace comes before every"
+            " ClusterPropagationPolicy policies.yaml"
+        ),
+    ]
+    assert told(text, "Clusters refused")[1:] == [
+        "member1    ClusterAffinity   cluster(s) did not match the placement cluster affinity constraint"
+    ]
+
+
+def test_an_earlier_decision_is_explained_by_the_pass_that_took_it(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = a_policy(placement={**on_clusters("member1", "member2"), **DYNAMIC})
+    clusters = {f"clusters/member{each}.yaml": a_roomy_cluster(f"member{each}", 10 * each) for each in (1, 2)}
+    first = repository.commit({**clusters, "nginx.yaml": a_deployment(replicas=6), "policy.yaml": policy})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    rendered = repository.git("rev-parse", "argosy/rendered")
+    repository.commit({"nginx.yaml": a_deployment(replicas=6, image="nginx:2")})
+    assert argosy(repository, capsys, "reconcile").code == 0
+    text = explain(repository, capsys, "deploy", "nginx")
+    since = f"Decided in rendered commit {rendered[:12]}, source {first[:12]}; kept since then."
+    assert told(text, "Scheduling")[:2] == [since, "PlacementChanged: its placement is new or has changed."]
+    assert told(text, "Division") == told(explain(repository, capsys, "deploy", "nginx", "--rev", first), "Division")
+    assert told(text, "Division")[-1].split() == ["sum", "30", "6"]
+    found = json.loads(explain(repository, capsys, "deploy", "nginx", "-o", "json"))
+    assert (found["decidedIn"], found["decidedFrom"]) == (rendered, first)
+
+
+def test_what_nothing_asks_to_decide_tells_what_would_be_decided(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = a_policy(placement={"replicaScheduling": weighted(member1=1, member2=1, member3=1)})
+    repository.commit({"nginx.yaml": a_deployment(replicas=6), "policy.yaml": policy})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    repository.git("update-ref", "refs/heads/tip", "argosy/rendered")
+    repository.commit({"clusters/member3.yaml": a_cluster("member3")})
+    assert told(explain(repository, capsys, "cluster", "member3"), "It does not hold")[1:] == [
+        "Deployment.apps default/nginx   nothing asks for a new decision; decided now, it would be a candidate"
+    ]
+
+
+def test_the_scheduled_condition_says_what_is_explained(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = a_policy(placement={**on_clusters("member1"), **DYNAMIC})
+    repository.commit(
+        {
+            "nginx.yaml": a_deployment(replicas=6),
+            "policy.yaml": policy,
+            "clusters/member1.yaml": a_roomy_cluster("member1", 5),
+        }
+    )
+    shown = argosy(repository, capsys, "render", "-o", "json")
+    condition = json.loads(shown.out)["bindings"][0]["status"]["conditions"][0]
+    text = explain(repository, capsys, "deploy/nginx")
+    assert f"{condition['reason']}: {condition['message']}" in told(text, "Scheduling")
+    rows = [" ".join(line.split()) for line in told(text, "Capacity")]
+    assert rows[-1] == "member1 declared 5 5 pods 5: 5 of 1"
+
+
+SECRET = {
+    "apiVersion": "v1",
+    "kind": "Secret",
+    "metadata": {"name": "key", "namespace": "default"},
+    "data": {"password": "c3dvcmRmaXNo"},
+}
+
+
+@pytest.mark.parametrize("output", ["text", "json", "markdown"])
+def test_a_secret_stays_one(output: str, repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    edit = {"path": "/data/password", "operator": "replace", "value": "bWFybGlu"}
+    repository.commit(
+        {
+            "secret.yaml": SECRET,
+            "policy.yaml": a_policy("all", selectors=[{"apiVersion": "v1", "kind": "Secret"}]),
+            "override.yaml": an_override("other", "Secret", [edit]),
+        }
+    )
+    text = explain(repository, capsys, "secret/key", "-o", output)
+    assert "/data/password" in text
+    assert [word for word in ("c3dvcmRmaXNo", "bWFybGlu", "swordfish", "marlin") if word in text] == []
+
+
+def test_a_failed_override_keeps_what_was_there(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    edit = {"path": "/data/nope", "operator": "remove"}
+    repository.commit(
+        {
+            "one.yaml": a_config_map("one", here="x"),
+            "policy.yaml": a_policy("all", selectors=[CONFIG_MAPS]),
+            "override.yaml": an_override("other", "ConfigMap", [edit]),
+        }
+    )
+    text = explain(repository, capsys, "cm/one", "--cluster", "member1")
+    field = "spec.overrideRules[0].overriders.plaintext[0]"
+    assert [" ".join(line.split()) for line in told(text, "Kept")][1:] == [
+        f"member1 OverrideFailed OverridePolicy default/other: {field}: 'nope' does not exist in /data"
+    ]
+    assert "could not be applied" in text
+    assert "Kept" not in explain(repository, capsys, "cm/one", "--cluster", "member2")
+
+
+def test_released_and_unheld_objects_say_so(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    policy = a_policy("all", selectors=[CONFIG_MAPS], placement=on_clusters("member1"))
+    repository.commit({"one.yaml": a_config_map("one"), "policy.yaml": policy, "nginx.yaml": a_deployment()})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    assert explain(repository, capsys, "deploy/nginx").splitlines()[1:] == [
+        "  No policy selects it.",
+        "  It goes nowhere by itself.",
+    ]
+    repository.commit({"policy.yaml": None})
+    text = explain(repository, capsys, "cm/one")
+    assert text.splitlines()[1] == "  Released: no policy selects it; its objects stay as they are."
+    assert [line.split() for line in told(text, "Kept")][1] == ["member1", "NoPolicy", "no", "policy", "selects", "it"]
+
+
+def test_a_policy_tells_what_it_holds_and_loses(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    policies = [
+        a_policy("all", selectors=[CONFIG_MAPS], placement=on_clusters("member1")),
+        a_policy("one", selectors=[{**CONFIG_MAPS, "name": "one"}], placement=on_clusters("member2")),
+    ]
+    repository.commit({"maps.yaml": [a_config_map("one"), a_config_map("two")], "policies.yaml": policies})
+    assert explain(repository, capsys, "policy/all").splitlines() == [
+        "PropagationPolicy default/all (policies.yaml)",
+        "  Priority 0, preemption Never.",
+        "  It selects 2, holds 1 and loses 1 of the source's objects.",
+        "",
+        "Its selectors",
+        "  SELECTOR                            OBJECTS",
+        "  v1 ConfigMap in namespace default   2",
+        "",
+        "It holds",
+        "  OBJECT                  BY     CLUSTERS",
+        "  ConfigMap default/two   kind   member1",
+        "",
+        "It selects, but does not hold",
+        "  OBJECT                  BY     HELD BY                         WHY",
+        (
+            "  ConfigMap default/one   kind   PropagationPolicy default/one"
+            "   it selects by kind, PropagationPolicy default/one by name"
+        ),
+    ]
+
+
+class Wrong(NamedTuple):
+    """A question that cannot be answered."""
+
+    words: tuple[str, ...]
+    want: str
+
+
+WRONG = [
+    Wrong(("foo",), "say what to explain: KIND/NAME, cluster NAME or policy NAME"),
+    Wrong(("cm/one", "two"), "say what to explain: KIND/NAME, cluster NAME or policy NAME"),
+    Wrong(("cluster", "membr1"), "the source has no cluster called 'membr1'; did you mean 'member1'?"),
+    Wrong(("cm/one", "--cluster", "nowhere"), "the source has no cluster called 'nowhere'"),
+    Wrong(("pp", "al"), "the source has no pp called 'al'; did you mean 'all'?"),
+    Wrong(("cpp/all",), "the source has no cpp called 'all'"),
+    Wrong(("cm/one", "--rev", "HEAD", "--worktree"), "--worktree goes without --rev"),
+]
+
+
+@pytest.mark.parametrize("case", WRONG, ids=lambda case: " ".join(case.words))
+def test_what_cannot_be_explained_is_a_usage_error(
+    case: Wrong, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit({"one.yaml": a_config_map("one"), "policy.yaml": a_policy("all", selectors=[CONFIG_MAPS])})
+    ended = argosy(repository, capsys, "explain", *case.words)
+    assert (ended.code, ended.out, ended.err.splitlines()[-1]) == (2, "", f"Error: {case.want}")
