@@ -63,11 +63,12 @@ def dotted(pointer: str) -> str:
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         if key.startswith(_NAMED):
-            path += f"[{key.removeprefix(_NAMED)}]"
+            name = key.removeprefix(_NAMED)
+            path += f"[{name if name.isprintable() else json.dumps(name)}]"
         elif key.isdigit():
             path += f"[{key}]"
         elif _WORD.fullmatch(key):
             path += f".{key}" if path else key
         else:
-            path += f"[{json.dumps(key, ensure_ascii=False)}]"
+            path += f"[{json.dumps(key, ensure_ascii=not key.isprintable())}]"
     return path

@@ -1,6 +1,7 @@
 """The words that every form of a difference shares: its one-line summary, and lists of clusters."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from overrides.explanation import HIDDEN, FieldChange
 from overrides.jsontext import json_text
@@ -85,13 +86,19 @@ def value_texts(change: FieldChange) -> tuple[str, str]:
     >>> before, after
     ('...xxxxxxxxxxxxxxxxxxxxxx"', '...xxxxxxxxxxxxxxxxxxxxy"')
     """
-    before, after = (value if value == HIDDEN else json_text(value) for value in (change.before, change.after))
+    before, after = _text(change.before), _text(change.after)
     if change.operator != "replace" or max(len(before), len(after)) <= _LONGEST_VALUE:
         return _window(before, 0), _window(after, 0)
     pairs = enumerate(zip(before, after, strict=False))
     parting = next((index for index, (old, new) in pairs if old != new), min(len(before), len(after)))
     start = max(0, parting - _LED_IN)
     return _window(before, start), _window(after, start)
+
+
+def _text(value: Any) -> str:
+    """Return a value as JSON that does nothing to a terminal."""
+    text = value if value == HIDDEN else json_text(value)
+    return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
 def _window(text: str, start: int) -> str:

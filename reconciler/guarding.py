@@ -3,18 +3,20 @@
 Both guards look before either refuses, so that one run names everything there is to allow.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 import click
 
+from render.binding import Binding
 from render.errors import GitError, GuardRefused
+from render.model import ObjectRef
 
 from .comparing import Comparison, tree_reader
 from .guard import Allowance, Removal, check_removals, removals
-from .movement import MovementAllowance, Placements, breaches, check_movements
+from .movement import Breach, MovementAllowance, Placements, breaches, check_movements
 from .passes import Outcome
 from .repository import CommitInfo, Repository
 from .trailers import ALLOW_MOVEMENT, ALLOW_REMOVAL
@@ -51,16 +53,15 @@ def _option(text: str, parse: Callable[[str], _Allowance], what: str, subject: s
 
 def check_guards(outcome: Outcome, allowed: Allowed) -> None:
     """Refuse a pass that takes or moves too much."""
-    previous = outcome.previous
-    if previous is None:
+    if outcome.previous is None:
         return
-    placements = Placements(
-        before=previous.bindings,
-        after={binding.ref: binding for binding in outcome.rendered.built.bindings},
-        region_by_cluster=_regions(outcome),
-    )
-    allowed |= allowed_between(outcome.repository, previous.source, outcome.source.commit)
-    _check(outcome.removals, placements, outcome, allowed)
+    allowed |= allowed_between(outcome.repository, outcome.previous.source, outcome.source.commit)
+    _check(outcome.removals, movement_breaches(outcome), allowed)
+
+
+def movement_breaches(outcome: Outcome) -> tuple[Breach, ...]:
+    """Return what a pass does to placed workloads beyond the limits."""
+    return _breaches(outcome.previous.bindings, outcome) if outcome.previous else ()
 
 
 def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
@@ -68,21 +69,26 @@ def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
     base, head = comparison.base, comparison.head
     guard = head.source.desired.fleet.removal_guard
     found = removals(base.rendered.tree.clusters, head.rendered.tree.clusters, tree_reader(comparison), guard)
-    placements = Placements(
-        before={binding.ref: binding for binding in base.rendered.built.bindings},
-        after={binding.ref: binding for binding in head.rendered.built.bindings},
-        region_by_cluster=_regions(head),
-    )
     allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
-    _check(found, placements, head, allowed)
+    before = {binding.ref: binding for binding in base.rendered.built.bindings}
+    _check(found, _breaches(before, head), allowed)
 
 
-def _check(found: Iterable[Removal], placements: Placements, outcome: Outcome, allowed: Allowed) -> None:
-    guard = outcome.source.desired.fleet.movement_guard
+def _breaches(before: Mapping[ObjectRef, Binding], outcome: Outcome) -> tuple[Breach, ...]:
+    desired = outcome.source.desired
+    placements = Placements(
+        before=before,
+        after={binding.ref: binding for binding in outcome.rendered.built.bindings},
+        region_by_cluster={cluster.name: cluster.region for cluster in desired.clusters},
+    )
+    return breaches(placements, desired.fleet.movement_guard)
+
+
+def _check(removed: Iterable[Removal], broken: Iterable[Breach], allowed: Allowed) -> None:
     refused = []
     for check in (
-        partial(check_removals, found, allowed.removals),
-        partial(check_movements, breaches(placements, guard), allowed.movements),
+        partial(check_removals, removed, allowed.removals),
+        partial(check_movements, broken, allowed.movements),
     ):
         try:
             check()
@@ -91,10 +97,6 @@ def _check(found: Iterable[Removal], placements: Placements, outcome: Outcome, a
     if refused:
         messages, hints = (error.message for error in refused), (error.hint for error in refused)
         raise GuardRefused("\n".join(messages), hint="\n  hint: ".join(hints))
-
-
-def _regions(outcome: Outcome) -> dict[str, str]:
-    return {cluster.name: cluster.region for cluster in outcome.source.desired.clusters}
 
 
 def allowed_between(repository: Repository, old: str, new: str) -> Allowed:

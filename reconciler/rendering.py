@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from .guard import Allowance
-from .guarding import Allowed, check_guards
+from .guarding import Allowed, check_guards, movement_breaches
 from .memory import Memory
 from .passes import Outcome, commit_outcome, run_pass
 from .presentation import Selection, problems_of, shown
@@ -47,8 +47,8 @@ def render_and_show(log: Log, options: RenderOptions, memory: Memory | None = No
                 click.echo(text, nl=False)
         if options.commit:
             _commit(outcome, publication, options, log)
-        elif outcome.removals:
-            _warn_of_removals(outcome, log)
+        else:
+            _warn_of_refusals(outcome, log)
     for problem in problems_of(outcome):
         log.warning(str(problem))
     return 1 if problems_of(outcome) else 0
@@ -96,11 +96,13 @@ def parsed_allowances(texts: tuple[str, ...]) -> tuple[Allowance, ...]:
     return Allowed.parse(texts, ()).removals
 
 
-def _warn_of_removals(outcome: Outcome, log: Log) -> None:
+def _warn_of_refusals(outcome: Outcome, log: Log) -> None:
     for removal in outcome.removals:
         if removal.reasons:
             count, reasons = len(removal.paths), "; ".join(removal.reasons)
             log.warning(f"{removal.cluster} loses {count} of {removal.held} objects ({reasons}); a commit is refused")
+    for breach in movement_breaches(outcome):
+        log.warning(f"{breach.message}; a commit is refused")
 
 
 def write_tree(outcome: Outcome, selection: Selection, folder: Path, log: Log) -> None:

@@ -11,6 +11,7 @@ from overrides.explanation import HIDDEN, FieldChange
 from reconciler.difference import Action, Movement, ObjectChange, ReplicaChange, movements_between
 from reconciler.difference_fields import field_changes
 from reconciler.difference_objects import FileChange, Texts, changed_files, object_changes
+from reconciler.difference_words import field_words
 from render.binding import Binding
 from render.documents import emit, emit_json
 from render.gitobjects import Spliced, TreeEntry, blob_id, object_id, parse_tree
@@ -74,6 +75,12 @@ CHANGES = [
         {"a": [{"name": "x", "v": 1}, {"name": "x", "v": 3}]},
         ["a[1].v: 2 -> 3"],
     ),
+    Fields(
+        "names that would write to a terminal",
+        {"a": [{"name": "\x1b[2J", "b": {"\x9b2J": 1}}]},
+        {"a": [{"name": "\x1b[2J", "b": {"\x9b2J": "\x9b"}}]},
+        [r'a["\u001b[2J"].b["\u009b2J"]: 1 -> "\u009b"'],
+    ),
     Fields("a type", {"a": "1"}, {"a": 1}, ['a: "1" -> 1']),
     Fields("a flag that becomes a number", {"a": True}, {"a": 1}, ["a: true -> 1"]),
 ]
@@ -81,7 +88,7 @@ CHANGES = [
 
 @pytest.mark.parametrize("case", CHANGES, ids=lambda case: case.why)
 def test_fields(case: Fields) -> None:
-    assert [str(change) for change in field_changes(case.before, case.after)] == case.want
+    assert [field_words(change) for change in field_changes(case.before, case.after)] == case.want
 
 
 def test_the_values_of_a_secret_are_hidden() -> None:

@@ -355,6 +355,10 @@ def test_too_much_movement_is_refused_before_the_commit(
     assert argosy(guarded, capsys, "reconcile") == (6, "", REFUSAL)
     assert argosy(guarded, capsys, "render", "--commit") == (6, "", REFUSAL)
     assert argosy(guarded, capsys, "reconcile", "--allow-movement", "*=99").code == 6
+    warned = [
+        line for line in argosy(guarded, capsys, "render").err.splitlines() if line.startswith("warning: the fleet")
+    ]
+    assert warned == ["warning: the fleet: 2 of 11 replicas move (more than 1); a commit is refused"]
     assert guarded.git("rev-parse", "argosy/rendered") == before
     allowed = ["--allow-movement", "*=2", "--allow-movement", "Deployment.apps default/nginx=2"]
     assert argosy(guarded, capsys, "reconcile", *allowed).code == 0
