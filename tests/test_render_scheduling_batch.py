@@ -179,6 +179,8 @@ def test_a_kind_is_served_where_its_crd_goes_in_the_same_pass() -> None:
     surroundings = Surroundings(apis_by_crd={CRD: (("example.com/v1", "Widget"),)})
     with_crd = schedule_all((widget, crd), index, surroundings=surroundings)
     assert [list(replicas_of(decision)) for decision in with_crd.decisions] == [["eu", "us"], ["eu", "us"]]
+    as_karmada = schedule_all((widget, crd), index, SchedulingOptions(requires_recorded_apis=True), surroundings)
+    assert by_name(as_karmada) == {"widgets.example.com": {"eu": 0, "us": 0}, "w": {}}
     (alone,) = schedule_all((widget,), index).decisions
     assert alone.condition is not None
     assert alone.condition.message == "0/3 clusters are available: 3 cluster(s) did not have the API resource."

@@ -119,7 +119,8 @@ def _steps(scheduler: Scheduler, bindings: Sequence[Binding], surroundings: Surr
     What is refused is looked at again after all others, until nothing moves any more: then its message says what is
     left when everybody has been served, which is also what the next pass will find.
     """
-    apis_by_crd = surroundings.apis_by_crd
+    # To Karmada a cluster serves what it has reported, and it reports a new kind only after the pass.
+    apis_by_crd = {} if scheduler.state.options.requires_recorded_apis else surroundings.apis_by_crd
     _settle_in(scheduler, (*bindings, *surroundings.resting))
     left = sorted(bindings, key=lambda each: (each.ref not in apis_by_crd, -each.priority, each.ref))
     while left:
