@@ -19,11 +19,11 @@ from render.selection import matches
 from render.selectors import LabelSelector
 
 from .apply_values import ApplyOptions, Result
+from .closer_look import look_closer
 from .cluster_contents import RenderedCommits
 from .exchange import Failure
 from .fleet_apply import ClusterJob, ClusterReport, FleetOptions, OpenClient, apply_fleet, in_shard
 from .inventory import Inventory
-from .closer_look import look_closer
 from .observe import read_uid
 from .plan_values import Plan, PlanOptions
 from .publication import Publication

@@ -24,6 +24,7 @@ COMMANDS = {
     "reconcile": "Fetch, render, guard, commit and push - one pass.",
     "apply": "Make clusters hold what a rendered commit says.",
     "status": "Show what the branches say about the fleet.",
+    "wait": "Wait until the newest source is applied, or healthy.",
     "verify": "Replay rendered commits and compare them byte for byte.",
     "interpret": "Check and try resource interpreter customizations.",
     "doctor": "Check the repository, the remote and its branches.",

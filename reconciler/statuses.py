@@ -15,8 +15,7 @@ from .frontpage import replicas_by_cluster, scheduled_reason
 from .previous import Previous
 from .publication import publication_of
 from .reading import read_previous, read_source
-from .report import Log
-from .repository import Repository, open_repository
+from .repository import Repository
 from .tables import table
 
 
@@ -36,10 +35,8 @@ class FleetStatus:
         return self.previous.source == self.head
 
 
-def show_status(log: Log, *, output: str) -> int:
-    """Print the fleet's status; return 1 when a binding could not be placed or built."""
-    with open_repository(log.repository, refresh=False) as repository:
-        status = fleet_status(repository)
+def show_rendered(status: FleetStatus, output: str) -> int:
+    """Print what the rendered branch alone says; return 1 when a binding could not be placed or built."""
     if output in {"json", "yaml"}:
         value = as_value(status)
         text = json.dumps(value, indent=2, ensure_ascii=False) + "\n" if output == "json" else emit(value).decode()
@@ -82,16 +79,28 @@ def troubles(binding: Binding) -> list[str]:
     ]
 
 
-def _print_tables(status: FleetStatus, *, wide: bool) -> None:
+def print_head(status: FleetStatus) -> None:
+    """Print which source the rendered branch holds."""
     previous = status.previous
     lag = "" if status.is_current else f", but the newest source is {status.head[:12]}: run argosy reconcile"
     click.echo(f"{status.branch} {previous.commit[:12]} holds source {previous.source[:12]}{lag}\n")
+
+
+def _print_tables(status: FleetStatus, *, wide: bool) -> None:
+    print_head(status)
+    previous = status.previous
     replicas = replicas_by_cluster(previous.bindings.values())
     rows = [
         (name, str(status.objects[name]), str(replicas[name]), "" if name in status.members else "disconnected")
         for name in sorted(previous.tree.clusters.keys() | status.members)
     ]
     click.echo(table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), rows), nl=False)
+    print_bindings(status, wide=wide)
+
+
+def print_bindings(status: FleetStatus, *, wide: bool) -> None:
+    """Print how many bindings are in which state, and those that need a look (or all)."""
+    previous = status.previous
     reasons = Counter(map(scheduled_reason, previous.bindings.values()))
     click.echo("\nbindings: " + ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items())))
     shown = [binding for binding in previous.bindings.values() if wide or troubles(binding) or _is_released(binding)]

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
@@ -21,11 +22,15 @@ from .fake_fields import json_patched, merged, owned_by_update, server_side_appl
 KINDS = [
     ("v1", "Namespace", "namespaces", False),
     ("v1", "ConfigMap", "configmaps", True),
+    ("v1", "Node", "nodes", False),
+    ("v1", "Pod", "pods", True),
+    ("v1", "Event", "events", True),
     ("v1", "Secret", "secrets", True),
     ("v1", "Service", "services", True),
     ("v1", "ServiceAccount", "serviceaccounts", True),
     ("v1", "PersistentVolumeClaim", "persistentvolumeclaims", True),
     ("apps/v1", "Deployment", "deployments", True),
+    ("apps/v1", "ReplicaSet", "replicasets", True),
     ("batch/v1", "Job", "jobs", True),
     ("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", True),
     ("coordination.k8s.io/v1", "Lease", "leases", True),
@@ -102,7 +107,8 @@ class FakeCluster:
             unquote(match["name"] or ""),
         )
         if match["name"] is None and method == "GET":
-            return 200, self._listed(key, kind, unquote(query.get("labelSelector", "")))
+            labels, fields = (unquote(query.get(name, "")) for name in ("labelSelector", "fieldSelector"))
+            return 200, self._listed(key, kind, labels, fields)
         if method == "POST":
             key = (key[0], key[1], body["metadata"]["name"])
         if method == "GET":
@@ -138,6 +144,8 @@ class FakeCluster:
     def _served(self, path: str) -> Any:
         if path == "/version":
             return {"gitVersion": "v0.0.0"}
+        if path == "/readyz":
+            return "ok"
         if path not in {"/api", "/apis"}:
             return None
         groups: dict[str, dict[str, list[Any]]] = {}
@@ -172,13 +180,13 @@ class FakeCluster:
     def _found(self, key: Key) -> tuple[int, Any]:
         return (200, copy.deepcopy(self.objects[key])) if key in self.objects else _absent(key)
 
-    def _listed(self, key: Key, kind: tuple[str, str, str, bool], selector: str) -> Any:
-        label, _, value = selector.partition("=")
+    def _listed(self, key: Key, kind: tuple[str, str, str, bool], labels: str, fields: str) -> Any:
         items = [
             copy.deepcopy(item)
             for (plural, namespace, _), item in sorted(self.objects.items())
             if plural == key[0] and (not key[1] or namespace == key[1])
-            if not label or (item["metadata"].get("labels") or {}).get(label) == value
+            if _is_selected(labels, (item["metadata"].get("labels") or {}).get)
+            if _is_selected(fields, partial(_field, item))
         ]
         for item in items:
             del item["apiVersion"], item["kind"]
@@ -246,6 +254,22 @@ class FakeCluster:
             return 200, copy.deepcopy(live)
         del self.objects[key]
         return 200, {"kind": "Status", "status": "Success"}
+
+
+def _is_selected(selector: str, value_of: Callable[[str], Any]) -> bool:
+    """Whether an object has what ``a=b,c!=d`` asks for."""
+    for part in filter(None, selector.split(",")):
+        name, _, wanted = part.partition("=")
+        if (value_of(name.removesuffix("!")) == wanted) == name.endswith("!"):
+            return False
+    return True
+
+
+def _field(item: dict[str, Any], path: str) -> Any:
+    value: Any = item
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def _status(code: int, reason: str, message: str, **details: Any) -> tuple[int, Any]:
