@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from overrides.explanation import HIDDEN
 from render.binding import Binding
 from render.model import ObjectRef, TargetCluster
 
@@ -18,7 +19,10 @@ NOT_MEANT = "it is in no cluster, bound to nothing"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mismatch:
-    """An expectation that did not come true: the field of the test, what it says, and what is so (plain data)."""
+    """An expectation that did not come true: the field of the test, what it says, and what is so (plain data).
+
+    What may not be shown is ``MISSING``.
+    """
 
     field: str
     message: str
@@ -96,8 +100,10 @@ def _mismatches(
         is_so = got is MISSING if each.is_absent else got is not MISSING and got == each.value
         if not is_so:
             want = "nothing" if each.is_absent else shown(each.value, each.path, expected.ref)
-            message = f"{each.path} in {each.cluster}: want {want}, got {shown(got, each.path, expected.ref)}"
-            yield Mismatch(field=f"{path}.fields[{number}].value", message=message, got=got)
+            said = shown(got, each.path, expected.ref)
+            message = f"{each.path} in {each.cluster}: want {want}, got {said}"
+            open_value = MISSING if said == HIDDEN else got
+            yield Mismatch(field=f"{path}.fields[{number}].value", message=message, got=open_value)
 
 
 def _decided(path: str, expected: Expectation, binding: Binding, rendered: Rendered) -> Iterator[Mismatch]:

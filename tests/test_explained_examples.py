@@ -4,7 +4,6 @@
 """
 
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -75,4 +74,4 @@ def update() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(update())
+    update()
