@@ -12,8 +12,9 @@ from .desired import Desired
 from .facts import Facts
 from .lint_policies import policy_warnings
 from .loading import Loaded
+from .memory import Memory
 from .publication import publication_of
-from .reading import read_facts, read_loaded, read_previous
+from .reading import read_facts, read_loaded
 from .repository import Repository
 
 OVERRIDE = "Override"
@@ -31,19 +32,20 @@ class Validation:
     desired: Desired | None
 
 
-def validation_of(repository: Repository, commit: str) -> Validation:
+def validation_of(repository: Repository, commit: str, memory: Memory | None = None) -> Validation:
     """Check the source of a commit ("": the work tree). A source with problems is not looked at any further."""
-    loaded = read_loaded(repository, commit)
+    memory = memory or Memory()
+    loaded = read_loaded(repository, commit, memory.parsed)
     if loaded.problems:
         warnings = loaded.desired.warnings
         return Validation(commit=commit, problems=loaded.problems, warnings=warnings, desired=None)
-    warnings = tuple(sorted((*loaded.desired.warnings, *_lint(repository, loaded))))
+    warnings = tuple(sorted((*loaded.desired.warnings, *_lint(repository, loaded, memory))))
     return Validation(commit=commit, problems=(), warnings=warnings, desired=loaded.desired)
 
 
-def _lint(repository: Repository, loaded: Loaded) -> tuple[Problem, ...]:
+def _lint(repository: Repository, loaded: Loaded, memory: Memory) -> tuple[Problem, ...]:
     desired, line_of = loaded.desired, loaded.lines.line_of if loaded.lines else None
-    bindings, facts = _past(repository, desired)
+    bindings, facts = _past(repository, desired, memory)
     overrides = lint_overrides(desired.override_policies, desired.templates, desired.clusters, line_of=line_of)
     return (
         *policy_warnings(desired, facts=facts, previous=bindings, line_of=line_of),
@@ -51,12 +53,12 @@ def _lint(repository: Repository, loaded: Loaded) -> tuple[Problem, ...]:
     )
 
 
-def _past(repository: Repository, desired: Desired) -> tuple[Mapping[ObjectRef, Binding], Facts]:
+def _past(repository: Repository, desired: Desired, memory: Memory) -> tuple[Mapping[ObjectRef, Binding], Facts]:
     """Return the bindings and facts of the last rendered commit, as far as this clone has them."""
     try:
         tip = publication_of(repository, desired.fleet).known_tip(desired.fleet.rendered_branch)
         if tip is None:
             return NO_BINDINGS, NO_FACTS
-        return read_previous(repository, tip).bindings, read_facts(repository, tip)
+        return memory.previous(repository, tip).bindings, read_facts(repository, tip)
     except GitError:
         return NO_BINDINGS, NO_FACTS

@@ -4,12 +4,15 @@ Everything is kept by content: parses by blob id, previous commits by theirs. No
 """
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from .desired_documents import ParsedBlob
-from .passes import Outcome
 from .previous import Previous
 from .reading import Source, read_previous, read_source
 from .repository import Repository
+
+if TYPE_CHECKING:  # a validation remembers parses alone and need not load the pass
+    from .passes import Outcome
 
 OutcomeKey = tuple[str, str, str]
 """The source commit, the previous commit and the commit of the facts."""
@@ -21,7 +24,7 @@ class Memory:
 
     parsed: dict[bytes, ParsedBlob] = field(default_factory=dict)
     _previous: dict[str, Previous] = field(default_factory=dict)
-    _outcomes: dict[OutcomeKey, Outcome] = field(default_factory=dict)
+    _outcomes: dict[OutcomeKey, "Outcome"] = field(default_factory=dict)
 
     def source(self, repository: Repository, commit: str) -> Source:
         """Return the source of a commit, or of the work tree for ""."""
@@ -33,10 +36,10 @@ class Memory:
             self._previous = {commit: read_previous(repository, commit)}
         return self._previous[commit]
 
-    def outcome(self, key: OutcomeKey) -> Outcome | None:
+    def outcome(self, key: OutcomeKey) -> "Outcome | None":
         """Return the outcome remembered for these commits."""
         return self._outcomes.get(key)
 
-    def remember(self, key: OutcomeKey, outcome: Outcome) -> None:
+    def remember(self, key: OutcomeKey, outcome: "Outcome") -> None:
         """Remember one outcome and forget the one before."""
         self._outcomes = {key: outcome}

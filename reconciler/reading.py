@@ -60,11 +60,12 @@ def read_source(repository: Repository, commit: str, parsed: dict[bytes, ParsedB
     return Source(commit=commit, desired=desired)
 
 
-def read_loaded(repository: Repository, commit: str) -> Loaded:
-    """Load what can be loaded of a source, beside the problems of what cannot."""
+def read_loaded(repository: Repository, commit: str, parsed: dict[bytes, ParsedBlob] | None = None) -> Loaded:
+    """Load what can be loaded of a source, beside the problems of what cannot; ``parsed`` as for ``read_source``."""
     snapshot = repository.snapshot(commit) if commit else repository.worktree_snapshot(wanted=may_be_read)
     with Cache(repository.cache_dir, "documents", version=engine_version()) as cache:
-        return load_source(snapshot.files, read=repository.read_blobs, folder=repository.folder.under, cache=cache)
+        known = cache if parsed is None else Remembered(parsed, cache)
+        return load_source(snapshot.files, read=repository.read_blobs, folder=repository.folder.under, cache=known)
 
 
 def read_previous(repository: Repository, commit: str) -> Previous:

@@ -8,6 +8,7 @@ from render.errors import InputError
 
 from .annotations import as_annotations
 from .linting import validation_of
+from .memory import Memory
 from .report import Log
 from .repository import open_repository
 from .sarif import as_sarif
@@ -31,12 +32,12 @@ class ValidateOptions:
     strict: bool = False
 
 
-def validate_and_show(log: Log, options: ValidateOptions) -> int:
+def validate_and_show(log: Log, options: ValidateOptions, memory: Memory | None = None) -> int:
     """Check the work tree, or a revision, and print problems and warnings; return the exit code."""
     with open_repository(log.repository, progress=log.transfer) as repository:
         is_worktree = not options.rev and repository.folder.work_tree is not None
         commit = "" if is_worktree else repository.resolve(options.rev or "HEAD")
-        found = validation_of(repository, commit)
+        found = validation_of(repository, commit, memory)
     click.echo(_WRITERS[options.output](found, is_strict=options.strict), nl=False)
     if found.problems:
         return InputError.exit_code

@@ -33,8 +33,10 @@ def command(log: Log, rev: str, output: str, *, watch: bool, strict: bool) -> in
     options = ValidateOptions(rev=rev, output=output, strict=strict)
     if not watch:
         return validate_and_show(log, options)
+    from reconciler.memory import Memory
     from reconciler.watching import run_watching
 
     if rev:
         raise click.UsageError("--watch checks the files as they stand: leave --rev out")
-    return run_watching(log, lambda: validate_and_show(log, options))
+    memory = Memory()
+    return run_watching(log, lambda: validate_and_show(log, options, memory))

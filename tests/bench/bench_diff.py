@@ -16,6 +16,7 @@ from reconciler.differing import DiffOptions, diff_and_show
 from reconciler.memory import Memory
 from reconciler.rendering import RenderOptions, render_and_show
 from reconciler.report import QUIET, Log, LogFormat
+from reconciler.validation import ValidateOptions, validate_and_show
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy
 
 REGIONS = ("eu", "us", "ap", "sa", "af")
@@ -148,6 +149,7 @@ def _saves(repository: Repository, log: Log) -> None:
     runs: dict[str, Callable[[], object]] = {
         "diff": lambda: diff_and_show(log, DiffOptions(), memory),
         "render": lambda: render_and_show(log, options, memory),
+        "validate": lambda: validate_and_show(log, ValidateOptions(), memory),
     }
     for name, work in runs.items():
         for save in range(3):
