@@ -104,10 +104,10 @@ class PolicyIndex:
             return Match(reason=NoPolicyReason.NEVER_PROPAGATED, message=never)
         candidates = self.candidates(template)
         if options.claims is Claims.PURE:
-            return self._best(candidates)
+            return self._best(template, candidates)
         claim = claim or claimed_policy(template)
         if not claim:
-            return self._best(candidates)
+            return self._best(template, candidates)
         return self._claimed(template, claim, candidates, options.allows_preemption)
 
     def candidates(self, template: Template) -> tuple[Candidate, ...]:
@@ -128,11 +128,11 @@ class PolicyIndex:
             for key, value in template.labels.items():
                 yield from buckets.get((namespace, api_version, ref.kind, key, str(value)), ())
 
-    def _best(self, candidates: tuple[Candidate, ...], lost_claim: str = "") -> Match:
+    def _best(self, template: Template, candidates: tuple[Candidate, ...], lost_claim: str = "") -> Match:
         if not candidates or candidates[0].policy.is_terminating:
             match = Match(reason=NoPolicyReason.NO_POLICY, message="no policy selects it", considered=candidates)
         else:
-            match = self._applied(candidates[0].policy, candidates)
+            match = self._applied(template, candidates[0].policy, candidates)
         return replace(match, lost_claim=lost_claim) if lost_claim else match
 
     def _claimed(
@@ -143,20 +143,21 @@ class PolicyIndex:
             message = f"{policy} is being deleted"
             return Match(reason=NoPolicyReason.POLICY_TERMINATING, message=message, considered=candidates)
         if policy is None or not best_selector(policy.resource_selectors, template)[0]:
-            return self._best(candidates, lost_claim=claim)
+            return self._best(template, candidates, lost_claim=claim)
         taker = preemptor(policy, candidates) if allows_preemption else None
         if taker is not None:
-            return replace(self._applied(taker, candidates), lost_claim=claim, is_preempted=True)
-        return self._applied(policy, candidates)
+            return replace(self._applied(template, taker, candidates), lost_claim=claim, is_preempted=True)
+        return self._applied(template, policy, candidates)
 
-    def _applied(self, policy: PropagationPolicy, candidates: tuple[Candidate, ...]) -> Match:
+    def _applied(self, template: Template, policy: PropagationPolicy, candidates: tuple[Candidate, ...]) -> Match:
         missing = [
             name for name in policy.dependent_overrides if (policy.namespace, name) not in self._override_policies
         ]
         if missing:
             message = f"{policy} waits for dependent overrides: {', '.join(missing)}"
             return Match(reason=NoPolicyReason.WAITING_FOR_OVERRIDES, message=message, considered=candidates)
-        if policy.schedule_priority is None:
+        if policy.schedule_priority is None or not template.ref.namespace:
+            # Karmada gives cluster-scoped bindings no priority.
             return Match(policy=policy, considered=candidates)
         name = policy.schedule_priority.priority_class_name
         priority = self._priority_by_class.get(name)

@@ -227,6 +227,14 @@ def test_a_schedule_priority_is_the_value_of_its_priority_class() -> None:
     assert missing.message == "PropagationPolicy d/p waits for PriorityClass high"
 
 
+def test_a_cluster_scoped_template_waits_for_no_priority_class() -> None:
+    wanted = SchedulePriority(priority_class_source="KubePriorityClass", priority_class_name="high")
+    roles = ResourceSelector(api_version="rbac.authorization.k8s.io/v1", kind="ClusterRole")
+    holder = cluster_policy("c", roles, schedule_priority=wanted)
+    match = PolicyIndex((holder,)).match(a_template("rbac.authorization.k8s.io/v1 ClusterRole", "view", ""))
+    assert (match.policy, match.priority) == (holder, 0)
+
+
 def test_a_template_no_policy_selects_says_so() -> None:
     match = PolicyIndex((policy("p", OTHER),)).match(NGINX)
     assert match == Match(reason=NoPolicyReason.NO_POLICY, message="no policy selects it")
