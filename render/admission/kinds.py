@@ -51,24 +51,30 @@ def render_kinds() -> Kinds:
                 check=check_scripts,
                 warn=warn_of_customization,
             ),
-            AdmittedKind(
-                api_version="argosy.dev/v1alpha1",
-                kind="Fleet",
-                is_namespaced=False,
-                spec=walk_of(FLEET_SPEC, _STORED),
-                is_spec_required=False,
-                settle=settle_fleet,
-                check=check_fleet,
-            ),
-            AdmittedKind(
-                api_version="argosy.dev/v1alpha1",
-                kind="PolicyTest",
-                is_namespaced=False,
-                spec=walk_of(POLICY_TEST_SPEC, _STORED),
-                check=check_policy_test,
-            ),
+            *_ours(),
         )
     }
+
+
+def _ours() -> tuple[AdmittedKind, ...]:
+    return (
+        AdmittedKind(
+            api_version="argosy.dev/v1alpha1",
+            kind="Fleet",
+            is_namespaced=False,
+            spec=walk_of(FLEET_SPEC, _STORED),
+            is_spec_required=False,
+            settle=settle_fleet,
+            check=check_fleet,
+        ),
+        AdmittedKind(
+            api_version="argosy.dev/v1alpha1",
+            kind="PolicyTest",
+            is_namespaced=False,
+            spec=walk_of(POLICY_TEST_SPEC, _STORED),
+            check=check_policy_test,
+        ),
+    )
 
 
 def _propagation_policy(kind: str, *, is_namespaced: bool) -> AdmittedKind:
