@@ -54,8 +54,8 @@ class Binding:
     ``replicas`` with ``requirements`` and ``components`` are the interpreter's answer; a workload is what has any of
     them (Karmada's isWorkload). ``targets`` keep the scheduler's order. ``applied_placement`` is the placement of the
     last successful decision (None: never scheduled), ``observed_affinity`` the affinity group it used, ``policy`` the
-    policy that holds the template (``PropagationPolicy ns/name``; empty: none does), ``template_digest`` the content the
-    template had when a lazy policy last took effect.
+    policy that holds the template (``PropagationPolicy ns/name``; empty: none does), ``template_digest`` the content
+    the template had when a lazy policy last took effect.
     """
 
     ref: ObjectRef

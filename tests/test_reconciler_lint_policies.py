@@ -86,7 +86,8 @@ LINTS = [
         [
             (
                 "policies.yaml:25: spec.resourceSelectors: it holds nothing: it selects 1 object, all of which go to"
-                " PropagationPolicy default/all\n  hint: for ConfigMap default/one, a PropagationPolicy of the namespace"
+                " PropagationPolicy default/all\n"
+                "  hint: for ConfigMap default/one, a PropagationPolicy of the namespace"
                 " comes before every ClusterPropagationPolicy"
             )
         ],
@@ -99,7 +100,8 @@ LINTS = [
         ],
         [
             (
-                "policies.yaml:15: it takes ConfigMap default/one over from PropagationPolicy default/all, where Karmada"
+                "policies.yaml:15: it takes ConfigMap default/one over from PropagationPolicy default/all,"
+                " where Karmada"
                 " would leave what is claimed\n  hint: if that is not meant, set claims: Sticky in argosy.yaml"
             )
         ],
@@ -154,7 +156,8 @@ def test_a_custom_resource_without_namespaces_is_known_by_its_definition() -> No
     files = {"crd.yaml": crd, "policy.yaml": policy, "web.yaml": a_deployment()}
     assert warnings(files) == [
         (
-            "policy.yaml:9: spec.resourceSelectors[0].kind: Zone lives in no namespace, and a PropagationPolicy selects in"
+            "policy.yaml:9: spec.resourceSelectors[0].kind: Zone lives in no namespace,"
+            " and a PropagationPolicy selects in"
             " its own alone\n  hint: select it with a ClusterPropagationPolicy"
         )
     ]
