@@ -64,7 +64,7 @@ class ObjectExplanation:
 
     ``verdict`` says in one sentence what holds it, or why nothing does. ``replicas`` is what it asks for (None: it has
     none), ``targets`` what it got. ``decision`` is None where the scheduler had no say; ``decided_in`` is the rendered
-    commit it was taken in, if that is an earlier one.
+    commit it was taken in, if that is an earlier one. ``facts`` says when what was observed of members was recorded.
     """
 
     ref: ObjectRef
@@ -78,6 +78,7 @@ class ObjectExplanation:
     decided_in: str = ""
     decided_from: str = ""
     rooms: tuple[ClusterRoom, ...] = ()
+    facts: str = ""
     overrides: tuple[OverriddenClusters, ...] = ()
     kept: tuple[Kept, ...] = ()
 

@@ -45,12 +45,13 @@ _VOTES = {Mode.STATIC: "WEIGHT", Mode.FRESH: "ROOM", Mode.SCALE_UP: "ROOM", Mode
 class Shown:
     """What to show of a decision: what concerns one cluster alone ("": all), divisions seat by seat, a first word.
 
-    ``is_packed``: replicas go to as few clusters as hold them.
+    ``facts`` says when facts were recorded. ``is_packed``: replicas go to as few clusters as hold them.
     """
 
     cluster: str = ""
     seats: bool = False
     before: tuple[str, ...] = ()
+    facts: str = ""
     is_packed: bool = False
 
 
@@ -60,7 +61,7 @@ def decision_sections(found: Explanation, rooms: Sequence[ClusterRoom], shown: S
     for attempt in found.attempts:
         yield from _attempt(attempt, replace(shown, is_packed=found.strategy is Strategy.AGGREGATED))
     if found.attempts:
-        yield from _capacity([each for each in rooms if shown.cluster in {"", each.cluster}])
+        yield from _capacity([each for each in rooms if shown.cluster in {"", each.cluster}], shown.facts)
 
 
 def _heading(found: Explanation) -> Iterator[str]:
@@ -147,7 +148,7 @@ def _seats(division: ExplainedDivision) -> Section:
     return section("Seat by seat", ("REPLICA", "CLUSTER", "AVERAGE", "TIED WITH"), rows, before=before)
 
 
-def _capacity(rooms: Iterable[ClusterRoom]) -> Iterator[Section]:
+def _capacity(rooms: Iterable[ClusterRoom], facts: str) -> Iterator[Section]:
     rows = [
         (
             each.cluster,
@@ -162,9 +163,8 @@ def _capacity(rooms: Iterable[ClusterRoom]) -> Iterator[Section]:
     ]
     if rows:
         header = ("CLUSTER", "CAPACITY", "FITS", "TAKEN", "HELD", "ROOM", "RESOURCES")
-        before = (
-            "Room is what fits by the cluster's summary, less what this fleet has taken of it, plus what it held.",
-        )
+        rule = "Room is what fits by the cluster's summary, less what this fleet has taken of it, plus what it held."
+        before = (rule, f"What was observed is as recorded in {facts}.") if facts else (rule,)
         yield section("Capacity", header, rows, before=before)
 
 

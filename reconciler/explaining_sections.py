@@ -23,7 +23,8 @@ def object_sections(found: ObjectExplanation, *, cluster: str = "", seats: bool 
     if found.decision is not None:
         since = f"in rendered commit {found.decided_in[:12]}, source {found.decided_from[:12]}; kept since then"
         before = (f"Decided {since}.",) if found.decided_in else ()
-        yield from decision_sections(found.decision, found.rooms, Shown(cluster=cluster, seats=seats, before=before))
+        shown = Shown(cluster=cluster, seats=seats, before=before, facts=found.facts)
+        yield from decision_sections(found.decision, found.rooms, shown)
     overrides = [each for each in found.overrides if not cluster or cluster in each.clusters]
     if overrides:
         yield _overrides(overrides)

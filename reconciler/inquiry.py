@@ -2,14 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import click
 
 from render.model import ObjectRef
+from render.scheduling.explanation import Explanation
 from render.suggestions import nearest
 
 from .explaining import object_explanation
+from .explaining_capacity import Origin
 from .explaining_cluster import cluster_explanation
 from .explaining_fleet_sections import cluster_sections, policy_sections
 from .explaining_policy import policy_explanation
@@ -20,7 +23,7 @@ from .moments import Moment, moment_of
 from .passes import Outcome
 from .plain import as_json, plain_value
 from .report import VERBOSE, Log
-from .repository import open_repository
+from .repository import CommitInfo, open_repository
 from .sections import Section, as_markdown, as_text
 
 API_VERSION = "argosy.dev/v1alpha1"
@@ -106,6 +109,8 @@ def _object_answer(noun: str, name: str, moment: Moment, options: ExplainOptions
     outcome = moment.outcome
     found = object_explanation(ref, outcome.source.desired, outcome.previous, outcome.rendered)
     decided = moment.decided(ref) if found.decision else None
+    if any(room.origin is Origin.OBSERVED for room in found.rooms):
+        found = replace(found, facts=recorded_at((decided or moment).facts))
     if decided is not None:
         past = decided.outcome
         earlier = object_explanation(ref, past.source.desired, past.previous, past.rendered)
@@ -117,7 +122,21 @@ def _object_answer(noun: str, name: str, moment: Moment, options: ExplainOptions
             decided_from=past.source.commit,
         )
     sections = object_sections(found, cluster=options.cluster, seats=options.seats)
-    return {"kind": "ObjectExplanation", **plain_value(found)}, sections
+    seats = {"seats": seats_of(found.decision)} if options.seats and found.decision else {}
+    return {"kind": "ObjectExplanation", **plain_value(found), **seats}, sections
+
+
+def seats_of(decision: Explanation) -> list[list[Any]]:
+    """Return every division of a decision, replica by replica, as plain data."""
+    divisions = (division for attempt in decision.attempts for division in attempt.divisions)
+    return [[plain_value(seat) for seat in division.seats()] for division in divisions]
+
+
+def recorded_at(facts: CommitInfo | None) -> str:
+    """Say in which commit, and when, facts were recorded."""
+    if facts is None:
+        return ""
+    return f"commit {facts.id[:12]} of {datetime.fromtimestamp(facts.time, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _found_ref(noun: str, name: str, outcome: Outcome, namespace: str) -> ObjectRef:

@@ -14,7 +14,7 @@ from render.scheduling.decisions import Trigger
 
 from .binding_files import BindingReader
 from .passes import Outcome, run_pass
-from .publication import Publication, publication_of
+from .publication import publication_of
 from .reading import read_facts, read_previous, read_source
 from .report import Log
 from .repository import CommitInfo, Repository
@@ -25,12 +25,13 @@ _FARTHEST = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """A pass with the rendered commit it made; ``commit`` is empty when it was not committed."""
+    """A pass with the rendered commit it made (empty: it was not committed), and the commit its facts are read from."""
 
     repository: Repository
     log: Log
     outcome: Outcome
     commit: str = ""
+    facts: CommitInfo | None = None
 
     def decided(self, ref: ObjectRef) -> "Moment | None":
         """Return the earlier pass that decided what this one kept; None when this one decided, or none is known."""
@@ -58,12 +59,11 @@ def moment_of(repository: Repository, log: Log, *, revision: str, worktree: bool
     if made is not None:
         return replayed(repository, made, log)
     previous = read_previous(repository, tip) if tip else None
-    facts = read_facts(repository, _status_tip(publication, source.desired.fleet.status_branch))
-    return Moment(repository=repository, log=log, outcome=run_pass(repository, source, previous, facts, log))
-
-
-def _status_tip(publication: Publication, branch: str) -> str | None:
-    return publication.repository.tip(publication.ref(branch))
+    status = publication.repository.tip(publication.ref(source.desired.fleet.status_branch))
+    outcome = run_pass(repository, source, previous, read_facts(repository, status), log)
+    return Moment(
+        repository=repository, log=log, outcome=outcome, facts=repository.commit_info(status) if status else None
+    )
 
 
 def _made_from(repository: Repository, source: str, tip: str | None) -> CommitInfo | None:
@@ -78,7 +78,7 @@ def replayed(repository: Repository, info: CommitInfo, log: Log) -> Moment:
     before = info.trailer(PREVIOUS)
     previous = read_previous(repository, before[0]) if before else None
     outcome = run_pass(repository, source, previous, read_facts(repository, info.id), log)
-    return Moment(repository=repository, log=log, outcome=outcome, commit=info.id)
+    return Moment(repository=repository, log=log, outcome=outcome, commit=info.id, facts=info)
 
 
 def _last_moved(repository: Repository, ref: ObjectRef, history: Sequence[CommitInfo]) -> CommitInfo | None:

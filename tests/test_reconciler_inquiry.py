@@ -210,6 +210,38 @@ def test_the_scheduled_condition_says_what_is_explained(
     assert rows[-1] == "member1 declared 5 5 pods 5: 5 of 1"
 
 
+def test_observed_capacity_says_when_it_was_recorded(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = a_policy(placement={**on_clusters("member1"), **DYNAMIC})
+    repository.commit({"nginx.yaml": a_deployment(replicas=3), "policy.yaml": policy})
+    repository.git("checkout", "-q", "--orphan", "argosy/status")
+    repository.git("rm", "-rfq", ".")
+    facts = {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "ClusterFacts",
+        "metadata": {"name": "member1"},
+        "status": {"resourceSummary": {"allocatable": {"pods": "8"}, "allocated": {"pods": "2"}}},
+    }
+    status = repository.commit({"facts/member1.yaml": facts})
+    repository.git("checkout", "-q", "main")
+    lines = told(explain(repository, capsys, "deploy/nginx"), "Capacity")
+    assert lines[1].startswith(f"What was observed is as recorded in commit {status[:12]} of 2")
+    assert lines[-1].split() == ["member1", "observed", "6", "6", "pods", "6", "of", "8:", "6", "of", "1"]
+
+
+def test_json_has_the_seats_of_a_division(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    policy = a_policy(placement={"replicaScheduling": weighted(member1=2, member2=1)})
+    repository.commit({"nginx.yaml": {**a_deployment(replicas=2)}, "policy.yaml": policy})
+    found = json.loads(explain(repository, capsys, "deploy/nginx", "-v", "-o", "json"))
+    assert found["seats"] == [
+        [
+            {"number": 1, "cluster": "member1", "average": 2.0},
+            {"number": 2, "cluster": "member2", "average": 1.0},
+        ]
+    ]
+
+
 SECRET = {
     "apiVersion": "v1",
     "kind": "Secret",
