@@ -1,12 +1,21 @@
-"""The second half of a pass: what was rendered is applied, where the fleet says how its members are reached."""
+"""The members' part of a pass: looked at before it renders, applied to and recorded after, where the fleet is reached.
+
+A fleet is reached when argosy.yaml or the command line says how; otherwise a pass renders and leaves members alone.
+"""
+
+from dataclasses import dataclass, replace
 
 import click
 
-from .applying import Fleetwide
+from .applying import Delivery, Fleetwide
 from .deliveries import deliver, delivery_of, exit_code, is_configured, member_access, summary_row
+from .desired import Desired
+from .facts import Facts
 from .guard import Allowance
-from .passes import Outcome
+from .kube_members import MemberAccess, Members
+from .member_watch import Watch, watch_members
 from .publication import Publication
+from .reading import Source
 from .reconcile_options import ReconcileOptions
 from .report import Log
 from .tables import table
@@ -14,19 +23,40 @@ from .tables import table
 HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "FAILED", "STATE")
 
 
-def is_applying(outcome: Outcome, options: ReconcileOptions) -> bool:
-    """Whether this pass applies what it rendered."""
-    return bool(options.delivery) and is_configured(outcome.source.desired.fleet, options.delivery)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassDelivery:
+    """How this pass reaches the members, and what it saw of them."""
+
+    fleetwide: Fleetwide
+    delivery: Delivery
+    access: MemberAccess
+    watch: Watch
+
+    @property
+    def facts(self) -> Facts:
+        """What to render by."""
+        return self.watch.facts
+
+    def apply(self, desired: Desired, commit: str, options: ReconcileOptions, log: Log) -> int:
+        """Apply the rendered commit to the members, print a line for each, and return the exit code."""
+        recorded = replace(self.fleetwide, record=self.watch.recording(desired, commit))
+        reports = deliver(recorded, commit, self.delivery, self.access, log)
+        if options.output == "text":
+            click.echo(table(HEADER, [summary_row(report) for report in reports]), nl=False)
+        return exit_code(reports)
 
 
-def apply_outcome(outcome: Outcome, commit: str, publication: Publication, options: ReconcileOptions, log: Log) -> int:
-    """Apply the rendered commit to the members, print a line for each, and return the exit code."""
-    desired = outcome.source.desired
+def look_at_members(
+    source: Source, publication: Publication, options: ReconcileOptions, log: Log
+) -> PassDelivery | None:
+    """Look at the members this pass is for; None when it only renders."""
+    desired = source.desired
+    if options.dry_run or not options.delivery or not is_configured(desired.fleet, options.delivery):
+        return None
     fleetwide = Fleetwide(publication=publication, fleet=desired.fleet, members=desired.clusters)
-    work_tree = str(outcome.repository.folder.work_tree or "")
+    work_tree = str(publication.repository.folder.work_tree or "")
     access = member_access(desired.fleet, options.delivery, work_tree)
     allowed = {each.cluster: each.count for each in map(Allowance.parse, options.allowed)}
-    reports = deliver(fleetwide, commit, delivery_of(options.delivery, allowed), access, log)
-    if options.output == "text":
-        click.echo(table(HEADER, [summary_row(report) for report in reports]), nl=False)
-    return exit_code(reports)
+    delivery = delivery_of(options.delivery, allowed)
+    watch = watch_members(fleetwide, delivery, Members(access).open, log)
+    return PassDelivery(fleetwide=fleetwide, delivery=delivery, access=access, watch=watch)

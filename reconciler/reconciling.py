@@ -9,7 +9,7 @@ from render.errors import ConfigError, GitError, SourceMoved
 
 from .facts import Facts
 from .guarding import Allowed, check_guards
-from .pass_delivery import apply_outcome, is_applying
+from .pass_delivery import look_at_members
 from .passes import Outcome, check_rewind, commit_outcome, run_pass
 from .presentation import problems_of
 from .previous import Previous
@@ -91,14 +91,15 @@ def _reconciled(repository: Repository, origin: Origin, options: ReconcileOption
     for warning in source.desired.warnings:
         log.warning(str(warning))
     previous = _upgraded(publication, previous, source, options, log)
-    outcome, commit = _committed(publication, source, previous, options, log)
+    members = look_at_members(source, publication, options, log)
+    facts = members.facts if members else _facts(publication, source)
+    outcome = run_pass(repository, source, previous, facts, log)
+    commit = _committed(outcome, publication, options, log)
     worst = 1 if problems_of(outcome) else 0
-    if options.dry_run:
-        return worst
-    if is_applying(outcome, options):
+    if members:
         tip = commit or (outcome.previous.commit if outcome.previous else "")
-        return apply_outcome(outcome, tip, publication, options, log) or worst
-    if origin.ref:
+        return members.apply(source.desired, tip, options, log) or worst
+    if origin.ref and not options.dry_run:
         _remember(outcome, origin, publication, commit)
     return worst
 
@@ -136,13 +137,10 @@ def _facts(publication: Publication, source: Source) -> Facts:
     return read_facts(publication.repository, publication.current_tip(source.desired.fleet.status_branch))
 
 
-def _committed(
-    publication: Publication, source: Source, previous: Previous | None, options: ReconcileOptions, log: Log
-) -> tuple[Outcome, str | None]:
-    """Run the pass, commit it and say so; return it with the new commit, None when nothing changed."""
-    outcome = run_pass(publication.repository, source, previous, _facts(publication, source), log)
+def _committed(outcome: Outcome, publication: Publication, options: ReconcileOptions, log: Log) -> str | None:
+    """Guard a pass, commit it and say so; return the new commit, None when nothing changed."""
     check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))
-    branch = source.desired.fleet.rendered_branch
+    branch = outcome.source.desired.fleet.rendered_branch
     commit = None
     if not options.dry_run:
         with log.timed("commit"):
@@ -154,7 +152,7 @@ def _committed(
         click.echo(_said(outcome, commit, branch, dry_run=options.dry_run))
     for problem in problems:
         log.warning(str(problem))
-    return outcome, commit
+    return commit
 
 
 def _remember(outcome: Outcome, origin: Origin, publication: Publication, commit: str | None) -> None:
