@@ -1,0 +1,114 @@
+"""A fleet whose members are in memory: real repository, real passes, a clock of the test's own."""
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from reconciler.applying import Delivery, Fleetwide, Run
+from reconciler.collect import Looking
+from reconciler.exchange import Failure, FailureKind
+from reconciler.fleet_apply import ClusterReport
+from reconciler.member_watch import Watch, watch
+from reconciler.passes import commit_outcome, run_pass
+from reconciler.publication import publication_of
+from reconciler.reading import read_previous, read_source
+from reconciler.report import QUIET, Log
+from reconciler.repository import open_repository
+from render.documents import parse_documents
+
+from .build import Repository, a_cluster
+from .fakes import FakeCluster
+
+DOWN = Failure(kind=FailureKind.UNREACHABLE, message="member is down")
+
+
+@dataclass
+class MemoryFleet:
+    """Members by name; ``down`` are those that do not answer; ``now`` is the time of the next pass."""
+
+    repository: Repository
+    members: dict[str, FakeCluster] = field(default_factory=dict)
+    down: set[str] = field(default_factory=set)
+    now: float = 1_800_000_000.0
+    seen: Watch | None = None
+
+    @classmethod
+    def create(cls, path: Path, names: Mapping[str, Any], files: Mapping[str, Any]) -> "MemoryFleet":
+        """A fleet with members of so many nodes of so much: name -> (count, allocatable); None pulls for itself."""
+        repository = Repository.create(path)
+        clusters = {
+            f"clusters/{name}.yaml": a_cluster(name) if nodes else a_cluster(name, syncMode="Pull")
+            for name, nodes in names.items()
+        }
+        repository.commit({**clusters, **files})
+        fleet = cls(repository)
+        for name, nodes in names.items():
+            fleet.members[name] = FakeCluster(name=name)
+            for number in range(nodes[0] if nodes else 0):
+                add_node(fleet.members[name], f"node-{number}", **nodes[1])
+        return fleet
+
+    def open(self, name: str, _deadline: float) -> FakeCluster | Failure:
+        return DOWN if name in self.down else self.members[name]
+
+    def run(self, seconds: float = 0.0) -> tuple[ClusterReport, ...]:
+        """One pass, so many seconds after the last."""
+        self.now += seconds
+        log = Log(stream=io.StringIO(), level=QUIET)
+        with open_repository(str(self.repository.path)) as repository:
+            source = read_source(repository, repository.resolve("HEAD"))
+            fleet, members = source.desired.fleet, source.desired.clusters
+            fleetwide = Fleetwide(publication=publication_of(repository, fleet), fleet=fleet, members=members)
+            seen = self.seen = watch(fleetwide, members, Looking(open_client=self.open), lambda: self.now)
+            tip = fleetwide.publication.current_tip(fleet.rendered_branch)
+            outcome = run_pass(repository, source, read_previous(repository, tip) if tip else None, seen.facts, log)
+            commit = commit_outcome(outcome, fleetwide.publication, fleet.rendered_branch) or str(tip)
+            run = Run(
+                fleetwide=replace(fleetwide, record=seen.recording(source.desired, commit)),
+                commit=commit,
+                delivery=Delivery(),
+                open_client=self.open,
+                report=lambda _report: None,
+            )
+            return run.reports()
+
+    def status_commits(self) -> list[str]:
+        """The subjects of the status branch, oldest first."""
+        return self.repository.git("log", "--reverse", "--format=%s", "argosy/status").splitlines()
+
+    def recorded(self, path: str, revision: str = "argosy/status") -> Any:
+        """A file of the status branch as a value."""
+        return parse_documents((self.repository.show(path, revision) + "\n").encode())[0].value
+
+
+def add_node(member: FakeCluster, name: str, **allocatable: str) -> None:
+    """Give a member a node that is ready."""
+    status = {"allocatable": allocatable, "conditions": [{"type": "Ready", "status": "True"}]}
+    put(member, "nodes.", "", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": status})
+
+
+def add_pod(member: FakeCluster, name: str, *, node: str = "", phase: str = "Running", **requests: str) -> None:
+    """Give a member a pod of somebody else's, on a node or waiting for one."""
+    spec: dict[str, Any] = {"containers": [{"name": "main", "resources": {"requests": requests}}]}
+    spec |= {"nodeName": node} if node else {}
+    metadata = {"name": name, "namespace": "default"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {"phase": phase}}
+    put(member, "pods.", "default", pod)
+
+
+def put(member: FakeCluster, plural: str, namespace: str, manifest: dict[str, Any]) -> None:
+    """Store an object as it is, as its controller would."""
+    manifest["metadata"].setdefault("uid", f"uid-of-{manifest['metadata']['name']}")
+    member.objects[plural, namespace, manifest["metadata"]["name"]] = manifest
+
+
+def settle(member: FakeCluster) -> None:
+    """Let every Deployment of a member become as it should be."""
+    for (plural, _, _), live in member.objects.items():
+        if plural == "deployments.apps":
+            live["metadata"]["generation"] = live["metadata"].get("generation", 1)
+            wanted = live["spec"].get("replicas", 1)
+            counters = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
+            live["status"] = {**dict.fromkeys(counters, wanted), "observedGeneration": live["metadata"]["generation"]}
