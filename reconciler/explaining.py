@@ -15,6 +15,7 @@ from render.matching import Match, NoPolicyReason
 from render.matching_order import Candidate
 from render.model import Manifest, ObjectRef, TargetCluster, Template
 from render.scheduling.explanation import Explanation
+from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
 from render.selection import ImplicitPriority
 from render.works import Workshop, render_works
 
@@ -112,9 +113,9 @@ def verdict_of(ref: ObjectRef, binding: Binding | None, match: Match, rendered: 
     """Say in one sentence what holds an object, or why nothing does."""
     if any(template.ref == ref for template, _ in rendered.namespaces):
         return "it goes along with the objects in it"
-    if binding is not None and binding.policy:
-        waits = match.policy is not None and str(match.policy) != binding.policy
-        return f"{binding.policy} holds it" + (f"; {match.policy} waits for it to change" if waits else "")
+    holder = binding.policy if binding is not None else str(match.policy or "")
+    if holder:
+        return f"{holder} holds it{_but(ref, holder, binding, match, rendered)}"
     if match.reason is NoPolicyReason.NEVER_PROPAGATED:
         return f"never propagated: {match.message}"
     if binding is not None and binding.required_by and not match.considered:
@@ -122,6 +123,21 @@ def verdict_of(ref: ObjectRef, binding: Binding | None, match: Match, rendered: 
     if binding is not None:
         return f"released: {match.message or 'no policy selects it'}; its objects stay as they are"
     return match.message or "no policy selects it"
+
+
+def _but(ref: ObjectRef, holder: str, binding: Binding | None, match: Match, rendered: Rendered) -> str:
+    """Say what keeps a policy from doing with an object what it says."""
+    error = next((error for template, error in rendered.built.claims.failed if template.ref == ref), None)
+    if error is not None:
+        return f", but it could not be interpreted: {error}"
+    if match.policy is not None and str(match.policy) != holder:
+        return f"; {match.policy} waits for it to change"
+    if binding is not None and not is_schedulable(binding):
+        name = binding.scheduler_name or DEFAULT_SCHEDULER
+        return (
+            f", but scheduler {name!r} is to place it" if name != DEFAULT_SCHEDULER else ", but scheduling is suspended"
+        )
+    return ""
 
 
 def _policy_verdict(candidate: Candidate, match: Match) -> PolicyVerdict:

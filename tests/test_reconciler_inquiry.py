@@ -297,6 +297,30 @@ def test_released_and_unheld_objects_say_so(repository: Repository, capsys: pyte
     assert [line.split() for line in told(text, "Kept")][1] == ["member1", "NoPolicy", "no", "policy", "selects", "it"]
 
 
+def test_what_another_scheduler_is_to_place_says_so(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    repository.commit({"nginx.yaml": a_deployment(), "policy.yaml": a_policy(schedulerName="other", placement={})})
+    assert explain(repository, capsys, "deploy/nginx").splitlines()[1] == (
+        "  PropagationPolicy default/nginx holds it, but scheduler 'other' is to place it."
+    )
+
+
+def test_what_cannot_be_interpreted_says_why(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    customization = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "broken"},
+        "spec": {
+            "target": {"apiVersion": "apps/v1", "kind": "Deployment"},
+            "customizations": {
+                "replicaResource": {"luaScript": "function GetReplicas(desiredObj)\n  return nil + 1\nend"}
+            },
+        },
+    }
+    repository.commit({"nginx.yaml": a_deployment(), "policy.yaml": a_policy(), "broken.yaml": customization})
+    verdict = explain(repository, capsys, "deploy/nginx").splitlines()[1]
+    assert verdict.startswith("  PropagationPolicy default/nginx holds it, but it could not be interpreted: ")
+
+
 def test_a_policy_tells_what_it_holds_and_loses(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     policies = [
         a_policy("all", selectors=[CONFIG_MAPS], placement=on_clusters("member1")),
