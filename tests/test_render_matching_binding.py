@@ -155,6 +155,26 @@ def test_an_interpreter_says_what_a_workload_is() -> None:
     assert of(a_config_map("settings")) == Workload()
 
 
+def test_components_count_only_where_they_are_divided() -> None:
+    pod = {"replicas": 2, "minAvailable": 2, "template": {"spec": {"containers": [{"name": "c"}]}}}
+    manifest = {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": "j", "namespace": "shop"},
+        "spec": {"tasks": [{"name": "driver", **pod}, {"name": "worker", **pod}]},
+    }
+    template = Template(ref=ObjectRef.of(manifest), manifest=manifest)
+    apart = interpreted_workload(template, Interpreter.of(()), divides_components=True)
+    assert [(each.name, each.replicas) for each in apart.components] == [("driver", 2), ("worker", 2)]
+    assert (apart.replicas, interpreted_workload(template, Interpreter.of(())).components) == (0, ())
+
+
+def test_without_workload_affinity_there_are_no_groups() -> None:
+    made = make_binding(a_template(labels={"app": "x"}), Match(policy=replace(POLICY, placement=Placement())), WORKLOAD)
+    assert made is not None
+    assert (made.affinity_group, made.anti_affinity_group) == ("", "")
+
+
 @given(st.dictionaries(st.sampled_from(("app", "tier")), st.sampled_from("xy")))
 def test_a_group_is_the_label_and_missing_without_it(labels: dict[str, str]) -> None:
     made = make_binding(a_template(labels=labels), Match(policy=POLICY), WORKLOAD)

@@ -89,6 +89,17 @@ def test_observed_capacity_keeps_what_was_placed_since_in_reserve() -> None:
     assert after(done, schedule_all(done, later)) == done
 
 
+def test_only_declared_capacity_is_relieved_of_what_is_held() -> None:
+    """Four of a binding are in either cluster; what was observed has them in already."""
+    index = ClusterIndex(
+        a_cluster(name, resource_summary=ResourceSummary(allocatable={"pods": "5"}, is_declared=name == "said"))
+        for name in ("said", "seen")
+    )
+    held = a_binding(8, a_placement(DYNAMIC), targets(said=4, seen=4), name="a")
+    new = a_binding(6, a_placement(DYNAMIC), name="b")
+    assert by_name(schedule_all((held, new), index))["b"] == {"said": 1, "seen": 5}
+
+
 def test_without_reserving_every_binding_sees_all_the_room() -> None:
     options = SchedulingOptions(reserves_capacity=False)
     batch = schedule_all(fifty(), declared(eu=10, us=12, ap=8), options)
@@ -272,6 +283,17 @@ def test_within_a_maximum_of_clusters_nothing_changes_by_room() -> None:
     binding = a_binding(3, rules, targets(a=3, b=3))
     assert moved(binding, with_room(a=0, b=0, c=99)) == {"a": 3, "b": 3}
     assert moved(a_binding(3, rules, targets(b=3)), with_room(a=1, b=0, c=99)) == {"b": 3, "c": 3}
+
+
+def test_constraints_that_select_nothing_are_told_again() -> None:
+    rules = a_placement(DUPLICATED, spreadConstraints=[{"spreadByField": "zone", "minGroups": 1, "maxGroups": 1}])
+    binding = a_binding(3, rules, targets(a=3))
+    (decision,) = schedule_all((binding,), ClusterIndex((a_cluster("a", 9, zones=("z",)),))).decisions
+    assert decision.targets == binding.targets
+    assert decision.condition is not None
+    assert decision.condition.message == (
+        "failed to select clusters: just support cluster and region spread constraint"
+    )
 
 
 def test_where_constraints_no_longer_hold_clusters_are_chosen_anew() -> None:

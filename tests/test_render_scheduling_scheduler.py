@@ -226,6 +226,11 @@ DUE = [
         ARGOSY,
         ClusterIndex((a_cluster("a", api_enablements=frozenset()),)),
     ),
+    Due(
+        "components that are nowhere",
+        a_binding(0, ON_A, requirements=None, components=(Component(name="c", replicas=1),), applied_placement=ON_A),
+        Trigger.REPLICAS_CHANGED,
+    ),
     Due("another scheduler's", replace(HELD_ON_A, replicas=3, scheduler_name="mine"), Trigger.NONE),
     Due("suspended", replace(HELD_ON_A, replicas=3, scheduling_suspended=True), Trigger.NONE),
     Due("without a placement", replace(HELD_ON_A, replicas=3, placement=None), Trigger.NONE),
