@@ -22,7 +22,7 @@ from .discovery import Resource
 from .fieldpaths import MISSING, without
 from .ownership import Owner, differences, foreign_fields, own_entry, owned_part
 from .payload import as_sent
-from .plan_changes import Claim, contest, field_changes, foreign_changes, value_differences
+from .plan_changes import Claim, Contest, contest, field_changes, foreign_changes, value_differences
 from .plan_retention import retained
 from .plan_values import Action, DesiredObject, FieldChange, PlannedObject, PlanOptions
 
@@ -70,15 +70,34 @@ def plan_object(live: Manifest | None, given: Circumstances) -> PlannedObject:
             hint="take the label out of the template",
         )
     want = as_sent(desired.manifest, given.resource, options.applyset.id)
-    base = replace(planned(desired, Action.CREATED, "Missing"), resource=given.resource, manifest=want)
-    if live is not None:
-        metadata = live["metadata"]
-        base = replace(base, live=live, uid=metadata["uid"], resource_version=metadata["resourceVersion"])
-        if metadata.get("deletionTimestamp"):
-            return _terminating(base, live)
+    if live is not None and live["metadata"].get("deletionTimestamp"):
+        return _terminating(_base(given, want, live), live)
     if desired.is_suspended:
-        return replace(base, action=Action.KEPT, reason="SuspendDispatching", message="its dispatch is suspended")
-    return base if live is None else _plan_existing(base, want, live, given)
+        base = _base(given, want, live, action=Action.KEPT, reason="SuspendDispatching")
+        return replace(base, message="its dispatch is suspended")
+    return _base(given, want, None) if live is None else _plan_existing(want, live, given)
+
+
+def _base(
+    given: Circumstances,
+    want: Mapping[str, Any],
+    live: Manifest | None,
+    *,
+    action: Action = Action.CREATED,
+    reason: str = "Missing",
+) -> PlannedObject:
+    metadata = live["metadata"] if live is not None else {}
+    return PlannedObject(
+        ref=given.desired.ref,
+        action=action,
+        reason=reason,
+        resource=given.resource,
+        manifest=want,
+        desired=given.desired,
+        live=live,
+        uid=metadata.get("uid", ""),
+        resource_version=metadata.get("resourceVersion", ""),
+    )
 
 
 def planned(desired: DesiredObject, action: Action, reason: str, *, message: str = "", hint: str = "") -> PlannedObject:
@@ -86,18 +105,18 @@ def planned(desired: DesiredObject, action: Action, reason: str, *, message: str
     return PlannedObject(ref=desired.ref, action=action, reason=reason, message=message, hint=hint, desired=desired)
 
 
-def _plan_existing(base: PlannedObject, want: dict[str, Any], live: Manifest, given: Circumstances) -> PlannedObject:
+def _plan_existing(want: dict[str, Any], live: Manifest, given: Circumstances) -> PlannedObject:
     options = given.options
     if member_of(live) not in {"", options.applyset.id} and "applyset" not in options.take_from:
-        return _other_tool(base, "another ApplySet")
+        return _other_tool(_base(given, want, live), "another ApplySet")
     entry = own_entry(live)
     if entry is not None:
-        return _own_object(base, want, live, given)
+        return _own_object(want, live, entry, given)
     marks = live["metadata"].get("annotations") or {}
     tool = next((name for name, mark in _TOOLS.items() if mark in marks), "")
     if tool and tool not in options.take_from:
-        return _other_tool(base, tool)
-    return _first_contact(base, want, live, given)
+        return _other_tool(_base(given, want, live), tool)
+    return _first_contact(_base(given, want, live), want, live, given)
 
 
 def _terminating(base: PlannedObject, live: Manifest) -> PlannedObject:
@@ -143,32 +162,26 @@ def _first_contact(base: PlannedObject, want: dict[str, Any], live: Manifest, gi
     )
 
 
-def _own_object(base: PlannedObject, want: dict[str, Any], live: Manifest, given: Circumstances) -> PlannedObject:
+def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], given: Circumstances) -> PlannedObject:
     """Decide about an object we applied before."""
-    options, entry = given.options, own_entry(live) or {}
-    fields = entry.get("fieldsV1") or {}
-    want = retained(base.ref, dict(options.retain(want, live)), live, fields, autoscaled=given.is_autoscaled)
-    found = differences(want, live, fields)
-    claim = Claim(ref=base.ref, rules=options.rules, overwrite=given.overwrites)
-    outcome = contest(want, live, found, claim)
-    if outcome.yielded:
-        want = outcome.want
-        found = differences(want, live, fields)
-    base = replace(
-        base,
-        manifest=want,
-        changes=field_changes(want, live, found),
-        yielded=outcome.yielded,
-        foreign=foreign_changes(want, live),
-        migrate=_migrating(live, options),
-    )
+    options, fields = given.options, entry.get("fieldsV1") or {}
+    want = retained(given.desired.ref, dict(options.retain(want, live)), live, fields, autoscaled=given.is_autoscaled)
+    found, outcome = differences(want, live, fields), Contest(want=want)
+    if found:
+        claim = Claim(ref=given.desired.ref, rules=options.rules, overwrite=given.overwrites)
+        outcome = contest(want, live, found, claim)
+        found = differences(outcome.want, live, fields) if outcome.yielded else found
+    base = _base(given, outcome.want, live, action=Action.UNCHANGED, reason="UpToDate")
+    foreign, migrate = foreign_changes(outcome.want, live), _migrating(live, options)
+    if foreign or outcome.yielded:
+        base = replace(base, foreign=foreign, yielded=outcome.yielded)
+    if not (found or migrate or outcome.lost) and entry.get("apiVersion") == want["apiVersion"]:
+        return base
+    base = replace(base, changes=field_changes(outcome.want, live, found), migrate=migrate)
     if outcome.lost:
         return _lost(base, outcome.lost)
-    if not base.migrate:
-        if not found and entry.get("apiVersion") == want["apiVersion"]:
-            return replace(base, action=Action.UNCHANGED, reason="UpToDate")
-        if options.settled.get(base.ref) == settled_digest(want, live):
-            return replace(base, action=Action.UNCHANGED, reason="Settled", message=_SETTLED)
+    if not migrate and options.settled.get(base.ref) == settled_digest(outcome.want, live):
+        return replace(base, reason="Settled", message=_SETTLED)
     is_drift = given.is_converged or any(change.manager for change in base.changes)
     return replace(base, action=Action.CONFIGURED, reason="Drifted" if is_drift else "Changed", force=bool(outcome.won))
 
