@@ -23,6 +23,7 @@ COMMANDS = {
     "test": "Run the tests of policies in the source.",
     "reconcile": "Fetch, render, guard, commit and push - one pass.",
     "apply": "Make clusters hold what a rendered commit says.",
+    "cluster": "Join, label, taint, cordon and drain members in their files.",
     "status": "Show what the branches say about the fleet.",
     "wait": "Wait until the newest source is applied, or healthy.",
     "verify": "Replay rendered commits and compare them byte for byte.",

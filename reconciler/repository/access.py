@@ -230,6 +230,21 @@ class Repository:
         optional = [f"filter.{name}.required=false" for name in self.settings.filters]
         return dirty_files(replace(self.git, options=(*self.git.options, *silent, *optional)))
 
+    def put_files(self, contents: Mapping[str, bytes | None]) -> None:
+        """Write files of the work tree, or remove those that are None."""
+        from .editing import put_files
+
+        if self.folder.work_tree is None:
+            raise GitError("a bare repository has no work tree to change", hint="run this in a clone of it")
+        put_files(self.folder.work_tree, contents)
+
+    def commit_paths(self, paths: Iterable[str], message: str) -> str:
+        """Commit these files of the work tree, and nothing else of it, to the current branch; return the commit."""
+        from .editing import commit_paths
+
+        commit_paths(self.git, sorted(paths), message, self.author)
+        return self.resolve("HEAD")
+
     def remotes(self) -> tuple["Remote", ...]:
         """Return the configured remotes."""
         from .porcelain import configured_remotes
