@@ -6,6 +6,7 @@ With ``ARGOSY_E2E=required`` (``make e2e``) the programs are downloaded or built
 import os
 import secrets
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -17,13 +18,19 @@ from .kubernetes.programs import installed
 PLAIN = ("etcd", "kube-apiserver", "kube-controller-manager")
 REQUIRED = os.environ.get("ARGOSY_E2E") == "required"
 AVAILABLE = REQUIRED or all(installed(name) for name in PLAIN)
+SIMULATED = REQUIRED or (AVAILABLE and all(installed(name) for name in ("kube-scheduler", "kwok")))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the tests that need members out where there are none, openly."""
-    if AVAILABLE:
+    without = [
+        item
+        for item in items
+        if (not AVAILABLE and item.get_closest_marker("cluster"))
+        or (not SIMULATED and "simulated" in getattr(item, "fixturenames", ()))
+    ]
+    if not without:
         return
-    without = [item for item in items if item.get_closest_marker("cluster")]
     config.hook.pytest_deselected(items=without)
     items[:] = [item for item in items if item not in without]
 
@@ -41,6 +48,14 @@ def members() -> Iterator[tuple[Member, ...]]:
     """Three member clusters with controllers, shared by the whole run: a test cleans up after itself."""
     with started(("member1", "member2", "member3"), controllers=True) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def simulated() -> Iterator[tuple[Member, ...]]:
+    """Three members that run pods on simulated nodes: three nodes, two and one."""
+    with ExitStack() as stack:
+        sizes = {"big": 3, "middle": 2, "small": 1}
+        yield tuple(stack.enter_context(Member(name, nodes=nodes)) for name, nodes in sizes.items())
 
 
 @pytest.fixture

@@ -1,0 +1,168 @@
+"""Status: commits of idle passes, growth of busy ones, and agents that push at once.
+
+``python -m tests.bench status [--idle N] [--busy N] [--clusters N] [--objects N] [--agents N] [--rounds N]``.
+Members are in memory, repositories and pushes real. Growth is measured after ``git gc``, as maintenance leaves it.
+"""
+
+import argparse
+import os
+import subprocess
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from reconciler.publication import Publication
+from reconciler.repository import open_repository
+from reconciler.status_branch import StatusBranch
+from render.errors import ReconcileError
+from tests.build import AUTHOR, Repository, a_cluster, a_config_map, a_deployment, a_policy
+from tests.memory_fleet import MemoryFleet, add_pod, settle
+
+_NODE = {"cpu": "64", "memory": "256Gi", "pods": "500"}
+
+
+def main(argv: list[str]) -> int:
+    """Run the benchmarks and print a line each."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench status")
+    for name, default in (("idle", 200), ("busy", 100), ("clusters", 50), ("objects", 200), ("agents", 100)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--rounds", type=int, default=10)
+    options = parser.parse_args(argv)
+    os.environ.update(AUTHOR)
+    with tempfile.TemporaryDirectory() as folder:
+        if options.idle:
+            _idle(Path(folder) / "idle", options.idle)
+        if options.agents:
+            _agents(Path(folder) / "agents", options.agents, options.rounds)
+        if options.busy:
+            _busy(Path(folder) / "busy", options.clusters, options.objects, options.busy)
+    return 0
+
+
+def _fleet(folder: Path, clusters: int, objects: int) -> MemoryFleet:
+    selectors = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
+    files = {f"app-{number}.yaml": _object(number, 0) for number in range(objects)}
+    names = {f"member{number:03}": (3, _NODE) for number in range(clusters)}
+    return MemoryFleet.create(
+        folder, names, {**files, "policy.yaml": a_policy("all", selectors=selectors, placement={})}
+    )
+
+
+def _object(number: int, version: int) -> dict[str, object]:
+    if number % 4:
+        return a_config_map(f"settings-{number:03}", version=str(version))
+    return a_deployment(f"app-{number:03}", image=f"app:{version}")
+
+
+def _idle(folder: Path, passes: int) -> None:
+    """Let passes see pods come and go, but nothing that is worth a commit."""
+    fleet = _fleet(folder, 3, 20)
+    fleet.run()
+    for member in fleet.members.values():
+        settle(member)
+    fleet.run(60)
+    before = fleet.repository.git("rev-parse", "argosy/status", "argosy/rendered")
+    began = time.process_time()
+    for _number in range(passes):
+        fleet.run(60)
+    cpu = (time.process_time() - began) / passes
+    moved = fleet.repository.git("rev-parse", "argosy/status", "argosy/rendered") != before
+    print(
+        f"{passes} idle passes over 3 clusters x 20 objects: {'MOVED' if moved else '0 commits'}; CPU {cpu:.3f} s each"
+    )
+
+
+def _busy(folder: Path, clusters: int, objects: int, passes: int) -> None:
+    """Change an object in every pass; workloads become ready in between, pods of others come."""
+    fleet = _fleet(folder, clusters, objects)
+    began = time.process_time()
+    fleet.run()
+    first = time.process_time() - began
+    began = time.process_time()
+    fleet.run(60)
+    print(f"{clusters} x {objects}: CPU of the first pass {first:.1f} s, second {time.process_time() - began:.1f} s")
+    sizes = [_size(fleet.repository)]
+    began = time.process_time()
+    for number in range(passes):
+        changed = number % objects
+        fleet.repository.commit({f"app-{changed}.yaml": _object(changed, number + 1)})
+        fleet.run(60)
+        for name, member in fleet.members.items():
+            settle(member)
+            if number % 10 == 0:
+                add_pod(member, f"other-{number}-{name}", node="node-0", cpu="2500m")
+    cpu = (time.process_time() - began) / passes
+    sizes.append(_size(fleet.repository))
+    commits = fleet.repository.git("rev-list", "--count", "argosy/status")
+    print(
+        f"{passes} busy passes: {(sizes[1] - sizes[0]) * 100 / passes / 1e6:.2f} MB per 100 after maintenance "
+        f"(from {sizes[0] / 1e6:.2f} MB); {commits} status commits; CPU {cpu:.2f} s each"
+    )
+
+
+def _size(repository: Repository) -> int:
+    repository.git("gc", "-q", "--prune=now")
+    packs = repository.path / ".git" / "objects" / "pack"
+    return sum(file.stat().st_size for file in packs.iterdir())
+
+
+@dataclass
+class _Agent:
+    """A pulling cluster with a clone of its own."""
+
+    name: str
+    folder: Path
+    rejected: int = 0
+    pushed: int = 0
+
+    def push(self, number: int) -> None:
+        status = {"conditions": [{"type": "Ready", "status": "True", "reason": f"Round{number}"}]}
+        manifest = {**a_cluster(self.name), "status": status}
+        with open_repository(str(self.folder)) as repository:
+            publication = Publication(repository=repository, remote="origin")
+            branch = StatusBranch(publication=publication, branch=f"argosy/agent/{self.name}")
+            try:
+                done = branch.commit(
+                    lambda _tip: {f"clusters/{self.name}.yaml": _as_file(manifest)}, "Told", time=number
+                )
+                self.pushed += done is not None
+            except ReconcileError:
+                self.rejected += 1
+
+
+def _as_file(manifest: dict[str, object]) -> bytes:
+    from render.documents import emit
+
+    return emit(manifest)
+
+
+def _agents(folder: Path, count: int, rounds: int) -> None:
+    """Let every agent push its own branch in every round, all at once, and fold all of them in after each round."""
+    fleet = MemoryFleet.create(folder / "fleet", {f"puller{number:03}": None for number in range(count)}, {})
+    fleet.run()
+    hub = folder / "hub.git"
+    subprocess.run(["git", "clone", "-q", "--bare", str(folder / "fleet"), str(hub)], check=True)
+    fleet.repository.git("remote", "add", "origin", str(hub))
+    fleet.repository.git("fetch", "-q", "origin")
+    agents = []
+    for number in range(count):
+        clone = Repository.create(folder / f"agent-{number:03}")
+        clone.git("remote", "add", "origin", str(hub))
+        agents.append(_Agent(f"puller{number:03}", clone.path))
+    began, folding = time.monotonic(), 0.0
+    for number in range(1, rounds + 1):
+        with ThreadPoolExecutor(16) as pool:
+            list(pool.map(lambda agent, number=number: agent.push(number), agents))
+        started = time.process_time()
+        fleet.run(60)
+        folding += time.process_time() - started
+    pushed, rejected = sum(agent.pushed for agent in agents), sum(agent.rejected for agent in agents)
+    told = sum(
+        "Round" in fleet.repository.show(f"clusters/{agent.name}.yaml", "origin/argosy/status") for agent in agents
+    )
+    print(
+        f"{count} agents, {rounds} rounds: {pushed} pushes, {rejected} rejected, {told} folded in; "
+        f"{time.monotonic() - began:.0f} s in all, CPU of folding {folding / rounds:.2f} s a round"
+    )
