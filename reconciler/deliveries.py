@@ -90,12 +90,6 @@ def member_access(fleet: Fleet, options: Mapping[str, Any], untrusted: str) -> M
     )
 
 
-def is_configured(fleet: Fleet, options: Mapping[str, Any]) -> bool:
-    """Whether anything says how clusters are reached; without that a pass only renders."""
-    named = options["kubeconfig"] or options["kubeconfigs"] or options["in_cluster"]
-    return bool(named or fleet.clusters or fleet.kubeconfigs)
-
-
 def deliver(
     fleetwide: Fleetwide, commit: str, delivery: Delivery, access: MemberAccess, log: Log
 ) -> tuple[ClusterReport, ...]:

@@ -102,6 +102,8 @@ def _in_place(base: bytes, data: bytes) -> Iterable[bytes] | None:
     """Insert what differs between two contents of equal length and copy the rest."""
     size = len(data)
     different = (int.from_bytes(base, "little") ^ int.from_bytes(data, "little")).to_bytes(size, "little")
+    if different.count(0) * _SMALLEST_SAVING < size:
+        return None
     spans = [match.span() for match in islice(_DIFFERENCES.finditer(different), _MOST_INSTRUCTIONS + 1)]
     if len(spans) > _MOST_INSTRUCTIONS:
         return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import click
 
 from .applying import Delivery, Fleetwide
-from .deliveries import deliver, delivery_of, exit_code, is_configured, member_access, summary_row
+from .deliveries import deliver, delivery_of, exit_code, member_access, summary_row
 from .desired import Desired
 from .facts import Facts
 from .guard import Allowance
@@ -46,13 +46,9 @@ class PassDelivery:
         return exit_code(reports)
 
 
-def look_at_members(
-    source: Source, publication: Publication, options: ReconcileOptions, log: Log
-) -> PassDelivery | None:
-    """Look at the members this pass is for; None when it only renders."""
+def look_at_members(source: Source, publication: Publication, options: ReconcileOptions, log: Log) -> PassDelivery:
+    """Look at the members this pass is for."""
     desired = source.desired
-    if options.dry_run or not options.delivery or not is_configured(desired.fleet, options.delivery):
-        return None
     fleetwide = Fleetwide(publication=publication, fleet=desired.fleet, members=desired.clusters)
     work_tree = str(publication.repository.folder.work_tree or "")
     access = member_access(desired.fleet, options.delivery, work_tree)

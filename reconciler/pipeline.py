@@ -87,7 +87,7 @@ def _built(inputs: Inputs) -> Built:
     follows = following(schedule.bindings, template_by_ref, interpreter)
     bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
     workshop = Workshop(
-        targets=TargetGroups(index.index_by_name),
+        targets=TargetGroups(index.index_by_name, desired.fleet.tie_break),
         interpreter=interpreter,
         override=OverrideEngine(desired.override_policies, index.clusters).override,
     )

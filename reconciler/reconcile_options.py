@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from render.fleet import Fleet
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReconcileOptions:
@@ -17,3 +19,9 @@ class ReconcileOptions:
     dry_run: bool = False
     output: str = "text"
     delivery: Mapping[str, Any] = field(default_factory=dict)
+
+
+def is_reaching(fleet: Fleet, options: ReconcileOptions) -> bool:
+    """Whether a pass reaches members: argosy.yaml or the command line says how, and it may write."""
+    named = any(options.delivery.get(name) for name in ("kubeconfig", "kubeconfigs", "in_cluster"))
+    return not options.dry_run and bool(named or fleet.clusters or fleet.kubeconfigs)

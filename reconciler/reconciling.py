@@ -1,7 +1,7 @@
 """What ``argosy reconcile`` does: fetch, render, guard, commit and push, again when somebody else was faster."""
 
 import json
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -9,18 +9,20 @@ from render.errors import ConfigError, GitError, SourceMoved
 
 from .facts import Facts
 from .guarding import Allowed, check_guards
-from .pass_delivery import look_at_members
 from .passes import Outcome, check_rewind, commit_outcome, run_pass
 from .presentation import problems_of
 from .previous import Previous
 from .publication import Publication, publication_of, source_remote
 from .quiet import Note, Standing
 from .reading import Source, read_facts, read_previous, read_source
-from .reconcile_options import ReconcileOptions
+from .reconcile_options import ReconcileOptions, is_reaching
 from .report import Log
 from .repository import Fetching, Repository
 from .repository.refs import head_branch
 from .trailers import engine_version
+
+if TYPE_CHECKING:
+    from .pass_delivery import PassDelivery
 
 _TRIES = 5
 _WHOLE_HISTORY = 2**31 - 1
@@ -91,7 +93,7 @@ def _reconciled(repository: Repository, origin: Origin, options: ReconcileOption
     for warning in source.desired.warnings:
         log.warning(str(warning))
     previous = _upgraded(publication, previous, source, options, log)
-    members = look_at_members(source, publication, options, log)
+    members = _members(source, publication, options, log)
     facts = members.facts if members else _facts(publication, source)
     outcome = run_pass(repository, source, previous, facts, log)
     commit = _committed(outcome, publication, options, log)
@@ -102,6 +104,15 @@ def _reconciled(repository: Repository, origin: Origin, options: ReconcileOption
     if origin.ref and not options.dry_run:
         _remember(outcome, origin, publication, commit)
     return worst
+
+
+def _members(source: Source, publication: Publication, options: ReconcileOptions, log: Log) -> "PassDelivery | None":
+    """Look at the members this pass is for; what speaks to clusters is only imported for those who have any."""
+    if not is_reaching(source.desired.fleet, options):
+        return None
+    from .pass_delivery import look_at_members
+
+    return look_at_members(source, publication, options, log)
 
 
 def current_previous(publication: Publication, branch: str, *, bootstrap: bool) -> Previous | None:

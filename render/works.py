@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 from .binding import Binding
 from .bits import Mask, mask_of
 from .documents import Emitted, Hole, copy_value, emit_alike
+from .fleet import TieBreak
 from .gitobjects import Blob, Spliced, SplicedIds, object_id
 from .interpreter import Interpreter, InterpreterError, Operation
 from .interpreter.pruning import pruned
@@ -98,8 +99,9 @@ class Works:
 class TargetGroups:
     """Target clusters by the numbers they get; bindings that share a target list share its groups."""
 
-    def __init__(self, index_by_cluster: Mapping[str, int]) -> None:
+    def __init__(self, index_by_cluster: Mapping[str, int], tie_break: TieBreak = TieBreak.NAME) -> None:
         self._index_by_cluster = index_by_cluster
+        self._tie_break = tie_break
         self._known: dict[int, tuple[tuple[TargetCluster, ...], tuple[Target, ...]]] = {}
 
     def of(self, manifest: Manifest, binding: Binding) -> tuple[Target, ...]:
@@ -119,7 +121,8 @@ class TargetGroups:
         for snapshot in binding.required_by:
             for target in snapshot.clusters:
                 replicas_by_cluster.setdefault(target.name, target.replicas)
-        completions = _divided_completions(manifest, binding, replicas_by_cluster)
+        identity = binding.uid or (str(binding.ref) if self._tie_break is TieBreak.IDENTITY else "")
+        completions = _divided_completions(manifest, binding, replicas_by_cluster, identity)
         indexes: dict[tuple[int, int], list[int]] = {}
         for name, replicas in replicas_by_cluster.items():
             if (index := self._index_by_cluster.get(name)) is not None:
@@ -171,9 +174,12 @@ def clusters_of(targets: Sequence[Target]) -> Mask:
 
 
 def _divided_completions(
-    manifest: Manifest, binding: Binding, replicas_by_cluster: Mapping[str, int]
+    manifest: Manifest, binding: Binding, replicas_by_cluster: Mapping[str, int], identity: str
 ) -> Mapping[str, int]:
-    """Return a divided Job's completions by cluster; empty when they are not divided (Karmada's rule: kind alone)."""
+    """Return a divided Job's completions by cluster; empty when they are not divided (Karmada's rule: kind alone).
+
+    Ties go by ``identity``, as in the division of its replicas.
+    """
     scheduling = binding.placement.replica_scheduling if binding.placement else None
     is_divided = scheduling is not None and scheduling.type is ReplicaSchedulingType.DIVIDED
     if manifest["kind"] != "Job" or binding.replicas <= 0 or not is_divided:
@@ -181,7 +187,7 @@ def _divided_completions(
     completions = (manifest.get("spec") or {}).get("completions")
     if type(completions) is not int or not any(replicas_by_cluster.values()):
         return {}
-    return divide(completions, replicas_by_cluster, uid=binding.uid)
+    return divide(completions, replicas_by_cluster, uid=identity)
 
 
 def _revisions(

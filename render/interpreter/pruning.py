@@ -29,14 +29,19 @@ def pruned(manifest: Manifest) -> Manifest:
 
     Beside what every object loses, some kinds lose more - by kind alone, whatever their group, as in Karmada.
     """
-    kept = without_value(manifest, "status")
-    for field in METADATA:
-        kept = without_value(kept, "metadata", field)
+    kept = without_value(manifest, "status") if "status" in manifest else manifest
+    metadata = kept.get("metadata")
+    # Nearly no template in Git has any of these, and this is asked of every class of every template.
+    if isinstance(metadata, Mapping) and not metadata.keys().isdisjoint(METADATA):
+        for field in METADATA:
+            kept = without_value(kept, "metadata", field)
     prune = PRUNE_BY_KIND.get(kept.get("kind", ""))
     return prune(kept) if prune else kept
 
 
 def _deployment(manifest: Manifest) -> Manifest:
+    if not mapping_at(manifest, "metadata").get("annotations"):
+        return manifest
     for annotation in ("deployment.kubernetes.io/revision", "deployment.kubernetes.io/revision-history"):
         manifest = without_value(manifest, "metadata", "annotations", annotation)
     return manifest
