@@ -34,9 +34,7 @@ def binding_manifest(binding: Binding) -> Plain:
             schedulerObservingAffinityName=binding.observed_affinity,
             lastScheduledTime=binding.last_scheduled_at,
             conditions=[
-                present(
-                    type=each.type, status=each.status, reason=each.reason, message=each.message, since=each.since
-                )
+                present(type=each.type, status=each.status, reason=each.reason, message=each.message, since=each.since)
                 for each in binding.conditions
             ],
         ),
