@@ -95,10 +95,13 @@ def _fact_files(_recorded: Recorded, pass_: StatusPass, _reports: Sequence[Clust
 
 def _work_files(recorded: Recorded, pass_: StatusPass, reports: Iterable[ClusterReport]) -> Files:
     files: dict[str, bytes | None] = {}
+    told: dict[str, set[str]] = {}
+    for path in recorded.below("works"):
+        told.setdefault(path.split("/", 2)[1], set()).add(path)
     for report in reports:
         if report.applied is None or report.plan is None or report.plan.refusal:
             continue
-        gone = set(recorded.below(f"works/{report.cluster}"))
+        gone = told.get(report.cluster, set())
         for status in work_statuses(report, pass_.interpreter):
             path = work_path(report.cluster, status.ref)
             gone.discard(path)

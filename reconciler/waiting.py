@@ -11,7 +11,7 @@ import click
 
 from render.binding import Binding
 from render.errors import ConfigError
-from render.model import ObjectRef
+from render.model import Manifest, ObjectRef
 
 from .binding_status import expected_clusters
 from .conditions import found_condition
@@ -19,7 +19,7 @@ from .inquiry_subjects import is_cluster_noun
 from .kind_names import UnknownObjectError, found_object
 from .passes import run_pass
 from .reading import read_facts, read_source
-from .recorded import Recorded, is_well
+from .recorded import Recorded, is_well, object_of
 from .report import Log
 from .repository import open_repository
 from .status_objects import unwell
@@ -132,10 +132,10 @@ def _of_cluster(telling: Telling, cluster: str, wish: str) -> list[str]:
     if telling.recorded.converged(cluster) != telling.fleet.previous.commit:
         return [f"{cluster} does not hold {telling.fleet.previous.commit[:12]} yet"]
     works = [telling.recorded.manifest(path) for path in telling.recorded.below(f"works/{cluster}")]
-    known = [work for work in works if work is not None]
-    if wish == "healthy":
-        count = sum(not is_well(work) for work in known)
-        return [f"{count} objects are not healthy in {cluster}"] if count else []
-    conditions = (found_condition(work["status"].get("conditions"), APPLIED) for work in known)
-    count = sum(each.get("status") != "True" for each in conditions)
-    return [f"{count} objects are not applied in {cluster}"] if count else []
+    is_there = is_well if wish == "healthy" else _is_applied
+    late = [object_of(work) for work in works if work is not None and not is_there(work)]
+    return [f"{name} is not {wish} in {cluster}" for name in late]
+
+
+def _is_applied(work: Manifest) -> bool:
+    return found_condition(work["status"].get("conditions"), APPLIED).get("status") == "True"
