@@ -8,6 +8,7 @@ import click
 
 from render.errors import ConfigError, GitError
 
+from . import live_differences
 from .applying import Fleetwide
 from .deliveries import as_json, deliver, delivery_of, exit_code, member_access, summary_row
 from .desired import Desired
@@ -36,7 +37,10 @@ def apply_and_show(log: Log, revision: str, delivery: Mapping[str, Any], options
             seen = watch_members(fleetwide, chosen, Members(access).open, log)
             fleetwide = replace(fleetwide, record=seen.recording(desired, commit))
         reports = deliver(fleetwide, commit, chosen, access, log)
-    show(commit, reports, options["output"])
+    if chosen.dry_run:
+        show_rehearsal(commit, reports, options["output"])
+    else:
+        show(commit, reports, options["output"])
     return exit_code(reports)
 
 
@@ -46,6 +50,14 @@ def show(commit: str, reports: tuple[ClusterReport, ...], output: str) -> None:
         click.echo(as_json(commit, reports))
     else:
         click.echo(table(_HEADER, [summary_row(report) for report in reports]), nl=False)
+
+
+def show_rehearsal(commit: str, reports: tuple[ClusterReport, ...], output: str) -> None:
+    """Print what the servers would make of every object, field by field."""
+    if output == "json":
+        click.echo(live_differences.as_json(commit, reports))
+    else:
+        click.echo("".join(live_differences.as_text(reports)), nl=False)
 
 
 def applied_commit(repository: Repository, revision: str) -> tuple[Fleetwide, Desired, str]:

@@ -28,7 +28,7 @@ def seconds(_context: click.Context, _option: click.Parameter, value: str) -> fl
     return float(found[1]) * _SECONDS[found[2]]
 
 
-_OPTIONS = (
+_ACCESS = (
     click.option("--cluster", "clusters", multiple=True, metavar="NAME", help="Only these clusters (repeatable)."),
     click.option(
         "-l", "--selector", default="", metavar="LABELS", help="Only clusters with these labels: env=prod,tier."
@@ -55,6 +55,8 @@ _OPTIONS = (
     click.option("--in-cluster", default="", metavar="NAME", help="The member that this process runs in."),
     click.option("--as", "as_user", default="", metavar="USER", help="Act as another user."),
     click.option("--as-group", "as_groups", multiple=True, metavar="GROUP", help="Act as a group (repeatable)."),
+)
+_WRITING = (
     click.option("--rehearse", is_flag=True, help="Ask each server about everything first, and stop at a refusal."),
     click.option("--no-prune", is_flag=True, help="Delete nothing."),
     click.option("--orphans", is_flag=True, help="Also delete objects of ours that no commit names."),
@@ -80,7 +82,14 @@ _OPTIONS = (
 
 def with_delivery_options(command: Command) -> Command:
     """Add the options to a command."""
-    for option in reversed(_OPTIONS):
+    for option in reversed((*_ACCESS, *_WRITING)):
+        command = option(command)
+    return command
+
+
+def with_access_options(command: Command) -> Command:
+    """Add the options to a command that looks at clusters and writes nothing."""
+    for option in reversed(_ACCESS):
         command = option(command)
     return command
 

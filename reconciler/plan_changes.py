@@ -70,11 +70,21 @@ def value_differences(want: Any, live: Any, path: Path = ()) -> Iterator[Differe
 
 
 def field_changes(want: Manifest, live: Manifest, found: tuple[Difference, ...]) -> tuple[FieldChange, ...]:
-    """Tell differences, each with the manager that owns the field now."""
+    """Tell differences by their innermost fields, each with the manager that owns the field now."""
     return tuple(
-        field_change(want, live, difference, next(iter(owners_at(live, difference.path)), Owner("")))
+        field_change(want, live, inner, next(iter(owners_at(live, inner.path)), Owner("")))
         for difference in found
+        for inner in _innermost(want, live, difference)
     )
+
+
+def _innermost(want: Manifest, live: Manifest, difference: Difference) -> tuple[Difference, ...]:
+    """Return the fields in a field whose values differ; the field itself where only its owner does."""
+    path, change = difference
+    wanted, there = value_at(want, path), value_at(live, path)
+    if change is Change.DROPPED or wanted is MISSING or there is MISSING:
+        return (difference,)
+    return tuple(Difference(inner.path, change) for inner in value_differences(wanted, there, path)) or (difference,)
 
 
 def field_change(want: Manifest, live: Manifest, difference: Difference, owner: Owner) -> FieldChange:

@@ -130,3 +130,62 @@ def test_a_dead_cluster_costs_itself_alone(
     assert (ended.code, states) == (7, {"member1": "Converged", "member2": "Unreachable", "member3": "Converged"})
     alone = apply(repository, capsys, kubeconfigs, "--cluster", "member2", "--timeout", "20s")
     assert alone.code == 5
+
+
+def test_what_applying_would_change_is_shown_field_by_field(
+    repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    access = ("--kubeconfigs", str(kubeconfigs), "--cluster", "member1")
+    secret = {**a_config_map("login", namespace=SPACE), "kind": "Secret", "data": {"password": "b2xk"}}
+    also = a_policy(
+        "secrets",
+        namespace=SPACE,
+        selectors=[{"apiVersion": "v1", "kind": "Secret"}],
+        placement=on_clusters("member1"),
+    )
+    repository.commit({"login.yaml": secret, "secrets.yaml": also})
+    assert argosy(repository, capsys, "render", "--commit").code == 0
+    missing = argosy(repository, capsys, "diff", "--live", *access)
+    assert (missing.code, missing.out) == (
+        1,
+        "member1: 5 objects differ\n"
+        f"  + Namespace {SPACE} created (Missing)\n"
+        + "".join(f"  + {kind} {SPACE}/{name} created (Missing)\n" for kind, name in CREATED),
+    )
+
+    assert apply(repository, capsys, kubeconfigs, "--cluster", "member1").code == 0
+    assert argosy(repository, capsys, "diff", "--live", *access) == Ended(0, "member1: equal\n", "")
+
+    changes = {"configmap/one": '{"data":{"color":"blue"}}', "secret/login": '{"data":{"password":"bmV3"}}'}
+    for name, patch in changes.items():
+        members[0].kubectl("-n", SPACE, "patch", name, "-p", patch)
+    ended = argosy(repository, capsys, "diff", "--live", *access)
+    lines = [line.partition(" 20")[0] for line in ended.out.splitlines()]
+    assert (ended.code, lines) == (
+        1,
+        [
+            "member1: 2 objects differ",
+            f"  ~ ConfigMap {SPACE}/one configured (Drifted)",
+            "      data.color: blue -> red  (kubectl-patch",
+            f"  ~ Secret {SPACE}/login configured (Drifted)",
+            "      data.password: (hidden) -> (hidden)  (kubectl-patch",
+        ],
+    )
+    rehearsed = apply(repository, capsys, kubeconfigs, "--cluster", "member1", "--dry-run", "server")
+    assert "      data.color: blue -> red\n" in rehearsed.out
+    assert "      data.password: (hidden) -> (hidden)\n" in rehearsed.out
+    told = json.loads(argosy(repository, capsys, "diff", "--live", "-o", "json", *access).out)
+    assert [each["fields"][0]["path"] for each in told["clusters"]["member1"]["objects"]] == [
+        ".data.color",
+        ".data.password",
+    ]
+
+
+CREATED = [("ConfigMap", "one"), ("ConfigMap", "three"), ("ConfigMap", "two"), ("Secret", "login")]
+
+
+@pytest.mark.parametrize("words", [("-o", "markdown"), ("--check",), ("HEAD", "HEAD")])
+def test_a_live_difference_answers_one_question(
+    words: tuple[str, ...], repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(repository, capsys, "diff", "--live", *words).code == 2

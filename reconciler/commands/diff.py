@@ -1,14 +1,19 @@
 """``argosy diff``: what separates two revisions in every cluster, before it happens."""
 
-from typing import cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 import click
 
+from reconciler.apply_options import split, with_access_options
 from reconciler.report import Log
+
+_OTHER_QUESTIONS = ("stat", "check", "watch", "head", "removals", "moves", "bootstrap")
 
 
 @click.command(
     epilog="Exit codes: 0 no difference; 1 a difference. With --check: 0 allowed; 1 a new problem; 6 refused."
+    " With --live: 5 no cluster could be used; 7 no difference, but some could not be reached."
 )
 @click.argument("base", default="HEAD")
 @click.argument("head", default="")
@@ -22,19 +27,40 @@ from reconciler.report import Log
 @click.option("--allow-movement", "moves", multiple=True, metavar="OBJECT=COUNT", help="Let so many replicas move.")
 @click.option("--watch", is_flag=True, help="Compare the files as they stand again whenever one is saved.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
+@click.option(
+    "--live", is_flag=True, help="What applying a rendered commit (BASE: the newest) would change in clusters."
+)
+@with_access_options
 @click.pass_obj
-def command(log: Log, /, **options: object) -> int:
+def command(log: Log, /, **options: Any) -> int:
     """Show what a change does to every cluster.
 
     BASE is a commit, branch or tag  [default: HEAD]; without HEAD the work tree is compared as it stands. Both sides
     are rendered from the same previous commit and the same facts, so that what is shown is due to the change alone:
     objects added, changed field by field and removed, templates that another policy takes over, replicas that move,
     and what has no place any more. The values of Secrets are never shown, and no cluster is asked.
+
+    With --live the clusters are asked what differs from the rendered commit BASE  [default: the newest]; the options
+    that say which clusters and how they are reached are for this alone.
     """
+    access, options = split(options)
+    if options.pop("live"):
+        return _live(log, access, options)
     from reconciler.differing import DiffOptions, diff_and_show, diff_watching
 
     is_watching = options.pop("watch")
     allowed = cast("tuple[str, ...]", options.pop("removals"))
     moves = cast("tuple[str, ...]", options.pop("moves"))
-    chosen = DiffOptions(allowed=allowed, allowed_moves=moves, **options)  # type: ignore[arg-type]  # click checked them
+    chosen = DiffOptions(allowed=allowed, allowed_moves=moves, **options)
     return diff_watching(log, chosen) if is_watching else diff_and_show(log, chosen)
+
+
+def _live(log: Log, access: Mapping[str, Any], options: Mapping[str, Any]) -> int:
+    from reconciler.live_diff import show_live_difference
+
+    if options["output"] == "markdown" or any(options[name] for name in _OTHER_QUESTIONS):
+        raise click.UsageError(
+            "--live takes a rendered commit, the options that say which clusters, and -o text or json"
+        )
+    revision = "" if options["base"] == "HEAD" else options["base"]
+    return show_live_difference(log, revision, access, options["output"])
