@@ -1,0 +1,58 @@
+"""The members of the tests themselves: where their programs come from, and that they leave nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from .kubernetes.programs import PROGRAMS, cache_folder, installed
+
+ROOT = Path(__file__).parent.parent
+STARTING = """
+import sys, time
+from tests.clusters import Member
+with Member("doomed") as member:
+    print(member.folder, *member.pids.values(), flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_folder_somebody_names_beats_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path / "assets"))
+    assert installed("etcd") is None
+    for folder in (cache_folder(), tmp_path / "assets"):
+        folder.mkdir(parents=True)
+        (folder / "etcd").write_text("#!/bin/sh\n")
+        (folder / "etcd").chmod(0o755)
+        assert installed("etcd") == folder / "etcd"
+
+
+def test_every_program_is_pinned_beside_its_sums() -> None:
+    for source in PROGRAMS.values():
+        folder = ROOT / "tests" / "kubernetes" / source.module
+        assert (
+            f"\t{source.package}\n" in (text := (folder / "go.mod").read_text()) or f"tool {source.package}\n" in text
+        )
+        assert (folder / "go.sum").stat().st_size > 1000
+
+
+@pytest.mark.cluster
+def test_a_killed_test_run_leaves_no_server_and_no_folder_behind() -> None:
+    with subprocess.Popen([sys.executable, "-c", STARTING], cwd=ROOT, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout
+        folder, *pids = run.stdout.readline().split()
+        assert len(pids) == 2
+        run.send_signal(signal.SIGKILL)
+    until = time.monotonic() + 20
+    while Path(folder).exists() or any(_is_running(int(pid)) for pid in pids):
+        assert time.monotonic() < until
+        os.sched_yield()
+
+
+def _is_running(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
