@@ -47,7 +47,7 @@ def apply_plan(client: Client, plan: Plan, options: ApplyOptions | None = None) 
         failure = _identity_failure(site)
         if failure:
             return Applied(cluster=plan.cluster, commit=plan.commit, failure=failure)
-    parent = plan.parent_refusal or _text(widen_parent(client, plan, chosen.version))
+    parent = plan.parent_refusal or _text(widen_parent(client, plan, chosen))
     results = _apply_stages(site)
     deletions, hold = _deleted(site, results, parent)
     applied = _summary(site, [*results, *deletions], client.stopped, hold)

@@ -7,6 +7,7 @@ from render.model import ObjectRef
 
 from .apply_emptiness import occupied_by
 from .apply_recreate import deletion, was_deleted
+from .apply_values import ApplyOptions
 from .applyset import ApplySet
 from .discovery import Resource
 from .exchange import APPLY, FIELD_MANAGER, Client, Failure, Request
@@ -15,18 +16,17 @@ from .ownership import own_entry
 from .plan_values import Plan
 
 _CONFIG_MAP = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True)
-_GOING_SECONDS = 20.0
 _GOING_PAUSE = 0.5
 _NAMESPACE = Resource(group="", version="v1", kind="Namespace", plural="namespaces", is_namespaced=False)
 
 
-def widen_parent(client: Client, plan: Plan, version: str) -> Failure | None:
+def widen_parent(client: Client, plan: Plan, options: ApplyOptions) -> Failure | None:
     """Make the parent name every kind and namespace this pass may touch, before it touches any."""
     leaving = plan.options.applyset.containing(item.ref for item in plan.deletions)
     wider = plan.recorded.united(plan.members).united(leaving)
     if wider == plan.recorded:
         return None
-    return _ensure_namespace(client, wider.namespace) or _write(client, wider, version)
+    return _ensure_namespace(client, wider.namespace, options) or _write(client, wider, options.version)
 
 
 def narrow_parent(client: Client, plan: Plan, remaining: ApplySet, version: str) -> Failure | None:
@@ -57,13 +57,13 @@ def _remove(client: Client, resource: Resource, ref: ObjectRef) -> Failure | Non
     return None if was_deleted(outcome) or not isinstance(outcome, Failure) else outcome
 
 
-def _ensure_namespace(client: Client, name: str) -> Failure | None:
+def _ensure_namespace(client: Client, name: str, options: ApplyOptions) -> Failure | None:
     """Make the parent's namespace, waiting a while for one of an earlier drain that is still on its way out."""
     ref = ObjectRef("", "Namespace", "", name)
     found = read_object(client, _NAMESPACE, ref)
     waited = 0.0
     while isinstance(found, dict) and found["metadata"].get("deletionTimestamp"):
-        if waited >= _GOING_SECONDS or not client.wait(_GOING_PAUSE):
+        if waited >= options.settle_seconds or not client.wait(_GOING_PAUSE):
             break
         waited += _GOING_PAUSE
         found = read_object(client, _NAMESPACE, ref)

@@ -23,7 +23,7 @@ from .conftest import REQUIRED
 pytestmark = pytest.mark.cluster
 
 ROOT = Path(__file__).parent.parent
-KILLS = 50 if REQUIRED else 5
+KILLS = 50 if REQUIRED else 3
 
 
 def a_tree(space: str, turn: int) -> list[dict[str, Any]]:

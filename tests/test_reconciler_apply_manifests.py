@@ -49,6 +49,7 @@ class Fleet:
 
     def __init__(self, members: tuple[Member, ...], folder: Path) -> None:
         self.members = members
+        self.applyset = ApplySet(namespace=f"argosy-{folder.name.replace('_', '-')}")
         for member in members:
             (folder / member.name).write_text(member.kubeconfig.read_text())
         self.access = Members(MemberAccess(folder=str(folder)))
@@ -60,7 +61,7 @@ class Fleet:
         return self.recorders[name]
 
     def pass_over(self, wanted: list[Any], held: list[Any], **chosen: Any) -> list[ClusterReport]:
-        options = PlanOptions(applyset=ApplySet(name="argosy", namespace="argosy-system"), **chosen)
+        options = PlanOptions(applyset=self.applyset, **chosen)
         known = [held_object(item, preserve=False) for item in desired_objects(held)]
         jobs = [
             ClusterJob(
@@ -97,4 +98,4 @@ def test_applied_to_three_clusters_again_and_drained(folder: str, members: tuple
     assert [report.applied and report.applied.outcome for report in last] == [Outcome.CONVERGED] * 3
     assert {result.reason for result in results(last)} == {"NotWanted"}
     for member in members:
-        assert member.read("/api/v1/namespaces/argosy-system/configmaps/argosy") is None
+        assert member.read(f"/api/v1/namespaces/{fleet.applyset.namespace}/configmaps/argosy") is None

@@ -145,8 +145,10 @@ class TestRefusals:
     def test_nothing_is_put_into_a_namespace_that_is_going(self, cluster: Cluster) -> None:
         cluster.create("configmaps", {"metadata": {"name": "last", "finalizers": ["example.com/hold"]}})
         member_of(cluster).request("DELETE", f"/api/v1/namespaces/{cluster.space}")
-        applied = cluster.apply(a_config_map("late", namespace=cluster.space))
+        at_once = ApplyOptions(settle_seconds=0.0)
+        applied = cluster.apply(a_config_map("late", namespace=cluster.space), how=at_once)
         assert outcomes(applied) == {"ConfigMap late": "failed NamespaceTerminating"}
+        assert applied.hold.startswith("the ApplySet's parent could not be written")
         assert applied.results[0].hint == "wait until the namespace is gone; the next pass creates it again"
         cluster.edit("configmaps", "last", {"metadata": {"finalizers": None}})
 
