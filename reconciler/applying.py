@@ -27,6 +27,7 @@ from .inventory import Inventory
 from .observe import read_uid
 from .plan_values import Plan, PlanOptions
 from .publication import Publication
+from .removal_words import RemovalWords
 from .status_branch import Files, StatusBranch, attempts, inventory_file, inventory_path, merged_files, read_inventories
 from .trailers import engine_version
 
@@ -120,8 +121,9 @@ class Run:
         inventories: Mapping[str, Inventory] = read_inventories(status, status.tip())
         if self.delivery.writes:
             inventories = self._announced(members, inventories)
-        commits = RenderedCommits(self.fleetwide.publication.repository)
-        jobs = [self._job(name, commits, inventories.get(name, Inventory(cluster=name))) for name in members]
+        repository = self.fleetwide.publication.repository
+        commits, words = RenderedCommits(repository), RemovalWords(repository, self.commit)
+        jobs = [self._job(inventories.get(name, Inventory(cluster=name)), commits, words) for name in members]
         found = []
         for report in apply_fleet(jobs, self.open_client, self._options()):
             self.report(report)
@@ -152,14 +154,15 @@ class Run:
             answers = dict(zip(names, pool.map(asked, names), strict=True))
         return {name: answer for name, answer in answers.items() if isinstance(answer, str)}
 
-    def _job(self, name: str, commits: RenderedCommits, inventory: Inventory) -> ClusterJob:
-        repository = self.fleetwide.publication.repository
+    def _job(self, inventory: Inventory, commits: RenderedCommits, words: RemovalWords) -> ClusterJob:
+        name, repository = inventory.cluster, self.fleetwide.publication.repository
         is_older = bool(
             inventory.converged
             and inventory.converged != self.commit
             and repository.is_ancestor(self.commit, inventory.converged)
         )
-        allowed = max((self.delivery.allowed.get(key, -1) for key in (name, "*")), default=-1)
+        said = words.allowed(name, inventory.converged)
+        allowed = max(-1 if said is None else said, *(self.delivery.allowed.get(key, -1) for key in (name, "*")))
         options = replace(
             self.delivery.plan,
             is_older=is_older,
