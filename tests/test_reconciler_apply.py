@@ -11,7 +11,7 @@ from reconciler.inventory import Inventory, Outcome
 from reconciler.plan_values import Action, DesiredObject
 from render.model import ObjectRef
 
-from .applying import QUICK, Cluster, Send, outcomes
+from .applying import QUICK, Cluster, Send, outcomes, straight
 from .build import a_config_map, a_deployment
 
 
@@ -237,6 +237,23 @@ class TestImmutable:
         applied = cluster.apply(self.frozen(cluster, "2", **allowed))
         assert outcomes(applied) == {"ConfigMap frozen": "created Recreated"}
         assert cluster.read("configmaps", "frozen")["data"] == {"a": "2"}
+
+    def test_another_one_that_took_its_place_is_not_deleted(self, cluster: Cluster) -> None:
+        allowed = {"argosy.dev/recreate": "true"}
+        cluster.apply(self.frozen(cluster, "1", **allowed))
+        client = cluster.client()
+
+        def replacing(request: Request, send: Send) -> Any:
+            if request.method == "DELETE":
+                client.wire = straight
+                cluster.server.request("DELETE", cluster.path("configmaps", "frozen"))
+                cluster.create("configmaps", self.frozen(cluster, "theirs"))
+            return send(request)
+
+        client.wire = replacing
+        applied = cluster.apply(self.frozen(cluster, "2", **allowed), client=client)
+        assert outcomes(applied) == {"ConfigMap frozen": "failed Conflict"}
+        assert cluster.read("configmaps", "frozen")["data"] == {"a": "theirs"}
 
 
 def test_results_are_reported_as_they_come(cluster: Cluster) -> None:

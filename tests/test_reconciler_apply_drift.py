@@ -11,7 +11,7 @@ from reconciler.plan_values import DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution
 
-from .applying import Cluster, Send, outcomes
+from .applying import Cluster, Send, outcomes, straight
 from .build import a_config_map, a_deployment
 
 APPS = "apis/apps/v1"
@@ -216,3 +216,36 @@ class TestReplicas:
         scaled(cluster, 1, "kubectl")
         cluster.apply(web(cluster, replicas=4))
         assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 4
+
+
+def test_overwriting_one_field_never_overwrites_another_that_was_taken_meanwhile(cluster: Cluster) -> None:
+    """What is forced is forced on the version it was decided on."""
+    settings = a_config_map("settings", namespace=cluster.space, a="1", b="1")
+    cluster.apply(settings)
+    cluster.edit("configmaps", "settings", {"data": {"a": "by hand"}})
+    client = cluster.client()
+
+    def meddling(request: Request, send: Send) -> Any:
+        if request.method == "PATCH" and request.path.endswith("settings"):
+            client.wire = straight
+            cluster.edit("configmaps", "settings", {"data": {"b": "theirs"}}, manager="helm")
+        return send(request)
+
+    client.wire = meddling
+    assert outcomes(cluster.apply(settings, client=client)) == {"ConfigMap settings": "conflict FieldManagerConflict"}
+    assert cluster.read("configmaps", "settings")["data"] == {"a": "by hand", "b": "theirs"}
+
+
+def test_an_object_deleted_while_it_is_applied_is_created(cluster: Cluster) -> None:
+    cluster.apply(a_config_map("settings", namespace=cluster.space, a="1"))
+    client = cluster.client()
+
+    def deleting(request: Request, send: Send) -> Any:
+        if request.method == "PATCH" and request.path.endswith("settings"):
+            client.wire = straight
+            cluster.server.request("DELETE", cluster.path("configmaps", "settings"))
+        return send(request)
+
+    client.wire = deleting
+    newer = a_config_map("settings", namespace=cluster.space, a="2")
+    assert outcomes(cluster.apply(newer, client=client)) == {"ConfigMap settings": "created Missing"}

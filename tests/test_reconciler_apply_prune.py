@@ -11,7 +11,7 @@ from reconciler.plan import make_plan
 from reconciler.plan_values import ClusterDesired
 from render.model import ObjectRef
 
-from .applying import QUICK, Cluster, Send, outcomes
+from .applying import QUICK, Cluster, Send, outcomes, straight
 from .build import a_config_map, a_deployment
 
 
@@ -291,3 +291,38 @@ def test_an_object_taken_out_of_the_set_between_plan_and_prune_survives(cluster:
     applied = apply_plan(cluster.client(), plan, QUICK)
     assert outcomes(applied)["ConfigMap going"] == "kept LabelLost"
     assert cluster.read("configmaps", "going") is not None
+
+
+def test_an_object_replaced_between_the_last_look_and_the_deletion_survives(cluster: Cluster) -> None:
+    """The deletion names the incarnation it means."""
+    kept, going = some(cluster, "kept", "going")
+    inventory = given(cluster, kept, going)
+    client = cluster.client()
+
+    def replacing(request: Request, send: Send) -> Any:
+        if request.method == "DELETE" and request.path.endswith("/going"):
+            client.wire = straight
+            cluster.server.request("DELETE", cluster.path("configmaps", "going"))
+            cluster.create("configmaps", going)
+        return send(request)
+
+    client.wire = replacing
+    applied = cluster.apply(kept, inventory=inventory, client=client)
+    assert outcomes(applied)["ConfigMap going"] == "deleted Gone"
+    assert cluster.read("configmaps", "going") is not None
+
+
+def test_an_object_changed_between_the_last_look_and_the_deletion_is_looked_at_again(cluster: Cluster) -> None:
+    kept, going = some(cluster, "kept", "going")
+    inventory = given(cluster, kept, going)
+    client = cluster.client()
+
+    def taking(request: Request, send: Send) -> Any:
+        if request.method == "DELETE" and request.path.endswith("/going"):
+            client.wire = straight
+            cluster.edit("configmaps", "going", {"metadata": {"labels": None}})
+        return send(request)
+
+    client.wire = taking
+    applied = cluster.apply(kept, inventory=inventory, client=client)
+    assert outcomes(applied)["ConfigMap going"] == "kept LabelLost"
