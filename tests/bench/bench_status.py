@@ -1,6 +1,6 @@
 """Status: commits of idle passes, growth of busy ones, and agents that push at once.
 
-``python -m tests.bench status [--idle N] [--busy N] [--clusters N] [--objects N] [--agents N] [--rounds N]``.
+``python -m tests.bench status [--idle N] [--facts N] [--agents N] [--rounds N] [--busy N] [--clusters N] [--objects N]``.
 Members are in memory, repositories and pushes real. Growth is measured after ``git gc``, as maintenance leaves it.
 """
 
@@ -12,6 +12,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from reconciler.publication import Publication
 from reconciler.repository import open_repository
@@ -26,7 +27,14 @@ _NODE = {"cpu": "64", "memory": "256Gi", "pods": "500"}
 def main(argv: list[str]) -> int:
     """Run the benchmarks and print a line each."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench status")
-    for name, default in (("idle", 200), ("busy", 100), ("clusters", 50), ("objects", 200), ("agents", 100)):
+    for name, default in (
+        ("idle", 200),
+        ("facts", 200),
+        ("busy", 100),
+        ("clusters", 50),
+        ("objects", 200),
+        ("agents", 100),
+    ):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--rounds", type=int, default=10)
     options = parser.parse_args(argv)
@@ -34,6 +42,8 @@ def main(argv: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         if options.idle:
             _idle(Path(folder) / "idle", options.idle)
+        if options.facts:
+            _facts(Path(folder) / "facts", options.facts)
         if options.agents:
             _agents(Path(folder) / "agents", options.agents, options.rounds)
         if options.busy:
@@ -71,6 +81,36 @@ def _idle(folder: Path, passes: int) -> None:
     moved = fleet.repository.git("rev-parse", "argosy/status", "argosy/rendered") != before
     print(
         f"{passes} idle passes over 3 clusters x 20 objects: {'MOVED' if moved else '0 commits'}; CPU {cpu:.3f} s each"
+    )
+
+
+def _facts(folder: Path, passes: int) -> None:
+    """Let capacity change in every pass, and the source never."""
+    dynamic = {
+        "replicaSchedulingType": "Divided",
+        "replicaDivisionPreference": "Weighted",
+        "weightPreference": {"dynamicWeight": "AvailableReplicas"},
+    }
+    template = a_deployment("web", replicas=60)
+    template["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "500m"}}
+    policy = a_policy(
+        placement={"replicaScheduling": dynamic}, selectors=[{"apiVersion": "apps/v1", "kind": "Deployment"}]
+    )
+    names = {"big": (3, _NODE), "middle": (2, _NODE), "small": (1, _NODE)}
+    fleet = MemoryFleet.create(folder, names, {"web.yaml": template, "policy.yaml": policy})
+    fleet.run()
+    binding = "argosy/rendered:bindings/default/Deployment.apps/web.yaml"
+    before, moves, random = fleet.repository.git("rev-parse", binding), 0, Random(1)
+    for number in range(passes):
+        member = fleet.members[random.choice(sorted(names))]
+        add_pod(member, f"other-{number % 40}", node=f"node-{random.randrange(3)}", cpu=f"{random.randrange(1, 64)}")
+        fleet.run(random.choice((30, 60, 700)))
+        moves += fleet.repository.git("rev-parse", binding) != before
+    rendered, status = (
+        fleet.repository.git("rev-list", "--count", f"argosy/{name}") for name in ("rendered", "status")
+    )
+    print(
+        f"{passes} passes with new facts alone: {moves} bindings moved; {rendered} rendered and {status} status commits"
     )
 
 
