@@ -1,6 +1,6 @@
 """Status: commits of idle passes, growth of busy ones, and agents that push at once.
 
-``python -m tests.bench status [--idle N] [--facts N] [--agents N] [--rounds N] [--busy N] [--clusters N] [--objects N]``.
+Options: ``--idle --facts --agents --rounds --busy --clusters --objects``, each a number.
 Members are in memory, repositories and pushes real. Growth is measured after ``git gc``, as maintenance leaves it.
 """
 
