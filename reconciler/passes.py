@@ -18,6 +18,9 @@ from .repository import RefUpdate, Repository
 from .reserves import RESERVED_FILE, Reserves, parse_reserves
 from .trailers import engine_version, rendered_trailers
 
+_GROUNDS = frozenset({"facts", "reserved.yaml"})
+"""What of a rendered tree says what it was decided by, not what was decided."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -30,8 +33,12 @@ class Outcome:
 
     @property
     def changed(self) -> bool:
-        """Whether the tree differs from the previous one."""
-        return self.previous is None or self.previous.tree.root != self.rendered.tree.root
+        """Whether the outcome differs from the previous one; facts that moved nothing are none."""
+        if self.previous is None:
+            return True
+        after = {entry.name.decode(): entry.id for entry in self.entries(self.rendered.tree.root)}
+        before = {name: entry.id for name, entry in self.previous.tree.trees.entries(self.previous.tree.root).items()}
+        return any(before.get(name) != after.get(name) for name in (before.keys() | after.keys()) - _GROUNDS)
 
     @cached_property
     def removals(self) -> tuple[Removal, ...]:
