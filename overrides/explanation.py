@@ -1,12 +1,12 @@
 """What every applied rule changed in a manifest, for explain and diff; found when somebody asks.
 
 The engine records which rules applied to a class of clusters; running them once more on the same manifest, one by one,
-shows what each of them did. The values of a Secret are never shown.
+shows what each of them did. The values of a Secret are never shown, nor others that are secret (``secrecy``).
 """
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jsonpatch
@@ -20,8 +20,10 @@ from .errors import OverrideError
 from .jsontext import json_text
 from .record import Applied
 from .rules import compiled_rule, run_rule
+from .secrecy import HIDDEN, is_secret_entry, is_secret_key, veiled
 
-HIDDEN = "(hidden)"
+__all__ = ["HIDDEN", "FieldChange", "Step", "changes_of", "steps_of"]
+
 _SHOWN_IN_SECRETS = re.compile(r"/metadata/labels(/.*)?|/type|/immutable")
 _ITEM = re.compile(r"/[0-9]+(?:/|$)")
 _LONGEST_VALUE = 80
@@ -70,9 +72,9 @@ def steps_of(manifest: Manifest, applied: Iterable[Applied]) -> tuple[Step, ...]
 
 def changes_of(before: Manifest, after: Manifest) -> tuple[FieldChange, ...]:
     """Return the fields in which a manifest changed, by path; changes of one list in an order that can be replayed."""
-    document, changes = _plain(before), list[FieldChange]()
-    for operation in jsonpatch.make_patch(document, _plain(after)):
-        changes += _changes(document, operation)
+    document, target, changes = _plain(before), _plain(after), list[FieldChange]()
+    for operation in jsonpatch.make_patch(document, target):
+        changes += (_veiled(change, document, target) for change in _changes(document, operation))
         document = jsonpatch.apply_patch(document, [operation], in_place=True)
     ordered = _ordered(changes)
     return tuple(map(_masked, ordered)) if before.get("kind") == "Secret" else tuple(ordered)
@@ -104,6 +106,15 @@ def _masked(change: FieldChange) -> FieldChange:
     before = None if change.operator == "add" else HIDDEN
     after = None if change.operator == "remove" else HIDDEN
     return FieldChange(path=change.path, operator=change.operator, before=before, after=after)
+
+
+def _veiled(change: FieldChange, *documents: Any) -> FieldChange:
+    """Hide what is secret in a change: the field itself, by its name or that of the variable it is in, or parts."""
+    above, _, key = change.path.rpartition("/")
+    holders = (jsonpointer.resolve_pointer(document, above, None) for document in documents)
+    if is_secret_key(key.replace("~1", "/")) or (key == "value" and any(map(is_secret_entry, holders))):
+        return _masked(change)
+    return replace(change, before=veiled(change.before), after=veiled(change.after))
 
 
 def _plain(value: Any) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple, Protocol
 
+from overrides.secrecy import holds_secrets
 from render.admission.findings import NAME_BY_TYPE
 from render.documents import read_documents
 from render.errors import Problem
@@ -23,7 +24,7 @@ ParsedBlob = Sequence[tuple[int, Any]]
 
 
 class ParseCache(Protocol):
-    """Parsed blobs by id; whatever is missing is read and parsed. Blobs with errors are never put there."""
+    """Parsed blobs by id; whatever is missing is read and parsed. Errors and secrets are never put there."""
 
     def get_many(self, ids: Iterable[bytes]) -> Mapping[bytes, ParsedBlob]:
         """Return what is known."""
@@ -38,6 +39,7 @@ _BATCH_SIZE = 64 * 1024 * 1024
 _LFS = b"version https://git-lfs.github.com/spec/v1"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _MANIFEST = re.compile(rb"apiVersion|\bkind\b")
+_SECRET_WORD = re.compile(rb"secret|passw|passphrase|token|credential|key|last-applied", re.IGNORECASE)
 _IDENTITY = ("apiVersion", "kind")
 
 
@@ -132,8 +134,14 @@ def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) ->
             if any(_has_identity(value) for _, value in documents):
                 yield from _manifests(file, documents)
             return
-    fresh[file.id] = documents
+    if not _may_be_secret(content, documents):
+        fresh[file.id] = documents
     yield from _manifests(file, documents)
+
+
+def _may_be_secret(content: bytes, documents: ParsedBlob) -> bool:
+    """Whether a blob holds what must not stand in a cache as well; most are known by their words not to."""
+    return _SECRET_WORD.search(content) is not None and any(holds_secrets(value) for _, value in documents)
 
 
 def _manifests(file: SourceFile, documents: ParsedBlob) -> Iterator[Outcome]:
