@@ -11,9 +11,9 @@ import overrides
 import render
 
 if TYPE_CHECKING:
-    from .desired import Desired
-    from .loading import load_desired
-    from .pipeline import Inputs, Rendered, render_pass
+    from .passes.pipeline import Inputs, Rendered, render_pass
+    from .source.desired import Desired
+    from .source.loading import load_desired
 
 DISTRIBUTION = "argosy"
 
@@ -27,11 +27,11 @@ __all__ = [
 ]
 
 _MODULE_BY_NAME = {
-    "Desired": "desired",
-    "Inputs": "pipeline",
-    "Rendered": "pipeline",
-    "load_desired": "loading",
-    "render_pass": "pipeline",
+    "Desired": "source.desired",
+    "Inputs": "passes.pipeline",
+    "Rendered": "passes.pipeline",
+    "load_desired": "source.loading",
+    "render_pass": "passes.pipeline",
 }
 
 for _package in (overrides, render):

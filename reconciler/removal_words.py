@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 from render.errors import GitError
 
-from .guard import Allowance
-from .guarding import allowed_between
+from .passes.guard import Allowance
+from .passes.guarding import allowed_between
+from .passes.trailers import SOURCE
 from .repository import Repository
-from .trailers import SOURCE
 
 
 @dataclass(slots=True)

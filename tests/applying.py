@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from reconciler.apply import apply_plan
-from reconciler.apply_values import Applied, ApplyOptions
-from reconciler.applyset import ApplySet
-from reconciler.credentials import ExecPlugins
-from reconciler.exchange import APPLY, JSON, MERGE_PATCH, Answer, Client, Failure, Request
-from reconciler.inventory import Inventory
-from reconciler.kube import KubeClient
-from reconciler.kube_access import open_connection
-from reconciler.kubeconfig import Contexts
-from reconciler.observe import observe_cluster
-from reconciler.observed import Observed
-from reconciler.plan import held_object, make_plan
-from reconciler.plan_values import ClusterDesired, DesiredObject, Plan, PlanOptions
+from reconciler.delivery.apply import apply_plan
+from reconciler.delivery.apply_values import Applied, ApplyOptions
+from reconciler.delivery.observe import observe_cluster
+from reconciler.members.credentials import ExecPlugins
+from reconciler.members.exchange import APPLY, JSON, MERGE_PATCH, Answer, Client, Failure, Request
+from reconciler.members.kube import KubeClient
+from reconciler.members.kube_access import open_connection
+from reconciler.members.kubeconfig import Contexts
+from reconciler.plans.applyset import ApplySet
+from reconciler.plans.inventory import Inventory
+from reconciler.plans.observed import Observed
+from reconciler.plans.plan import held_object, make_plan
+from reconciler.plans.plan_values import ClusterDesired, DesiredObject, Plan, PlanOptions
 from render.model import ObjectRef
 
 from .clusters import Member

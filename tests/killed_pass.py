@@ -8,15 +8,15 @@ import sys
 import time
 from pathlib import Path
 
-from reconciler.apply import apply_plan
-from reconciler.apply_values import ApplyOptions
-from reconciler.applyset import ApplySet
-from reconciler.exchange import Failure
-from reconciler.inventory import Inventory
-from reconciler.kube_members import MemberAccess, Members
-from reconciler.observe import observe_cluster
-from reconciler.plan import held_object, make_plan
-from reconciler.plan_values import ClusterDesired, PlanOptions
+from reconciler.delivery.apply import apply_plan
+from reconciler.delivery.apply_values import ApplyOptions
+from reconciler.delivery.observe import observe_cluster
+from reconciler.members.exchange import Failure
+from reconciler.members.kube_members import MemberAccess, Members
+from reconciler.plans.applyset import ApplySet
+from reconciler.plans.inventory import Inventory
+from reconciler.plans.plan import held_object, make_plan
+from reconciler.plans.plan_values import ClusterDesired, PlanOptions
 
 from .applying import desired_objects
 

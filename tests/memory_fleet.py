@@ -6,16 +6,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reconciler.applying import Delivery, Fleetwide, Run
-from reconciler.collect import Looking
-from reconciler.exchange import Failure, FailureKind
-from reconciler.fleet_apply import ClusterReport
-from reconciler.member_watch import Watch, watch
-from reconciler.passes import commit_outcome, run_pass
-from reconciler.publication import publication_of
-from reconciler.reading import read_previous, read_source
+from reconciler.delivery.applying import Delivery, Fleetwide, Run
+from reconciler.delivery.fleet_apply import ClusterReport
+from reconciler.members.exchange import Failure, FailureKind
+from reconciler.passes.one_pass import commit_outcome, run_pass
+from reconciler.passes.publication import publication_of
+from reconciler.passes.reading import read_previous, read_source
 from reconciler.report import QUIET, Log
 from reconciler.repository import open_repository
+from reconciler.status.collect import Looking
+from reconciler.status.member_watch import Watch, watch
 from render.documents import parse_documents
 
 from .build import Repository, a_cluster

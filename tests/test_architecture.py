@@ -27,10 +27,10 @@ class Importer(NamedTuple):
 IMPORTERS = [
     Importer("yaml", "render/documents"),
     Importer("git", "reconciler/repository"),
-    Importer("kubernetes", "reconciler/kube"),
-    Importer("urllib3", "reconciler/kube"),
+    Importer("kubernetes", "reconciler/members/kube"),
+    Importer("urllib3", "reconciler/members/kube"),
     Importer("lupa", "render/interpreter/"),
-    Importer("pathspec", "reconciler/source"),
+    Importer("pathspec", "reconciler/source/"),
 ]
 
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from reconciler.apply import apply_plan
-from reconciler.apply_values import ApplyOptions
-from reconciler.exchange import FailureKind, Request
-from reconciler.inventory import Inventory, Outcome
-from reconciler.plan_values import Action, DesiredObject
+from reconciler.delivery.apply import apply_plan
+from reconciler.delivery.apply_values import ApplyOptions
+from reconciler.members.exchange import FailureKind, Request
+from reconciler.plans.inventory import Inventory, Outcome
+from reconciler.plans.plan_values import Action, DesiredObject
 from render.model import ObjectRef
 
 from .applying import QUICK, Cluster, Send, outcomes, straight

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.apply import apply_plan
-from reconciler.plan_values import DesiredObject
+from reconciler.delivery.apply import apply_plan
+from reconciler.plans.plan_values import DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution
 

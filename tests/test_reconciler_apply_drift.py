@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.exchange import MERGE_PATCH, Request
-from reconciler.plan_conflicts import Decision, FieldRule
-from reconciler.plan_values import DesiredObject
+from reconciler.members.exchange import MERGE_PATCH, Request
+from reconciler.plans.plan_conflicts import Decision, FieldRule
+from reconciler.plans.plan_values import DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from reconciler.apply import apply_plan
-from reconciler.applyset import ApplySet
-from reconciler.inventory import Outcome
-from reconciler.plan_values import Action
+from reconciler.delivery.apply import apply_plan
+from reconciler.plans.applyset import ApplySet
+from reconciler.plans.inventory import Outcome
+from reconciler.plans.plan_values import Action
 
 from .applying import QUICK, Cluster, planned
 from .build import a_config_map, a_deployment

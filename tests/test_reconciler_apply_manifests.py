@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from reconciler.apply_values import ApplyOptions, Result
-from reconciler.applyset import ApplySet
-from reconciler.fleet_apply import ClusterJob, ClusterReport, FleetOptions, apply_fleet
-from reconciler.inventory import Inventory, Outcome
-from reconciler.kube_members import MemberAccess, Members
-from reconciler.plan import held_object
-from reconciler.plan_values import Action, ClusterDesired, PlanOptions
+from reconciler.delivery.apply_values import ApplyOptions, Result
+from reconciler.delivery.fleet_apply import ClusterJob, ClusterReport, FleetOptions, apply_fleet
+from reconciler.members.kube_members import MemberAccess, Members
+from reconciler.plans.applyset import ApplySet
+from reconciler.plans.inventory import Inventory, Outcome
+from reconciler.plans.plan import held_object
+from reconciler.plans.plan_values import Action, ClusterDesired, PlanOptions
 from render.documents import parse_documents
 
 from .applying import Recorder, desired_objects

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from reconciler.apply import apply_plan
-from reconciler.exchange import Failure, FailureKind, Request
-from reconciler.inventory import HeldObject, Inventory, Outcome
-from reconciler.lease import acquire_lease, release_lease
-from reconciler.observe import observe_cluster
-from reconciler.plan import make_plan
-from reconciler.plan_values import ClusterDesired
+from reconciler.delivery.apply import apply_plan
+from reconciler.delivery.lease import acquire_lease, release_lease
+from reconciler.delivery.observe import observe_cluster
+from reconciler.members.exchange import Failure, FailureKind, Request
+from reconciler.plans.inventory import HeldObject, Inventory, Outcome
+from reconciler.plans.plan import make_plan
+from reconciler.plans.plan_values import ClusterDesired
 from render.model import ObjectRef
 
 from .applying import QUICK, Cluster, Send, outcomes, straight

@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from reconciler.apply import apply_plan
-from reconciler.apply_values import ApplyOptions, Result
-from reconciler.credentials import ExecPlugins
-from reconciler.exchange import Failure, FailureKind, Request
-from reconciler.fleet_apply import ClusterJob, FleetOptions, apply_fleet
-from reconciler.inventory import Inventory, Outcome
-from reconciler.kube import KubeClient
-from reconciler.kube_access import Impersonation, open_connection
-from reconciler.kube_members import MemberAccess, Members
-from reconciler.kubeconfig import Context, Contexts
-from reconciler.plan_values import Action, ClusterDesired
+from reconciler.delivery.apply import apply_plan
+from reconciler.delivery.apply_values import ApplyOptions, Result
+from reconciler.delivery.fleet_apply import ClusterJob, FleetOptions, apply_fleet
+from reconciler.members.credentials import ExecPlugins
+from reconciler.members.exchange import Failure, FailureKind, Request
+from reconciler.members.kube import KubeClient
+from reconciler.members.kube_access import Impersonation, open_connection
+from reconciler.members.kube_members import MemberAccess, Members
+from reconciler.members.kubeconfig import Context, Contexts
+from reconciler.plans.inventory import Inventory, Outcome
+from reconciler.plans.plan_values import Action, ClusterDesired
 
 from .applying import QUICK, Cluster, Recorder, desired_objects, outcomes
 from .build import a_config_map, a_deployment

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.binding_files import BindingReader, BindingWriter
+from reconciler.passes.binding_files import BindingReader, BindingWriter
 from render.binding import Binding
 from render.documents import emit, parse_documents
 from render.model import ObjectRef, TargetCluster

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.cache import Cache
+from reconciler.repository.cache import Cache
 
 A, B, C = (bytes([number]) * 20 for number in range(3))
 VALUE = {"kind": "Deployment", "spec": {"replicas": 3, "ratio": 0.5, "on": True, "none": None}, "at": (1, (2, 3))}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reconciler.claims import match_options
+from reconciler.passes.claims import match_options
 from render.fleet import Claims, Fleet
 from render.matching import MatchOptions
 from render.matching_exclusions import exclusions_of

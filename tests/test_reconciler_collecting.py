@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.collecting import ClusterState, Seen, state_after
-from reconciler.collecting_capacity import node_summary, resource_summary
-from reconciler.discovery import Discovery, Resource
-from reconciler.exchange import Failure, FailureKind
+from reconciler.members.discovery import Discovery, Resource
+from reconciler.members.exchange import Failure, FailureKind
+from reconciler.status.collecting import ClusterState, Seen, state_after
+from reconciler.status.collecting_capacity import node_summary, resource_summary
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
 
 DOWN = Failure(kind=FailureKind.UNREACHABLE, message="it is down")

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.containment import contained
-from reconciler.fieldpaths import MISSING, Path
+from reconciler.plans.containment import contained
+from reconciler.plans.fieldpaths import MISSING, Path
 
 RESOURCES: Path = ("spec", "containers", "resources", "limits")
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.credentials import Credential, CredentialSource, ExecPlugins
-from reconciler.exchange import Failure
-from reconciler.kubeconfig import Context
+from reconciler.members.credentials import Credential, CredentialSource, ExecPlugins
+from reconciler.members.exchange import Failure
+from reconciler.members.kubeconfig import Context
 
 VERSION = "client.authentication.k8s.io/v1"
 CANARY = "canary-4711"

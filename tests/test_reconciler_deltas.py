@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.deltas import SplicedDeltas, copy_range, encode_size, find_delta, insert_bytes
+from reconciler.repository.deltas import SplicedDeltas, copy_range, encode_size, find_delta, insert_bytes
 from render.gitobjects import Spliced
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reconciler.loading import load_source
+from reconciler.source.loading import load_source
 from tests.build import as_bytes
 from tests.sources import source_of
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overrides.explanation import HIDDEN, FieldChange
-from reconciler.difference import Action, Movement, ObjectChange, ReplicaChange, movements_between
-from reconciler.difference_fields import field_changes
-from reconciler.difference_objects import FileChange, Texts, changed_files, object_changes
-from reconciler.difference_words import field_words
+from reconciler.differences.difference import Action, Movement, ObjectChange, ReplicaChange, movements_between
+from reconciler.differences.difference_fields import field_changes
+from reconciler.differences.difference_objects import FileChange, Texts, changed_files, object_changes
+from reconciler.differences.difference_words import field_words
 from render.binding import Binding
 from render.documents import emit, emit_json
 from render.gitobjects import Spliced, TreeEntry, blob_id, object_id, parse_tree

@@ -3,7 +3,7 @@
 import pytest
 
 from overrides.explanation import FieldChange
-from reconciler.difference import (
+from reconciler.differences.difference import (
     Action,
     ClusterTotal,
     Difference,
@@ -13,8 +13,8 @@ from reconciler.difference import (
     ReplicaChange,
     Takeover,
 )
-from reconciler.difference_markdown import as_markdown
-from reconciler.difference_words import summary
+from reconciler.differences.difference_markdown import as_markdown
+from reconciler.differences.difference_words import summary
 from render.model import ObjectRef
 
 WEB = ObjectRef("apps", "Deployment", "shop", "web")

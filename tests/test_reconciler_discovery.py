@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from reconciler.discovery import Discovery, Resource, discover
-from reconciler.exchange import Failure, FailureKind, Request
+from reconciler.members.discovery import Discovery, Resource, discover
+from reconciler.members.exchange import Failure, FailureKind, Request
 from render.model import ObjectRef
 
 from .fakes import FakeCluster

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from reconciler.circuit import Breaker
-from reconciler.exchange import Answer, Client, Failure, FailureKind, Request
-from reconciler.fleet_apply import ClusterJob, ClusterReport, FleetOptions, apply_fleet, in_shard
-from reconciler.inventory import Inventory, Outcome
-from reconciler.parallel import in_parallel
-from reconciler.plan_values import ClusterDesired, Plan
+from reconciler.delivery.fleet_apply import ClusterJob, ClusterReport, FleetOptions, apply_fleet, in_shard
+from reconciler.members.circuit import Breaker
+from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
+from reconciler.members.parallel import in_parallel
+from reconciler.plans.inventory import Inventory, Outcome
+from reconciler.plans.plan_values import ClusterDesired, Plan
 
 from .applying import desired_objects
 from .build import a_config_map

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reconciler.inventory import HeldObject, Inventory, Outcome, inventory_manifest, parse_inventory
+from reconciler.plans.inventory import HeldObject, Inventory, Outcome, inventory_manifest, parse_inventory
 from render.model import ObjectRef
 
 WEB = HeldObject(ref=ObjectRef("apps", "Deployment", "shop", "web"))

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.credentials import ExecPlugins
-from reconciler.exchange import Answer, Failure, FailureKind, Request
-from reconciler.kube import Brake, Clock, KubeClient
-from reconciler.kube_access import Impersonation, open_connection
-from reconciler.kubeconfig import Context
+from reconciler.members.credentials import ExecPlugins
+from reconciler.members.exchange import Answer, Failure, FailureKind, Request
+from reconciler.members.kube import Brake, Clock, KubeClient
+from reconciler.members.kube_access import Impersonation, open_connection
+from reconciler.members.kubeconfig import Context
 
 from .wires import Reply, Wire, answering, ok, refused
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.exchange import Failure, FailureKind
-from reconciler.kubeconfig import Context, Contexts, default_files, load_kubeconfig
+from reconciler.members.exchange import Failure, FailureKind
+from reconciler.members.kubeconfig import Context, Contexts, default_files, load_kubeconfig
 from render.fleet_settings import ClusterAccess
 
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.lint_policies import policy_warnings
-from reconciler.loading import load_source
+from reconciler.checks.lint_policies import policy_warnings
+from reconciler.source.loading import load_source
 from render.binding import Binding
 from render.model import ObjectRef
 from tests.build import a_cluster, a_cluster_policy, a_config_map, a_deployment, a_policy, as_bytes, on_clusters

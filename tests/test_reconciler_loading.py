@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.desired import Desired
-from reconciler.facts import ClusterFacts
-from reconciler.loading import Loaded, load_desired, load_source
-from reconciler.source import Reason, Skipped
+from reconciler.passes.facts import ClusterFacts
+from reconciler.source.desired import Desired
+from reconciler.source.files import Reason, Skipped
+from reconciler.source.loading import Loaded, load_desired, load_source
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
 from render.errors import InputError, Problem
 from render.fleet import Fleet

@@ -3,12 +3,12 @@
 import re
 from typing import Any
 
-from reconciler.exchange import Answer, Failure, FailureKind, Request
-from reconciler.inventory import Inventory
-from reconciler.listing import Listing, list_objects
-from reconciler.observe import observe_cluster
-from reconciler.observed import Observed
-from reconciler.plan_values import ClusterDesired
+from reconciler.delivery.observe import observe_cluster
+from reconciler.members.exchange import Answer, Failure, FailureKind, Request
+from reconciler.members.listing import Listing, list_objects
+from reconciler.plans.inventory import Inventory
+from reconciler.plans.observed import Observed
+from reconciler.plans.plan_values import ClusterDesired
 from render.model import ObjectRef
 
 from .applying import Cluster, Recorder, Send, desired_objects

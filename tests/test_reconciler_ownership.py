@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.fieldpaths import path_text
-from reconciler.ownership import Owner, differences, foreign_fields, own_entry, owned_part, owners_at
+from reconciler.plans.fieldpaths import path_text
+from reconciler.plans.ownership import Owner, differences, foreign_fields, own_entry, owned_part, owners_at
 
 from .fake_fields import owned_by_update, server_side_applied
 

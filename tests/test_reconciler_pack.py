@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.pack import write_pack
+from reconciler.repository.pack import write_pack
 from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, Spliced, TreeEntry, blob_id, encode_tree, object_id
 
 from .build import Repository

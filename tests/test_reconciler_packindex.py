@@ -6,7 +6,7 @@ import subprocess
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.packindex import encode_index, index_record
+from reconciler.repository.packindex import encode_index, index_record
 
 CHECKSUM = hashlib.sha1(b"pack").digest()
 

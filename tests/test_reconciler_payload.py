@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.applyset import PART_OF
-from reconciler.discovery import Resource
-from reconciler.payload import as_sent, without_nulls
+from reconciler.members.discovery import Resource
+from reconciler.plans.applyset import PART_OF
+from reconciler.plans.payload import as_sent, without_nulls
 
 SET = "applyset-x-v1"
 

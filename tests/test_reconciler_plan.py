@@ -5,18 +5,18 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.applyset import PART_OF, ApplySet
-from reconciler.discovery import Discovery, Resource
-from reconciler.exchange import Failure, FailureKind
-from reconciler.inventory import Inventory
-from reconciler.observed import Observed
-from reconciler.ownership import Owner
-from reconciler.plan import held_object, make_plan
-from reconciler.plan_conflicts import Decision, FieldRule, decide
-from reconciler.plan_one import settled_digest
-from reconciler.plan_prune import broken_limits
-from reconciler.plan_retention import retained, scaled_objects
-from reconciler.plan_values import Action, ClusterDesired, Plan, PlanOptions
+from reconciler.members.discovery import Discovery, Resource
+from reconciler.members.exchange import Failure, FailureKind
+from reconciler.plans.applyset import PART_OF, ApplySet
+from reconciler.plans.inventory import Inventory
+from reconciler.plans.observed import Observed
+from reconciler.plans.ownership import Owner
+from reconciler.plans.plan import held_object, make_plan
+from reconciler.plans.plan_conflicts import Decision, FieldRule, decide
+from reconciler.plans.plan_one import settled_digest
+from reconciler.plans.plan_prune import broken_limits
+from reconciler.plans.plan_retention import retained, scaled_objects
+from reconciler.plans.plan_values import Action, ClusterDesired, Plan, PlanOptions
 from render.guards import RemovalGuard
 from render.model import ObjectRef
 

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.facts import ClusterFacts
-from reconciler.scope import BUILT_IN, Scopes
+from reconciler.passes.facts import ClusterFacts
+from reconciler.source.scope import BUILT_IN, Scopes
 from render.fleet import Fleet
 from render.fleet_settings import KindScope
 from tests.clusters import Member

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.source import MAX_FILE_SIZE, Reason, Selection, Skipped, may_be_read, select_files
+from reconciler.source.files import MAX_FILE_SIZE, Reason, Selection, Skipped, may_be_read, select_files
 
 FILE, LINK, MODULE = 0o100644, 0o120000, 0o160000
 

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.applyset import ApplySet
-from reconciler.circuit import Breaker
-from reconciler.exchange import FailureKind
-from reconciler.stages import deletion_wave, needs_confirmation, stage_of
+from reconciler.members.circuit import Breaker
+from reconciler.members.exchange import FailureKind
+from reconciler.plans.applyset import ApplySet
+from reconciler.plans.stages import deletion_wave, needs_confirmation, stage_of
 from render.model import ObjectRef
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.loading import load_source
-from reconciler.trial_updates import Edit, updated
+from reconciler.source.loading import load_source
+from reconciler.trials.trial_updates import Edit, updated
 from render.documents import parse_documents
 from tests.build import (
     Repository,

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.annotations import as_annotations
-from reconciler.junit import Case, Suite, as_xml
-from reconciler.linting import Validation
-from reconciler.sarif import as_sarif
-from reconciler.validation_reports import as_junit
+from reconciler.checks.junit import Case, Suite, as_xml
+from reconciler.checks.linting import Validation
+from reconciler.checks.sarif import as_sarif
+from reconciler.checks.validation_reports import as_junit
+from reconciler.plans.annotations import as_annotations
 from render.errors import Problem
 from tests.build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 

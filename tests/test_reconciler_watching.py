@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.differing import DiffOptions, diff_and_show
-from reconciler.memory import Memory
+from reconciler.differences.differing import DiffOptions, diff_and_show
+from reconciler.passes.memory import Memory
+from reconciler.passes.watching import run_for_each
 from reconciler.report import QUIET, Log
-from reconciler.watching import run_for_each
 from render.errors import GitError
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.exchange import Answer, Failure, Request
+from reconciler.members.exchange import Answer, Failure, Request
 from reconciler.report import Log
-from reconciler.waiting import WaitOptions, Watching, wait_and_say
+from reconciler.status.waiting import WaitOptions, Watching, wait_and_say
 from render.documents import emit
 
 from .build import Repository, a_deployment, a_policy, argosy, on_clusters

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from reconciler.apply_options import split, with_delivery_options
+from reconciler.delivery.apply_options import split, with_delivery_options
 from reconciler.report import Log
 
 
@@ -22,7 +22,7 @@ def command(log: Log, /, **options: Any) -> int:
     conflictResolution is Overwrite; an equal one is adopted. Only what earlier commits put there is ever deleted.
     What was done is recorded on the status branch.
     """
-    from reconciler.apply_command import apply_and_show
+    from reconciler.delivery.apply_command import apply_and_show
 
     delivery, rest = split(options)
     return apply_and_show(log, rest.pop("revision"), delivery, rest)

@@ -30,7 +30,7 @@ def command() -> None:
 @click.pass_obj
 def join(log: Log, /, *, commit: bool, **options: Any) -> int:
     """Write clusters/NAME.yaml for a new member."""
-    from reconciler.member_edits import Joining, join_member
+    from reconciler.edits.member_edits import Joining, join_member
 
     return join_member(log, Joining(**options), commit=commit)
 
@@ -43,7 +43,7 @@ def join(log: Log, /, *, commit: bool, **options: Any) -> int:
 @click.pass_obj
 def unjoin(log: Log, name: str, *, drain: bool, disconnect: bool, commit: bool) -> int:
     """Take a member out of the source, once nothing is rendered for it."""
-    from reconciler.member_leaving import unjoin_member
+    from reconciler.edits.member_leaving import unjoin_member
 
     return unjoin_member(log, name, drain=drain, disconnect=disconnect, commit=commit)
 
@@ -56,7 +56,7 @@ def unjoin(log: Log, name: str, *, drain: bool, disconnect: bool, commit: bool) 
 @click.pass_obj
 def label(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commit: bool) -> int:
     """Set labels (key=value) and take them away (key-)."""
-    from reconciler.member_edits import label_member
+    from reconciler.edits.member_edits import label_member
 
     return label_member(log, name, words, overwrite=overwrite, commit=commit)
 
@@ -69,7 +69,7 @@ def label(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commi
 @click.pass_obj
 def taint(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commit: bool) -> int:
     """Set taints (key=value:NoSchedule) and take them away (key:NoSchedule-, key-)."""
-    from reconciler.member_edits import taint_member
+    from reconciler.edits.member_edits import taint_member
 
     return taint_member(log, name, words, overwrite=overwrite, commit=commit)
 
@@ -80,7 +80,7 @@ def taint(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commi
 @click.pass_obj
 def cordon(log: Log, name: str, *, commit: bool) -> int:
     """Let nothing new be placed in a member; what is there stays."""
-    from reconciler.member_edits import cordon_member
+    from reconciler.edits.member_edits import cordon_member
 
     return cordon_member(log, name, commit=commit)
 
@@ -91,6 +91,6 @@ def cordon(log: Log, name: str, *, commit: bool) -> int:
 @click.pass_obj
 def uncordon(log: Log, name: str, *, commit: bool) -> int:
     """Let things be placed in a member again."""
-    from reconciler.member_edits import uncordon_member
+    from reconciler.edits.member_edits import uncordon_member
 
     return uncordon_member(log, name, commit=commit)

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import click
 
-from reconciler.apply_options import split, with_access_options
+from reconciler.delivery.apply_options import split, with_access_options
 from reconciler.report import Log
 
 _OTHER_QUESTIONS = ("stat", "check", "watch", "head", "removals", "moves", "bootstrap")
@@ -46,7 +46,7 @@ def command(log: Log, /, **options: Any) -> int:
     access, options = split(options)
     if options.pop("live"):
         return _live(log, access, options)
-    from reconciler.differing import DiffOptions, diff_and_show, diff_watching
+    from reconciler.differences.differing import DiffOptions, diff_and_show, diff_watching
 
     is_watching = options.pop("watch")
     allowed = cast("tuple[str, ...]", options.pop("removals"))
@@ -56,7 +56,7 @@ def command(log: Log, /, **options: Any) -> int:
 
 
 def _live(log: Log, access: Mapping[str, Any], options: Mapping[str, Any]) -> int:
-    from reconciler.live_diff import show_live_difference
+    from reconciler.delivery.live_diff import show_live_difference
 
     if options["output"] == "markdown" or any(options[name] for name in _OTHER_QUESTIONS):
         raise click.UsageError(

@@ -15,6 +15,6 @@ def command(log: Log, offline: bool, output: str) -> int:
     Each line is a check that passed or failed, with what to do: git's version, clone depth, fetch refspecs, push
     rights, branch protection, the rendered branch and who wrote it.
     """
-    from reconciler.diagnosis import diagnose_and_show
+    from reconciler.checks.diagnosis import diagnose_and_show
 
     return diagnose_and_show(log, offline=offline, output=output)

@@ -25,7 +25,7 @@ def command(log: Log, /, **options: object) -> int:
     others; how replicas were divided, by which capacity; which overrides changed which fields; what keeps older bytes.
     KIND is what kubectl accepts: deploy, deployments, deployment.apps. No cluster is asked.
     """
-    from reconciler.inquiry import ExplainOptions, explain_and_show
+    from reconciler.explanation.inquiry import ExplainOptions, explain_and_show
 
     words = cast("tuple[str, ...]", options.pop("words"))
     return explain_and_show(log, ExplainOptions(words=words, **options))  # type: ignore[arg-type]  # click checked them

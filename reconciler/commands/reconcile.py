@@ -4,7 +4,7 @@ from typing import cast
 
 import click
 
-from reconciler.apply_options import split, with_delivery_options
+from reconciler.delivery.apply_options import split, with_delivery_options
 from reconciler.report import Log
 
 
@@ -39,8 +39,8 @@ def command(log: Log, /, **options: object) -> int:
     argosy.yaml allows, commits nothing and exits with 6; a source trailer 'Argosy-Allow-Removal: <cluster|*> <count>'
     or 'Argosy-Allow-Movement: <object|*> <count>', or the option of that name, lets it go on.
     """
-    from reconciler.quiet import answered_quietly
-    from reconciler.reconcile_options import ReconcileOptions
+    from reconciler.passes.quiet import answered_quietly
+    from reconciler.passes.reconcile_options import ReconcileOptions
     from reconciler.repository import open_repository
 
     delivery, options = split(options)
@@ -51,6 +51,6 @@ def command(log: Log, /, **options: object) -> int:
         answered = answered_quietly(log, repository, chosen)
         if answered is not None:
             return answered
-        from reconciler.reconciling import reconcile_and_show
+        from reconciler.passes.reconciling import reconcile_and_show
 
         return reconcile_and_show(log, repository, chosen)

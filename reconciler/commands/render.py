@@ -37,7 +37,7 @@ def command(log: Log, /, **options: object) -> int:
     clusters/<cluster>/... as Argo CD, Flux or kubectl can use it, and --commit moves the rendered branch of this
     repository. The previous rendered commit decides what stays where it is.
     """
-    from reconciler.rendering import RenderOptions, render_and_show, render_watching
+    from reconciler.passes.rendering import RenderOptions, render_and_show, render_watching
 
     is_watching = options.pop("watch")
     allowed = cast("tuple[str, ...]", options.pop("allowed"))

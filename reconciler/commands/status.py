@@ -23,6 +23,6 @@ def command(log: Log, /, subject: str, namespace: str, output: str, *, watch: bo
     Which source is rendered, what every cluster holds since when, and why something is not as it should be, down to
     the container or the warning that says so. Nothing is fetched without --watch, and no cluster is asked.
     """
-    from reconciler.status_views import StatusOptions, show_views
+    from reconciler.status.status_views import StatusOptions, show_views
 
     return show_views(log, StatusOptions(subject=subject, namespace=namespace, output=output, watch=watch))

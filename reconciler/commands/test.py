@@ -22,7 +22,7 @@ def command(log: Log, /, **options: object) -> int:
     clusters, replicas, fields, refusals. The source is rendered for each as if for the first time. What no test
     exercised is listed.
     """
-    from reconciler.trying import TrialOptions, run_tests_and_show
+    from reconciler.trials.trying import TrialOptions, run_tests_and_show
 
     paths = cast("tuple[str, ...]", options.pop("paths"))
     return run_tests_and_show(log, TrialOptions(paths=paths, **options))  # type: ignore[arg-type]  # click checked them

@@ -28,13 +28,13 @@ def command(log: Log, rev: str, output: str, *, watch: bool, strict: bool) -> in
     you may not want: policies that never win or win by name alone, selectors that select nothing, overrides that miss.
     Nothing is rendered and no cluster is asked.
     """
-    from reconciler.validation import ValidateOptions, validate_and_show
+    from reconciler.checks.validation import ValidateOptions, validate_and_show
 
     options = ValidateOptions(rev=rev, output=output, strict=strict)
     if not watch:
         return validate_and_show(log, options)
-    from reconciler.memory import Memory
-    from reconciler.watching import run_watching
+    from reconciler.passes.memory import Memory
+    from reconciler.passes.watching import run_watching
 
     if rev:
         raise click.UsageError("--watch checks the files as they stand: leave --rev out")

@@ -16,6 +16,6 @@ def command(log: Log, revision: str, number: int, output: str) -> int:
     REVISION is a rendered commit  [default: the tip of the rendered branch]. Each is made again from the source,
     the previous commit and the facts it names; any difference means that somebody else wrote it.
     """
-    from reconciler.verification import verify_and_show
+    from reconciler.checks.verification import verify_and_show
 
     return verify_and_show(log, revision=revision, number=number, output=output)

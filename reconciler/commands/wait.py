@@ -2,7 +2,7 @@
 
 import click
 
-from reconciler.apply_options import seconds
+from reconciler.delivery.apply_options import seconds
 from reconciler.report import Log
 
 
@@ -21,7 +21,7 @@ def command(log: Log, /, subject: str, namespace: str, wish: str, timeout: float
 
     The branches are fetched every two seconds; no cluster is asked. Something else must run the passes.
     """
-    from reconciler.waiting import WaitOptions, wait_and_say
+    from reconciler.status.waiting import WaitOptions, wait_and_say
 
     options = WaitOptions(subject=subject, namespace=namespace, wish=wish, timeout=timeout)
     return wait_and_say(log, options)

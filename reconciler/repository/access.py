@@ -171,7 +171,7 @@ class Repository:
 
         Nothing refers to them until ``update_refs`` does; an interruption between the two loses nothing.
         """
-        from reconciler.pack import write_pack
+        from reconciler.repository.pack import write_pack
 
         from .presence import present_objects
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from reconciler.packindex import MAGIC
+from reconciler.repository.packindex import MAGIC
 from render.gitobjects import hasher
 
 _IDS = len(MAGIC) + 256 * 4

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from reconciler.differing import DiffOptions, diff_and_show
-from reconciler.memory import Memory
-from reconciler.rendering import RenderOptions, render_and_show
+from reconciler.checks.validation import ValidateOptions, validate_and_show
+from reconciler.differences.differing import DiffOptions, diff_and_show
+from reconciler.passes.memory import Memory
+from reconciler.passes.rendering import RenderOptions, render_and_show
 from reconciler.report import QUIET, Log, LogFormat
-from reconciler.validation import ValidateOptions, validate_and_show
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy
 
 REGIONS = ("eu", "us", "ap", "sa", "af")

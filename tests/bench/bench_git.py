@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from reconciler.pack import write_pack
 from reconciler.repository import open_repository, read_ref_fast
+from reconciler.repository.pack import write_pack
 from render.gitobjects import BLOB_MODE, TREE_MODE, Spliced, SplicedIds, TreeEntry, encode_tree, object_id
 
 _TEMPLATES = 1000

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from reconciler.cache import Cache
-from reconciler.loading import Loaded, load_source
+from reconciler.repository.cache import Cache
+from reconciler.source.loading import Loaded, load_source
 from render.documents import emit
 from tests.sources import Content, Source, source_of
 

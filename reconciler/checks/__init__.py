@@ -1,0 +1,1 @@
+"""Checks of the source, the repository and rendered commits, and the reports they make."""

@@ -1,0 +1,164 @@
+"""What is probably a mistake in propagation policies, though Karmada accepts it: found by matching every template.
+
+A policy that holds nothing it selects, a tie that names decide, a selector that selects nothing, a namespaced policy
+aimed at kinds without namespaces, and templates whose policy depends on what was there before.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from overrides.lint import LineOf
+from overrides.lint.finding import counted, listed
+from overrides.lint.selectors import nearest_hint
+from reconciler.passes.claims import policy_index
+from reconciler.passes.facts import Facts
+from reconciler.source.desired import Desired
+from reconciler.source.scope import Scopes
+from render.binding import Binding
+from render.errors import Problem
+from render.fleet import Claims
+from render.matching import Match, MatchOptions
+from render.matching_order import Candidate
+from render.model import ObjectRef, Template, group_of
+from render.policy import PropagationPolicy
+from render.selection import implicit_priority
+from render.selectors import ResourceSelector
+
+SHADOWED, TIED, UNMATCHED = "ShadowedPolicy", "PolicyTie", "UnmatchedSelector"
+CLUSTER_SCOPED, CLAIMS_DIFFER = "ClusterScopedKind", "ClaimsDiffer"
+
+Bindings = Mapping[ObjectRef, Binding]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyFinding:
+    """A warning about a field of a propagation policy; ``rule`` names what was looked for."""
+
+    policy: PropagationPolicy
+    rule: str
+    message: str
+    field: str = ""
+    hint: str = ""
+
+
+def policy_warnings(
+    desired: Desired, *, facts: Facts, previous: Bindings, line_of: LineOf | None = None
+) -> tuple[Problem, ...]:
+    """Return the warnings about propagation policies, sorted; ``previous`` are the bindings rendered before."""
+    index = policy_index(desired)
+    matches = {each.ref: index.match(each) for each in desired.templates}
+    scopes = Scopes.of((template.manifest for template in desired.templates), facts, desired.fleet)
+    shadowed = tuple(_shadowed(matches))
+    findings = [
+        *shadowed,
+        *_tied(matches, {str(each.policy) for each in shadowed}),
+        *_unmatched(desired, scopes),
+        *(_claims_differ(desired, matches, previous) if desired.fleet.claims is Claims.PURE else ()),
+    ]
+    return tuple(sorted({_problem(each, line_of) for each in findings}))
+
+
+def _problem(finding: PolicyFinding, line_of: LineOf | None) -> Problem:
+    policy = finding.policy
+    line = line_of(policy.path, policy.document, finding.field) if line_of else 0
+    return Problem(policy.path, line, finding.field, finding.message, finding.hint, finding.rule)
+
+
+def _shadowed(matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
+    """Yield the policies that select objects and hold none, because others win every time."""
+    lost: dict[str, list[tuple[ObjectRef, Candidate, Candidate]]] = {}
+    winners = set()
+    for ref, match in matches.items():
+        if match.considered:
+            first, *others = match.considered
+            winners.add(str(first.policy))
+            for each in others:
+                lost.setdefault(str(each.policy), []).append((ref, each, first))
+    for name, losses in lost.items():
+        if name in winners:
+            continue
+        _, loser, _ = losses[0]
+        holders = listed(sorted({str(first.policy) for _, _, first in losses}))
+        objects = counted(len(losses), "object")
+        yield PolicyFinding(
+            policy=loser.policy,
+            rule=SHADOWED,
+            field="spec.resourceSelectors",
+            message=f"it holds nothing: it selects {objects}, all of which go to {holders}",
+            hint=f"for {losses[0][0]}, {loser.why_lost}",
+        )
+
+
+def _tied(matches: Mapping[ObjectRef, Match], shadowed: Collection[str]) -> Iterator[PolicyFinding]:
+    """Yield the pairs of policies between which only names decide; of what is shadowed that is said already."""
+    ties: dict[tuple[str, str], list[tuple[ObjectRef, PropagationPolicy]]] = {}
+    for ref, match in matches.items():
+        if len(match.considered) > 1:
+            first, second = match.considered[:2]
+            if _weight(first) == _weight(second) and str(second.policy) not in shadowed:
+                ties.setdefault((str(first.policy), str(second.policy)), []).append((ref, second.policy))
+    for (winner, _), found in ties.items():
+        objects = listed([str(ref) for ref, _ in found])
+        yield PolicyFinding(
+            policy=found[0][1],
+            rule=TIED,
+            field="spec.priority",
+            message=f"only its name makes it lose {objects} to {winner}",
+            hint="give one of them a higher priority",
+        )
+
+
+def _weight(candidate: Candidate) -> tuple[bool, int, int]:
+    return candidate.policy.is_namespaced, candidate.policy.priority, candidate.implicit_priority
+
+
+def _unmatched(desired: Desired, scopes: Scopes) -> Iterator[PolicyFinding]:
+    """Yield the selectors that select nothing; a namespaced policy can never select what has no namespace."""
+    by_kind: dict[tuple[str, str], list[Template]] = {}
+    for template in desired.templates:
+        by_kind.setdefault((template.api_version, template.ref.kind), []).append(template)
+    for policy in desired.policies:
+        for number, selector in enumerate(policy.resource_selectors):
+            of_kind = _in_scope(policy, by_kind.get((selector.api_version, selector.kind), ()))
+            if any(implicit_priority(selector, template) for template in of_kind):
+                continue
+            field = f"spec.resourceSelectors[{number}]"
+            if policy.is_namespaced and scopes.is_namespaced(group_of(selector.api_version), selector.kind) is False:
+                yield _aimed_too_high(policy, selector, field)
+                continue
+            hint = nearest_hint(selector, _in_scope(policy, desired.templates))
+            yield PolicyFinding(policy=policy, rule=UNMATCHED, field=field, message="selects no template", hint=hint)
+
+
+def _in_scope(policy: PropagationPolicy, templates: Iterable[Template]) -> list[Template]:
+    return [each for each in templates if policy.namespace in {"", each.ref.namespace}]
+
+
+def _aimed_too_high(policy: PropagationPolicy, selector: ResourceSelector, field: str) -> PolicyFinding:
+    return PolicyFinding(
+        policy=policy,
+        rule=CLUSTER_SCOPED,
+        field=f"{field}.kind",
+        message=f"{selector.kind} lives in no namespace, and a PropagationPolicy selects in its own alone",
+        hint="select it with a ClusterPropagationPolicy",
+    )
+
+
+def _claims_differ(desired: Desired, matches: Mapping[ObjectRef, Match], previous: Bindings) -> Iterator[PolicyFinding]:
+    """Yield the policies that take objects over which Karmada would leave where they are."""
+    index, options = policy_index(desired), MatchOptions(claims=Claims.STICKY)
+    taken: dict[tuple[str, str], list[tuple[ObjectRef, PropagationPolicy]]] = {}
+    for template in desired.templates:
+        claim = previous[template.ref].policy if template.ref in previous else ""
+        pure = matches[template.ref].policy
+        sticky = index.match(template, claim=claim, options=options).policy if claim else pure
+        if pure is not None and sticky is not None and pure is not sticky:
+            taken.setdefault((str(pure), str(sticky)), []).append((template.ref, pure))
+    for (_, holder), found in taken.items():
+        objects = listed([str(ref) for ref, _ in found])
+        yield PolicyFinding(
+            policy=found[0][1],
+            rule=CLAIMS_DIFFER,
+            message=f"it takes {objects} over from {holder}, where Karmada would leave what is claimed",
+            hint="if that is not meant, set claims: Sticky in argosy.yaml",
+        )

@@ -1,0 +1,64 @@
+"""Everything worth a warning in a source that loads: what loading says, policies that lose, overrides that miss."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from overrides.lint import lint_overrides
+from reconciler.passes.facts import Facts
+from reconciler.passes.memory import Memory
+from reconciler.passes.publication import publication_of
+from reconciler.passes.reading import read_facts, read_loaded
+from reconciler.repository import Repository
+from reconciler.source.desired import Desired
+from reconciler.source.loading import Loaded
+from render.binding import Binding
+from render.errors import GitError, Problem
+from render.model import ObjectRef
+
+from .lint_policies import policy_warnings
+
+OVERRIDE = "Override"
+NO_FACTS: Facts = {}
+NO_BINDINGS: Mapping[ObjectRef, Binding] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """What there is to say about a source; ``desired`` is None where it cannot be used."""
+
+    commit: str
+    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+    desired: Desired | None
+
+
+def validation_of(repository: Repository, commit: str, memory: Memory | None = None) -> Validation:
+    """Check the source of a commit ("": the work tree). A source with problems is not looked at any further."""
+    memory = memory or Memory()
+    loaded = read_loaded(repository, commit, memory.parsed)
+    if loaded.problems:
+        warnings = loaded.desired.warnings
+        return Validation(commit=commit, problems=loaded.problems, warnings=warnings, desired=None)
+    warnings = tuple(sorted((*loaded.desired.warnings, *_lint(repository, loaded, memory))))
+    return Validation(commit=commit, problems=(), warnings=warnings, desired=loaded.desired)
+
+
+def _lint(repository: Repository, loaded: Loaded, memory: Memory) -> tuple[Problem, ...]:
+    desired, line_of = loaded.desired, loaded.lines.line_of if loaded.lines else None
+    bindings, facts = _past(repository, desired, memory)
+    overrides = lint_overrides(desired.override_policies, desired.templates, desired.clusters, line_of=line_of)
+    return (
+        *policy_warnings(desired, facts=facts, previous=bindings, line_of=line_of),
+        *(replace(each, kind=each.kind or OVERRIDE) for each in overrides),
+    )
+
+
+def _past(repository: Repository, desired: Desired, memory: Memory) -> tuple[Mapping[ObjectRef, Binding], Facts]:
+    """Return the bindings and facts of the last rendered commit, as far as this clone has them."""
+    try:
+        tip = publication_of(repository, desired.fleet).known_tip(desired.fleet.rendered_branch)
+        if tip is None:
+            return NO_BINDINGS, NO_FACTS
+        return memory.previous(repository, tip).bindings, read_facts(repository, tip)
+    except GitError:
+        return NO_BINDINGS, NO_FACTS

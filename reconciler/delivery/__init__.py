@@ -1,0 +1,1 @@
+"""Plans carried out: clusters observed, applied to and pruned, each by itself."""

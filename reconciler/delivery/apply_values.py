@@ -1,0 +1,98 @@
+"""The values of applying: how to go about it, what came of each object, and of a cluster as a whole."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from reconciler.members.exchange import Failure
+from reconciler.plans.inventory import HeldObject, Outcome
+from reconciler.plans.plan_values import Action, FieldChange, PlannedObject
+from render.model import Manifest, ObjectRef
+
+FAILED_ACTIONS = frozenset({Action.FAILED, Action.CONFLICT, Action.BLOCKED})
+"""What counts as an apply error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came of one object.
+
+    ``live`` is the object as the server answered, where it did. ``settled`` is the digest of an object the server keeps
+    in a form of its own (empty: it took it as it was). ``warnings`` are the server's.
+    """
+
+    ref: ObjectRef
+    action: Action
+    reason: str = ""
+    message: str = ""
+    hint: str = ""
+    changes: tuple[FieldChange, ...] = ()
+    yielded: tuple[FieldChange, ...] = ()
+    foreign: tuple[FieldChange, ...] = ()
+    warnings: tuple[str, ...] = ()
+    settled: str = ""
+    live: Manifest | None = field(default=None, repr=False)
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the object is not as it should be, for a reason."""
+        return self.action in FAILED_ACTIONS
+
+    def __str__(self) -> str:
+        text = f"{self.ref}: {self.action}" + (f" ({self.reason})" if self.reason else "")
+        text = f"{text}: {self.message}" if self.message else text
+        return f"{text}\n  hint: {self.hint}" if self.hint else text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What came of a cluster.
+
+    ``failure``: why it ended early. ``hold``: why nothing was pruned. ``left``: what stays though nothing wants it, and
+    must be remembered.
+    """
+
+    cluster: str
+    commit: str = ""
+    results: tuple[Result, ...] = ()
+    failure: Failure | None = None
+    hold: str = ""
+    outcome: Outcome = Outcome.INTERRUPTED
+    left: tuple[HeldObject, ...] = ()
+
+    def count(self, action: Action) -> int:
+        """Return how many objects something was done with."""
+        return sum(1 for result in self.results if result.action is action)
+
+
+def _nothing(_result: Result) -> None:
+    return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyOptions:
+    """How to apply. ``dry_run``: ask the server what it would do. ``rehearse``: do that first, and stop at a refusal.
+
+    ``holder`` names this pass where it takes a lease. ``report`` is told each result as it comes. ``settle_seconds``:
+    how long to wait for CRDs, recreated objects and finalizing ones.
+    """
+
+    dry_run: bool = False
+    rehearse: bool = False
+    holder: str = "argosy"
+    version: str = "0"
+    settle_seconds: float = 30.0
+    report: Callable[[Result], None] = _nothing
+
+
+def result_of(planned: PlannedObject) -> Result:
+    """Return the result of an object that nothing was sent for."""
+    return Result(
+        ref=planned.ref,
+        action=planned.action,
+        reason=planned.reason,
+        message=planned.message,
+        hint=planned.hint,
+        changes=planned.changes,
+        yielded=planned.yielded,
+        foreign=planned.foreign,
+    )

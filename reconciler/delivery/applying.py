@@ -1,0 +1,223 @@
+"""Applying a rendered commit to the fleet: what both ``argosy apply`` and ``argosy reconcile`` do.
+
+1. find which members this run is for, and what each may hold (its inventory on the status branch);
+2. ask members never seen before who they are, and record every attempt in one status commit - before any write;
+3. observe, plan and apply each cluster by itself, in parallel;
+4. record in one more status commit what every cluster holds now.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+from reconciler.members.exchange import Failure
+from reconciler.passes.publication import Publication
+from reconciler.passes.trailers import engine_version
+from reconciler.plans.inventory import Inventory
+from reconciler.plans.plan_values import Plan, PlanOptions
+from reconciler.removal_words import RemovalWords
+from reconciler.status.status_branch import (
+    Files,
+    StatusBranch,
+    attempts,
+    inventory_file,
+    inventory_path,
+    merged_files,
+    read_inventories,
+)
+from render.cluster import Cluster
+from render.errors import ClusterError
+from render.fleet import Fleet
+from render.selection import matches
+from render.selectors import LabelSelector
+
+from .apply_values import ApplyOptions, Result
+from .closer_look import look_closer
+from .cluster_contents import RenderedCommits
+from .fleet_apply import ClusterJob, ClusterReport, FleetOptions, OpenClient, apply_fleet, in_shard
+from .observe import read_uid
+
+_PREFLIGHT_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """What a run of applying is for.
+
+    ``clusters`` and ``selector`` narrow the members, ``shard`` is (index, count) from 1. ``allowed`` maps a cluster (or
+    ``*``) to how many objects may be removed; ``confirmed`` names objects that may be pruned, as ``Kind/name``.
+    ``dry_run`` asks the servers only; ``is_observing`` asks nothing but what is there.
+    """
+
+    clusters: tuple[str, ...] = ()
+    selector: LabelSelector | None = None
+    shard: tuple[int, int] = (1, 1)
+    max_parallel: int = 32
+    timeout: float = 300.0
+    dry_run: bool = False
+    is_observing: bool = False
+    rehearse: bool = False
+    allow_older: bool = False
+    allowed: Mapping[str, int] = field(default_factory=dict)
+    confirmed: tuple[str, ...] = ()
+    plan: PlanOptions = field(default_factory=PlanOptions)
+
+    @property
+    def writes(self) -> bool:
+        """Whether anything may be written, in clusters or to the status branch."""
+        return not (self.dry_run or self.is_observing)
+
+
+OutcomeFiles = Callable[[Sequence[ClusterReport], str | None], Files]
+"""From the reports of a pass and the status branch's tip to what to write there beside inventories."""
+
+
+def _nothing_more(_reports: Sequence[ClusterReport], _tip: str | None) -> Files:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleetwide:
+    """Where a fleet's branches are and who its members are. ``record``: what a pass writes down in the end."""
+
+    publication: Publication
+    fleet: Fleet
+    members: tuple[Cluster, ...]
+    record: OutcomeFiles = _nothing_more
+
+    @property
+    def status(self) -> StatusBranch:
+        """The fleet's status branch."""
+        return StatusBranch(publication=self.publication, branch=self.fleet.status_branch)
+
+
+def chosen_members(members: Iterable[Cluster], delivery: Delivery) -> tuple[Cluster, ...]:
+    """Return the members a run is for; those that pull for themselves are left to their agents.
+
+    ClusterError names clusters that were asked for and are no members.
+    """
+    by_name = {cluster.name: cluster for cluster in members}
+    if unknown := [name for name in delivery.clusters if name not in by_name]:
+        raise ClusterError(f"no member is called {', '.join(map(repr, unknown))}", hint="argosy status -o name")
+    return tuple(
+        cluster
+        for name, cluster in sorted(by_name.items())
+        if (not delivery.clusters or name in delivery.clusters)
+        and (delivery.selector is None or matches(delivery.selector, cluster.labels))
+        and cluster.sync_mode != "Pull"
+        and in_shard(name, *delivery.shard)
+    )
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of applying a commit: the jobs it makes and the records it keeps."""
+
+    fleetwide: Fleetwide
+    commit: str
+    delivery: Delivery
+    open_client: OpenClient
+    report: Callable[[ClusterReport], None]
+    tell: Callable[[str, Result], None] = lambda _cluster, _result: None
+
+    def reports(self) -> tuple[ClusterReport, ...]:
+        """Apply the commit to every chosen member and return what came of each, by name."""
+        members = [cluster.name for cluster in chosen_members(self.fleetwide.members, self.delivery)]
+        status = self.fleetwide.status
+        inventories: Mapping[str, Inventory] = read_inventories(status, status.tip())
+        if self.delivery.writes:
+            inventories = self._announced(members, inventories)
+        repository = self.fleetwide.publication.repository
+        commits, words = RenderedCommits(repository), RemovalWords(repository, self.commit)
+        jobs = [self._job(inventories.get(name, Inventory(cluster=name)), commits, words) for name in members]
+        found = []
+        for report in apply_fleet(jobs, self.open_client, self._options()):
+            self.report(report)
+            found.append(report)
+        reports = tuple(sorted(found, key=lambda report: report.cluster))
+        if self.delivery.writes:
+            status.commit(self._outcomes(reports), f"Apply {self.commit[:12]}", time=self._now())
+        return reports
+
+    def _announced(self, members: Iterable[str], inventories: Mapping[str, Inventory]) -> Mapping[str, Inventory]:
+        """Record in one commit what is about to be attempted where; members that do not answer are left out."""
+        unseen = [name for name in members if not inventories.get(name, Inventory(cluster=name)).uid]
+        uids = {name: inventories[name].uid for name in members if name not in unseen}
+        uids |= self._asked_uids(unseen)
+        status = self.fleetwide.status
+        status.commit(attempts(status, self.commit, uids), f"Attempt {self.commit[:12]}", time=self._now())
+        return read_inventories(status, status.tip())
+
+    def _asked_uids(self, names: list[str]) -> dict[str, str]:
+        if not names:
+            return {}
+
+        def asked(name: str) -> str | Failure:
+            client = self.open_client(name, time.monotonic() + _PREFLIGHT_SECONDS)
+            return client if isinstance(client, Failure) else read_uid(client)
+
+        with ThreadPoolExecutor(max_workers=min(len(names), self.delivery.max_parallel)) as pool:
+            answers = dict(zip(names, pool.map(asked, names), strict=True))
+        return {name: answer for name, answer in answers.items() if isinstance(answer, str)}
+
+    def _job(self, inventory: Inventory, commits: RenderedCommits, words: RemovalWords) -> ClusterJob:
+        name, repository = inventory.cluster, self.fleetwide.publication.repository
+        is_older = bool(
+            inventory.converged
+            and inventory.converged != self.commit
+            and repository.is_ancestor(self.commit, inventory.converged)
+        )
+        said = words.allowed(name, inventory.converged)
+        allowed = max(-1 if said is None else said, *(self.delivery.allowed.get(key, -1) for key in (name, "*")))
+        options = replace(
+            self.delivery.plan,
+            is_older=is_older,
+            allow_older=self.delivery.allow_older,
+            guard=self.fleetwide.fleet.removal_guard,
+            allowed_removals=allowed if allowed >= 0 else None,
+        )
+        whole = inventory.holding(commits.held(name, inventory.commits))
+        named = {ref for ref in whole.held if f"{ref.kind}/{ref.name}" in self.delivery.confirmed}
+        options = replace(options, confirmed=frozenset(named))
+        return ClusterJob(desired=commits.desired(name, self.commit), inventory=whole, options=options)
+
+    def _options(self) -> FleetOptions:
+        return FleetOptions(
+            max_parallel=self.delivery.max_parallel,
+            timeout=self.delivery.timeout,
+            is_observing=self.delivery.is_observing,
+            apply=ApplyOptions(
+                dry_run=self.delivery.dry_run,
+                rehearse=self.delivery.rehearse,
+                holder=f"argosy-{random.randrange(16**8):08x}",  # noqa: S311 - a name, not a secret
+                version=engine_version(),
+            ),
+            before_writing=self._must_be_announced,
+            look_closer=look_closer,
+        )
+
+    def _must_be_announced(self, plan: Plan) -> None:
+        """Record an attempt that was not announced: its cluster only answered after the others were asked."""
+        status = self.fleetwide.status
+        made = attempts(status, self.commit, {plan.cluster: plan.uid})
+        status.commit(made, f"Attempt {self.commit[:12]}", time=self._now())
+
+    def _outcomes(self, reports: Sequence[ClusterReport]) -> Callable[[str | None], Files]:
+        def made(tip: str | None) -> Files:
+            known = read_inventories(self.fleetwide.status, tip)
+            files: dict[str, bytes | None] = {}
+            for report in reports:
+                before = known.get(report.cluster)
+                if report.applied is None or before is None:
+                    continue
+                after = before.after(self.commit, report.applied.outcome, report.applied.left)
+                if after != before:
+                    files[inventory_path(report.cluster)] = inventory_file(after)
+            return merged_files([self.fleetwide.record(reports, tip), files])
+
+        return made
+
+    def _now(self) -> int:
+        return int(time.time())

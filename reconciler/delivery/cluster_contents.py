@@ -1,0 +1,84 @@
+"""What a rendered commit asks of every cluster: its objects, and their bindings' say in conflicts and leaving."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from reconciler.passes.outcomes import RENDERED
+from reconciler.passes.previous import Previous
+from reconciler.passes.reading import read_previous
+from reconciler.passes.workobjects import conflict_resolution, is_suspended
+from reconciler.plans.inventory import HeldObject
+from reconciler.plans.plan import held_object
+from reconciler.plans.plan_values import ClusterDesired, DesiredObject
+from reconciler.repository import Repository
+from render.binding import Binding
+from render.documents import parse_documents
+from render.model import Manifest, ObjectRef
+from render.policy import ConflictResolution
+
+
+@dataclass(slots=True)
+class RenderedCommits:
+    """Rendered commits as clusters must hold them; every commit, folder and manifest is read once."""
+
+    repository: Repository
+    _commits: dict[str, Previous] = field(default_factory=dict)
+    _manifests: dict[bytes, Manifest] = field(default_factory=dict)
+    _objects: dict[tuple[str, bytes], tuple[DesiredObject, ...]] = field(default_factory=dict)
+
+    def commit(self, commit: str) -> Previous:
+        """Return a rendered commit."""
+        if commit not in self._commits:
+            self._commits[commit] = read_previous(self.repository, commit)
+        return self._commits[commit]
+
+    def desired(self, cluster: str, commit: str) -> ClusterDesired:
+        """Return everything a cluster must hold at a commit."""
+        rendered = self.commit(commit)
+        failing = any(_keeps_older(binding, cluster) for binding in rendered.bindings.values())
+        return ClusterDesired(
+            cluster=cluster, commit=commit, objects=self._of(cluster, commit), is_complete=not failing
+        )
+
+    def held(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
+        """Return the objects that any of the commits asks of a cluster, the newest commit's word counting."""
+        found: dict[ObjectRef, HeldObject] = {}
+        for commit in commits:
+            bindings = self.commit(commit).bindings
+            for item in self._of(cluster, commit):
+                binding = bindings.get(item.ref)
+                preserve = binding is not None and binding.preserve_resources_on_deletion
+                found[item.ref] = held_object(item, preserve=preserve)
+        return tuple(found[ref] for ref in sorted(found))
+
+    def _of(self, cluster: str, commit: str) -> tuple[DesiredObject, ...]:
+        rendered = self.commit(commit)
+        tree_id = rendered.tree.clusters.get(cluster)
+        if tree_id is None:
+            return ()
+        files = list(rendered.tree.files(tree_id))
+        self._load(blob_id for _, blob_id in files)
+        manifests = [self._manifests[blob_id] for _, blob_id in files]
+        return tuple(_desired_object(manifest, cluster, rendered.bindings) for manifest in manifests)
+
+    def _load(self, blob_ids: Iterable[bytes]) -> None:
+        missing = {blob_id for blob_id in blob_ids if blob_id not in self._manifests}
+        for blob_id, content in self.repository.read_blobs(missing).items() if missing else ():
+            self._manifests[blob_id] = parse_documents(content)[0].value
+
+
+def _keeps_older(binding: Binding, cluster: str) -> bool:
+    """Whether a binding could not be built where it may mean this cluster."""
+    failed = any(condition.type == RENDERED and condition.status == "False" for condition in binding.conditions)
+    return failed and any(target.name == cluster for target in binding.targets)
+
+
+def _desired_object(manifest: Manifest, cluster: str, bindings: Mapping[ObjectRef, Binding]) -> DesiredObject:
+    ref = ObjectRef.of(manifest)
+    binding = bindings.get(ref)
+    if binding is None:
+        return DesiredObject(ref=ref, manifest=manifest)
+    word = conflict_resolution(manifest, binding)
+    resolution = ConflictResolution.OVERWRITE if word == "overwrite" else ConflictResolution.ABORT
+    suspended = is_suspended(binding, cluster)
+    return DesiredObject(ref=ref, manifest=manifest, conflict_resolution=resolution, is_suspended=suspended)

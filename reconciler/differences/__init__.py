@@ -1,0 +1,1 @@
+"""What a change of the source would do, before it happens."""

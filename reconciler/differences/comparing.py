@@ -1,0 +1,138 @@
+"""Two revisions rendered from the same past, and what separates them."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from reconciler.passes.facts import Facts
+from reconciler.passes.frontpage import replicas_by_cluster
+from reconciler.passes.memory import Memory
+from reconciler.passes.one_pass import Outcome, run_pass
+from reconciler.passes.presentation import problems_of
+from reconciler.passes.previous import Previous
+from reconciler.passes.publication import publication_of
+from reconciler.passes.reading import Source, read_facts
+from reconciler.report import Log
+from reconciler.repository import Repository
+from render.errors import InputError
+from render.gitobjects import Blob, TreeEntry, parse_tree
+from render.layout import object_path
+from render.model import ObjectRef
+
+from .difference import Difference, Misfit, cluster_totals, movements_between, takeovers_between
+from .difference_objects import FileChange, Texts, changed_files, object_changes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revisions:
+    """What to compare: two commits, "" for the work tree; ``bootstrap``: without a previous rendered commit."""
+
+    base: str
+    head: str
+    bootstrap: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Both sides of a diff as they were rendered."""
+
+    base: Outcome
+    head: Outcome
+
+
+def compared(repository: Repository, revisions: Revisions, memory: Memory, log: Log) -> Comparison:
+    """Render two revisions from the same previous commit and facts."""
+    with log.timed("read source"):
+        source = _source(repository, revisions.head, memory)
+    fleet = source.desired.fleet
+    publication = publication_of(repository, fleet)
+    with log.timed("read previous"):
+        tip = None if revisions.bootstrap else publication.known_tip(fleet.rendered_branch)
+        previous = memory.previous(repository, tip) if tip else None
+        facts_at = repository.tip(publication.ref(fleet.status_branch))
+        facts = read_facts(repository, facts_at)
+    key = (revisions.base, tip or "", facts_at or "")
+    base = memory.outcome(key)
+    if base is None:
+        base = run_pass(repository, _source(repository, revisions.base, memory), previous, facts, log)
+        memory.remember(key, base)
+    return Comparison(base=base, head=_rendered(base, source, previous, facts, log))
+
+
+def _source(repository: Repository, commit: str, memory: Memory) -> Source:
+    try:
+        return memory.source(repository, commit)
+    except InputError as error:
+        count, where = len(error.problems), f"commit {commit[:12]}" if commit else "the work tree"
+        summary = f"{count} problem{'' if count == 1 else 's'} in {where}; nothing was compared"
+        raise InputError(error.problems, summary=summary, warnings=error.warnings) from error
+
+
+def _rendered(base: Outcome, source: Source, previous: Previous | None, facts: Facts, log: Log) -> Outcome:
+    """Render the other side, unless it says the same."""
+    if source.desired == base.source.desired:
+        return replace(base, source=source)
+    return run_pass(base.repository, source, previous, facts, log)
+
+
+def difference_of(comparison: Comparison) -> Difference:
+    """Return what separates two sides."""
+    base, head = comparison.base, comparison.head
+    before = {binding.ref: binding for binding in base.rendered.built.bindings}
+    after = {binding.ref: binding for binding in head.rendered.built.bindings}
+    templates = {template.ref for template in base.source.desired.templates}
+    shared = {template.ref for template in head.source.desired.templates} & templates
+    files = changed_files(base.rendered.tree.clusters, head.rendered.tree.clusters, tree_reader(comparison))
+    objects = object_changes(files, _ref_by_path(comparison), Texts(_blobs(comparison, files)))
+    movements = movements_between(before, after)
+    replicas = replicas_by_cluster(before.values())
+    names = [{cluster.name for cluster in side.source.desired.clusters} for side in (base, head)]
+    misfits = [frozenset(_misfits(side)) for side in (base, head)]
+    return Difference(
+        base=base.source.commit,
+        head=head.source.commit,
+        previous=head.previous.commit if head.previous else "",
+        joined=tuple(sorted(names[1] - names[0])),
+        left=tuple(sorted(names[0] - names[1])),
+        clusters=cluster_totals(objects, movements, replicas),
+        objects=objects,
+        takeovers=takeovers_between(before, after, shared),
+        movements=movements,
+        misfits=tuple(sorted(misfits[1] - misfits[0])),
+        mended=tuple(sorted(misfits[0] - misfits[1])),
+        replicas=sum(replicas.values()),
+        members=len(names[1]),
+    )
+
+
+def _misfits(outcome: Outcome) -> Iterable[Misfit]:
+    for trouble in problems_of(outcome):
+        yield Misfit(ref=trouble.ref, reason=trouble.reason, message=trouble.message, clusters=trouble.clusters)
+
+
+def _ref_by_path(comparison: Comparison) -> Mapping[str, ObjectRef]:
+    refs: set[ObjectRef] = set()
+    for outcome in (comparison.base, comparison.head):
+        rendered = outcome.rendered
+        refs.update(binding.ref for binding in rendered.built.bindings)
+        refs.update(template.ref for template, _ in rendered.namespaces)
+    return {"/".join(object_path(ref)): ref for ref in refs}
+
+
+def tree_reader(comparison: Comparison) -> Callable[[bytes], Iterable[TreeEntry]]:
+    """Return what reads a tree of either side, or one that both keep from the previous commit."""
+    made = comparison.base.rendered.tree.trees
+
+    def entries(tree_id: bytes) -> Iterable[TreeEntry]:
+        return parse_tree(made[tree_id]) if tree_id in made else comparison.head.entries(tree_id)
+
+    return entries
+
+
+def _blobs(comparison: Comparison, files: Iterable[FileChange]) -> Mapping[bytes, Blob]:
+    wanted = {blob_id for file in files if file.before and file.after for blob_id in (file.before, file.after)}
+    found: dict[bytes, Blob] = {}
+    for outcome in (comparison.base, comparison.head):
+        blobs = outcome.rendered.tree.blobs
+        found.update((blob_id, blobs[blob_id]) for blob_id in wanted if blob_id in blobs)
+    missing = wanted - found.keys()
+    return {**found, **comparison.base.repository.read_blobs(missing)} if missing else found

@@ -1,0 +1,1 @@
+"""Cluster files of the source, edited where they stand."""

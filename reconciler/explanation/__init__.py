@@ -1,0 +1,1 @@
+"""Why an object is where it is: decisions shown step by step."""

@@ -1,0 +1,157 @@
+"""What ``argosy explain`` does: find what is asked about, take the pass it was decided in, and say why."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from reconciler.kind_names import UnknownObjectError, found_object
+from reconciler.passes.one_pass import Outcome
+from reconciler.plain import as_json, plain_value
+from reconciler.report import VERBOSE, Log
+from reconciler.repository import CommitInfo, open_repository
+from render.model import ObjectRef
+from render.scheduling.explanation import Explanation
+from render.suggestions import nearest
+
+from .explaining import object_explanation
+from .explaining_capacity import Origin
+from .explaining_cluster import cluster_explanation
+from .explaining_fleet_sections import cluster_sections, policy_sections
+from .explaining_policy import policy_explanation
+from .explaining_sections import object_sections
+from .inquiry_subjects import found_policies, is_cluster_noun, is_policy_noun
+from .moments import Moment, moment_of
+from .sections import Section, as_markdown, as_text
+
+API_VERSION = "argosy.dev/v1alpha1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainOptions:
+    """The options of ``argosy explain``; ``seats`` tells divisions seat by seat."""
+
+    words: tuple[str, ...]
+    namespace: str = ""
+    rev: str = ""
+    worktree: bool = False
+    cluster: str = ""
+    output: str = "text"
+    seats: bool = False
+
+
+def explain_and_show(log: Log, options: ExplainOptions) -> int:
+    """Explain what the words name, and print it."""
+    if options.worktree and options.rev:
+        raise click.UsageError("--worktree goes without --rev")
+    noun, name = parsed_words(options.words)
+    options = replace(options, seats=options.seats or log.level >= VERBOSE)
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        moment = moment_of(repository, log, revision=options.rev, worktree=options.worktree)
+        try:
+            answer, sections = _answer(noun, name, moment, options)
+        except UnknownObjectError as error:
+            raise click.UsageError(str(error)) from error
+    if options.output == "json":
+        click.echo(as_json({"apiVersion": API_VERSION, **_origin(moment), **answer}), nl=False)
+    else:
+        write = as_markdown if options.output == "markdown" else as_text
+        click.echo(write(sections), nl=False)
+    return 0
+
+
+def parsed_words(words: tuple[str, ...]) -> tuple[str, str]:
+    """Read ``KIND/NAME`` or ``KIND NAME``."""
+    noun, slash, name = words[0].partition("/")
+    if len(words) == 1 and slash and noun and name:
+        return noun, name
+    if len(words) == 2 and not slash:
+        return words[0], words[1]
+    raise click.UsageError("say what to explain: KIND/NAME, cluster NAME or policy NAME")
+
+
+Answer = tuple[dict[str, Any], Iterable[Section]]
+"""An explanation as plain data and as sections."""
+
+
+def _answer(noun: str, name: str, moment: Moment, options: ExplainOptions) -> Answer:
+    if options.cluster:
+        _check_cluster(options.cluster, moment.outcome)
+    if is_cluster_noun(noun):
+        return _cluster_answer(name, moment.outcome)
+    if is_policy_noun(noun):
+        return _policy_answer(noun, name, moment.outcome, options.namespace)
+    return _object_answer(noun, name, moment, options)
+
+
+def _cluster_answer(name: str, outcome: Outcome) -> Answer:
+    if name in outcome.rendered.tree.disconnected:
+        sentence = "It left the source: nothing in it is read, written or pruned, and its folder stays as it was."
+        shown = Section(title=f"Cluster {name}", before=(sentence,))
+        return {"kind": "ClusterExplanation", "name": name, "disconnected": True}, [shown]
+    _check_cluster(name, outcome)
+    found = cluster_explanation(name, outcome.rendered)
+    return {"kind": "ClusterExplanation", **plain_value(found)}, cluster_sections(found)
+
+
+def _policy_answer(noun: str, name: str, outcome: Outcome, namespace: str) -> Answer:
+    desired = outcome.source.desired
+    policies = found_policies(noun, name, namespace, desired.policies)
+    found = [policy_explanation(policy, desired, outcome.rendered.built) for policy in policies]
+    sections = [each for policy in found for each in policy_sections(policy)]
+    return {"kind": "PolicyExplanation", "policies": [plain_value(each) for each in found]}, sections
+
+
+def _object_answer(noun: str, name: str, moment: Moment, options: ExplainOptions) -> Answer:
+    ref = _found_ref(noun, name, moment.outcome, options.namespace)
+    outcome = moment.outcome
+    found = object_explanation(ref, outcome.source.desired, outcome.previous, outcome.rendered)
+    decided = moment.decided(ref) if found.decision else None
+    if any(room.origin is Origin.OBSERVED for room in found.rooms):
+        found = replace(found, facts=recorded_at((decided or moment).facts))
+    if decided is not None:
+        past = decided.outcome
+        earlier = object_explanation(ref, past.source.desired, past.previous, past.rendered)
+        found = replace(
+            found,
+            decision=earlier.decision,
+            rooms=earlier.rooms,
+            decided_in=decided.commit,
+            decided_from=past.source.commit,
+        )
+    sections = object_sections(found, cluster=options.cluster, seats=options.seats)
+    seats = {"seats": seats_of(found.decision)} if options.seats and found.decision else {}
+    return {"kind": "ObjectExplanation", **plain_value(found), **seats}, sections
+
+
+def seats_of(decision: Explanation) -> list[list[Any]]:
+    """Return every division of a decision, replica by replica, as plain data."""
+    divisions = (division for attempt in decision.attempts for division in attempt.divisions)
+    return [[plain_value(seat) for seat in division.seats()] for division in divisions]
+
+
+def recorded_at(facts: CommitInfo | None) -> str:
+    """Say in which commit, and when, facts were recorded."""
+    if facts is None:
+        return ""
+    return f"commit {facts.id[:12]} of {datetime.fromtimestamp(facts.time, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _found_ref(noun: str, name: str, outcome: Outcome, namespace: str) -> ObjectRef:
+    along = (template for template, _ in outcome.rendered.namespaces)
+    templates = {template.ref: template for template in (*along, *outcome.source.desired.templates)}
+    return found_object(noun, name, namespace, templates.values())
+
+
+def _check_cluster(name: str, outcome: Outcome) -> None:
+    if name not in outcome.rendered.built.index.index_by_name:
+        near = nearest(name, outcome.rendered.built.index.names)
+        hint = f"; did you mean {near!r}?" if near else ""
+        raise UnknownObjectError(f"the source has no cluster called {name!r}{hint}")
+
+
+def _origin(moment: Moment) -> dict[str, Any]:
+    outcome = moment.outcome
+    return {"source": outcome.source.commit or None, "previous": outcome.previous.commit if outcome.previous else None}

@@ -1,0 +1,1 @@
+"""Member clusters: how they are reached, asked and listed."""

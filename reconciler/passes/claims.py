@@ -1,0 +1,127 @@
+"""Which policy holds which template: the bindings of a pass before they are scheduled.
+
+Every template of the source is matched anew (or keeps the policy that claimed it, with ``claims: Sticky``). A template
+that no policy holds any more keeps its last binding, *released*: nothing vanishes because a policy did.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from reconciler.source.desired import Desired
+from render.binding import Binding, Condition
+from render.documents import emit
+from render.fleet import Fleet, OnPolicyRemoval
+from render.interpreter import Interpreter, InterpreterError
+from render.interpreter.pruning import pruned
+from render.matching import Match, MatchOptions, NoPolicyReason, PolicyIndex
+from render.matching_binding import interpreted_workload, make_binding
+from render.matching_exclusions import exclusions_of
+from render.model import ObjectRef, Template
+
+SCHEDULED = "Scheduled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """The templates of a pass by what holds them.
+
+    ``bindings`` await scheduling. ``released`` keep every byte. ``failed`` could not be interpreted and keep what they
+    had. ``unmatched`` are held by nothing; dependencies may still bring them along. ``matches`` say why, for all.
+    """
+
+    bindings: tuple[Binding, ...]
+    released: tuple[Binding, ...]
+    failed: tuple[tuple[Template, InterpreterError], ...]
+    unmatched: tuple[Template, ...]
+    matches: Mapping[ObjectRef, Match]
+
+
+def policy_index(desired: Desired) -> PolicyIndex:
+    """Index the source's policies, with the overrides and priority classes they may wait for."""
+    return PolicyIndex(
+        desired.policies,
+        override_policies=frozenset((policy.namespace, policy.name) for policy in desired.override_policies),
+        priority_by_class=_priorities(desired.templates),
+    )
+
+
+def match_options(fleet: Fleet) -> MatchOptions:
+    """Return how a fleet's settings have templates matched.
+
+    Karmada's gate for preemption is off; here a policy that says ``preemption: Always`` means it.
+    """
+    return MatchOptions(
+        claims=fleet.claims,
+        allows_preemption=not fleet.is_karmada_compatible,
+        exclusions=exclusions_of(fleet),
+    )
+
+
+def _priorities(templates: Iterable[Template]) -> Mapping[str, int]:
+    return {
+        template.ref.name: template.manifest.get("value", 0)
+        for template in templates
+        if template.ref.kind == "PriorityClass" and template.ref.group == "scheduling.k8s.io"
+    }
+
+
+def claim_templates(desired: Desired, interpreter: Interpreter, previous: Mapping[ObjectRef, Binding]) -> Claims:
+    """Match every template and make its binding."""
+    policies, options = policy_index(desired), match_options(desired.fleet)
+    bindings, released, failed, unmatched = [], [], [], []
+    matches: dict[ObjectRef, Match] = {}
+    for template in desired.templates:
+        before = previous.get(template.ref)
+        match = policies.match(template, claim=before.policy if before else "", options=options)
+        matches[template.ref] = match
+        if match.policy is None:
+            kept = released_binding(before, match, desired.fleet) if before else None
+            if kept is None:
+                unmatched.append(template)
+            else:
+                released.append(kept)
+            continue
+        try:
+            workload = interpreted_workload(template, interpreter)
+        except InterpreterError as error:
+            failed.append((template, error))
+            continue
+        made = make_binding(template, match, workload, before, is_changed=_is_changed(template, match, before))
+        if made is not None:
+            digest = template_digest(template) if match.is_lazy else ""
+            bindings.append(replace(made, template_digest=digest) if digest else made)
+    return Claims(
+        bindings=tuple(bindings),
+        released=tuple(released),
+        failed=tuple(failed),
+        unmatched=tuple(unmatched),
+        matches=matches,
+    )
+
+
+def _is_changed(template: Template, match: Match, before: Binding | None) -> bool:
+    """Whether a template differs from the one its binding was made of; asked of lazy policies alone."""
+    return not match.is_lazy or before is None or before.template_digest != template_digest(template)
+
+
+def template_digest(template: Template) -> str:
+    """Return a short hash of what a user wrote in a template."""
+    return hashlib.sha256(emit(pruned(template.manifest))).hexdigest()[:16]
+
+
+def released_binding(before: Binding, match: Match, fleet: Fleet) -> Binding | None:
+    """Return the binding of a template that no policy holds any more, None when nothing held it or it must go."""
+    was_held = bool(before.policy) or any(
+        condition.type == SCHEDULED and condition.reason == NoPolicyReason.NO_POLICY for condition in before.conditions
+    )
+    if not was_held or fleet.on_policy_removal is OnPolicyRemoval.REMOVE:
+        return None
+    reason = match.reason or NoPolicyReason.NO_POLICY
+    message = match.message or "no policy selects it; its objects stay as they are"
+    return replace(
+        before,
+        policy="",
+        required_by=(),
+        conditions=(Condition(type=SCHEDULED, status="False", reason=reason, message=message),),
+    )

@@ -1,0 +1,128 @@
+"""The guards before a commit: what takes or moves too much is refused, unless the source or the caller allows it.
+
+Both guards look before either refuses, so that one run names everything there is to allow.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import click
+
+from reconciler.differences.comparing import Comparison, tree_reader
+from reconciler.repository import CommitInfo, Repository
+from render.binding import Binding
+from render.errors import GitError, GuardRefused
+from render.model import ObjectRef
+
+from .guard import Allowance, Removal, check_removals, removals
+from .movement import Breach, MovementAllowance, Placements, breaches, check_movements
+from .one_pass import Outcome
+from .trailers import ALLOW_MOVEMENT, ALLOW_REMOVAL
+
+_MOST_COMMITS = 1000
+_Allowance = TypeVar("_Allowance", Allowance, MovementAllowance)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed:
+    """What may leave clusters and what may move beyond the limits."""
+
+    removals: tuple[Allowance, ...] = ()
+    movements: tuple[MovementAllowance, ...] = ()
+
+    @classmethod
+    def parse(cls, removal_texts: Iterable[str], movement_texts: Iterable[str]) -> "Allowed":
+        """Read values of ``--allow-removal`` and ``--allow-movement``; a usage error names the one that is wrong."""
+        return cls(
+            removals=tuple(_option(text, Allowance.parse, "removal", "cluster") for text in removal_texts),
+            movements=tuple(_option(text, MovementAllowance.parse, "movement", "object") for text in movement_texts),
+        )
+
+    def __or__(self, other: "Allowed") -> "Allowed":
+        return Allowed(removals=self.removals + other.removals, movements=self.movements + other.movements)
+
+
+def _option(text: str, parse: Callable[[str], _Allowance], what: str, subject: str) -> _Allowance:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise click.UsageError(f"--allow-{what} {text!r}: write <{subject}>=<count>, or *=<count>") from error
+
+
+def check_guards(outcome: Outcome, allowed: Allowed) -> None:
+    """Refuse a pass that takes or moves too much."""
+    if outcome.previous is None:
+        return
+    allowed |= allowed_between(outcome.repository, outcome.previous.source, outcome.source.commit)
+    _check(outcome.removals, movement_breaches(outcome), allowed)
+
+
+def movement_breaches(outcome: Outcome) -> tuple[Breach, ...]:
+    """Return what a pass does to placed workloads beyond the limits."""
+    return _breaches(outcome.previous.bindings, outcome) if outcome.previous else ()
+
+
+def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
+    """Refuse a change of the source that would take or move too much."""
+    base, head = comparison.base, comparison.head
+    guard = head.source.desired.fleet.removal_guard
+    found = removals(base.rendered.tree.clusters, head.rendered.tree.clusters, tree_reader(comparison), guard)
+    allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
+    before = {binding.ref: binding for binding in base.rendered.built.bindings}
+    _check(found, _breaches(before, head), allowed)
+
+
+def _breaches(before: Mapping[ObjectRef, Binding], outcome: Outcome) -> tuple[Breach, ...]:
+    desired = outcome.source.desired
+    placements = Placements(
+        before=before,
+        after={binding.ref: binding for binding in outcome.rendered.built.bindings},
+        region_by_cluster={cluster.name: cluster.region for cluster in desired.clusters},
+    )
+    return breaches(placements, desired.fleet.movement_guard)
+
+
+def _check(removed: Iterable[Removal], broken: Iterable[Breach], allowed: Allowed) -> None:
+    refused = []
+    for check in (
+        partial(check_removals, removed, allowed.removals),
+        partial(check_movements, broken, allowed.movements),
+    ):
+        try:
+            check()
+        except GuardRefused as error:
+            refused.append(error)
+    if refused:
+        messages, hints = (error.message for error in refused), (error.hint for error in refused)
+        raise GuardRefused("\n".join(messages), hint="\n  hint: ".join(hints))
+
+
+def allowed_between(repository: Repository, old: str, new: str) -> Allowed:
+    """Return what the trailers of the commits after ``old`` up to ``new`` allow; a malformed one allows nothing."""
+    if not new:
+        return Allowed()
+    commits = _commits_between(repository, old, new)
+    return Allowed(
+        removals=tuple(_trailers(commits, ALLOW_REMOVAL, Allowance.parse)),
+        movements=tuple(_trailers(commits, ALLOW_MOVEMENT, MovementAllowance.parse)),
+    )
+
+
+def _commits_between(repository: Repository, old: str, new: str) -> tuple[CommitInfo, ...]:
+    """Return the commits of a change; where its beginning is not here (a rewound branch), its last commit alone."""
+    try:
+        repository.resolve(old)
+    except GitError:
+        return (repository.commit_info(new),)
+    return repository.commits_between(old, new, _MOST_COMMITS)
+
+
+def _trailers(commits: Iterable[CommitInfo], name: str, parse: Callable[[str], _Allowance]) -> Iterable[_Allowance]:
+    for commit in commits:
+        for text in commit.trailer(name):
+            try:
+                yield parse(text)
+            except ValueError:
+                continue

@@ -1,0 +1,173 @@
+"""One pass as values: from what the source, the facts and the previous commit say to the next rendered tree.
+
+1. claim: match every template with its policy, interpret it, make its binding;
+2. schedule: choose clusters and divide replicas, in one total order;
+3. follow: bring dependencies along;
+4. build: works per class of clusters, overrides applied;
+5. assemble: what could not change keeps its bytes; namespaces follow; bindings and the front page are written.
+
+Nothing here reads a file, a clock or a network, so the same three inputs give the same tree everywhere.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from overrides.engine import OverrideEngine
+from reconciler.source.desired import Desired
+from render.binding import Binding
+from render.bits import members
+from render.cluster_index import ClusterIndex
+from render.interpreter import Interpreter
+from render.layout import object_path
+from render.model import ObjectRef, TargetCluster, Template
+from render.scheduling.batch import Surroundings
+from render.tree import TreeStore
+from render.works import TargetGroups, Works, Workshop, render_works
+
+from .assembly import Assembly, Fleetwide, Tree, build_tree, cluster_folders, placed_variants, target_mask
+from .binding_files import BindingWriter
+from .claims import Claims, claim_templates
+from .dependencies import Following, following, with_dependencies
+from .facts import Facts, with_facts
+from .frontpage import ClusterCount, front_page, objects_by_index, replicas_by_cluster, scheduled_reason
+from .namespaces import namespaces_to_place
+from .outcomes import kept_binding, with_rendered_condition
+from .previous import Previous
+from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
+from .schedules import Schedule, apis_by_crd, schedule_bindings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """All that decides a rendered tree. ``previous`` None is a first run; ``reserves`` are the previous commit's."""
+
+    desired: Desired
+    facts: Facts
+    previous: Previous | None
+    source: str
+    reserves: Reserves = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """What a pass decided and built, before it is put together."""
+
+    index: ClusterIndex
+    workshop: Workshop
+    claims: Claims
+    schedule: Schedule
+    following: Following
+    works: Mapping[ObjectRef, Works]
+    bindings: tuple[Binding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """A pass' outcome: the tree, how every binding came to be, and the namespaces that go along."""
+
+    tree: Tree
+    built: Built
+    namespaces: tuple[tuple[Template, Works], ...]
+
+
+def render_pass(inputs: Inputs) -> Rendered:
+    """Compute the next rendered tree."""
+    return _assembled(inputs, _built(inputs))
+
+
+def _built(inputs: Inputs) -> Built:
+    desired, before = inputs.desired, inputs.previous.bindings if inputs.previous else {}
+    clusters = with_facts(desired.clusters, inputs.facts)
+    index = ClusterIndex(with_reserves(clusters, inputs.facts, inputs.reserves))
+    interpreter = Interpreter.of(each.manifest for each in (*desired.customizations, *desired.webhooks))
+    template_by_ref = {template.ref: template for template in desired.templates}
+    claims = claim_templates(desired, interpreter, before)
+    schedule = schedule_bindings(claims.bindings, index, desired.fleet, _surroundings(desired, claims, before))
+    follows = following(schedule.bindings, template_by_ref, interpreter)
+    bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
+    workshop = Workshop(
+        targets=TargetGroups(index.index_by_name, desired.fleet.tie_break),
+        interpreter=interpreter,
+        override=OverrideEngine(desired.override_policies, index.clusters).override,
+    )
+    unbuilt = {binding.ref for binding in claims.released}
+    works = {
+        binding.ref: render_works(template_by_ref[binding.ref], binding, workshop)
+        for binding in bindings
+        if binding.ref not in unbuilt
+    }
+    judged = [
+        with_rendered_condition(binding, works.get(binding.ref), index.names, before, inputs.source)
+        for binding in bindings
+    ]
+    kept = [
+        kept_binding(template.ref, error, before, inputs.source)
+        for template, error in claims.failed
+        if template.ref in before
+    ]
+    return Built(
+        index=index,
+        workshop=workshop,
+        claims=claims,
+        schedule=schedule,
+        following=follows,
+        works=works,
+        bindings=tuple(sorted((*judged, *kept), key=lambda binding: binding.ref)),
+    )
+
+
+def _surroundings(desired: Desired, claims: Claims, before: Mapping[ObjectRef, Binding]) -> Surroundings:
+    """Return what else has to do with the clusters: bindings that keep what they have, CRDs that go along."""
+    failed = [before[template.ref] for template, _ in claims.failed if template.ref in before]
+    return Surroundings(resting=(*claims.released, *failed), apis_by_crd=apis_by_crd(desired.templates))
+
+
+def _assembled(inputs: Inputs, built: Built) -> Rendered:
+    fleet = Fleetwide(index=built.index, previous=inputs.previous.tree if inputs.previous else None)
+    assembly, store, writer = Assembly(fleet=fleet), TreeStore(), BindingWriter()
+    for binding in built.bindings:
+        works = built.works.get(binding.ref)
+        assembly.place(binding.ref, placed_variants(binding, works, fleet), works.blobs if works else {})
+        assembly.add(("bindings", *object_path(binding.ref)), writer.file_of(binding))
+    namespaces = tuple(_placed_namespaces(inputs.desired, built, assembly))
+    for name, facts in inputs.facts.items():
+        assembly.add(("facts", f"{name}.yaml"), facts.file())
+    reserves = next_reserves(built.schedule.scheduler.state.capacity.reserved(), inputs.facts)
+    if reserves:
+        assembly.add((RESERVED_FILE,), reserves_file(reserves))
+    folders, disconnected = cluster_folders(assembly, store)
+    assembly.add(("README.md",), _front_page(assembly, built.bindings, disconnected))
+    tree = build_tree(assembly, folders, disconnected, store)
+    return Rendered(tree=tree, built=built, namespaces=namespaces)
+
+
+def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> Iterator[tuple[Template, Works]]:
+    """Send namespaces along to the clusters that need them and do not have them by a policy."""
+    by_policy = {
+        binding.ref: target_mask(binding, assembly.fleet)
+        for binding in built.bindings
+        if binding.ref.kind == "Namespace"
+    }
+    templates = [template for template in desired.templates if template.ref.group_kind == "Namespace"]
+    needed = assembly.needed_namespaces()
+    for template, clusters in namespaces_to_place(desired.fleet.namespaces, needed, templates, built.index.all):
+        left = clusters & ~by_policy.get(template.ref, 0)
+        if not left:
+            continue
+        targets = tuple(TargetCluster(built.index.names[index]) for index in members(left))
+        binding = Binding(ref=template.ref, api_version=template.api_version, targets=targets)
+        works = render_works(template, binding, built.workshop)
+        assembly.place(template.ref, placed_variants(binding, works, assembly.fleet), works.blobs)
+        yield template, works
+
+
+def _front_page(assembly: Assembly, bindings: Sequence[Binding], disconnected: Iterable[str]) -> bytes:
+    objects = objects_by_index(file.holders for file in assembly.files)
+    replicas = replicas_by_cluster(bindings)
+    counts = {
+        name: ClusterCount(objects=objects[index], replicas=replicas[name])
+        for index, name in enumerate(assembly.fleet.index.names)
+    }
+    counts |= {name: ClusterCount(objects=0, replicas=0, note="disconnected: left as it was") for name in disconnected}
+    return front_page(counts, Counter(map(scheduled_reason, bindings)))

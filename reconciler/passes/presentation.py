@@ -1,0 +1,240 @@
+"""A pass shown to people and programs: a table of who gets what, manifests, Work objects, bindings, or one JSON."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from reconciler.tables import table
+from render.binding import Binding
+from render.bits import members
+from render.documents import emit, parse_documents
+from render.model import Manifest, ObjectRef, TargetCluster
+from render.parsing import binding_manifest
+
+from .frontpage import scheduled_reason
+from .one_pass import Outcome
+from .outcomes import INTERPRETER_FAILED, RENDERED, failure_reason
+from .workobjects import work_objects
+
+API_VERSION = "argosy.dev/v1alpha1"
+_EXPECTED = frozenset({"NotScheduled", "NoPolicy"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which clusters and namespace to show; empty means all."""
+
+    clusters: tuple[str, ...] = ()
+    namespace: str = ""
+
+    def has_path(self, path: str) -> bool:
+        """Whether a path of the rendered tree is asked for; files beside clusters/ go along with no selection."""
+        parts = path.split("/")
+        if parts[0] != "clusters":
+            return not self.clusters and not self.namespace
+        return self.has_cluster(parts[1]) and self.namespace in {"", parts[2]}
+
+    def has_cluster(self, name: str) -> bool:
+        """Whether a cluster is asked for."""
+        return not self.clusters or name in self.clusters
+
+    def has_binding(self, binding: Binding) -> bool:
+        """Whether a binding is asked for."""
+        if self.namespace and binding.ref.namespace != self.namespace:
+            return False
+        return not self.clusters or any(target.name in self.clusters for target in all_targets(binding))
+
+
+def all_targets(binding: Binding) -> Iterator[TargetCluster]:
+    """Yield a binding's own target clusters, then those of what requires it."""
+    yield from binding.targets
+    for snapshot in binding.required_by:
+        yield from snapshot.clusters
+
+
+def shown(outcome: Outcome, selection: Selection, *, shape: str, output: str) -> Iterable[str]:
+    """Return the texts to print, in order."""
+    if output == "summary":
+        return summary(outcome, selection)
+    if output == "name":
+        return (f"{cluster} {path}\n" for cluster, path, _ in cluster_files(outcome, selection))
+    if output == "json":
+        return [_json(rendering(outcome, selection, shape))]
+    documents = {"manifests": manifests, "works": works, "bindings": bindings}[shape](outcome, selection)
+    return (f"---\n{emit(document).decode()}" for document in documents)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def summary(outcome: Outcome, selection: Selection) -> Iterator[str]:
+    """Yield a table of every object with its clusters and replicas, then the objects no policy holds."""
+    built = outcome.rendered.built
+    rows = [
+        (binding.ref.namespace or "-", f"{binding.ref.group_kind}/{binding.ref.name}", _where(binding), _why(binding))
+        for binding in built.bindings
+        if selection.has_binding(binding)
+    ]
+    if rows:
+        yield table(("NAMESPACE", "OBJECT", "CLUSTERS", "POLICY"), sorted(rows))
+    unmatched = [match for match in unmatched_objects(outcome) if selection.namespace in {"", match["namespace"]}]
+    if unmatched and not selection.clusters:
+        yield f"\n{len(unmatched)} without a policy: " + ", ".join(match["object"] for match in unmatched[:10])
+        yield f" and {len(unmatched) - 10} more\n" if len(unmatched) > 10 else "\n"
+    if outcome.rendered.tree.disconnected:
+        yield f"\ndisconnected, left as they were: {', '.join(outcome.rendered.tree.disconnected)}\n"
+
+
+def _where(binding: Binding) -> str:
+    names = [f"{each.name}:{each.replicas}" if each.replicas else each.name for each in _sorted_targets(binding)]
+    return " ".join(names) if names else "-"
+
+
+def _sorted_targets(binding: Binding) -> list[TargetCluster]:
+    found: dict[str, TargetCluster] = {}
+    for target in all_targets(binding):
+        found.setdefault(target.name, target)
+    return [found[name] for name in sorted(found)]
+
+
+def _why(binding: Binding) -> str:
+    reason = scheduled_reason(binding)
+    if binding.policy:
+        return binding.policy if reason == "Success" else f"{binding.policy} ({reason})"
+    owners = ", ".join(snapshot.name for snapshot in binding.required_by)
+    return f"required by {owners}" if owners else reason
+
+
+def unmatched_objects(outcome: Outcome) -> list[dict[str, str]]:
+    """Return the templates nothing brings anywhere, with the reason."""
+    built = outcome.rendered.built
+    bound = {binding.ref for binding in built.bindings} | {template.ref for template, _ in outcome.rendered.namespaces}
+    found = []
+    for template in built.claims.unmatched:
+        if template.ref not in bound:
+            match = built.claims.matches[template.ref]
+            found.append(
+                {
+                    "object": str(template.ref),
+                    "namespace": template.ref.namespace,
+                    "reason": str(match.reason or ""),
+                    "message": match.message,
+                    "path": template.path,
+                }
+            )
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """Something that could not be placed or built: where (no clusters: nowhere), and why."""
+
+    ref: ObjectRef
+    reason: str
+    message: str
+    clusters: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where = f" in {', '.join(self.clusters)}" if self.clusters else ""
+        return f"{self.ref}{where}: {self.reason}: {self.message}"
+
+
+def problems_of(outcome: Outcome) -> list[Trouble]:
+    """Return everything that could not be placed or built, by object."""
+    built = outcome.rendered.built
+    found = [
+        Trouble(ref=binding.ref, reason=condition.reason, message=condition.message)
+        for binding in built.bindings
+        for condition in binding.conditions
+        if condition.status == "False" and condition.type != RENDERED and condition.reason not in _EXPECTED
+    ]
+    for template, error in built.claims.failed:
+        found.append(Trouble(ref=template.ref, reason=INTERPRETER_FAILED, message=str(error)))
+    for ref, error in built.following.failed:
+        found.append(Trouble(ref=ref, reason=INTERPRETER_FAILED, message=str(error)))
+    for ref, works in [*built.works.items(), *((each.ref, works) for each, works in outcome.rendered.namespaces)]:
+        for failure in works.failures:
+            clusters = tuple(built.index.names[index] for index in members(failure.clusters))
+            reason = failure_reason([failure.error])
+            found.append(Trouble(ref=ref, reason=reason, message=str(failure.error), clusters=clusters))
+    return sorted(found, key=lambda trouble: (trouble.ref, trouble.clusters))
+
+
+def cluster_files(outcome: Outcome, selection: Selection) -> Iterator[tuple[str, str, bytes]]:
+    """Yield cluster, path and blob id of every file that is asked for."""
+    for cluster, tree_id in sorted(outcome.rendered.tree.clusters.items()):
+        if selection.has_cluster(cluster):
+            for path, blob_id in outcome.files(tree_id):
+                if selection.namespace in {"", path.split("/")[0]}:
+                    yield cluster, path, blob_id
+
+
+def manifests(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
+    """Yield the objects of every cluster, cluster by cluster."""
+    for found in objects_by_cluster(outcome, selection).values():
+        yield from found
+
+
+def objects_by_cluster(outcome: Outcome, selection: Selection) -> dict[str, list[Manifest]]:
+    """Return the objects each cluster must hold; equal ones are read once."""
+    files = list(cluster_files(outcome, selection))
+    contents = outcome.contents({blob_id for _, _, blob_id in files})
+    values = {blob_id: parse_documents(content)[0].value for blob_id, content in contents.items()}
+    found: dict[str, list[Manifest]] = {
+        name: [] for name in sorted(outcome.rendered.tree.clusters) if selection.has_cluster(name)
+    }
+    for cluster, _, blob_id in files:
+        found[cluster].append(values[blob_id])
+    return found
+
+
+def bindings(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
+    """Yield the bindings as Karmada's objects."""
+    for binding in outcome.rendered.built.bindings:
+        if selection.has_binding(binding):
+            yield binding_manifest(binding)
+
+
+def works(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
+    """Yield Karmada's Work objects, also those that suspension holds back."""
+    return (work for work in work_objects(outcome.rendered) if selection.has_cluster(_cluster_of(work)))
+
+
+def _cluster_of(work: Manifest) -> str:
+    return str(work["metadata"]["namespace"]).removeprefix("karmada-es-")
+
+
+def rendering(outcome: Outcome, selection: Selection, shape: str) -> dict[str, Any]:
+    """Return everything about a pass as one value; the README documents its fields."""
+    shaped: dict[str, Any] = {}
+    if shape == "manifests":
+        shaped["clusters"] = objects_by_cluster(outcome, selection)
+    elif shape == "works":
+        shaped["works"] = list(works(outcome, selection))
+    schedule = outcome.rendered.built.schedule
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Rendering",
+        "source": outcome.source.commit or None,
+        "previous": outcome.previous.commit if outcome.previous else None,
+        "tree": outcome.rendered.tree.root.hex(),
+        "changed": outcome.changed,
+        **shaped,
+        "disconnected": list(outcome.rendered.tree.disconnected),
+        "bindings": list(bindings(outcome, selection)),
+        "decisions": {str(ref): str(decision.trigger) for ref, decision in sorted(schedule.decisions.items())},
+        "unmatched": unmatched_objects(outcome),
+        "problems": [_plain_trouble(trouble) for trouble in problems_of(outcome)],
+        "warnings": [str(warning) for warning in outcome.source.desired.warnings],
+    }
+
+
+def _plain_trouble(trouble: Trouble) -> dict[str, Any]:
+    return {
+        "object": str(trouble.ref),
+        "clusters": list(trouble.clusters),
+        "reason": trouble.reason,
+        "message": trouble.message,
+    }

@@ -1,0 +1,110 @@
+"""The pass in which nothing is new, answered by looking at branches alone.
+
+A pass is a function of the source, the facts and the previous rendered commit, and doing it again changes nothing. So
+the last pass leaves a note of what it was made from; while every branch stands where the note says, its answer stands
+too. The note is disposable: without it, or with anything it does not expect, the whole pass is done.
+"""
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+
+from reconciler.report import Log
+from reconciler.repository import Repository
+
+from .reconcile_options import ReconcileOptions
+from .trailers import engine_version
+
+_FILE = "last-pass.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where the branches of a pass stand: the commits of source, rendered branch and status branch (None: absent)."""
+
+    source: str
+    rendered: str | None
+    status: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What the last pass was made from and what it said; remotes are names or addresses, empty for this repository."""
+
+    folder: str
+    branch: str
+    source_remote: str
+    source_ref: str
+    publish_remote: str
+    rendered_ref: str
+    status_ref: str
+    standing: Standing
+    warnings: tuple[str, ...]
+    problems: tuple[str, ...]
+    version: str = ""
+
+    def write(self, repository: Repository) -> None:
+        """Leave the note beside the repository's cache, for this user alone."""
+        path = repository.cache_dir / _FILE
+        with suppress(OSError):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            temporary = path.with_suffix(f".{os.getpid()}")
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump({**asdict(self), "version": engine_version()}, file)
+            temporary.replace(path)
+
+
+def answered_quietly(log: Log, repository: Repository, options: ReconcileOptions) -> int | None:
+    """Answer without a pass when nothing is new since the last one; None when there is something to do."""
+    named = ("kubeconfig", "kubeconfigs", "in_cluster")
+    if options.rev or options.output != "text" or any(options.delivery.get(name) for name in named):
+        return None
+    note = read_note(repository)
+    if note is None or standing_now(repository, note) != note.standing:
+        return None
+    for line in (*note.warnings, *note.problems):
+        log.warning(line)
+    click.echo(f"unchanged: {note.branch} {str(note.standing.rendered)[:12]} holds source {note.standing.source[:12]}")
+    return 1 if note.problems else 0
+
+
+def read_note(repository: Repository) -> Note | None:
+    """Return the last note of this engine about this folder of the repository, None if there is none to trust."""
+    try:
+        plain = json.loads(Path(repository.cache_dir / _FILE).read_text(encoding="utf-8"))
+        note = Note(
+            **{
+                **plain,
+                "standing": Standing(**plain["standing"]),
+                "warnings": tuple(plain["warnings"]),
+                "problems": tuple(plain["problems"]),
+            }
+        )
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    is_ours = note.version == engine_version() and note.folder == repository.folder.under
+    return note if is_ours else None
+
+
+def standing_now(repository: Repository, note: Note) -> Standing:
+    """Return where the branches of a note stand now, asking remotes where it names them."""
+    wanted = {(note.source_remote, note.source_ref)}
+    wanted |= {(note.publish_remote, note.rendered_ref), (note.publish_remote, note.status_ref)}
+    found: dict[tuple[str, str], str | None] = {}
+    for remote in {remote for remote, _ in wanted}:
+        refs = sorted(ref for where, ref in wanted if where == remote)
+        if remote:
+            answer = repository.remote_tips(remote, refs).tips
+            found.update({(remote, ref): answer.get(ref) for ref in refs})
+        else:
+            found.update({("", ref): repository.tip(ref) for ref in refs})
+    return Standing(
+        source=found[note.source_remote, note.source_ref] or "",
+        rendered=found[note.publish_remote, note.rendered_ref],
+        status=found[note.publish_remote, note.status_ref],
+    )

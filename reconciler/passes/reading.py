@@ -1,0 +1,115 @@
+"""From commits to values: the source of a revision, the facts, and the previous rendered commit."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from reconciler.repository import CommitInfo, Repository, Snapshot
+from reconciler.repository.cache import Cache
+from reconciler.source.desired import Desired
+from reconciler.source.desired_documents import ParseCache, ParsedBlob
+from reconciler.source.files import may_be_read
+from reconciler.source.loading import Loaded, load_desired, load_source
+from render.binding import Binding
+from render.documents import DocumentErrors
+from render.errors import GitError
+from render.model import ObjectRef
+
+from .binding_files import BindingReader
+from .facts import ClusterFacts, Facts
+from .previous import Previous, RenderedTree
+from .trailers import SOURCE, VERSION, engine_version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The source at one commit ("" for a work tree as it stands), loaded and checked."""
+
+    commit: str
+    desired: Desired
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A parse cache in memory before the one on disk: for a process that loads more than one source."""
+
+    parsed: dict[bytes, ParsedBlob]
+    cache: ParseCache
+
+    def get_many(self, ids: Iterable[bytes]) -> Mapping[bytes, ParsedBlob]:
+        """Return what is known, remembering what the disk knew."""
+        wanted = set(ids)
+        self.parsed.update(self.cache.get_many(wanted - self.parsed.keys()))
+        return {id_: self.parsed[id_] for id_ in wanted & self.parsed.keys()}
+
+    def put_many(self, values: Mapping[bytes, ParsedBlob]) -> None:
+        """Remember what was parsed, here and on disk."""
+        self.parsed.update(values)
+        self.cache.put_many(values)
+
+
+def read_source(repository: Repository, commit: str, parsed: dict[bytes, ParsedBlob] | None = None) -> Source:
+    """Load the source of a commit, or of the work tree for ""; InputError lists every problem.
+
+    ``parsed`` holds the blobs this process has parsed already, and is added to.
+    """
+    folder = repository.folder.under
+    snapshot = repository.snapshot(commit) if commit else repository.worktree_snapshot(wanted=may_be_read)
+    with Cache(repository.cache_dir, "documents", version=engine_version()) as cache:
+        known = cache if parsed is None else Remembered(parsed, cache)
+        desired = load_desired(snapshot.files, read=repository.read_blobs, folder=folder, cache=known)
+    return Source(commit=commit, desired=desired)
+
+
+def read_loaded(repository: Repository, commit: str, parsed: dict[bytes, ParsedBlob] | None = None) -> Loaded:
+    """Load what can be loaded of a source, beside the problems of what cannot; ``parsed`` as for ``read_source``."""
+    snapshot = repository.snapshot(commit) if commit else repository.worktree_snapshot(wanted=may_be_read)
+    with Cache(repository.cache_dir, "documents", version=engine_version()) as cache:
+        known = cache if parsed is None else Remembered(parsed, cache)
+        return load_source(snapshot.files, read=repository.read_blobs, folder=repository.folder.under, cache=known)
+
+
+def read_previous(repository: Repository, commit: str) -> Previous:
+    """Read a rendered commit as the state the next pass starts from; GitError when Argosy did not write it."""
+    info = repository.commit_info(commit)
+    sources, versions = info.trailer(SOURCE), info.trailer(VERSION)
+    if len(sources) != 1 or len(versions) != 1:
+        raise GitError(
+            f"commit {commit[:12]} on the rendered branch was not written by Argosy",
+            hint="restore the branch to the last commit that has an Argosy-Source trailer",
+        )
+    bindings = read_bindings(repository, _folder(repository, info, "bindings"))
+    tree = RenderedTree.of(info.tree, repository.read_trees)
+    return Previous(commit=commit, source=sources[0], version=versions[0], bindings=bindings, tree=tree)
+
+
+def read_bindings(repository: Repository, snapshot: Snapshot) -> Mapping[ObjectRef, Binding]:
+    """Read every binding of a rendered commit."""
+    contents = repository.read_blobs(file.id for file in snapshot.files)
+    reader = BindingReader()
+    bindings = {}
+    for file in snapshot.files:
+        try:
+            binding = reader.parse(contents[file.id])
+        except (DocumentErrors, KeyError, TypeError, ValueError) as error:
+            raise GitError(
+                f"{file.path} in rendered commit {snapshot.commit[:12]} is no binding",
+                hint="the rendered branch is Argosy's to write; restore its last good commit",
+            ) from error
+        bindings[binding.ref] = binding
+    return bindings
+
+
+def read_facts(repository: Repository, commit: str | None) -> Facts:
+    """Read the facts that a commit of the status or the rendered branch holds; none without one."""
+    if commit is None:
+        return {}
+    files = _folder(repository, repository.commit_info(commit), "facts").files
+    contents = repository.read_blobs(file.id for file in files)
+    found = [ClusterFacts.parse(contents[file.id]) for file in files]
+    return {facts.name: facts for facts in found}
+
+
+def _folder(repository: Repository, info: CommitInfo, name: str) -> Snapshot:
+    """Return the files of a folder at the root of a commit; none when it has no such folder."""
+    present = any(entry.name == name.encode() for entry in repository.read_trees([info.tree])[info.tree])
+    return repository.snapshot(info.id, name) if present else Snapshot(commit=info.id, files=())

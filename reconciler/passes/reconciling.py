@@ -1,0 +1,222 @@
+"""What ``argosy reconcile`` does: fetch, render, guard, commit and push, again when somebody else was faster."""
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from reconciler.report import Log
+from reconciler.repository import Fetching, Repository
+from reconciler.repository.refs import head_branch
+from render.errors import ConfigError, GitError, SourceMoved
+
+from .facts import Facts
+from .guarding import Allowed, check_guards
+from .one_pass import Outcome, check_rewind, commit_outcome, run_pass
+from .presentation import problems_of
+from .previous import Previous
+from .publication import Publication, publication_of, source_remote
+from .quiet import Note, Standing
+from .reading import Source, read_facts, read_previous, read_source
+from .reconcile_options import ReconcileOptions, is_reaching
+from .trailers import engine_version
+
+if TYPE_CHECKING:
+    from .pass_delivery import PassDelivery
+
+_TRIES = 5
+_WHOLE_HISTORY = 2**31 - 1
+
+
+def reconcile_and_show(log: Log, repository: Repository, options: ReconcileOptions) -> int:
+    """Run one pass and say what it did; return 1 when something could not be placed or built."""
+    origin = source_origin(repository, options.rev)
+    commit = source_commit(repository, origin, options.rev, log)
+    for _ in range(_TRIES - 1):
+        try:
+            return _reconciled(repository, Origin(commit, *origin), options, log)
+        except SourceMoved as error:
+            log.info("somebody else was faster; rendering again", reason=error.message)
+    return _reconciled(repository, Origin(commit, *origin), options, log)
+
+
+class Origin(NamedTuple):
+    """Where the source comes from: the commit, the remote ("": here) and the ref it was found at ("": a revision)."""
+
+    commit: str
+    remote: str
+    ref: str
+
+
+def source_origin(repository: Repository, revision: str) -> tuple[str, str]:
+    """Return the remote and the ref whose tip is the source; no ref for a revision."""
+    if revision:
+        return "", ""
+    remote, branch = source_remote(repository), head_branch(repository.folder.git_dir)
+    if not remote or repository.mirrors or branch is None:
+        return "", "HEAD"
+    return remote, branch
+
+
+def source_commit(repository: Repository, origin: tuple[str, str], revision: str, log: Log) -> str:
+    """Return the commit to render: the revision, or the newest of the remote's branch, or HEAD without a remote."""
+    remote, ref = origin
+    if not remote:
+        return repository.resolve(revision or "HEAD")
+    with log.timed("fetch source"):
+        return _fetched(repository, remote, ref)
+
+
+def _fetched(repository: Repository, remote: str, branch: str) -> str:
+    """Fetch a branch, all of its history if this clone is shallow, and return its tip."""
+    tip = repository.remote_tips(remote, [branch]).tips.get(branch)
+    if tip is None:
+        raise GitError(
+            f"{remote!r} has no branch {branch.removeprefix('refs/heads/')!r}",
+            hint="push it first, or name the source: --rev REVISION",
+        )
+    local = f"refs/remotes/{remote}/{branch.removeprefix('refs/heads/')}"
+    depth = _WHOLE_HISTORY if repository.is_shallow else None
+    if depth or repository.tip(local) != tip:
+        repository.fetch(remote, Fetching(refspecs=[f"+{branch}:{local}"], depth=depth))
+    return repository.tip(local) or tip
+
+
+def _reconciled(repository: Repository, origin: Origin, options: ReconcileOptions, log: Log) -> int:
+    source = read_source(repository, origin.commit)
+    fleet = source.desired.fleet
+    publication = publication_of(repository, fleet)
+    with log.timed("read previous"):
+        previous = current_previous(publication, fleet.rendered_branch, bootstrap=options.bootstrap)
+    if not options.accept_rewind:
+        check_rewind(repository, previous, origin.commit)
+    for warning in source.desired.warnings:
+        log.warning(str(warning))
+    previous = _upgraded(publication, previous, source, options, log)
+    members = _members(source, publication, options, log)
+    facts = members.facts if members else _facts(publication, source)
+    outcome = run_pass(repository, source, previous, facts, log)
+    commit = _committed(outcome, publication, options, log)
+    worst = 1 if problems_of(outcome) else 0
+    if members:
+        tip = commit or (outcome.previous.commit if outcome.previous else "")
+        return members.apply(source.desired, tip, options, log) or worst
+    if origin.ref and not options.dry_run:
+        _remember(outcome, origin, publication, commit)
+    return worst
+
+
+def _members(source: Source, publication: Publication, options: ReconcileOptions, log: Log) -> "PassDelivery | None":
+    """Look at the members this pass is for; what speaks to clusters is only imported for those who have any."""
+    if not is_reaching(source.desired.fleet, options):
+        return None
+    from .pass_delivery import look_at_members
+
+    return look_at_members(source, publication, options, log)
+
+
+def current_previous(publication: Publication, branch: str, *, bootstrap: bool) -> Previous | None:
+    """Return the fleet's past as it is now; without one, ``bootstrap`` says that this is the first run."""
+    tip = publication.current_tip(branch)
+    if tip is None and not bootstrap:
+        where = f"at {publication.remote!r}" if publication.remote else "here"
+        raise ConfigError(
+            f"there is no branch {branch!r} {where}: is this the first run?",
+            hint="then pass --bootstrap; otherwise look for who removed the branch, or every workload is dealt anew",
+        )
+    return read_previous(publication.repository, tip) if tip else None
+
+
+def _upgraded(
+    publication: Publication, previous: Previous | None, source: Source, options: ReconcileOptions, log: Log
+) -> Previous | None:
+    """Commit what a new engine version alone changes first, so that it is never mixed with a change of the source."""
+    if previous is None or previous.version == engine_version() or previous.source == source.commit:
+        return previous
+    repository, branch = publication.repository, source.desired.fleet.rendered_branch
+    before = read_source(repository, previous.source)
+    outcome = run_pass(repository, before, previous, _facts(publication, source), log)
+    if options.dry_run or not outcome.changed:
+        return previous
+    check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))
+    commit = commit_outcome(outcome, publication, branch)
+    log.info("committed the engine upgrade", branch=branch, commit=str(commit)[:12], engine=engine_version())
+    return read_previous(repository, str(commit))
+
+
+def _facts(publication: Publication, source: Source) -> Facts:
+    return read_facts(publication.repository, publication.current_tip(source.desired.fleet.status_branch))
+
+
+def _committed(outcome: Outcome, publication: Publication, options: ReconcileOptions, log: Log) -> str | None:
+    """Guard a pass, commit it and say so; return the new commit, None when nothing changed."""
+    check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))
+    branch = outcome.source.desired.fleet.rendered_branch
+    commit = None
+    if not options.dry_run:
+        with log.timed("commit"):
+            commit = commit_outcome(outcome, publication, branch)
+    problems = problems_of(outcome)
+    if options.output == "json":
+        click.echo(_as_json(outcome, commit))
+    else:
+        click.echo(_said(outcome, commit, branch, dry_run=options.dry_run))
+    for problem in problems:
+        log.warning(str(problem))
+    return commit
+
+
+def _remember(outcome: Outcome, origin: Origin, publication: Publication, commit: str | None) -> None:
+    """Leave a note so that a pass with nothing new need not be done."""
+    fleet, tip = outcome.source.desired.fleet, outcome.previous.commit if outcome.previous else None
+    refs = [_published_ref(publication, branch) for branch in (fleet.rendered_branch, fleet.status_branch)]
+    standing = Standing(
+        source=origin.commit,
+        rendered=commit or tip,
+        status=publication.repository.tip(publication.ref(fleet.status_branch)),
+    )
+    Note(
+        folder=outcome.repository.folder.under,
+        branch=fleet.rendered_branch,
+        source_remote=origin.remote,
+        source_ref=origin.ref,
+        publish_remote="" if outcome.repository.mirrors else publication.remote,
+        rendered_ref=refs[0],
+        status_ref=refs[1],
+        standing=standing,
+        warnings=tuple(map(str, outcome.source.desired.warnings)),
+        problems=tuple(map(str, problems_of(outcome))),
+    ).write(outcome.repository)
+
+
+def _published_ref(publication: Publication, branch: str) -> str:
+    is_asked = publication.remote and not publication.repository.mirrors
+    return f"refs/heads/{branch}" if is_asked else publication.ref(branch)
+
+
+def _said(outcome: Outcome, commit: str | None, branch: str, *, dry_run: bool) -> str:
+    tree = outcome.rendered.tree
+    if not outcome.changed:
+        tip = outcome.previous.commit[:12] if outcome.previous else ""
+        return f"unchanged: {branch} {tip} holds source {outcome.source.commit[:12]}"
+    what = f"source {outcome.source.commit[:12]} for {len(tree.clusters)} clusters"
+    if dry_run:
+        return f"would commit {what} to {branch}"
+    return f"committed {str(commit)[:12]} to {branch}: {what}"
+
+
+def _as_json(outcome: Outcome, commit: str | None) -> str:
+    value = {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "Reconciliation",
+        "source": outcome.source.commit,
+        "previous": outcome.previous.commit if outcome.previous else None,
+        "rendered": commit or (outcome.previous.commit if outcome.previous else None),
+        "changed": outcome.changed,
+        "removals": [
+            {"cluster": removal.cluster, "objects": list(removal.paths), "held": removal.held}
+            for removal in outcome.removals
+        ],
+        "problems": [str(problem) for problem in problems_of(outcome)],
+    }
+    return json.dumps(value, indent=2, ensure_ascii=False)

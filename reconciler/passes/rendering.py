@@ -1,0 +1,117 @@
+"""What ``argosy render`` does: a revision in, and what every cluster must hold out - shown, written or committed."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from reconciler.report import Log
+from reconciler.repository import Repository, open_repository
+
+from .guard import Allowance
+from .guarding import Allowed, check_guards, movement_breaches
+from .memory import Memory
+from .one_pass import Outcome, commit_outcome, run_pass
+from .presentation import Selection, problems_of, shown
+from .publication import Publication, publication_of
+from .reading import read_facts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderOptions:
+    """The options of ``argosy render``."""
+
+    rev: str = ""
+    worktree: bool = False
+    clusters: tuple[str, ...] = ()
+    namespace: str = ""
+    shape: str = "manifests"
+    output: str = "summary"
+    output_dir: Path | None = None
+    commit: bool = False
+    bootstrap: bool = False
+    allowed: tuple[str, ...] = ()
+    allowed_moves: tuple[str, ...] = ()
+
+
+def render_and_show(log: Log, options: RenderOptions, memory: Memory | None = None) -> int:
+    """Render a revision and show it; return 1 when something could not be placed or built."""
+    if options.worktree and (options.rev or options.commit):
+        raise click.UsageError("--worktree and --watch go with neither --rev nor --commit")
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        outcome, publication = computed(repository, log, options, memory)
+        selection = Selection(clusters=options.clusters, namespace=options.namespace)
+        if options.output_dir is not None:
+            write_tree(outcome, selection, options.output_dir, log)
+        elif not options.commit:
+            for text in shown(outcome, selection, shape=options.shape, output=options.output):
+                click.echo(text, nl=False)
+        if options.commit:
+            _commit(outcome, publication, options, log)
+        else:
+            _warn_of_refusals(outcome, log)
+    for problem in problems_of(outcome):
+        log.warning(str(problem))
+    return 1 if problems_of(outcome) else 0
+
+
+def render_watching(log: Log, options: RenderOptions) -> int:
+    """Render the work tree whenever a file in it is saved."""
+    from .watching import run_watching
+
+    options, memory = replace(options, worktree=True), Memory()
+    return run_watching(log, lambda: render_and_show(log, options, memory))
+
+
+def computed(
+    repository: Repository, log: Log, options: RenderOptions, memory: Memory | None = None
+) -> tuple[Outcome, Publication]:
+    """Compute the pass that ``argosy render`` shows."""
+    memory = memory or Memory()
+    with log.timed("read source"):
+        source = memory.source(repository, "" if options.worktree else repository.resolve(options.rev or "HEAD"))
+    fleet = source.desired.fleet
+    publication = publication_of(repository, fleet)
+    with log.timed("read previous"):
+        tip = None if options.bootstrap else publication.known_tip(fleet.rendered_branch)
+        previous = memory.previous(repository, tip) if tip else None
+        facts = read_facts(repository, repository.tip(publication.ref(fleet.status_branch)))
+    for warning in source.desired.warnings:
+        log.warning(str(warning))
+    return run_pass(repository, source, previous, facts, log), publication
+
+
+def _commit(outcome: Outcome, publication: Publication, options: RenderOptions, log: Log) -> None:
+    check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))
+    branch = outcome.source.desired.fleet.rendered_branch
+    here = Publication(repository=publication.repository)
+    commit = commit_outcome(outcome, here, branch)
+    if commit is None:
+        log.info("unchanged", branch=branch)
+    else:
+        log.info("committed", branch=branch, commit=commit[:12])
+
+
+def parsed_allowances(texts: tuple[str, ...]) -> tuple[Allowance, ...]:
+    """Read ``--allow-removal`` values; a usage error names the one that is wrong."""
+    return Allowed.parse(texts, ()).removals
+
+
+def _warn_of_refusals(outcome: Outcome, log: Log) -> None:
+    for removal in outcome.removals:
+        if removal.reasons:
+            count, reasons = len(removal.paths), "; ".join(removal.reasons)
+            log.warning(f"{removal.cluster} loses {count} of {removal.held} objects ({reasons}); a commit is refused")
+    for breach in movement_breaches(outcome):
+        log.warning(f"{breach.message}; a commit is refused")
+
+
+def write_tree(outcome: Outcome, selection: Selection, folder: Path, log: Log) -> None:
+    """Write the tree to a folder that Argosy alone writes; files of an earlier run that are gone are removed."""
+    from reconciler.repository import write_directory
+
+    files = dict(outcome.files(outcome.rendered.tree.root))
+    chosen = {path: blob_id for path, blob_id in files.items() if selection.has_path(path)}
+    contents = outcome.contents(chosen.values())
+    done = write_directory(folder, ((path, contents[blob_id]) for path, blob_id in chosen.items()))
+    log.info("written", folder=folder, files=done.written, unchanged=done.unchanged, removed=done.removed)

@@ -1,0 +1,219 @@
+"""Whether a live object still is what we applied: our managed fields against the manifest and the live values.
+
+Server-side apply records which fields each manager owns. Walking our entry beside the manifest and the live object
+tells, without any schema (the entry itself shows which lists are maps and which are sets), all that can have happened:
+
+* a wanted field missing from our entry: somebody changed it since, or it is new in the manifest (``Lost``);
+* an entry's field missing from the manifest: the manifest shrank (``Dropped``);
+* a field in both whose live value does not hold the wanted one: an old server missed the change (``Modified``).
+
+No difference means that applying would change nothing, so nothing is sent.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from reconciler.members.exchange import FIELD_MANAGER
+from render.model import Manifest
+
+from .containment import contained
+from .fieldpaths import MISSING, Key, Member, Path, item_matching, parse_step
+
+Fields = Mapping[str, Any]
+"""A ``fieldsV1`` set: ``f:name``, ``k:{keys}`` and ``v:value`` to sets of the same kind; an empty one is a leaf."""
+
+_OWNED_METADATA = frozenset({"labels", "annotations", "finalizers", "ownerReferences"})
+_NOT_CONTENT = (("status",), ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"))
+_PEOPLE = re.compile(r"kubectl.*|k9s|lens|node-fetch|.*rancher.*|dashboard|headlamp|octant", re.IGNORECASE)
+
+
+class Change(StrEnum):
+    """How a field differs from what we applied."""
+
+    LOST = "Lost"
+    DROPPED = "Dropped"
+    MODIFIED = "Modified"
+    FOREIGN = "Foreign"
+
+
+class Difference(NamedTuple):
+    """A field that is not as applied."""
+
+    path: Path
+    change: Change
+
+
+class Owner(NamedTuple):
+    """A field manager, the subresource it wrote through, and when it last did."""
+
+    manager: str
+    subresource: str = ""
+    time: str = ""
+
+    @property
+    def is_person(self) -> bool:
+        """Whether people use this tool by hand, so that what it changed is drift."""
+        return _PEOPLE.fullmatch(self.manager) is not None
+
+
+def own_entry(live: Manifest) -> Mapping[str, Any] | None:
+    """Return our own managed-fields entry; None when we never applied the object."""
+    for entry in live["metadata"].get("managedFields") or ():
+        if entry.get("manager") == FIELD_MANAGER and entry.get("operation") == "Apply" and not entry.get("subresource"):
+            return dict(entry)
+    return None
+
+
+def differences(want: Manifest, live: Manifest, fields: Fields) -> tuple[Difference, ...]:
+    """Compare what we want with what we own and what is there; nothing when applying would change nothing."""
+    found: list[Difference] = []
+    metadata = {key: value for key, value in want["metadata"].items() if key in _OWNED_METADATA}
+    content = {key: value for key, value in want.items() if key not in {"apiVersion", "kind", "metadata"}}
+    _compare_fields({"metadata": metadata, **content}, live, fields, (), found)
+    return tuple(found)
+
+
+def _compare_fields(want: Mapping[str, Any], live: Any, owned: Fields, path: Path, found: list[Difference]) -> None:
+    for name, value in want.items():
+        there = live.get(name, MISSING) if isinstance(live, Mapping) else MISSING
+        inner = owned.get(f"f:{name}")
+        if inner is None:
+            if not (_is_nothing(value) and contained(value, there)):
+                found.append(Difference((*path, name), Change.LOST))
+        elif inner or not _equal(value, there):
+            _compare(value, there, inner, (*path, name), found)
+    if len(owned) - ("." in owned) > len(want) or not all(key == "." or key[2:] in want for key in owned):
+        dropped = (key[2:] for key in owned if key.startswith("f:") and key[2:] not in want)
+        found.extend(Difference((*path, name), Change.DROPPED) for name in dropped)
+
+
+def _equal(want: Any, live: Any) -> bool:
+    return want is live or (want == live and type(want) is type(live) and not isinstance(want, dict | list))
+
+
+def _is_nothing(want: Any) -> bool:
+    """Whether owning the value makes no difference: the server records no owner of empty values."""
+    return want is None or (isinstance(want, dict | list) and not want)
+
+
+def _compare(want: Any, live: Any, owned: Fields, path: Path, found: list[Difference]) -> None:
+    if not owned:
+        if not contained(want, live, path):
+            found.append(Difference(path, Change.MODIFIED))
+    elif isinstance(want, Mapping):
+        _compare_fields(want, live, owned, path, found)
+    elif isinstance(want, list):
+        _compare_list(want, live if isinstance(live, list) else [], owned, path, found)
+    elif want is not None:
+        found.append(Difference(path, Change.MODIFIED))
+
+
+def _compare_list(want: list[Any], live: list[Any], owned: Fields, path: Path, found: list[Difference]) -> None:
+    unclaimed = list(want)
+    for text, inner in owned.items():
+        step = parse_step(text)
+        if step is None or isinstance(step, str):
+            continue
+        item = _claimed(unclaimed, step)
+        if item is MISSING:
+            found.append(Difference((*path, step), Change.DROPPED))
+        elif isinstance(step, Key):
+            _compare(item, item_matching(live, step), inner, (*path, step), found)
+        elif step.value not in live:
+            found.append(Difference((*path, step), Change.MODIFIED))
+    names = next((step.values for step in map(parse_step, owned) if isinstance(step, Key)), (("name", ""),))
+    found.extend(Difference((*path, _step_of(item, names)), Change.LOST) for item in unclaimed)
+
+
+def _claimed(unclaimed: list[Any], step: Key | Member) -> Any:
+    """Take the item a step stands for out of the list; MISSING when there is none."""
+    item = item_matching(unclaimed, step) if isinstance(step, Key) else step.value
+    for number, candidate in enumerate(unclaimed):
+        if candidate is item or (isinstance(step, Member) and candidate == item):
+            return unclaimed.pop(number)
+    return MISSING
+
+
+def _step_of(item: Any, names: Sequence[tuple[str, Any]]) -> Key | Member:
+    if isinstance(item, Mapping):
+        return Key(tuple((name, item[name]) for name, _ in names if name in item))
+    return Member(item)
+
+
+def owners_at(live: Manifest, path: Path) -> tuple[Owner, ...]:
+    """Return the managers other than us that own a field, something in it, or the piece it is part of."""
+    return tuple(
+        Owner(str(entry.get("manager") or ""), str(entry.get("subresource") or ""), str(entry.get("time") or ""))
+        for entry in live["metadata"].get("managedFields") or ()
+        if not _is_ours(entry) and _covers(entry.get("fieldsV1") or {}, path)
+    )
+
+
+def _is_ours(entry: Mapping[str, Any]) -> bool:
+    return entry.get("manager") == FIELD_MANAGER and entry.get("operation") == "Apply"
+
+
+def _covers(fields: Fields, path: Path) -> bool:
+    for step in path:
+        if not fields:
+            return True
+        inner = next((value for text, value in fields.items() if parse_step(text) == step), None)
+        if inner is None:
+            return False
+        fields = inner
+    return True
+
+
+def owned_part(live: Any, fields: Fields) -> Any:
+    """Return those live values that a set of fields covers: what sending them again would leave exactly as it is."""
+    if not fields:
+        return live
+    if isinstance(live, Mapping):
+        return {
+            key[2:]: owned_part(live[key[2:]], inner)
+            for key, inner in fields.items()
+            if key.startswith("f:") and key[2:] in live
+        }
+    if isinstance(live, list):
+        return list(_owned_items(live, fields))
+    return live
+
+
+def _owned_items(live: list[Any], fields: Fields) -> Iterator[Any]:
+    for text, inner in fields.items():
+        step = parse_step(text)
+        if isinstance(step, Key):
+            item = item_matching(live, step)
+            if item is not MISSING:
+                yield {**dict(step.values), **owned_part(item, inner)}
+        elif isinstance(step, Member) and step.value in live:
+            yield step.value
+
+
+def foreign_fields(live: Manifest) -> tuple[tuple[Owner, Path], ...]:
+    """Return the fields people added to the object, which applying never removes."""
+    ours = own_entry(live)
+    own = (ours or {}).get("fieldsV1") or {}
+    found = []
+    for entry in live["metadata"].get("managedFields") or ():
+        owner = Owner(
+            str(entry.get("manager") or ""), str(entry.get("subresource") or ""), str(entry.get("time") or "")
+        )
+        if owner.is_person and not owner.subresource:
+            found += [(owner, path) for path in _beyond(entry.get("fieldsV1") or {}, own, ())]
+    return tuple(found)
+
+
+def _beyond(fields: Fields, own: Fields, path: Path) -> Iterator[Path]:
+    """Yield the outermost paths of ``fields`` that ``own`` says nothing about."""
+    for text, inner in fields.items():
+        step = parse_step(text)
+        if step is None:
+            continue
+        if text not in own:
+            if (*path, step) not in _NOT_CONTENT:
+                yield (*path, step)
+        elif own[text]:
+            yield from _beyond(inner, own[text], (*path, step))

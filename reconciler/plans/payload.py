@@ -1,0 +1,100 @@
+"""A manifest as it is sent: without what servers write themselves, with our label, in the form that can be compared."""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Any
+
+from reconciler.members.discovery import Resource
+from render.model import Manifest
+
+from .applyset import PART_OF
+from .stages import is_builtin
+
+_SERVER_METADATA = frozenset(
+    {
+        "creationTimestamp",
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+        "selfLink",
+        "uid",
+    }
+)
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def as_sent(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, Any]:
+    """Return what is applied for a manifest: plain data sharing what did not change with it.
+
+    A null claims the ownership of nothing, so nulls go - but a custom resource's own content may mean them. Content of
+    Secrets is encoded here, for a server never gives ``stringData`` back.
+    """
+    body = {key: value for key, value in manifest.items() if key not in {"metadata", "status"}}
+    if is_builtin(resource.group):
+        body = {key: without_nulls(value) for key, value in body.items() if value is not None}
+    if resource.kind == "Secret" and not resource.group:
+        body = _encoded(body)
+    elif resource.kind == "ConfigMap" and body.get("binaryData"):
+        body["binaryData"] = {key: canonical_base64(value) for key, value in body["binaryData"].items()}
+    return {
+        "apiVersion": body.pop("apiVersion"),
+        "kind": body.pop("kind"),
+        "metadata": _metadata(manifest["metadata"], resource, set_id),
+        **body,
+    }
+
+
+def _metadata(metadata: Mapping[str, Any], resource: Resource, set_id: str) -> dict[str, Any]:
+    kept = {key: without_nulls(value) for key, value in metadata.items() if key not in _SERVER_METADATA and value}
+    if not resource.is_namespaced:
+        kept.pop("namespace", None)
+    kept["labels"] = {**(kept.get("labels") or {}), PART_OF: set_id}
+    if LAST_APPLIED in (kept.get("annotations") or {}):
+        kept["annotations"] = {key: value for key, value in kept["annotations"].items() if key != LAST_APPLIED}
+    return kept
+
+
+def without_nulls(value: Any) -> Any:
+    """Return plain data without fields that are null, the value itself when there are none."""
+    if isinstance(value, dict):
+        if None in value.values():
+            value = {key: item for key, item in value.items() if item is not None}
+        changed = {
+            key: stripped
+            for key, item in value.items()
+            if isinstance(item, dict | list) and (stripped := without_nulls(item)) is not item
+        }
+        return {**value, **changed} if changed else value
+    if isinstance(value, list):
+        items = [without_nulls(item) if isinstance(item, dict | list) else item for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    return value
+
+
+def _encoded(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a Secret's content as ``data`` alone. What cannot be encoded is left for the server to refuse."""
+    text = body.get("stringData") or {}
+    data = {key: canonical_base64(value) for key, value in (body.get("data") or {}).items()}
+    encoded = {key: base64.b64encode(value.encode()).decode() for key, value in text.items() if isinstance(value, str)}
+    unencoded = {key: value for key, value in text.items() if not isinstance(value, str)}
+    content = {key: value for key, value in body.items() if key not in {"data", "stringData"}}
+    if data or encoded:
+        content["data"] = {**data, **encoded}
+    if unencoded:
+        content["stringData"] = unencoded
+    return content
+
+
+def canonical_base64(text: Any) -> Any:
+    r"""Return base64 the way a server gives it back; anything else as it is.
+
+    >>> canonical_base64("YWJj\nZGVm\n")
+    'YWJjZGVm'
+    """
+    try:
+        return base64.b64encode(base64.b64decode("".join(text.split()), validate=True)).decode()
+    except (binascii.Error, ValueError, AttributeError):
+        return text

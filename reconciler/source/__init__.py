@@ -1,0 +1,1 @@
+"""The source of a commit, from files to checked values."""

@@ -1,0 +1,50 @@
+"""Everything a commit of the source says, as values."""
+
+from dataclasses import dataclass, field
+
+from overrides.policy import OverridePolicy
+from render.cluster import Cluster
+from render.errors import Problem
+from render.fleet import Fleet
+from render.model import Template
+from render.policy import PropagationPolicy
+
+from .files import Skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desired:
+    """The source of one commit, checked and defaulted; every tuple is sorted by name.
+
+    ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` teach the interpreter.
+    ``files`` counts the files with manifests, ``skipped`` names those that are not read.
+    """
+
+    fleet: Fleet = field(default_factory=Fleet)
+    templates: tuple[Template, ...] = ()
+    policies: tuple[PropagationPolicy, ...] = ()
+    override_policies: tuple[OverridePolicy, ...] = ()
+    clusters: tuple[Cluster, ...] = ()
+    customizations: tuple[Template, ...] = ()
+    webhooks: tuple[Template, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    files: int = 0
+
+    @property
+    def crds(self) -> tuple[Template, ...]:
+        """The CustomResourceDefinitions of the source."""
+        return self._of("apiextensions.k8s.io", "CustomResourceDefinition")
+
+    @property
+    def namespaces(self) -> tuple[Template, ...]:
+        """The Namespaces of the source."""
+        return self._of("", "Namespace")
+
+    @property
+    def priority_classes(self) -> tuple[Template, ...]:
+        """The PriorityClasses of the source, which policies may name."""
+        return self._of("scheduling.k8s.io", "PriorityClass")
+
+    def _of(self, group: str, kind: str) -> tuple[Template, ...]:
+        return tuple(each for each in self.templates if each.ref.kind == kind and each.ref.group == group)

@@ -1,0 +1,174 @@
+"""From the files of a snapshot to what they say - or to every problem they have, each with its file and line.
+
+1. the fleet and its settings (``desired_fleet``), then the files they leave in (``source``);
+2. the manifests in these files, lists expanded (``desired_documents``), sorted by what they are (``desired_roles``);
+3. Karmada's kinds admitted and defaulted (``desired_karmada``), templates checked and settled (``desired_templates``);
+4. what only shows when all of them are seen together (``desired_checks``);
+5. lines for whatever there is to say (``desired_lines``).
+
+Nothing here reads anything but blobs through the function it is given.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from reconciler.passes.facts import Facts
+from reconciler.trials.policy_tests import PolicyTest
+from render.errors import InputError, Problem
+from render.fleet import Permission
+
+from .desired import Desired
+from .desired_checks import absent_clusters, conflicting_customizations, doubles, secrets, unknown_scopes
+from .desired_documents import IGNORE_HINT, Contents, Found, ParseCache, ReadBlobs, load_manifests
+from .desired_fleet import FleetSource, load_fleet
+from .desired_karmada import KarmadaObjects, load_karmada
+from .desired_lines import Lines, PlacedLines
+from .desired_roles import Roles, sorted_by_role
+from .desired_templates import Templates, load_templates, load_webhooks
+from .desired_tests import PolicyTests, load_tests
+from .files import MAX_FILE_SIZE, WARNED, Selection, SourceFile, select_files
+from .scope import Scopes
+
+NO_FACTS: Facts = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """What could be made of a source: the values of all that is right, and every problem of the rest, sorted.
+
+    ``lines`` find where fields stand, for whoever has more to say; None when there was nothing to load.
+    """
+
+    desired: Desired
+    problems: tuple[Problem, ...] = ()
+    tests: tuple[PolicyTest, ...] = ()
+    lines: PlacedLines | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """A source on its way from files to values."""
+
+    home: FleetSource
+    selection: Selection
+    contents: Contents
+    roles: Roles
+    karmada: KarmadaObjects
+    templates: Templates
+    webhooks: Templates
+    tests: PolicyTests
+
+
+def load_desired(
+    files: Sequence[SourceFile],
+    *,
+    read: ReadBlobs,
+    folder: str = "",
+    cache: ParseCache | None = None,
+    facts: Facts = NO_FACTS,
+) -> Desired:
+    """Load a fleet's source from the files of a snapshot; InputError lists every problem.
+
+    ``folder`` is where the user stands: the fleet is the one whose argosy.yaml is there or above, or else the only one
+    below; with none at all the folder itself, and every default. ``facts`` tell the scope of kinds that members serve
+    and the source does not define.
+    """
+    loaded = load_source(files, read=read, folder=folder, cache=cache, facts=facts)
+    if loaded.problems:
+        raise InputError(loaded.problems, warnings=loaded.desired.warnings)
+    return loaded.desired
+
+
+def load_source(
+    files: Sequence[SourceFile],
+    *,
+    read: ReadBlobs,
+    folder: str = "",
+    cache: ParseCache | None = None,
+    facts: Facts = NO_FACTS,
+) -> Loaded:
+    """Load what can be loaded, beside the problems of what cannot; warnings are in the value."""
+    home = load_fleet(files, folder=folder, read=read)
+    if home.problems:
+        return Loaded(desired=Desired(), problems=home.problems)
+    selection = select_files(files, folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore)
+    contents = load_manifests(selection.files, read=read, cache=cache)
+    parts, lines = _parts(home, selection, contents, facts), Lines(read)
+    problems = tuple(sorted((*_file_problems(parts), *lines.located(_problems(parts, lines)))))
+    warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located(_warnings(parts)))))
+    places = {(place.file.path, place.number): place for place in contents.manifests}
+    found = PlacedLines(Lines(read), places)
+    tests = tuple(sorted(parts.tests.tests, key=lambda test: test.name))
+    return Loaded(desired=_desired(parts, warnings), problems=problems, tests=tests, lines=found)
+
+
+def _parts(home: FleetSource, selection: Selection, contents: Contents, facts: Facts) -> _Parts:
+    roles = sorted_by_role(contents.manifests, home)
+    scopes = Scopes.of((place.manifest for place in roles.templates), facts, home.fleet)
+    return _Parts(
+        home=home,
+        selection=selection,
+        contents=contents,
+        roles=roles,
+        karmada=load_karmada(roles.admitted, default_namespace=home.fleet.default_namespace),
+        templates=load_templates(roles.templates, is_namespaced=scopes.is_namespaced, fleet=home.fleet),
+        webhooks=load_webhooks(roles.webhooks),
+        tests=load_tests(roles.tests, is_namespaced=scopes.is_namespaced, fleet=home.fleet),
+    )
+
+
+def _problems(parts: _Parts, lines: Lines) -> Iterator[Found]:
+    """Yield what is wrong with manifests, one by one and among each other."""
+    karmada, templates, webhooks = parts.karmada, parts.templates, parts.webhooks
+    for found in (parts.contents, parts.roles, karmada, templates, webhooks, parts.tests):
+        yield from found.problems
+    placed = (*templates.placed, *webhooks.placed)
+    yield from doubles(
+        [*((str(template.ref), place) for template, place in placed), *karmada.admitted, *parts.tests.admitted], lines
+    )
+    yield from unknown_scopes(templates.unscoped, karmada.policies)
+    yield from conflicting_customizations(karmada.customizations, [place for _, place in karmada.admitted])
+    if parts.home.fleet.secrets is Permission.REFUSE:
+        yield from secrets(templates.placed, is_refused=True)
+
+
+def _warnings(parts: _Parts) -> Iterator[Found]:
+    """Yield what is worth a word: regrets, absent clusters, readable Secrets."""
+    yield from parts.karmada.warnings
+    yield from parts.templates.warnings
+    yield from parts.tests.warnings
+    policies = (place for _, place in parts.karmada.admitted if place.manifest["kind"].endswith("Policy"))
+    yield from absent_clusters(policies, {cluster.name for cluster in parts.karmada.clusters})
+    if parts.home.fleet.secrets is Permission.ALLOW:
+        yield from secrets(parts.templates.placed, is_refused=False)
+
+
+def _file_problems(parts: _Parts) -> Iterator[Problem]:
+    yield from parts.contents.unreadable
+    for file in parts.selection.too_big:
+        yield Problem(file.path, 0, "", f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read", IGNORE_HINT)
+
+
+def _file_warnings(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Problem]:
+    if not parts.contents.manifests and not problems:
+        yield Problem(parts.home.folder or ".", 0, "", "no file here holds a Kubernetes manifest")
+    for each in (*parts.selection.skipped, *parts.contents.skipped):
+        if each.reason in WARNED:
+            yield Problem(each.path, 0, "", f"not read: {each.reason}")
+
+
+def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
+    """Return the values in order."""
+    karmada = parts.karmada
+    return Desired(
+        fleet=parts.home.fleet,
+        templates=tuple(sorted((template for template, _ in parts.templates.placed), key=lambda each: each.ref)),
+        policies=tuple(sorted(karmada.policies, key=lambda policy: (policy.namespace, policy.name))),
+        override_policies=tuple(sorted(karmada.override_policies, key=lambda policy: (policy.namespace, policy.name))),
+        clusters=tuple(sorted(karmada.clusters, key=lambda cluster: cluster.name)),
+        customizations=tuple(sorted(karmada.customizations, key=lambda each: each.ref)),
+        webhooks=tuple(sorted((template for template, _ in parts.webhooks.placed), key=lambda each: each.ref)),
+        warnings=warnings,
+        skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
+        files=len(parts.selection.files) - len(parts.contents.skipped),
+    )

@@ -1,0 +1,162 @@
+"""What a pass sees of its members before it renders, and what it records of them in the end.
+
+1. ``watch`` reads the status branch, takes in what agents wrote, and looks at every member this pass is for;
+2. its ``facts`` are what to render by;
+3. its ``recording`` is called with the reports when all is applied, and returns the files of the outcome commit - for
+   whatever the status branch holds by then, because somebody else may have been faster.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from reconciler.delivery.applying import Delivery, Fleetwide, OutcomeFiles, chosen_members
+from reconciler.delivery.cluster_contents import RenderedCommits
+from reconciler.delivery.fleet_apply import ClusterReport, OpenClient
+from reconciler.passes.facts import Facts
+from reconciler.report import Log
+from reconciler.source.desired import Desired
+from render.cluster import Cluster
+from render.interpreter import Interpreter
+from render.model import ObjectRef, Template
+
+from .agent_branches import FromAgents, files_from_agents, is_pulling
+from .cluster_files import parse_cluster_record
+from .collect import Looking, look_at_fleet
+from .collecting import ClusterState, Seen, condition_unknown, seconds_between, state_after
+from .fact_changes import facts_of, facts_to_write
+from .recorded import FOLDERS, Recorded
+from .status_branch import Files, StatusBranch
+from .status_writing import StatusPass, status_files
+
+LOOK_SECONDS = 60.0
+"""How long the look at one member may take at most."""
+AGENT_GRACE = 600.0
+"""For how many seconds an agent that sends heartbeats may be silent before its cluster's readiness is unknown."""
+
+
+def utc(seconds: float) -> str:
+    """Return a moment as RFC 3339, to the second.
+
+    >>> utc(1_800_000_000)
+    '2027-01-15T08:00:00Z'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """What was seen of the members at the beginning of a pass.
+
+    ``facts`` are what to render by; ``states`` those of the members this pass looked at; ``from_agents`` what pulling
+    members told themselves.
+    """
+
+    fleetwide: Fleetwide
+    now: str
+    facts: Facts = field(default_factory=dict)
+    states: Mapping[str, ClusterState] = field(default_factory=dict)
+    seen: tuple[Seen, ...] = ()
+    from_agents: FromAgents = field(default_factory=FromAgents)
+
+    def recording(self, desired: Desired, commit: str) -> OutcomeFiles:
+        """Return what records this pass, given the source and the rendered commit it applies."""
+        repository = self.fleetwide.publication.repository
+        bindings = RenderedCommits(repository).commit(commit).bindings
+        templates: Mapping[ObjectRef, Template] = {template.ref: template for template in desired.templates}
+        taught = (each.manifest for each in (*desired.customizations, *desired.webhooks))
+        pass_ = StatusPass(
+            now=self.now,
+            commit=commit,
+            bindings=bindings,
+            templates=templates,
+            interpreter=Interpreter.of(taught),
+            states=self.states,
+            facts={name: facts for name, facts in self.facts.items() if name in self.states},
+            agents=self.from_agents.files,
+        )
+
+        def files(reports: Sequence[ClusterReport], tip: str | None) -> Files:
+            return status_files(read_recorded(self.fleetwide.status, tip), pass_, reports)
+
+        return files
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know of this look."""
+        unread = [
+            f"{seen.cluster}: its capacity is not known: {each.message}" for seen in self.seen for each in seen.unread
+        ]
+        return (*unread, *(f"ignored: {what}" for what in self.from_agents.ignored))
+
+
+def watch_members(fleetwide: Fleetwide, delivery: Delivery, open_client: OpenClient, log: Log) -> Watch:
+    """Look at the members a delivery is for, and say what a person should know of it."""
+    chosen = chosen_members(fleetwide.members, delivery)
+    looking = Looking(
+        open_client=open_client, max_parallel=delivery.max_parallel, timeout=min(delivery.timeout, LOOK_SECONDS)
+    )
+    with log.timed("look at members"):
+        found = watch(fleetwide, chosen, looking)
+    for warning in found.warnings:
+        log.warning(warning)
+    return found
+
+
+def watch(
+    fleetwide: Fleetwide, members: Iterable[Cluster], looking: Looking, clock: Callable[[], float] = time.time
+) -> Watch:
+    """Look at the members a pass is for; those that pull are told of by their agents."""
+    status = fleetwide.status
+    recorded = read_recorded(status, status.tip())
+    from_agents = files_from_agents(fleetwide, recorded.files)
+    recorded = recorded.with_files(from_agents.files)
+    chosen = {cluster.name: cluster for cluster in members if not is_pulling(cluster)}
+    seen = look_at_fleet(chosen, looking)
+    now = utc(clock())
+    before = {name: record.state for name, record in recorded.clusters().items()}
+    states = {each.cluster: state_after(chosen[each.cluster], before.get(each.cluster), each, now) for each in seen}
+    states |= _silent_agents(fleetwide, recorded, now)
+    facts = _facts(recorded, states, now)
+    return Watch(
+        fleetwide=fleetwide,
+        now=now,
+        facts=facts,
+        states={name: state.with_capacity_of(facts[name].status) for name, state in states.items()},
+        seen=seen,
+        from_agents=from_agents,
+    )
+
+
+def read_recorded(status: StatusBranch, commit: str | None) -> Recorded:
+    """Read all that a commit of the status branch holds."""
+    if commit is None:
+        return Recorded()
+    files = [
+        file
+        for file in status.repository.snapshot(commit).files
+        if file.path == "README.md" or file.path.partition("/")[0] in FOLDERS
+    ]
+    contents = status.repository.read_blobs({file.id for file in files})
+    return Recorded(files={file.path: contents[file.id] for file in files})
+
+
+def _facts(recorded: Recorded, states: Mapping[str, ClusterState], now: str) -> Facts:
+    known = dict(recorded.facts())
+    for name, state in states.items():
+        before = known.get(name)
+        age = seconds_between(before.observed_at, now) if before else 0.0
+        known[name] = facts_to_write(before, facts_of(state, now), age)
+    return {name: known[name] for name in sorted(known)}
+
+
+def _silent_agents(fleetwide: Fleetwide, recorded: Recorded, now: str) -> dict[str, ClusterState]:
+    """Return the states of pulling members whose agents promised to tell that they live, and no longer do."""
+    found = {}
+    for cluster in filter(is_pulling, fleetwide.members):
+        manifest = recorded.manifest(f"clusters/{cluster.name}.yaml")
+        record = parse_cluster_record(manifest) if manifest else None
+        if record and record.heartbeat and seconds_between(record.heartbeat, now) > AGENT_GRACE:
+            found[cluster.name] = replace(record.state, status=condition_unknown(record.state.status, now))
+    return found

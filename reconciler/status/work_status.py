@@ -1,0 +1,178 @@
+"""The status of each object in each cluster, as Karmada's Work has it: applied or not, healthy or not, what it reports.
+
+Two conditions say it all: ``Applied``, and ``Healthy`` with the most telling reason. Nothing in a Work's status names
+its cluster, so that equal ones are one blob whatever the number of clusters.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from reconciler.delivery.apply_values import FAILED_ACTIONS, Result
+from reconciler.delivery.fleet_apply import ClusterReport
+from reconciler.passes.workobjects import work_name
+from reconciler.plans.plan_values import PlannedObject
+from render.interpreter import Interpreter, InterpreterError
+from render.interpreter.statuses import GENERATION_ANNOTATION
+from render.model import Manifest, ObjectRef
+
+from .conditions import condition
+from .findings import Finding
+from .liveness import LiveState, Progress, live_state
+
+APPLIED, HEALTHY, DISPATCHING = "Applied", "Healthy", "Dispatching"
+SUSPENDED = "SuspendDispatching"
+
+
+class Health(StrEnum):
+    """Karmada's three words for an object's health."""
+
+    HEALTHY = "Healthy"
+    UNHEALTHY = "Unhealthy"
+    UNKNOWN = "Unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkStatus:
+    """What is known of one object in one cluster after a pass. ``conditions`` have no times yet."""
+
+    ref: ObjectRef
+    version: str
+    conditions: tuple[Mapping[str, str], ...]
+    health: Health
+    reported: Any = field(default=None, repr=False)
+    generation: int = 0
+    findings: tuple[Finding, ...] = ()
+
+
+def live_objects(report: ClusterReport) -> dict[ObjectRef, Manifest]:
+    """Return the wanted objects of a cluster as they were last seen: the server's answer, or what was read before."""
+    found = {item.ref: item.live for item in (report.plan.objects if report.plan else ()) if item.live is not None}
+    for result in report.applied.results if report.applied else ():
+        if result.live is not None and result.ref in _wanted(report):
+            found[result.ref] = result.live
+    return found
+
+
+def work_statuses(report: ClusterReport, interpreter: Interpreter) -> tuple[WorkStatus, ...]:
+    """Return the status of every object a cluster should hold, by reference; none where it was not applied to."""
+    if report.plan is None or report.applied is None:
+        return ()
+    results = {result.ref: result for result in report.applied.results}
+    live = live_objects(report)
+    return tuple(
+        _status(item, results.get(item.ref), live.get(item.ref), report.findings.get(item.ref, ()), interpreter)
+        for item in sorted(report.plan.objects, key=lambda item: item.ref)
+    )
+
+
+def _wanted(report: ClusterReport) -> frozenset[ObjectRef]:
+    return frozenset(item.ref for item in (report.plan.objects if report.plan else ()))
+
+
+def _status(
+    item: PlannedObject,
+    result: Result | None,
+    live: Manifest | None,
+    findings: tuple[Finding, ...],
+    interpreter: Interpreter,
+) -> WorkStatus:
+    version = _version(item, live)
+    applied = _applied(item, result)
+    if live is None or applied["status"] != "True":
+        unknown = condition(HEALTHY, "Unknown", "NotApplied", "it is not in the cluster as it should be")
+        return WorkStatus(
+            ref=item.ref, version=version, conditions=(*_suspension(item), applied, unknown), health=Health.UNKNOWN
+        )
+    health, why = health_of(live, interpreter)
+    first = findings[0] if findings and health is not Health.HEALTHY else None
+    reason, message = (first.reason, first.message) if first else (why.reason, why.message)
+    word = {Health.HEALTHY: "True", Health.UNHEALTHY: "False", Health.UNKNOWN: "Unknown"}[health]
+    return WorkStatus(
+        ref=item.ref,
+        version=version,
+        conditions=(*_suspension(item), applied, condition(HEALTHY, word, reason or str(health), message)),
+        health=health,
+        reported=_reported(live, interpreter),
+        generation=live["metadata"].get("generation") or 0,
+        findings=findings if health is not Health.HEALTHY else (),
+    )
+
+
+def health_of(live: Manifest, interpreter: Interpreter) -> tuple[Health, LiveState]:
+    """Return an object's health and why: healthy only if its interpreter and its conditions agree that it is."""
+    state = live_state(live)
+    try:
+        is_healthy = interpreter.health(live)
+    except InterpreterError as error:
+        return Health.UNKNOWN, LiveState(Progress.UNKNOWN, "InterpreterError", str(error))
+    if is_healthy and state.progress is Progress.CURRENT:
+        return Health.HEALTHY, state
+    if state.progress is Progress.CURRENT:
+        return Health.UNHEALTHY, LiveState(Progress.IN_PROGRESS, "NotHealthy", "its health rule says that it is not")
+    return Health.UNHEALTHY, state
+
+
+def _reported(live: Manifest, interpreter: Interpreter) -> Any:
+    metadata = live["metadata"]
+    annotations = {GENERATION_ANNOTATION: "0", **(metadata.get("annotations") or {})}
+    try:
+        # A template in Git has no generation to be passed on, and Karmada's rules insist on one.
+        return interpreter.reflect_status({**live, "metadata": {**metadata, "annotations": annotations}})
+    except InterpreterError:
+        return None
+
+
+def _applied(item: PlannedObject, result: Result | None) -> dict[str, str]:
+    action, source = (result.action, result) if result is not None else (item.action, item)
+    if action in FAILED_ACTIONS:
+        message = ": ".join(filter(None, (source.reason, source.message)))
+        return condition(APPLIED, "False", "AppliedFailed", message)
+    if item.reason == SUSPENDED and item.live is None:
+        return condition(APPLIED, "False", "AppliedFailed", "its dispatch is suspended")
+    return condition(APPLIED, "True", "AppliedSuccessful", "Manifest has been successfully applied")
+
+
+def _suspension(item: PlannedObject) -> Iterable[dict[str, str]]:
+    return [condition(DISPATCHING, "False", SUSPENDED)] if item.reason == SUSPENDED else []
+
+
+def _version(item: PlannedObject, live: Manifest | None) -> str:
+    manifest = item.manifest or (item.desired.manifest if item.desired else None) or live or {}
+    return str(manifest.get("apiVersion") or "").rpartition("/")[2]
+
+
+def work_manifest(status: WorkStatus) -> dict[str, Any]:
+    """Return the Work as the status branch keeps it, without any time."""
+    ref = status.ref
+    identifier = {
+        "ordinal": 0,
+        "group": ref.group,
+        "version": status.version,
+        "kind": ref.kind,
+        "namespace": ref.namespace,
+        "name": ref.name,
+    }
+    entry = {"identifier": {key: word for key, word in identifier.items() if word != ""}, "health": str(status.health)}
+    reported = {"status": status.reported} if status.reported is not None else {}
+    found = [
+        {
+            key: word
+            for key, word in (
+                ("about", each.about),
+                ("container", each.container),
+                ("reason", each.reason),
+                ("message", each.message),
+            )
+            if word
+        }
+        for each in status.findings
+    ]
+    return {
+        "apiVersion": "work.karmada.io/v1alpha1",
+        "kind": "Work",
+        "metadata": {"name": work_name(ref)},
+        "status": {"conditions": list(status.conditions), "manifestStatuses": [{**entry, **reported}]},
+        **({"findings": found} if found else {}),
+    }

@@ -1,0 +1,1 @@
+"""PolicyTests: given clusters and templates, expect where objects go."""

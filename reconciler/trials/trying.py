@@ -1,0 +1,88 @@
+"""What ``argosy test`` does: run the PolicyTests of the source, say how they went, or write back what is so."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import click
+
+from reconciler.passes.reading import read_loaded
+from reconciler.report import Log
+from reconciler.repository import Repository, open_repository
+from reconciler.source.loading import Loaded
+from render.errors import InputError
+
+from .policy_tests import PolicyTest
+from .policy_trials import Trial, trial_of
+from .trial_coverage import coverage_of
+from .trial_reports import WRITERS, Results
+from .trial_updates import Edit, edits_of, updated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialOptions:
+    """The options of ``argosy test``; ``paths`` are files or folders, none for all."""
+
+    paths: tuple[str, ...] = ()
+    rev: str = ""
+    output: str = "text"
+    update: bool = False
+
+
+def run_tests_and_show(log: Log, options: TrialOptions) -> int:
+    """Run tests and print their results; return 1 when one failed."""
+    if options.update and options.rev:
+        raise click.UsageError("--update goes without --rev: it writes the files as they stand")
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        is_worktree = not options.rev and repository.folder.work_tree is not None
+        loaded = read_loaded(repository, "" if is_worktree else repository.resolve(options.rev or "HEAD"))
+        if loaded.problems:
+            raise InputError(loaded.problems, warnings=loaded.desired.warnings)
+        tests = chosen_tests(loaded.tests, options.paths, repository.folder.under)
+        trials = [trial_of(test, loaded.desired) for test in tests]
+        if options.update:
+            return _update(repository, trials, loaded, log)
+        line_of = loaded.lines.line_of if loaded.lines else lambda _path, _number, _field: 0
+        coverage = coverage_of(trials, loaded.desired)
+        text = WRITERS[options.output](Results(trials=trials, coverage=coverage, line_of=line_of))
+    click.echo(text, nl=False)
+    return 0 if all(trial.passed for trial in trials) else 1
+
+
+def chosen_tests(tests: Iterable[PolicyTest], paths: Sequence[str], folder: str) -> list[PolicyTest]:
+    """Return the tests below the paths that are named, which count from where the user stands."""
+    if not paths:
+        return list(tests)
+    known = list(tests)
+    wanted = {path: PurePosixPath(folder, path) for path in paths}
+    found = {
+        path: [test for test in known if full == PurePosixPath(test.path) or full in PurePosixPath(test.path).parents]
+        for path, full in wanted.items()
+    }
+    for path, below in found.items():
+        if not below and PurePosixPath(path) != PurePosixPath("."):
+            raise click.UsageError(f"there is no PolicyTest at {path!r}")
+    names = {test.name for below in found.values() for test in below}
+    return [test for test in known if test.name in names or PurePosixPath(".") in map(PurePosixPath, paths)]
+
+
+def _update(repository: Repository, trials: Iterable[Trial], loaded: Loaded, log: Log) -> int:
+    """Write what is so into the files of tests that failed; return 1 when a file could not be edited."""
+    root, left = repository.folder.work_tree, 0
+    edits: dict[str, list[Edit]] = {}
+    for trial in trials:
+        place = loaded.lines.places[trial.test.path, trial.test.document] if loaded.lines else None
+        if place is not None and trial.mismatches:
+            edits.setdefault(trial.test.path, []).extend(edits_of(place.position, trial.mismatches))
+    for path, wanted in edits.items():
+        if root is None:
+            raise click.UsageError("--update needs a work tree")
+        file = Path(root) / path
+        content = updated(file.read_bytes(), wanted) if wanted else None
+        if content is None:
+            left += 1
+            log.warning(f"{path} could not be updated: write its expectations in block style, or change them by hand")
+            continue
+        file.write_bytes(content)
+        click.echo(f"updated {path}: {len(wanted)} expectation{'' if len(wanted) == 1 else 's'}")
+    return 1 if left else 0

@@ -1,0 +1,274 @@
+"""A canary in every place a secret can be, and everything the command line says, commits and keeps about it."""
+
+import base64
+import json
+import sys
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.cli import COMMANDS, run
+from tests.build import (
+    Repository,
+    a_cluster,
+    a_deployment,
+    a_policy,
+    argosy,
+    on_clusters,
+)
+from tests.clusters import Member
+from tests.wires import Reply, answering
+
+CANARY = "canary-8f14e45f"
+ENCODED = base64.b64encode(CANARY.encode()).decode()
+LAST = "kubectl.kubernetes.io/last-applied-configuration"
+SPACE = "leaks"
+MAY_HOLD_IT = ("Secret", "Deployment.apps")
+"""Kinds whose own manifests hold the canary; the rendered tree is there to hold them."""
+
+
+def a_secret(name: str, **content: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": SPACE, "annotations": {LAST: f'{{"data":{{"a":"{ENCODED}"}}}}'}}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, **content}
+
+
+def a_workload(value: str) -> dict[str, Any]:
+    web = a_deployment("web", namespace=SPACE)
+    web["metadata"]["annotations"] = {LAST: f'{{"value":"{value}"}}'}
+    (container,) = web["spec"]["template"]["spec"]["containers"]
+    container["env"] = [{"name": "LEVEL", "value": "info"}, {"name": "DB_PASSWORD", "value": value}]
+    return web
+
+
+def an_override() -> dict[str, Any]:
+    """A policy that puts the canary into a Secret, a variable and a copy."""
+    variable = {"name": "API_TOKEN", "value": CANARY}
+    rules = [
+        {"path": "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration", "value": CANARY},
+        {"path": "/spec/template/spec/containers/0/env/0", "value": variable},
+    ]
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "OverridePolicy",
+        "metadata": {"name": "secrets", "namespace": SPACE},
+        "spec": {
+            "resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment"}],
+            "overrideRules": [{"overriders": {"plaintext": [{"operator": "replace", **rule} for rule in rules]}}],
+        },
+    }
+
+
+def files(value: str, encoded: str) -> dict[str, Any]:
+    kinds = [("v1", "Secret"), ("apps/v1", "Deployment")]
+    selectors = [{"apiVersion": version, "kind": kind} for version, kind in kinds]
+    listed = {"apiVersion": "v1", "kind": "SecretList", "items": [a_secret("listed", data={"a": encoded})]}
+    return {
+        "clusters/member1.yaml": a_cluster("member1"),
+        "clusters/member2.yaml": a_cluster("member2"),
+        "policy.yaml": a_policy("all", namespace=SPACE, selectors=selectors, placement=on_clusters("member1")),
+        "secrets.yaml": [a_secret("coded", data={"a": encoded}), a_secret("plain", stringData={"b": value})],
+        "list.yaml": listed,
+        "web.yaml": a_workload(value),
+    }
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """A fleet full of canaries, after one of something harmless."""
+    made = Repository.create(tmp_path / "fleet")
+    made.commit(files("harmless-value", base64.b64encode(b"harmless-value").decode()))
+    made.commit({**files(CANARY, ENCODED), "override.yaml": an_override()})
+    return made
+
+
+def assert_silent(text: str | bytes) -> None:
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+    for secret in (CANARY.encode(), ENCODED.encode()):
+        at = data.find(secret)
+        assert at < 0, data[max(0, at - 200) : at + 40]
+
+
+def assert_kept_nowhere(repository: Repository) -> None:
+    """Look through what Argosy committed and keeps: messages, every file of its branches, its caches."""
+    branches = repository.git("for-each-ref", "--format=%(refname)", "refs/heads/argosy").split()
+    for branch in branches:
+        assert_silent(repository.git("log", "--format=%B%an%ae", branch))
+        for path in repository.files(branch):
+            is_manifest = path.startswith("clusters/") and path.split("/")[-2] in MAY_HOLD_IT
+            if not (is_manifest and branch.endswith("/rendered")):
+                assert_silent(path)
+                assert_silent(repository.show(path, branch))
+    kept = [file for file in (repository.path / ".git" / "argosy").rglob("*") if file.is_file()]
+    assert ".cache" in {file.suffix for file in kept}
+    for file in kept:
+        assert_silent(file.read_bytes())
+
+
+SAID = [
+    *(("validate", "-o", output) for output in ("text", "json", "sarif", "junit", "github")),
+    ("render",),
+    ("render", "-o", "name"),
+    ("render", "--as", "bindings", "-o", "yaml"),
+    *(("diff", "HEAD~1", "HEAD", "-o", output) for output in ("text", "json", "markdown")),
+    ("diff", "HEAD", "HEAD~1"),
+    ("diff", "HEAD~1", "HEAD", "--stat"),
+    *(
+        ("explain", kind, name, "-n", SPACE, "-o", output)
+        for kind, name in (("Secret", "coded"), ("Deployment", "web"))
+        for output in ("text", "json", "markdown")
+    ),
+    ("explain", "cluster", "member1"),
+    ("reconcile",),
+    *(("status", "-o", output) for output in ("wide", "json", "yaml", "name")),
+    ("verify",),
+    ("doctor",),
+    ("cluster", "cordon", "member2"),
+    ("test",),
+]
+
+
+def test_nothing_said_kept_or_committed_holds_it(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    assert argosy(repository, capsys, "-vv", "reconcile", "--bootstrap").code == 0
+    assert CANARY in repository.show(f"clusters/member1/{SPACE}/Secret/plain.yaml")
+    for words, style in zip(SAID, cycle(("text", "json")), strict=False):
+        ended = argosy(repository, capsys, "-vv", "--log-format", style, *words)
+        assert ended.code in {0, 1}, (words, ended)
+        assert_silent(ended.out + ended.err)
+    assert_kept_nowhere(repository)
+
+
+class Broken(NamedTuple):
+    why: str
+    content: Any
+
+
+BROKEN = [
+    Broken(
+        "a key twice", f"apiVersion: v1\nkind: Secret\nmetadata: {{name: x}}\ndata:\n  a: {ENCODED}\n  a: {CANARY}\n"
+    ),
+    Broken("no YAML", f"apiVersion: v1\nkind: Secret\ndata: {{a: {ENCODED}\nb: [{CANARY}\n"),
+    Broken("a value where a mapping belongs", f"apiVersion: v1\nkind: Secret\nmetadata: {CANARY}\n"),
+    Broken("text where a list belongs", f"apiVersion: v1\nkind: SecretList\nitems: {CANARY}\n"),
+    Broken("a list of text", f"apiVersion: v1\nkind: SecretList\nitems: [{CANARY}]\n"),
+    Broken("an unknown alias", f"apiVersion: v1\nkind: Secret\nmetadata: {{name: x}}\ndata: {{a: {CANARY}, b: *c}}\n"),
+    Broken("a control character", f"apiVersion: v1\nkind: Secret\nmetadata: {{name: x}}\ndata:\n  a: {CANARY}\x01\n"),
+    Broken("not UTF-8", f"apiVersion: v1\nkind: Secret\ndata: {{a: {CANARY}".encode() + b"\xff}\n"),
+]
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.why)
+def test_what_is_refused_is_not_quoted(
+    case: Broken, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit({"broken.yaml": case.content})
+    for words in (("validate",), ("render",), ("cluster", "cordon", "member1")):
+        ended = argosy(repository, capsys, "-vv", *words)
+        assert (ended.code, "broken.yaml" in ended.out + ended.err) == (
+            (0, False) if words[0] == "cluster" else (3, True)
+        )
+        assert_silent(ended.out + ended.err)
+
+
+class Unwritable:
+    """A terminal that breaks when anything is written to it."""
+
+    encoding = "utf-8"
+
+    def write(self, _text: str) -> int:
+        raise ZeroDivisionError(CANARY)
+
+    def flush(self) -> None:
+        return
+
+
+def test_a_bug_names_places_and_no_values(
+    repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    capsys.readouterr()
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", Unwritable())
+        code = run(["-C", str(repository.path), "render", "-o", "yaml"])
+    captured = capsys.readouterr()
+    assert (code, "a bug: ZeroDivisionError" in captured.err) == (70, True)
+    assert_silent(captured.out + captured.err)
+
+
+def kubeconfig(server: str) -> str:
+    """A kubeconfig whose token is a canary as well."""
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "it", "cluster": {"server": server}}],
+        "users": [{"name": "it", "user": {"token": CANARY}}],
+        "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
+        "current-context": "it",
+    }
+    return json.dumps(config)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [Reply(500, CANARY), Reply(403, {"kind": "Status", "message": f"denied: {CANARY}"}), Reply(200, CANARY)],
+    ids=["a page", "a refusal", "no API server"],
+)
+def test_what_a_server_answers_and_the_token_it_was_sent(
+    reply: Reply, repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    with answering(reply) as wire:
+        (tmp_path / "members").mkdir()
+        (tmp_path / "members" / "member1.yaml").write_text(kubeconfig(wire.host))
+        access = ("--cluster", "member1", "--kubeconfigs", str(tmp_path / "members"), "--timeout", "5s")
+        for words in (("apply",), ("apply", "-o", "json"), ("diff", "--live"), ("reconcile",)):
+            ended = argosy(repository, capsys, "-vv", *words, *access)
+            assert ended.code, words
+            assert_silent(ended.out + ended.err)
+    assert_kept_nowhere(repository)
+
+
+@pytest.fixture
+def kubeconfigs(members: tuple[Member, ...], tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "kubeconfigs"
+    folder.mkdir()
+    for member in members[:2]:
+        (folder / f"{member.name}.yaml").write_text(member.kubeconfig.read_text())
+    yield folder
+    for member in members[:2]:
+        for name in (SPACE, "argosy-system"):
+            member.request("DELETE", f"/api/v1/namespaces/{name}")
+
+
+@pytest.mark.cluster
+def test_applying_drifting_and_being_refused(
+    repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    access = ("--kubeconfigs", str(kubeconfigs))
+
+    def told(*words: str) -> None:
+        ended = argosy(repository, capsys, "-vv", *words, *access)
+        assert ended.out + ended.err
+        assert ended.code != 70, ended.err
+        assert_silent(ended.out + ended.err)
+
+    told("reconcile", "--bootstrap")
+    assert members[0].read(f"/api/v1/namespaces/{SPACE}/secrets/plain")["data"] == {"b": ENCODED}
+    drift = json.dumps({"data": {"a": "eA==", "added": ENCODED}, "metadata": {"annotations": {"note": "seen"}}})
+    members[0].kubectl("-n", SPACE, "patch", "secret", "coded", "-p", drift)
+    env = json.dumps([{"op": "replace", "path": "/spec/template/spec/containers/0/env/1/value", "value": "x"}])
+    members[0].kubectl("-n", SPACE, "patch", "deployment", "web", "--type=json", "-p", env)
+    for words in (("diff", "--live"), ("diff", "--live", "-o", "json"), ("apply", "--dry-run", "server"), ("apply",)):
+        told(*words)
+    frozen = a_secret("coded", data={"a": f"{CANARY}!"})
+    repository.commit({"secrets.yaml": [frozen, a_secret("this-is-new", data={"no such key!": ENCODED})]})
+    for words in (("reconcile", "--allow-removal", "*=9"), ("apply", "-o", "json"), ("status", "-o", "json")):
+        told(*words) if words[0] != "status" else assert_silent(argosy(repository, capsys, *words).out)
+    assert_kept_nowhere(repository)
+
+
+def test_every_command_is_listened_to() -> None:
+    """One that is new has to be said what it may not say."""
+    asked = {words[0] for words in SAID} | {"apply"}
+    assert set(COMMANDS) - asked == {"interpret", "completion", "wait"}
