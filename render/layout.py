@@ -14,6 +14,7 @@ CLUSTER_SCOPED = "_cluster"
 _LIMIT = 200
 _HASH_DIGITS = 32
 _UNSAFE = re.compile(rb"[^a-z0-9.-]")
+_ESCAPE = re.compile(rb"%([0-9A-F]{2})")
 _UNSAFE_KIND = re.compile(rb"[^A-Za-z0-9.-]")
 
 
@@ -43,6 +44,22 @@ def object_path(ref: ObjectRef) -> tuple[str, str, str]:
     ('shop', 'Deployment.apps', 'web.yaml')
     """
     return (*object_folder(ref), f"{encoded_name(ref.name)}.yaml")
+
+
+def ref_of_path(path: str) -> ObjectRef:
+    """Return the object a path below a cluster's folder names; the name of one that was cut stays cut.
+
+    >>> ref_of_path("_cluster/ClusterRole.rbac.authorization.k8s.io/system%3Aweb.yaml").name
+    'system:web'
+    """
+    namespace, kind, name = path.split("/", 2)
+    kind_name, _, group = kind.partition(".")
+    place = "" if namespace == CLUSTER_SCOPED else _decoded(namespace)
+    return ObjectRef(group, kind_name, place, _decoded(name.removesuffix(".yaml")))
+
+
+def _decoded(text: str) -> str:
+    return _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), text.encode()).decode("utf-8", "replace")
 
 
 def _encoded(name: str, unsafe: re.Pattern[bytes]) -> str:

@@ -66,7 +66,7 @@ def color(member: Member, name: str) -> str | None:
 def test_what_was_committed_is_what_runs(
     repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert argosy(repository, capsys, "render", "--commit").code == 0
+    assert argosy(repository, capsys, "render", "--commit", "--bootstrap").code == 0
     first = apply(repository, capsys, kubeconfigs, "-o", "json")
     assert (first.code, counts(first)) == (
         0,
@@ -99,7 +99,7 @@ def test_drift_is_corrected_and_what_left_the_source_goes(
 def test_a_dry_run_writes_nothing_anywhere(
     repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert argosy(repository, capsys, "render", "--commit").code == 0
+    assert argosy(repository, capsys, "render", "--commit", "--bootstrap").code == 0
     ended = apply(repository, capsys, kubeconfigs, "--dry-run", "server")
     assert ended.code in {0, 1}
     assert members[0].read(f"/api/v1/namespaces/{SPACE}") is None
@@ -109,7 +109,7 @@ def test_a_dry_run_writes_nothing_anywhere(
 def test_a_context_that_leads_to_another_cluster_is_refused(
     repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert argosy(repository, capsys, "render", "--commit").code == 0
+    assert argosy(repository, capsys, "render", "--commit", "--bootstrap").code == 0
     apply(repository, capsys, kubeconfigs, "--cluster", "member1")
     swapped = members[2].kubeconfig.read_text().replace('"member3"', '"member1"')
     (kubeconfigs / "member1.yaml").write_text(swapped)
@@ -122,7 +122,7 @@ def test_a_context_that_leads_to_another_cluster_is_refused(
 def test_a_dead_cluster_costs_itself_alone(
     repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert argosy(repository, capsys, "render", "--commit").code == 0
+    assert argosy(repository, capsys, "render", "--commit", "--bootstrap").code == 0
     dead = members[1].kubeconfig.read_text().replace(members[1].host, "https://127.0.0.1:1")
     (kubeconfigs / "member2.yaml").write_text(dead)
     ended = apply(repository, capsys, kubeconfigs, "-o", "json", "--timeout", "20s")
@@ -144,7 +144,7 @@ def test_what_applying_would_change_is_shown_field_by_field(
         placement=on_clusters("member1"),
     )
     repository.commit({"login.yaml": secret, "secrets.yaml": also})
-    assert argosy(repository, capsys, "render", "--commit").code == 0
+    assert argosy(repository, capsys, "render", "--commit", "--bootstrap").code == 0
     missing = argosy(repository, capsys, "diff", "--live", *access)
     assert (missing.code, missing.out) == (
         1,

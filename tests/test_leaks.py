@@ -46,7 +46,7 @@ def a_workload(value: str) -> dict[str, Any]:
 def an_override() -> dict[str, Any]:
     """A policy that puts the canary into a Secret, a variable and a copy."""
     variable = {"name": "API_TOKEN", "value": CANARY}
-    rules = [
+    rules: list[dict[str, Any]] = [
         {"path": "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration", "value": CANARY},
         {"path": "/spec/template/spec/containers/0/env/0", "value": variable},
     ]
@@ -211,7 +211,7 @@ def kubeconfig(server: str) -> str:
 
 @pytest.mark.parametrize(
     "reply",
-    [Reply(500, CANARY), Reply(403, {"kind": "Status", "message": f"denied: {CANARY}"}), Reply(200, CANARY)],
+    [Reply(400, CANARY), Reply(403, {"kind": "Status", "message": f"denied: {CANARY}"}), Reply(200, CANARY)],
     ids=["a page", "a refusal", "no API server"],
 )
 def test_what_a_server_answers_and_the_token_it_was_sent(

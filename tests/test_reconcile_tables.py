@@ -223,3 +223,46 @@ def test_replicas_in_the_tree_add_up_to_the_binding(repository: Repository, caps
     reconcile(repository, capsys)
     shown = [repository.show(path) for path in repository.files(under="clusters")]
     assert sum(int(text.partition("replicas: ")[2].split()[0]) for text in shown) == 17
+
+
+def test_a_source_that_lost_all_its_clusters_is_refused(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit({"nginx.yaml": [a_deployment(), a_policy(placement=on_clusters("member1"))]})
+    reconcile(repository, capsys)
+    before = repository.git("rev-parse", "argosy/rendered")
+    repository.commit({"argosy.yaml": settings(source={"paths": ["nowhere"]})})
+    ended = reconcile(repository, capsys)
+    assert (ended.code, ended.err.splitlines()[1]) == (
+        6,
+        "argosy: the source has no clusters any more, but 1 hold objects; nothing was committed",
+    )
+    assert repository.git("rev-parse", "argosy/rendered") == before
+
+
+def test_a_subfolder_is_no_fleet_of_its_own(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    repository.commit({"apps/nginx.yaml": [a_deployment(), a_policy(placement=on_clusters("member1"))]})
+    reconcile(repository, capsys)
+    inside = Repository(repository.path / "apps")
+    assert argosy(inside, capsys, "reconcile").out.startswith("unchanged: argosy/rendered")
+
+
+def test_what_a_released_binding_requires_stays_with_it(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workload = a_deployment()
+    workload["spec"]["template"]["spec"]["containers"][0]["envFrom"] = [{"configMapRef": {"name": "settings"}}]
+    policy = a_policy(placement=on_clusters("member1"), propagateDeps=True)
+    repository.commit({"apps.yaml": [workload, a_config_map("settings", color="red")], "policy.yaml": policy})
+    reconcile(repository, capsys)
+    before = repository.git("rev-parse", "argosy/rendered:clusters")
+    repository.commit({"policy.yaml": None})
+    assert reconcile(repository, capsys).code == 0
+    assert repository.git("rev-parse", "argosy/rendered:clusters") == before
+
+
+def test_a_first_commit_of_render_must_be_meant(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    repository.commit({"nginx.yaml": [a_deployment(), a_policy(placement=on_clusters("member1"))]})
+    refused = argosy(repository, capsys, "render", "--commit")
+    assert (refused.code, "is this the first run?" in refused.err) == (3, True)
+    assert argosy(repository, capsys, "render", "--commit", "--bootstrap").code == 0

@@ -18,7 +18,7 @@ class Case(NamedTuple):
 
 
 CASES = [
-    Case("without any, the folder is the fleet", ("apps/a.yaml",), "apps", ("apps", "")),
+    Case("without any, the whole repository is, from any folder of it", ("apps/a.yaml",), "apps", ("", "")),
     Case("without any, the whole repository is", ("apps/a.yaml",), "", ("", "")),
     Case("the one in the folder", ("argosy.yaml", "eu/argosy.yaml"), "eu", ("eu", "eu/argosy.yaml")),
     Case("the nearest above", ("argosy.yaml", "eu/argosy.yaml"), "eu/apps/web", ("eu", "eu/argosy.yaml")),

@@ -17,7 +17,6 @@ from reconciler.passes.publication import Publication
 from reconciler.passes.trailers import engine_version
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.plan_values import Plan, PlanOptions
-from reconciler.removal_words import RemovalWords
 from reconciler.status.status_branch import (
     Files,
     StatusBranch,
@@ -38,6 +37,7 @@ from .closer_look import look_closer
 from .cluster_contents import RenderedCommits
 from .fleet_apply import ClusterJob, ClusterReport, FleetOptions, OpenClient, apply_fleet, in_shard
 from .observe import read_uid
+from .removal_words import RemovalWords
 
 _PREFLIGHT_SECONDS = 10.0
 

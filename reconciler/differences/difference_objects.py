@@ -13,6 +13,7 @@ from overrides.explanation import FieldChange
 from overrides.jsontext import json_text
 from render.documents import parse_documents
 from render.gitobjects import TREE_MODE, Blob, Spliced, TreeEntry
+from render.layout import ref_of_path
 from render.model import Manifest, ObjectRef
 
 from .difference import Action, ObjectChange
@@ -124,7 +125,7 @@ def object_changes(
     """
     grouped: dict[tuple[ObjectRef, Action, str], tuple[tuple[FieldChange, ...], list[str]]] = {}
     for change, clusters in files.items():
-        ref = ref_by_path[change.path]
+        ref = ref_by_path.get(change.path) or ref_of_path(change.path)
         if change.before is None or change.after is None:
             action, fields = (Action.ADDED if change.before is None else Action.REMOVED), tuple[FieldChange, ...]()
         else:

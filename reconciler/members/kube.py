@@ -26,6 +26,7 @@ CONNECT_SECONDS = 3.0
 DEFAULT_CONCURRENCY = 8
 _CALMER_SECONDS = 30.0
 _LONGEST_PAUSE = 20.0
+_SHORTEST_TOKEN = 8
 _GZIP_WORTH_IT = ("127.0.0.1", "localhost", "::1")
 
 
@@ -165,8 +166,7 @@ class KubeClient:
 
     def _answer(self, request: Request, response: urllib3.BaseHTTPResponse, credential: str) -> Answer | Failure:
         if response.status >= 300:
-            # Some proxies tell in their refusals what they were asked with.
-            said = response.data.replace(credential.rpartition(" ")[2].encode() or b"\0", HIDDEN.encode())
+            said = _without(credential.rpartition(" ")[2], response.data)
             return failure_of(request, response.status, response.headers, said)
         try:
             body = response.data.decode() if request.accept == TEXT else json.loads(response.data)
@@ -183,6 +183,11 @@ class KubeClient:
             warnings=tuple(_warning_text(warning) for warning in warnings),
             date=response.headers.get("Date", ""),
         )
+
+
+def _without(token: str, said: bytes) -> bytes:
+    """Return a refusal without our token: some proxies repeat what they were asked with."""
+    return said.replace(token.encode(), HIDDEN.encode()) if len(token) >= _SHORTEST_TOKEN else said
 
 
 class Brake:

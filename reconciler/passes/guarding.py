@@ -3,7 +3,7 @@
 Both guards look before either refuses, so that one run names everything there is to allow.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -56,7 +56,19 @@ def check_guards(outcome: Outcome, allowed: Allowed) -> None:
     if outcome.previous is None:
         return
     allowed |= allowed_between(outcome.repository, outcome.previous.source, outcome.source.commit)
+    check_members(outcome.previous.tree.clusters, outcome, allowed)
     _check(outcome.removals, movement_breaches(outcome), allowed)
+
+
+def check_members(before: Collection[str], outcome: Outcome, allowed: Allowed) -> None:
+    """Refuse a source that lost every cluster at once: more likely its files were not found than meant to go."""
+    if not before or outcome.source.desired.clusters or any(each.cluster == "*" for each in allowed.removals):
+        return
+    raise GuardRefused(
+        f"the source has no clusters any more, but {len(before)} hold objects; nothing was committed",
+        hint="look at source.paths and ignore in argosy.yaml; if it is meant, say so in a source commit with the"
+        f" trailer 'Argosy-Allow-Removal: * {len(before)}'",
+    )
 
 
 def movement_breaches(outcome: Outcome) -> tuple[Breach, ...]:
@@ -70,6 +82,7 @@ def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
     guard = head.source.desired.fleet.removal_guard
     found = removals(base.rendered.tree.clusters, head.rendered.tree.clusters, tree_reader(comparison), guard)
     allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
+    check_members(base.rendered.tree.clusters, head, allowed)
     before = {binding.ref: binding for binding in base.rendered.built.bindings}
     _check(found, _breaches(before, head), allowed)
 

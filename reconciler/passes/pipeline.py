@@ -84,7 +84,8 @@ def _built(inputs: Inputs) -> Built:
     template_by_ref = {template.ref: template for template in desired.templates}
     claims = claim_templates(desired, interpreter, before)
     schedule = schedule_bindings(claims.bindings, index, desired.fleet, _surroundings(desired, claims, before))
-    follows = following(schedule.bindings, template_by_ref, interpreter)
+    # What a released binding requires stays with it, or its pods would miss it.
+    follows = following((*schedule.bindings, *claims.released), template_by_ref, interpreter)
     bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
     workshop = Workshop(
         targets=TargetGroups(index.index_by_name, desired.fleet.tie_break),

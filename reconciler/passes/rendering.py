@@ -7,6 +7,7 @@ import click
 
 from reconciler.report import Log
 from reconciler.repository import Repository, open_repository
+from render.errors import ConfigError
 
 from .guard import Allowance
 from .guarding import Allowed, check_guards, movement_breaches
@@ -82,6 +83,11 @@ def computed(
 
 
 def _commit(outcome: Outcome, publication: Publication, options: RenderOptions, log: Log) -> None:
+    if outcome.previous is None and not options.bootstrap:
+        raise ConfigError(
+            f"there is no branch {outcome.source.desired.fleet.rendered_branch!r}: is this the first run?",
+            hint="then pass --bootstrap; without the fleet's past every workload is dealt anew",
+        )
     check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))
     branch = outcome.source.desired.fleet.rendered_branch
     here = Publication(repository=publication.repository)

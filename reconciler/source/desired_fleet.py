@@ -33,7 +33,10 @@ class FleetSource:
 
 
 def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> FleetSource:
-    """Load the settings of the fleet at or above ``folder``, or else of the only one below it."""
+    """Load the settings of the fleet at or above ``folder``, or else of the only one below it.
+
+    Without any argosy.yaml the repository is the fleet, wherever in it somebody stands.
+    """
     file_by_path = {file.path: file for file in files}
     paths = _fleet_paths(file_by_path, folder)
     if len(paths) > 1:
@@ -41,7 +44,7 @@ def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> 
         problem = Problem(folder or ".", 0, "", f"holds {len(paths)} fleets: {names}", "name one with -C FOLDER")
         return FleetSource(fleet=Fleet(), folder=folder, problems=(problem,))
     path = paths[0] if paths else ""
-    home = path.rpartition("/")[0] if paths else folder
+    home = path.rpartition("/")[0]
     fleet, problems = _parsed(file_by_path[path], read) if paths else (Fleet(), ())
     ignored = _ignore_lines(file_by_path.get(f"{home}/{IGNORE_FILE}" if home else IGNORE_FILE), read)
     ignore = (*ignored, *fleet.source.ignore)

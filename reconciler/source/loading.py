@@ -70,8 +70,8 @@ def load_desired(
     """Load a fleet's source from the files of a snapshot; InputError lists every problem.
 
     ``folder`` is where the user stands: the fleet is the one whose argosy.yaml is there or above, or else the only one
-    below; with none at all the folder itself, and every default. ``facts`` tell the scope of kinds that members serve
-    and the source does not define.
+    below; with none at all the whole repository, and every default. ``facts`` tell the scope of kinds that members
+    serve and the source does not define.
     """
     loaded = load_source(files, read=read, folder=folder, cache=cache, facts=facts)
     if loaded.problems:

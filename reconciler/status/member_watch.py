@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from reconciler.delivery.applying import Delivery, Fleetwide, OutcomeFiles, chosen_members
 from reconciler.delivery.cluster_contents import RenderedCommits
 from reconciler.delivery.fleet_apply import ClusterReport, OpenClient
+from reconciler.members.exchange import FailureKind
 from reconciler.passes.facts import Facts
 from reconciler.report import Log
 from reconciler.source.desired import Desired
@@ -116,7 +117,11 @@ def watch(
     seen = look_at_fleet(chosen, looking)
     now = utc(clock())
     before = {name: record.state for name, record in recorded.clusters().items()}
-    states = {each.cluster: state_after(chosen[each.cluster], before.get(each.cluster), each, now) for each in seen}
+    states = {
+        each.cluster: state_after(chosen[each.cluster], before.get(each.cluster), each, now)
+        for each in seen
+        if not _is_our_fault(each)
+    }
     states |= _silent_agents(fleetwide, recorded, now)
     facts = _facts(recorded, states, now)
     return Watch(
@@ -127,6 +132,11 @@ def watch(
         seen=seen,
         from_agents=from_agents,
     )
+
+
+def _is_our_fault(seen: Seen) -> bool:
+    """Whether a member was not even asked: without credentials here, nothing is known of the member there."""
+    return seen.failure is not None and seen.failure.kind is FailureKind.CREDENTIALS
 
 
 def read_recorded(status: StatusBranch, commit: str | None) -> Recorded:

@@ -44,7 +44,7 @@ POLICY_TEST_SPEC = Record(
 
 def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
     """Report paths that are no JSON pointers, and fields of which nothing, or two things, are expected."""
-    for number, expectation in enumerate(test["spec"]["expect"]):
+    for number, expectation in enumerate(test["spec"].get("expect") or ()):
         for position, field in enumerate(expectation.get("fields") or ()):
             path = f"spec.expect[{number}].fields[{position}]"
             if field["path"] and not field["path"].startswith("/"):

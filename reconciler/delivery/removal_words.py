@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from reconciler.passes.guard import Allowance
+from reconciler.passes.guarding import allowed_between
+from reconciler.passes.trailers import SOURCE
+from reconciler.repository import Repository
 from render.errors import GitError
-
-from .passes.guard import Allowance
-from .passes.guarding import allowed_between
-from .passes.trailers import SOURCE
-from .repository import Repository
 
 
 @dataclass(slots=True)
