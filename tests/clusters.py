@@ -15,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -262,6 +263,13 @@ def started(names: tuple[str, ...], *, nodes: int = 0, controllers: bool = False
     finally:
         for member in members:
             member.close()
+
+
+def remove_namespaces(members: Iterable[Member], *names: str) -> None:
+    """Delete namespaces in several members at once, and wait until they are gone."""
+    words = ("delete", "namespace", *names, "--ignore-not-found", "--wait=true")
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda member: member.kubectl(*words), members))
 
 
 def _free_ports(count: int) -> list[int]:

@@ -15,7 +15,7 @@ from tests.build import (
     argosy,
     on_clusters,
 )
-from tests.clusters import Member
+from tests.clusters import Member, remove_namespaces
 
 pytestmark = pytest.mark.cluster
 
@@ -31,8 +31,7 @@ def kubeconfigs(members: tuple[Member, ...], tmp_path: Path) -> Iterator[Path]:
     for member in members:
         (folder / f"{member.name}.yaml").write_text(member.kubeconfig.read_text())
     yield folder
-    for member in members:
-        member.kubectl("delete", "namespace", SPACE, "argosy-system", "--ignore-not-found", "--wait=true")
+    remove_namespaces(members, SPACE, "argosy-system")
 
 
 @pytest.fixture

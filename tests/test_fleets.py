@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.build import Repository, argosy
-from tests.clusters import Member
+from tests.clusters import Member, remove_namespaces
 from tests.fleets import GROUP, MEMBERS, SAMPLES, SHOP, samples, shop
 
 pytestmark = pytest.mark.cluster
@@ -46,9 +46,7 @@ def kubeconfigs(members: tuple[Member, ...], tmp_path: Path) -> Iterator[Path]:
     for member in members:
         (folder / f"{member.name}.yaml").write_text(member.kubeconfig.read_text())
     yield folder
-    for member in members:
-        for name in (SHOP, SAMPLES, "argosy-system"):
-            member.request("DELETE", f"/api/v1/namespaces/{name}")
+    remove_namespaces(members, SHOP, SAMPLES, "argosy-system")
 
 
 @pytest.mark.parametrize("case", FLEETS, ids=lambda case: case.why)

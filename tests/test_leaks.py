@@ -19,7 +19,7 @@ from tests.build import (
     argosy,
     on_clusters,
 )
-from tests.clusters import Member
+from tests.clusters import Member, remove_namespaces
 from tests.wires import Reply, answering
 
 CANARY = "canary-8f14e45f"
@@ -236,9 +236,7 @@ def kubeconfigs(members: tuple[Member, ...], tmp_path: Path) -> Iterator[Path]:
     for member in members[:2]:
         (folder / f"{member.name}.yaml").write_text(member.kubeconfig.read_text())
     yield folder
-    for member in members[:2]:
-        for name in (SPACE, "argosy-system"):
-            member.request("DELETE", f"/api/v1/namespaces/{name}")
+    remove_namespaces(members[:2], SPACE, "argosy-system")
 
 
 @pytest.mark.cluster
