@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from render.fleet import Fleet
+if TYPE_CHECKING:
+    from render.fleet import Fleet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +22,7 @@ class ReconcileOptions:
     delivery: Mapping[str, Any] = field(default_factory=dict)
 
 
-def is_reaching(fleet: Fleet, options: ReconcileOptions) -> bool:
+def is_reaching(fleet: "Fleet", options: ReconcileOptions) -> bool:
     """Whether a pass reaches members: argosy.yaml or the command line says how, and it may write."""
     named = any(options.delivery.get(name) for name in ("kubeconfig", "kubeconfigs", "in_cluster"))
     return not options.dry_run and bool(named or fleet.clusters or fleet.kubeconfigs)
