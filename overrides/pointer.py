@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from render.words import counted
+
 from .draft import Key
 from .errors import Refused
 
@@ -96,5 +98,4 @@ def _why_missing(keys: Sequence[Key], token: str, container: Any) -> str:
         return f"{place} is neither mapping nor list, so it has no {token!r}"
     if not _INDEX.fullmatch(token):
         return f"{place} is a list, and {token!r} is no index of it"
-    count = len(container)
-    return f"{place} has {count} item{'' if count == 1 else 's'}, so {token} is no index of it"
+    return f"{place} has {counted(len(container), 'item')}, so {token} is no index of it"

@@ -7,6 +7,8 @@ exception. An exception here ends the run with its exit code, a message and, whe
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .words import counted
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
@@ -63,9 +65,8 @@ class InputError(ReconcileError):
     def __init__(self, problems: Iterable[Problem], *, summary: str = "", warnings: Iterable[Problem] = ()) -> None:
         self.problems = tuple(sorted(problems))
         self.warnings = tuple(warnings)
-        count = len(self.problems)
         lines = [str(problem) for problem in self.problems]
-        lines.append(summary or f"{count} problem{'' if count == 1 else 's'}; nothing was changed")
+        lines.append(summary or f"{counted(len(self.problems), 'problem')}; nothing was changed")
         super().__init__("\n".join(lines))
 
 
@@ -73,6 +74,12 @@ class ConfigError(ReconcileError):
     """The reconciler's own configuration or environment cannot be used."""
 
     exit_code = 3
+
+
+class UnknownName(ReconcileError):
+    """The command line names something that is not there, or that may be more than one thing."""
+
+    exit_code = 2
 
 
 class GitError(ReconcileError):

@@ -235,7 +235,7 @@ def test_a_source_that_lost_all_its_clusters_is_refused(
     ended = reconcile(repository, capsys)
     assert (ended.code, ended.err.splitlines()[1]) == (
         6,
-        "argosy: the source has no clusters any more, but 1 hold objects; nothing was committed",
+        "argosy: the source has no clusters any more, but 1 holds objects; nothing was committed",
     )
     assert repository.git("rev-parse", "argosy/rendered") == before
 

@@ -330,7 +330,7 @@ def test_a_policy_tells_what_it_holds_and_loses(repository: Repository, capsys: 
     assert explain(repository, capsys, "policy/all").splitlines() == [
         "PropagationPolicy default/all (policies.yaml)",
         "  Priority 0, preemption Never.",
-        "  It selects 2, holds 1 and loses 1 of the source's objects.",
+        "  It selects 2 objects, holds 1 and loses 1.",
         "",
         "Its selectors",
         "  SELECTOR                            OBJECTS",

@@ -36,7 +36,7 @@ def validate(repository: Repository, capsys: pytest.CaptureFixture[str], *option
 def test_a_warning_stands_at_its_line(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     text = (
         f"policy.yaml:8: spec.resourceSelectors[0]: selects no template\n  hint: {HINT}\n"
-        "0 problems, 1 warning: 1 templates, 1 propagation policies, 0 override policies, 1 clusters in 3 files\n"
+        "0 problems, 1 warning: 1 template, 1 propagation policy, 0 override policies, 1 cluster in 3 files\n"
     )
     assert validate(repository, capsys) == (0, f"warning: {text}", "")
     assert validate(repository, capsys, "--strict") == (1, f"error: {text}", "")

@@ -11,8 +11,9 @@ from overrides.record import Applied
 from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
+from render.words import listed
 
-from .finding import Finding, listed
+from .finding import Finding
 from .trials import Chain, Trials
 
 _REMOVED = object()

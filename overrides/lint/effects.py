@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from .finding import Finding, listed
+from render.words import listed
+
+from .finding import Finding
 from .trials import Place, Trial, Trials
 
 _HINTS = {

@@ -7,8 +7,9 @@ from overrides.pointer import tokens_of
 from overrides.policy import OverridePolicy, RuleWithCluster
 from overrides.record import origin_of
 from render.cluster_index import ClusterIndex
+from render.words import counted
 
-from .finding import Finding, counted
+from .finding import Finding
 
 
 def unmatched_targets(policies: Iterable[OverridePolicy], clusters: ClusterIndex) -> Iterator[Finding]:

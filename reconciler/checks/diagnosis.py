@@ -11,6 +11,7 @@ from reconciler.passes.reading import read_previous, read_source
 from reconciler.report import Log
 from reconciler.repository import RefUpdate, Repository, open_repository
 from render.errors import ReconcileError
+from render.words import counted
 
 OLDEST_GIT = (2, 32)
 
@@ -86,7 +87,8 @@ def _history(repository: Repository) -> Check:
 
 def _source(repository: Repository) -> str:
     desired = read_source(repository, repository.resolve("HEAD")).desired
-    return f"{len(desired.templates)} templates, {len(desired.policies)} policies, {len(desired.clusters)} clusters"
+    templates, clusters = counted(len(desired.templates), "template"), counted(len(desired.clusters), "cluster")
+    return f"{templates}, {counted(len(desired.policies), 'policy', 'policies')}, {clusters}"
 
 
 def _remote(repository: Repository, publication: Publication) -> Check:
@@ -103,7 +105,7 @@ def _remote(repository: Repository, publication: Publication) -> Check:
 
 def _remote_answers(publication: Publication) -> str:
     tips = publication.repository.remote_tips(publication.remote)
-    return f"{len(tips.tips)} refs, default branch {tips.head.removeprefix('refs/heads/') or 'unknown'}"
+    return f"{counted(len(tips.tips), 'ref')}, default branch {tips.head.removeprefix('refs/heads/') or 'unknown'}"
 
 
 def _may_push(publication: Publication, branch: str) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from overrides.lint import LineOf
-from overrides.lint.finding import counted, listed
 from overrides.lint.selectors import nearest_hint
 from reconciler.passes.claims import policy_index
 from reconciler.passes.facts import Facts
@@ -23,6 +22,7 @@ from render.model import ObjectRef, Template, group_of
 from render.policy import PropagationPolicy
 from render.selection import implicit_priority
 from render.selectors import ResourceSelector
+from render.words import counted, listed
 
 SHADOWED, TIED, UNMATCHED = "ShadowedPolicy", "PolicyTie", "UnmatchedSelector"
 CLUSTER_SCOPED, CLAIMS_DIFFER = "ClusterScopedKind", "ClaimsDiffer"

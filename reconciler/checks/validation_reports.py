@@ -2,6 +2,7 @@
 
 from reconciler.plain import as_json
 from render.errors import Problem
+from render.words import counted
 
 from .junit import Case, Suite, as_xml
 from .linting import Validation
@@ -15,16 +16,17 @@ def as_text(found: Validation, *, is_strict: bool = False) -> str:
 
 
 def _summary(found: Validation) -> str:
-    counted = [(len(found.problems), "problem"), (len(found.warnings), "warning")]
-    summary = ", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counted)
+    summary = f"{counted(len(found.problems), 'problem')}, {counted(len(found.warnings), 'warning')}"
     if found.desired is None:
         return summary
     desired = found.desired
-    return (
-        f"{summary}: {len(desired.templates)} templates, {len(desired.policies)} propagation policies,"
-        f" {len(desired.override_policies)} override policies, {len(desired.clusters)} clusters"
-        f" in {desired.files} files"
+    held = (
+        counted(len(desired.templates), "template"),
+        counted(len(desired.policies), "propagation policy", "propagation policies"),
+        counted(len(desired.override_policies), "override policy", "override policies"),
+        counted(len(desired.clusters), "cluster"),
     )
+    return f"{summary}: {', '.join(held)} in {counted(desired.files, 'file')}"
 
 
 def as_json_report(found: Validation, *, is_strict: bool = False) -> str:

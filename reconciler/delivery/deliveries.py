@@ -17,6 +17,7 @@ from reconciler.report import Log
 from render.errors import ClusterError
 from render.fleet import Fleet
 from render.selectors import LabelSelector, Requirement
+from render.words import counted
 
 from .applying import Delivery, Fleetwide, Run
 from .fleet_apply import ClusterReport
@@ -100,7 +101,7 @@ def deliver(
         total["done"] += 1
         for line in lines_of(done):
             log.info(line)
-        log.progress(f"{total['done']} clusters done")
+        log.progress(f"{counted(total['done'], 'cluster')} done")
 
     run = Run(fleetwide=fleetwide, commit=commit, delivery=delivery, open_client=Members(access).open, report=report)
     reports = run.reports()
@@ -131,14 +132,14 @@ def lines_of(report: ClusterReport) -> list[str]:
 
 def summary_row(report: ClusterReport) -> tuple[str, ...]:
     """Return a cluster's line of the table: what was done, and how it ended."""
-    counts = counted(report)
+    counts = counts_of(report)
     written = counts["created"] + counts["configured"] + counts["adopted"]
     failed = counts["failed"] + counts["conflict"] + counts["blocked"]
     deleted = counts["deleted"] + counts["handedOff"]
     return (report.cluster, str(counts["unchanged"]), str(written), str(deleted), str(failed), state_of(report))
 
 
-def counted(report: ClusterReport) -> Counter[str]:
+def counts_of(report: ClusterReport) -> Counter[str]:
     """Count a cluster's objects by what was done with them, or would be."""
     if report.applied is not None:
         return Counter(str(result.action) for result in report.applied.results)
@@ -192,7 +193,7 @@ def _plain(report: ClusterReport) -> dict[str, Any]:
     return {
         "state": state_of(report),
         "seconds": round(report.seconds, 3),
-        "counts": dict(counted(report)),
+        "counts": dict(counts_of(report)),
         **({"failure": {"reason": str(failure.kind), "message": failure.message}} if failure else {}),
         **({"hold": report.applied.hold} if report.applied is not None and report.applied.hold else {}),
         "objects": [

@@ -11,6 +11,7 @@ from typing import Any
 
 from reconciler.plans.plan_values import Action, FieldChange, PlannedObject
 from render.model import ObjectRef
+from render.words import counted
 
 from .apply_values import Result
 from .deliveries import state_of
@@ -66,7 +67,7 @@ def as_text(reports: Iterable[ClusterReport]) -> Iterator[str]:
 
 
 def _counted(number: int) -> str:
-    return "equal" if not number else f"{number} object{'' if number == 1 else 's'} differ{'s' if number == 1 else ''}"
+    return "equal" if not number else counted(number, "object differs", "objects differ")
 
 
 def _lines(change: LiveChange) -> Iterator[str]:

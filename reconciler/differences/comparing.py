@@ -17,6 +17,7 @@ from render.errors import InputError
 from render.gitobjects import Blob, TreeEntry, parse_tree
 from render.layout import object_path
 from render.model import ObjectRef
+from render.words import counted
 
 from .difference import Difference, Misfit, cluster_totals, movements_between, takeovers_between
 from .difference_objects import FileChange, Texts, changed_files, object_changes
@@ -62,8 +63,8 @@ def _source(repository: Repository, commit: str, memory: Memory) -> Source:
     try:
         return memory.source(repository, commit)
     except InputError as error:
-        count, where = len(error.problems), f"commit {commit[:12]}" if commit else "the work tree"
-        summary = f"{count} problem{'' if count == 1 else 's'} in {where}; nothing was compared"
+        where = f"commit {commit[:12]}" if commit else "the work tree"
+        summary = f"{counted(len(error.problems), 'problem')} in {where}; nothing was compared"
         raise InputError(error.problems, summary=summary, warnings=error.warnings) from error
 
 

@@ -72,7 +72,8 @@ def is_number(change: ObjectChange) -> bool:
 
 def _replicas(difference: Difference) -> Iterator[str]:
     for each in difference.movements:
-        yield f"  {each.ref}: {numbers(each.before, each.after)} replicas, {each.moved} moved\n"
+        word = "replica" if each.before == each.after == 1 else "replicas"
+        yield f"  {each.ref}: {numbers(each.before, each.after)} {word}, {each.moved} moved\n"
         yield f"      {movement_words(each)}\n"
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from overrides.explanation import HIDDEN, FieldChange
 from overrides.jsontext import json_text
+from render.words import counted
 
 from .difference import Action, Difference, Movement, Takeover
 
@@ -32,13 +33,14 @@ def summary(difference: Difference) -> str:
 
 
 def _counted(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}" if number else ""
+    return counted(number, one, many) if number else ""
 
 
 def _moved(difference: Difference) -> str:
     if not difference.moved:
         return ""
-    return f"{difference.moved} of {difference.replicas} replicas {'moves' if difference.moved == 1 else 'move'}"
+    replicas = counted(difference.replicas, "replica")
+    return f"{difference.moved} of {replicas} {'moves' if difference.moved == 1 else 'move'}"
 
 
 def sides(difference: Difference) -> str:

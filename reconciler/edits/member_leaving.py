@@ -17,6 +17,7 @@ from reconciler.passes.trailers import ALLOW_REMOVAL
 from reconciler.report import Log
 from reconciler.status.status_branch import StatusBranch, read_inventories
 from render.errors import ConfigError
+from render.words import counted
 
 from .member_edits import Told, context_change, opened_source, write
 from .member_source import MemberSource
@@ -52,7 +53,8 @@ def _drain(source: MemberSource, name: str, log: Log, *, commit: bool) -> int:
         contents = source.with_edits(place, edits)
         source.checked(contents)
         write(source, Told(contents=contents, subject=f"Drain {name}", trailers=trailers), log, commit=commit)
-    click.echo(f"cluster/{name} {'draining' if edits else 'already draining'}: {held} objects are to leave")
+    leaving = counted(held, "object is", "objects are")
+    click.echo(f"cluster/{name} {'draining' if edits else 'already draining'}: {leaving} to leave")
     if source.fleet.rescheduling != "Source":
         log.warning("with rescheduling: Karmada a taint drives nothing out; set rescheduling: Source in argosy.yaml")
     for line in _next_steps(source, name, trailers, commit=commit or not edits):
@@ -75,7 +77,7 @@ def _refuse_full(source: MemberSource, name: str) -> None:
     if paths := _rendered_paths(source, name):
         listed = ", ".join(paths[:_LISTED]) + (f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else "")
         raise ConfigError(
-            f"{len(paths)} objects are still rendered for {name!r}: {listed}",
+            f"{counted(len(paths), 'object is', 'objects are')} still rendered for {name!r}: {listed}",
             hint=f"argosy cluster unjoin {name} --drain makes them leave, --disconnect leaves them there for good",
         )
     if commits := _unsettled(source, name):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from render.model import TargetCluster
+from render.words import counted
 
 from .explaining_cluster import AbsentObject, ClusterExplanation
 from .explaining_policy import PolicyExplanation
@@ -12,10 +13,9 @@ from .sections import DITTO, Section, section
 def cluster_sections(found: ClusterExplanation) -> Iterator[Section]:
     """Yield what a cluster is, what it holds, and what it does not."""
     where = f" ({found.path})" if found.path else ""
-    count = len(found.held)
     yield Section(
         title=f"Cluster {found.name}{where}",
-        before=(*_traits(found), f"It holds {count} object{'' if count == 1 else 's'}."),
+        before=(*_traits(found), f"It holds {counted(len(found.held), 'object')}."),
     )
     if found.capacity:
         header = ("RESOURCE", "ALLOCATABLE", "ALLOCATED", "ALLOCATING", "RESERVED")
@@ -60,7 +60,7 @@ def policy_sections(found: PolicyExplanation) -> Iterator[Section]:
         title=f"{found.policy} ({found.path})",
         before=(
             f"Priority {found.priority}, preemption {found.preemption}.",
-            f"It selects {len(found.objects)}, holds {len(held)} and loses {len(lost)} of the source's objects.",
+            f"It selects {counted(len(found.objects), 'object')}, holds {len(held)} and loses {len(lost)}.",
         ),
     )
     selectors = [(each.selector, str(each.objects)) for each in found.selectors]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from overrides.explanation import Step
+from render.words import counted
 
 from .explaining import Kept, ObjectExplanation, OverriddenClusters, PolicyVerdict
 from .explaining_decision import Shown, decision_sections
@@ -41,7 +42,7 @@ def _outcome(found: ObjectExplanation, cluster: str) -> Iterator[str]:
         yield "It goes nowhere by itself."
     else:
         shown = ", ".join(f"{each.name} {each.replicas}" if each.replicas else each.name for each in targets)
-        asked = "" if found.replicas is None else f"asks for {found.replicas} replicas and "
+        asked = "" if found.replicas is None else f"asks for {counted(found.replicas, 'replica')} and "
         yield f"It {asked}goes to {shown}."
 
 

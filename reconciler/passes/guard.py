@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from render.errors import GuardRefused
 from render.gitobjects import TREE_MODE, TreeEntry
 from render.guards import RemovalGuard
+from render.words import counted
 
 ReadTree = Callable[[bytes], Iterable[TreeEntry]]
 Paths = frozenset[tuple[str, ...]]
@@ -123,6 +124,6 @@ def _described(removal: Removal) -> str:
     names = ", ".join(removal.paths[:_LISTED])
     more = f" and {len(removal.paths) - _LISTED} more" if len(removal.paths) > _LISTED else ""
     return (
-        f"  {removal.cluster}: {len(removal.paths)} of {removal.held} objects"
+        f"  {removal.cluster}: {len(removal.paths)} of {counted(removal.held, 'object')}"
         f" ({'; '.join(removal.reasons)}): {names}{more}"
     )

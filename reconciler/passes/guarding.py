@@ -15,6 +15,7 @@ from reconciler.repository import CommitInfo, Repository
 from render.binding import Binding
 from render.errors import GitError, GuardRefused
 from render.model import ObjectRef
+from render.words import counted
 
 from .guard import Allowance, Removal, check_removals, removals
 from .movement import Breach, MovementAllowance, Placements, breaches, check_movements
@@ -64,8 +65,9 @@ def check_members(before: Collection[str], outcome: Outcome, allowed: Allowed) -
     """Refuse a source that lost every cluster at once: more likely its files were not found than meant to go."""
     if not before or outcome.source.desired.clusters or any(each.cluster == "*" for each in allowed.removals):
         return
+    held = counted(len(before), "holds", "hold")
     raise GuardRefused(
-        f"the source has no clusters any more, but {len(before)} hold objects; nothing was committed",
+        f"the source has no clusters any more, but {held} objects; nothing was committed",
         hint="look at source.paths and ignore in argosy.yaml; if it is meant, say so in a source commit with the"
         f" trailer 'Argosy-Allow-Removal: * {len(before)}'",
     )

@@ -16,6 +16,7 @@ from render.binding import Binding
 from render.errors import GuardRefused
 from render.guards import MovementBudget, MovementGuard, PinnedObject
 from render.model import ObjectRef
+from render.words import counted
 
 FLEET = "*"
 _LISTED = 5
@@ -96,7 +97,7 @@ def _workload_breaches(movement: Movement, budget: MovementBudget) -> Iterator[B
 
 
 def _moved(moved: int, total: int) -> str:
-    return f"{moved} of {total} replicas {'moves' if moved == 1 else 'move'}"
+    return f"{moved} of {counted(total, 'replica')} {'moves' if moved == 1 else 'move'}"
 
 
 def _over(moved: int, total: int, budget: MovementBudget) -> str:
@@ -121,7 +122,7 @@ def _minimum_breaches(movements: Iterable[Movement], placements: Placements, gua
             ("region", guard.minimum_regions, len(_regions(old, placements)), len(_regions(new, placements))),
         ):
             if has < minimum and has < had:
-                message = f"{movement.ref}: in {has} {what}{'' if has == 1 else 's'}, at least {minimum} are asked for"
+                message = f"{movement.ref}: in {counted(has, what)}, at least {minimum} are asked for"
                 yield Breach(subject=str(movement.ref), count=lost, message=message)
 
 

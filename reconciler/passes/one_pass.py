@@ -8,6 +8,7 @@ from reconciler.report import Log
 from reconciler.repository import RefUpdate, Repository
 from render.errors import GitError, GuardRefused
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
+from render.words import counted
 
 from .facts import Facts
 from .guard import Removal, removals
@@ -146,5 +147,6 @@ def _message(outcome: Outcome) -> str:
     subject = f"Render {outcome.source.commit[:12]}"
     if outcome.previous and outcome.previous.version != engine_version():
         subject += f" with engine {engine_version()}"
-    what = f"{len(changed)} of {len(after)} clusters change: {', '.join(changed)}" if changed else "no cluster changes"
+    total, change = counted(len(after), "cluster"), "changes" if len(changed) == 1 else "change"
+    what = f"{len(changed)} of {total} {change}: {', '.join(changed)}" if changed else "no cluster changes"
     return f"{subject}\n\n{what[:2000]}"

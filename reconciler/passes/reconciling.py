@@ -9,6 +9,7 @@ from reconciler.report import Log
 from reconciler.repository import Fetching, Repository
 from reconciler.repository.refs import head_branch
 from render.errors import ConfigError, GitError, SourceMoved
+from render.words import counted
 
 from .facts import Facts
 from .guarding import Allowed, check_guards
@@ -199,7 +200,7 @@ def _said(outcome: Outcome, commit: str | None, branch: str, *, dry_run: bool) -
     if not outcome.changed:
         tip = outcome.previous.commit[:12] if outcome.previous else ""
         return f"unchanged: {branch} {tip} holds source {outcome.source.commit[:12]}"
-    what = f"source {outcome.source.commit[:12]} for {len(tree.clusters)} clusters"
+    what = f"source {outcome.source.commit[:12]} for {counted(len(tree.clusters), 'cluster')}"
     if dry_run:
         return f"would commit {what} to {branch}"
     return f"committed {str(commit)[:12]} to {branch}: {what}"

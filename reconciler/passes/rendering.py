@@ -8,6 +8,7 @@ import click
 from reconciler.report import Log
 from reconciler.repository import Repository, open_repository
 from render.errors import ConfigError
+from render.words import counted
 
 from .guard import Allowance
 from .guarding import Allowed, check_guards, movement_breaches
@@ -107,7 +108,8 @@ def _warn_of_refusals(outcome: Outcome, log: Log) -> None:
     for removal in outcome.removals:
         if removal.reasons:
             count, reasons = len(removal.paths), "; ".join(removal.reasons)
-            log.warning(f"{removal.cluster} loses {count} of {removal.held} objects ({reasons}); a commit is refused")
+            held = counted(removal.held, "object")
+            log.warning(f"{removal.cluster} loses {count} of {held} ({reasons}); a commit is refused")
     for breach in movement_breaches(outcome):
         log.warning(f"{breach.message}; a commit is refused")
 

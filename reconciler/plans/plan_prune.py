@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from render.guards import RemovalGuard
 from render.model import Manifest, ObjectRef
+from render.words import counted
 
 from .applyset import member_of
 from .inventory import HeldObject, Inventory
@@ -124,9 +125,9 @@ def _shrinkage(candidates: Iterable[PlannedObject], observed: Observed, options:
     if not going or (options.allowed_removals is not None and len(going) <= options.allowed_removals):
         return ""
     ours = [ref for ref, live in observed.live.items() if member_of(live) == options.applyset.id]
-    counted = [ref for ref in ours if not needs_confirmation(ref)]
-    broken = broken_limits(going, counted, options.guard)
-    return f"{len(going)} of {len(counted)} objects would go ({broken})" if broken else ""
+    guarded = [ref for ref in ours if not needs_confirmation(ref)]
+    broken = broken_limits(going, guarded, options.guard)
+    return f"{len(going)} of {counted(len(guarded), 'object')} would go ({broken})" if broken else ""
 
 
 def broken_limits(going: Iterable[ObjectRef], ours: Iterable[ObjectRef], guard: RemovalGuard) -> str:

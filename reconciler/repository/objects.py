@@ -7,6 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from render.errors import GitError
+from render.words import counted
 
 from .command import GitCommand
 
@@ -118,7 +119,7 @@ def _refuse_missing(ids: list[bytes], *, partial: bool) -> None:
     if not ids:
         return
     named = ", ".join(id_.hex()[:12] for id_ in islice(ids, _NAMED)) + (" ..." if len(ids) > _NAMED else "")
-    count = f"{len(ids)} objects are" if len(ids) > 1 else "1 object is"
+    count = counted(len(ids), "object is", "objects are")
     if partial:
         raise GitError(
             f"{count} not in this partial clone: {named}",

@@ -7,6 +7,7 @@ from typing import Any
 from overrides.lint import LineOf
 from reconciler.checks.junit import Case, Suite, as_xml
 from reconciler.plain import as_json, plain_value
+from render.words import counted
 
 from .policy_trials import Mismatch, Trial
 from .trial_coverage import Coverage
@@ -45,8 +46,8 @@ def _summary(results: Results) -> Iterator[str]:
     used_rules = coverage.rules - len(coverage.idle_rules)
     yield (
         f"{passed} passed, {len(results.trials) - passed} failed;"
-        f" exercised {used_policies} of {coverage.policies} propagation policies,"
-        f" {used_rules} of {coverage.rules} override rules"
+        f" exercised {used_policies} of {counted(coverage.policies, 'propagation policy', 'propagation policies')},"
+        f" {used_rules} of {counted(coverage.rules, 'override rule')}"
     )
     idle = (*coverage.idle_policies, *(f"{policy} {rule}" for policy, rule in coverage.idle_rules))
     for each in idle:

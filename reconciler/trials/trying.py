@@ -11,6 +11,7 @@ from reconciler.report import Log
 from reconciler.repository import Repository, open_repository
 from reconciler.source.loading import Loaded
 from render.errors import InputError
+from render.words import counted
 
 from .policy_tests import PolicyTest
 from .policy_trials import Trial, trial_of
@@ -84,5 +85,5 @@ def _update(repository: Repository, trials: Iterable[Trial], loaded: Loaded, log
             log.warning(f"{path} could not be updated: write its expectations in block style, or change them by hand")
             continue
         file.write_bytes(content)
-        click.echo(f"updated {path}: {len(wanted)} expectation{'' if len(wanted) == 1 else 's'}")
+        click.echo(f"updated {path}: {counted(len(wanted), 'expectation')}")
     return 1 if left else 0

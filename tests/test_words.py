@@ -1,0 +1,51 @@
+"""How messages count: one cluster is never ``1 clusters``."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
+
+NOUNS = "bindings clusters expectations files objects policies problems refs replicas rules templates tests warnings"
+ONE_OF_MANY = re.compile(rf"\b1 (?:[a-z]+ )?(?:{NOUNS.replace(' ', '|')})\b")
+COMMANDS = [
+    ("validate",),
+    ("render", "--bootstrap"),
+    ("explain", "deploy/nginx", "--rev", "HEAD"),
+    ("explain", "cluster", "member1"),
+    ("explain", "policy", "nginx"),
+    ("test",),
+    ("reconcile", "--bootstrap"),
+    ("doctor",),
+    ("diff",),
+    ("diff", "--stat", "--check"),
+    ("diff", "-o", "markdown"),
+    ("cluster", "unjoin", "member1"),
+    ("cluster", "unjoin", "member1", "--drain"),
+    ("status",),
+]
+
+
+def test_one_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit(
+        {
+            "fleet.yaml": [
+                a_cluster("member1"),
+                a_deployment(replicas=1),
+                a_policy(placement=on_clusters("member1")),
+            ]
+        }
+    )
+    said = []
+    for words in COMMANDS:
+        if words[0] == "diff":
+            changed = [a_cluster("member2"), a_deployment(replicas=1), a_policy(placement=on_clusters("member2"))]
+            repository.write({"fleet.yaml": [a_cluster("member1"), *changed]})
+        ended = argosy(repository, capsys, *words)
+        said += [f"{' '.join(words)}: {line}" for line in (ended.out + ended.err).splitlines()]
+        repository.git("checkout", "-q", ".")
+    message = repository.git("log", "--format=%B", "argosy/rendered")
+    assert [line for line in (*said, *message.splitlines()) if ONE_OF_MANY.search(line)] == []
+    assert "1 of 1 cluster changes: member1" in message.splitlines()
