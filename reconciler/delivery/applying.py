@@ -9,18 +9,15 @@
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from reconciler.members.exchange import Failure
 from reconciler.passes.publication import Publication
 from reconciler.passes.trailers import engine_version
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.plan_values import Plan, PlanOptions
+from reconciler.plans.plan_values import PlanOptions
 from reconciler.status.status_branch import (
     Files,
     StatusBranch,
-    attempts,
     inventory_file,
     inventory_path,
     merged_files,
@@ -32,14 +29,12 @@ from render.fleet import Fleet
 from render.selection import matches
 from render.selectors import LabelSelector
 
+from .announcing import Announcements, asked_uids
 from .apply_values import ApplyOptions, Result
 from .closer_look import look_closer
 from .cluster_contents import RenderedCommits
 from .fleet_apply import ClusterJob, ClusterReport, FleetOptions, OpenClient, apply_fleet, in_shard
-from .observe import read_uid
 from .removal_words import RemovalWords
-
-_PREFLIGHT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,15 +120,15 @@ class Run:
     def reports(self) -> tuple[ClusterReport, ...]:
         """Apply the commit to every chosen member and return what came of each, by name."""
         members = [cluster.name for cluster in chosen_members(self.fleetwide.members, self.delivery)]
-        status = self.fleetwide.status
-        inventories: Mapping[str, Inventory] = read_inventories(status, status.tip())
+        status, repository = self.fleetwide.status, self.fleetwide.publication.repository
+        announcements = Announcements(status=status, commit=self.commit, now=self._now())
+        inventories = announcements.inventories()
         if self.delivery.writes:
-            inventories = self._announced(members, inventories)
-        repository = self.fleetwide.publication.repository
+            inventories = announcements.announce(self._uids(members, inventories))
         commits, words = RenderedCommits(repository), RemovalWords(repository, self.commit)
         jobs = [self._job(inventories.get(name, Inventory(cluster=name)), commits, words) for name in members]
         found = []
-        for report in apply_fleet(jobs, self.open_client, self._options()):
+        for report in apply_fleet(jobs, self.open_client, self._options(announcements)):
             self.report(report)
             found.append(report)
         reports = tuple(sorted(found, key=lambda report: report.cluster))
@@ -141,35 +136,16 @@ class Run:
             status.commit(self._outcomes(reports), f"Apply {self.commit[:12]}", time=self._now())
         return reports
 
-    def _announced(self, members: Iterable[str], inventories: Mapping[str, Inventory]) -> Mapping[str, Inventory]:
-        """Record in one commit what is about to be attempted where; members that do not answer are left out."""
-        unseen = [name for name in members if not inventories.get(name, Inventory(cluster=name)).uid]
-        uids = {name: inventories[name].uid for name in members if name not in unseen}
-        uids |= self._asked_uids(unseen)
-        status = self.fleetwide.status
-        status.commit(attempts(status, self.commit, uids), f"Attempt {self.commit[:12]}", time=self._now())
-        return read_inventories(status, status.tip())
-
-    def _asked_uids(self, names: list[str]) -> dict[str, str]:
-        if not names:
-            return {}
-
-        def asked(name: str) -> str | Failure:
-            client = self.open_client(name, time.monotonic() + _PREFLIGHT_SECONDS)
-            return client if isinstance(client, Failure) else read_uid(client)
-
-        with ThreadPoolExecutor(max_workers=min(len(names), self.delivery.max_parallel)) as pool:
-            answers = dict(zip(names, pool.map(asked, names), strict=True))
-        return {name: answer for name, answer in answers.items() if isinstance(answer, str)}
+    def _uids(self, members: Iterable[str], inventories: Mapping[str, Inventory]) -> dict[str, str]:
+        """Return who the members are, as recorded or as they answer; those that do not are left out."""
+        known = {name: inventory.uid for name in members if (inventory := inventories.get(name)) and inventory.uid}
+        unseen = [name for name in members if name not in known]
+        return known | asked_uids(unseen, self.open_client, self.delivery.max_parallel)
 
     def _job(self, inventory: Inventory, commits: RenderedCommits, words: RemovalWords) -> ClusterJob:
-        name, repository = inventory.cluster, self.fleetwide.publication.repository
-        is_older = bool(
-            inventory.converged
-            and inventory.converged != self.commit
-            and repository.is_ancestor(self.commit, inventory.converged)
-        )
-        said = words.allowed(name, inventory.converged)
+        name, converged = inventory.cluster, inventory.converged
+        is_older = bool(converged) and commits.is_before(self.commit, converged)
+        said = words.allowed(name, converged)
         allowed = max(-1 if said is None else said, *(self.delivery.allowed.get(key, -1) for key in (name, "*")))
         options = replace(
             self.delivery.plan,
@@ -183,7 +159,7 @@ class Run:
         options = replace(options, confirmed=frozenset(named))
         return ClusterJob(desired=commits.desired(name, self.commit), inventory=whole, options=options)
 
-    def _options(self) -> FleetOptions:
+    def _options(self, announcements: Announcements) -> FleetOptions:
         return FleetOptions(
             max_parallel=self.delivery.max_parallel,
             timeout=self.delivery.timeout,
@@ -194,15 +170,9 @@ class Run:
                 holder=f"argosy-{random.randrange(16**8):08x}",  # noqa: S311 - a name, not a secret
                 version=engine_version(),
             ),
-            before_writing=self._must_be_announced,
+            before_writing=lambda plan: announcements.ensure(plan.cluster, plan.uid),
             look_closer=look_closer,
         )
-
-    def _must_be_announced(self, plan: Plan) -> None:
-        """Record an attempt that was not announced: its cluster only answered after the others were asked."""
-        status = self.fleetwide.status
-        made = attempts(status, self.commit, {plan.cluster: plan.uid})
-        status.commit(made, f"Attempt {self.commit[:12]}", time=self._now())
 
     def _outcomes(self, reports: Sequence[ClusterReport]) -> Callable[[str | None], Files]:
         def made(tip: str | None) -> Files:

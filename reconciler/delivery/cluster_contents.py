@@ -24,7 +24,8 @@ class RenderedCommits:
     repository: Repository
     _commits: dict[str, Previous] = field(default_factory=dict)
     _manifests: dict[bytes, Manifest] = field(default_factory=dict)
-    _objects: dict[tuple[str, bytes], tuple[DesiredObject, ...]] = field(default_factory=dict)
+    _before: dict[tuple[str, str], bool] = field(default_factory=dict)
+    _held: dict[tuple[tuple[str, bytes], ...], tuple[HeldObject, ...]] = field(default_factory=dict)
 
     def commit(self, commit: str) -> Previous:
         """Return a rendered commit."""
@@ -40,12 +41,26 @@ class RenderedCommits:
             cluster=cluster, commit=commit, objects=self._of(cluster, commit), is_complete=not failing
         )
 
+    def is_before(self, commit: str, other: str) -> bool:
+        """Whether a commit is another one's ancestor."""
+        if (commit, other) not in self._before:
+            self._before[commit, other] = commit != other and self.repository.is_ancestor(commit, other)
+        return self._before[commit, other]
+
     def held(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
         """Return the objects that any of the commits asks of a cluster, the newest commit's word counting."""
+        folders = ((commit, self.commit(commit).tree.clusters.get(cluster)) for commit in commits)
+        known = tuple((commit, tree_id) for commit, tree_id in folders if tree_id is not None)
+        if known not in self._held:
+            self._held[known] = self._held_of(known)
+        return self._held[known]
+
+    def _held_of(self, folders: Iterable[tuple[str, bytes]]) -> tuple[HeldObject, ...]:
         found: dict[ObjectRef, HeldObject] = {}
-        for commit in commits:
+        for commit, tree_id in folders:
             bindings = self.commit(commit).bindings
-            for item in self._of(cluster, commit):
+            for manifest in self._manifests_of(commit, tree_id):
+                item = DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest)
                 binding = bindings.get(item.ref)
                 preserve = binding is not None and binding.preserve_resources_on_deletion
                 found[item.ref] = held_object(item, preserve=preserve)
@@ -54,12 +69,13 @@ class RenderedCommits:
     def _of(self, cluster: str, commit: str) -> tuple[DesiredObject, ...]:
         rendered = self.commit(commit)
         tree_id = rendered.tree.clusters.get(cluster)
-        if tree_id is None:
-            return ()
-        files = list(rendered.tree.files(tree_id))
-        self._load(blob_id for _, blob_id in files)
-        manifests = [self._manifests[blob_id] for _, blob_id in files]
+        manifests = () if tree_id is None else self._manifests_of(commit, tree_id)
         return tuple(_desired_object(manifest, cluster, rendered.bindings) for manifest in manifests)
+
+    def _manifests_of(self, commit: str, tree_id: bytes) -> tuple[Manifest, ...]:
+        files = list(self.commit(commit).tree.files(tree_id))
+        self._load(blob_id for _, blob_id in files)
+        return tuple(self._manifests[blob_id] for _, blob_id in files)
 
     def _load(self, blob_ids: Iterable[bytes]) -> None:
         missing = {blob_id for blob_id in blob_ids if blob_id not in self._manifests}

@@ -1,0 +1,73 @@
+"""Attempts are on the status branch before the first write, and looking for them again costs little."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reconciler.delivery.announcing import FRESH_SECONDS, Announcements
+from reconciler.passes.publication import Publication
+from reconciler.plans.inventory import Inventory, Outcome
+from reconciler.repository import open_repository
+from reconciler.status.status_branch import StatusBranch, inventory_file, inventory_path, read_inventories
+
+from .build import Repository
+
+COMMIT, OTHER = "c0ffee" + 34 * "0", "beef" + 36 * "0"
+
+
+class Hour:
+    """A clock that stands still until it is set."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def status(tmp_path: Path) -> Iterator[StatusBranch]:
+    with open_repository(str(Repository.create(tmp_path / "fleet").path)) as repository:
+        yield StatusBranch(publication=Publication(repository=repository), branch="argosy/status")
+
+
+def announced(status: StatusBranch, clock: Hour) -> Announcements:
+    announcements = Announcements(status=status, commit=COMMIT, now=1_800_000_000, clock=clock)
+    announcements.announce({"eu": "uid-eu"})
+    return announcements
+
+
+def test_what_was_announced_a_moment_ago_is_not_looked_up_again(status: StatusBranch) -> None:
+    clock = Hour()
+    announcements, tip = announced(status, clock), status.tip()
+    clock.now = FRESH_SECONDS - 1
+    other_pass_converges(status)
+    announcements.ensure("eu", "uid-eu")
+    assert read_inventories(status, status.tip())["eu"].attempted == ()
+    assert status.tip() != tip
+
+
+def test_a_cluster_that_answered_late_is_announced_by_itself(status: StatusBranch) -> None:
+    announcements = announced(status, Hour())
+    announcements.ensure("us", "uid-us")
+    assert read_inventories(status, status.tip()) == {
+        "eu": Inventory(cluster="eu", uid="uid-eu", attempted=(COMMIT,)),
+        "us": Inventory(cluster="us", uid="uid-us", attempted=(COMMIT,)),
+    }
+
+
+def test_an_attempt_that_another_pass_forgot_is_written_down_again(status: StatusBranch) -> None:
+    clock = Hour()
+    announcements = announced(status, clock)
+    other_pass_converges(status)
+    clock.now = FRESH_SECONDS
+    announcements.ensure("eu", "uid-eu")
+    assert read_inventories(status, status.tip()) == {
+        "eu": Inventory(cluster="eu", uid="uid-eu", converged=OTHER, attempted=(COMMIT,))
+    }
+
+
+def other_pass_converges(status: StatusBranch) -> None:
+    before = read_inventories(status, status.tip())["eu"]
+    after = before.after(OTHER, Outcome.CONVERGED, ())
+    status.commit(lambda _tip: {inventory_path("eu"): inventory_file(after)}, "Apply", time=1_800_000_001)
