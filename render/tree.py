@@ -1,23 +1,19 @@
 """The per-cluster trees as Git objects, every equal part built, hashed and kept once.
 
 A file is described for all clusters at once: a few *variants*, each a set of clusters (an integer mask) and the blob
-they hold. One folder of all clusters is found from its files by refinement:
+they hold. The folders of all clusters are found from their files by refinement (``refinement``). Folders are then files
+of the next level up, with tree ids as variants: kinds make a namespace, namespaces a cluster.
 
-1. start with one class holding every cluster and an empty folder;
-2. for each file, in Git's order, split every class by the file's variants and append each part's entry;
-3. a class left at the end is a set of clusters with the same folder: one tree object.
-
-Folders are then files of the next level up, with tree ids as variants: kinds make a namespace, namespaces a cluster.
-Splitting by masks costs classes x variants; once that exceeds the number of clusters, a class is split by looking its
-members up instead, so that a fleet of all-distinct manifests costs clusters x files and no more.
+What is already there can be the *base*: then the files are what changes in it, and nothing else of it is looked at.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .bits import Mask, members
 from .gitobjects import BLOB_MODE, TREE_MODE, TreeEntry, encode_tree, object_id
+from .refinement import Child, Partition
 
 
 class Variant(NamedTuple):
@@ -27,12 +23,16 @@ class Variant(NamedTuple):
     id: bytes
 
 
-class Child(NamedTuple):
-    """One name in a folder, for all clusters; ``variants`` are disjoint, their ids distinct."""
+class Base(NamedTuple):
+    """Folders there are already: who holds which tree, and how the entries of one are read, by name."""
 
-    name: str
-    mode: int
     variants: Sequence[Variant]
+    read: Callable[[bytes], Mapping[str, TreeEntry]]
+
+    def below(self, name: str) -> "Base":
+        """Return who holds which folder of this name inside these."""
+        inside = ((clusters, self.read(tree_id).get(name)) for clusters, tree_id in self.variants)
+        return Base(merged(Variant(held, entry.id) for held, entry in inside if entry is not None), self.read)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,17 +75,19 @@ def merged(variants: Iterable[Variant]) -> tuple[Variant, ...]:
     return tuple(Variant(clusters, blob_id) for blob_id, clusters in pairs)
 
 
-def cluster_trees(files: Iterable[PlacedFile], every: Mask, store: TreeStore) -> tuple[Variant, ...]:
-    """Return the folder of every cluster: who holds which tree. A cluster without files holds none."""
-    return _folder_variants([(file.folders, _blob(file)) for file in files], every, store)
+def cluster_trees(
+    files: Iterable[PlacedFile], every: Mask, store: TreeStore, base: Base | None = None
+) -> tuple[Variant, ...]:
+    """Return the folder of every cluster: who holds which tree. A cluster without files holds none.
 
-
-def _blob(file: PlacedFile) -> Child:
-    return Child(file.name, BLOB_MODE, file.variants)
+    On a base, a file without variants is one that nobody holds any more.
+    """
+    below = [(file.folders, Child(file.name, BLOB_MODE, file.variants)) for file in files]
+    return _folder_variants(below, every, store, base)
 
 
 def _folder_variants(
-    below: Sequence[tuple[tuple[str, ...], Child]], every: Mask, store: TreeStore
+    below: Sequence[tuple[tuple[str, ...], Child]], every: Mask, store: TreeStore, base: Base | None
 ) -> tuple[Variant, ...]:
     """Return the variants of the folder that holds ``below``: children with the folders still above them."""
     children: list[Child] = []
@@ -96,106 +98,78 @@ def _folder_variants(
         else:
             children.append(child)
     for name, inside in deeper.items():
-        children.append(Child(name, TREE_MODE, _folder_variants(inside, every, store)))
-    return merged(Variant(clusters, store.add(content)) for clusters, content in folder_contents(children, every))
+        variants = _folder_variants(inside, every, store, base and base.below(name))
+        children.append(Child(name, TREE_MODE, variants))
+    contents = folder_contents(children, every) if base is None else changed_contents(children, every, base)
+    return merged(Variant(clusters, store.add(content)) for clusters, content in contents)
 
 
-def folder_contents(children: Sequence[Child], every: Mask) -> list[tuple[Mask, bytes]]:
-    """Return disjoint sets of clusters with the encoded tree each holds; those holding nothing are left out."""
-    partition = _Partition(every)
-    for child in sorted(children, key=_git_order):
+def folder_contents(children: Iterable[Child], every: Mask) -> Iterator[tuple[Mask, bytes]]:
+    """Yield disjoint sets of clusters with the encoded tree each holds; those holding nothing are left out."""
+    for clusters, lines in _refined(children, every, [every]).classes():
+        if lines:
+            yield clusters, b"".join(lines)
+
+
+def changed_contents(children: Sequence[Child], every: Mask, base: Base) -> Iterator[tuple[Mask, bytes]]:
+    """Yield what ``folder_contents`` does, with the entries of the base that no child replaces."""
+    names = {child.name for child in children}
+    rest = every
+    kept_by_index: dict[int, list[bytes]] = {}
+    for clusters, tree_id in base.variants:
+        kept = [_line(entry) for name, entry in base.read(tree_id).items() if name not in names]
+        kept_by_index.update((index, kept) for index in members(clusters))
+        rest &= ~clusters
+    for clusters, lines in _refined(children, every, [*(held for held, _ in base.variants), rest]).classes():
+        both: list[bytes] = sorted([*kept_by_index.get(clusters.bit_length() - 1, ()), *lines], key=_sort_key)
+        if both:
+            yield clusters, b"".join(both)
+
+
+def _refined(children: Iterable[Child], every: Mask, classes: Iterable[Mask]) -> Partition:
+    partition = Partition(every, classes)
+    for child in sorted(children, key=lambda child: child.key):
         partition.refine(child)
-    return partition.contents()
+    return partition
 
 
-def _git_order(child: Child) -> bytes:
-    name = child.name.encode()
-    return name + b"/" if child.mode == TREE_MODE else name
+def _line(entry: TreeEntry) -> bytes:
+    return b"%o %s\0%s" % (entry.mode, entry.name, entry.id)
 
 
-class _Partition:
-    """Classes of clusters under refinement; ``single`` holds classes of one cluster by its index."""
-
-    def __init__(self, every: Mask) -> None:
-        self.shared: list[tuple[Mask, list[bytes]]] = [(every, [])]
-        self.single: dict[int, list[bytes]] = {}
-        self.every = every
-
-    def refine(self, child: Child) -> None:
-        """Split every class by the child's variants and append its entry."""
-        prefix = b"%o %s\0" % (child.mode, child.name.encode())
-        entries = [(clusters, prefix + entry_id) for clusters, entry_id in child.variants]
-        if self.single:
-            self._extend_single(entries)
-        shared = self.shared
-        self.shared = []
-        if len(shared) * len(entries) > self.every.bit_length():
-            entry_by_index = {index: entry for clusters, entry in entries for index in members(clusters)}
-            for clusters, before in shared:
-                self._split_by_members(clusters, before, entry_by_index)
-        else:
-            for clusters, before in shared:
-                self._split_by_masks(clusters, before, entries)
-
-    def _extend_single(self, entries: Sequence[tuple[Mask, bytes]]) -> None:
-        if len(entries) == 1 and entries[0][0] == self.every:
-            for content in self.single.values():
-                content.append(entries[0][1])
-            return
-        for clusters, entry in entries:
-            for index in members(clusters):
-                if index in self.single:
-                    self.single[index].append(entry)
-
-    def _split_by_masks(self, clusters: Mask, before: list[bytes], entries: Sequence[tuple[Mask, bytes]]) -> None:
-        rest = clusters
-        for holders, entry in entries:
-            part = rest & holders
-            if part:
-                rest ^= part
-                self._keep(part, [*before, entry] if rest else _extended(before, entry))
-                if not rest:
-                    return
-        self._keep(rest, before)
-
-    def _split_by_members(self, clusters: Mask, before: list[bytes], entry_by_index: Mapping[int, bytes]) -> None:
-        parts: dict[bytes | None, Mask] = {}
-        for index in members(clusters):
-            entry = entry_by_index.get(index)
-            parts[entry] = parts.get(entry, 0) | 1 << index
-        for entry, part in parts.items():
-            self._keep(part, list(before) if entry is None else [*before, entry])
-
-    def _keep(self, clusters: Mask, content: list[bytes]) -> None:
-        if clusters & (clusters - 1):
-            self.shared.append((clusters, content))
-        else:
-            self.single[clusters.bit_length() - 1] = content
-
-    def contents(self) -> list[tuple[Mask, bytes]]:
-        """Return each class with its encoded tree, without the empty ones."""
-        shared = [(clusters, b"".join(content)) for clusters, content in self.shared if content]
-        return shared + [(1 << index, b"".join(content)) for index, content in self.single.items() if content]
+def _sort_key(line: bytes) -> bytes:
+    """Return what Git sorts an entry by: a folder as if its name ended in ``/``."""
+    head, _, _ = line.partition(b"\0")
+    mode, _, name = head.partition(b" ")
+    return name + b"/" if mode == b"40000" else name
 
 
-def _extended(content: list[bytes], entry: bytes) -> list[bytes]:
-    content.append(entry)
-    return content
+def nested_tree(
+    ids: Mapping[tuple[str, ...], TreeEntry | bytes | None],
+    store: TreeStore,
+    base: Mapping[str, TreeEntry] | None = None,
+    read: Callable[[bytes], Mapping[str, TreeEntry]] | None = None,
+) -> bytes | None:
+    """Build the tree that holds blob ids (or whole entries) at the given paths; None when there are none.
 
-
-def nested_tree(ids: Mapping[tuple[str, ...], TreeEntry | bytes], store: TreeStore) -> bytes | None:
-    """Build the tree that holds blob ids (or whole entries) at the given paths; None when there are none."""
-    entries: list[TreeEntry] = []
-    deeper: dict[str, dict[tuple[str, ...], TreeEntry | bytes]] = {}
+    On a base - the entries of a tree there is already, and how the entries of others are read - the paths are what
+    changes in it, and None at a path means that nothing is there any more.
+    """
+    entries = dict(base or {})
+    deeper: dict[str, dict[tuple[str, ...], TreeEntry | bytes | None]] = {}
     for path, value in ids.items():
         if len(path) > 1:
             deeper.setdefault(path[0], {})[path[1:]] = value
-        elif isinstance(value, TreeEntry):
-            entries.append(value)
+        elif value is None:
+            entries.pop(path[0], None)
         else:
-            entries.append(TreeEntry(path[0].encode(), BLOB_MODE, value))
+            entry = value if isinstance(value, TreeEntry) else TreeEntry(path[0].encode(), BLOB_MODE, value)
+            entries[path[0]] = entry
     for name, inside in deeper.items():
-        below = nested_tree(inside, store)
+        if ids.get((name,)) is not None:
+            raise ValueError("a name occurs twice in one tree")
+        there = entries.pop(name, None)
+        below = nested_tree(inside, store, read(there.id) if there and read else None, read)
         if below is not None:
-            entries.append(TreeEntry(name.encode(), TREE_MODE, below))
-    return store.add(encode_tree(entries)) if entries else None
+            entries[name] = TreeEntry(name.encode(), TREE_MODE, below)
+    return store.add(encode_tree(entries.values())) if entries else None

@@ -2,12 +2,13 @@
 
 from typing import NamedTuple
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from render.bits import members
 from render.gitobjects import TREE_MODE, TreeEntry, object_id, parse_tree
-from render.tree import PlacedFile, TreeStore, Variant, cluster_trees, merged, nested_tree
+from render.tree import Base, PlacedFile, TreeStore, Variant, cluster_trees, merged, nested_tree
 
 EVERY = (1 << 12) - 1
 
@@ -46,6 +47,27 @@ def test_every_cluster_gets_the_folder_it_would_get_alone(files: list[PlacedFile
     assert {index: held.get(index) for index in range(12)} == {
         index: folders_alone(files, index) for index in range(12)
     }
+
+
+@given(a_fleet(), a_fleet(), st.data())
+def test_changes_on_a_base_give_what_building_anew_would(
+    before: list[PlacedFile], changed: list[PlacedFile], data: st.DataObject
+) -> None:
+    paths = {(*file.folders, file.name) for file in before}
+    gone = data.draw(st.sets(st.sampled_from(sorted(paths)))) if paths else set()
+    changes = {path: PlacedFile(folders=path[:-1], name=path[-1], variants=()) for path in gone}
+    changes |= {(*file.folders, file.name): file for file in changed}
+    after = {(*file.folders, file.name): file for file in before} | changes
+    store, fresh = TreeStore(), TreeStore()
+    base = Base(cluster_trees(before, EVERY, store), read=lambda tree_id: by_name(store.trees[tree_id]))
+    assert sorted(cluster_trees(changes.values(), EVERY, store, base)) == sorted(
+        cluster_trees(after.values(), EVERY, fresh)
+    )
+    assert fresh.trees.items() <= store.trees.items()
+
+
+def by_name(content: bytes) -> dict[str, TreeEntry]:
+    return {entry.name.decode(): entry for entry in parse_tree(content)}
 
 
 @given(a_fleet())
@@ -94,3 +116,22 @@ def test_a_nested_tree_takes_blobs_and_whole_folders() -> None:
 
 def test_nothing_is_no_tree() -> None:
     assert nested_tree({}, TreeStore()) is None
+
+
+def test_a_nested_tree_on_a_base_changes_the_named_paths_alone() -> None:
+    store = TreeStore()
+    before = {("README.md",): blob("r"), ("a", "b", "1.yaml"): blob("1"), ("a", "2.yaml"): blob("2"), ("c",): blob("c")}
+    root = nested_tree(before, store)
+    assert root is not None
+    changes = {("a", "b", "1.yaml"): None, ("c",): blob("C"), ("d", "e"): blob("e"), ("x", "y"): None}
+    after = {("README.md",): blob("r"), ("a", "2.yaml"): blob("2"), ("c",): blob("C"), ("d", "e"): blob("e")}
+
+    def read(tree_id: bytes) -> dict[str, TreeEntry]:
+        return by_name(store.trees[tree_id])
+
+    assert nested_tree(changes, store, read(root), read) == nested_tree(after, TreeStore())
+
+
+def test_a_name_cannot_be_a_file_and_a_folder() -> None:
+    with pytest.raises(ValueError, match="a name occurs twice in one tree"):
+        nested_tree({("a",): blob("1"), ("a", "b"): blob("2")}, TreeStore())
