@@ -35,6 +35,11 @@ class NoPolicyReason(StrEnum):
     WAITING_FOR_PRIORITY_CLASS = "WaitingForPriorityClass"
     POLICY_TERMINATING = "PolicyTerminating"
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a policy selects the template and something keeps it from being applied."""
+        return self not in {NoPolicyReason.NEVER_PROPAGATED, NoPolicyReason.NO_POLICY}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchOptions:

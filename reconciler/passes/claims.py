@@ -1,7 +1,8 @@
 """Which policy holds which template: the bindings of a pass before they are scheduled.
 
 Every template of the source is matched anew (or keeps the policy that claimed it, with ``claims: Sticky``). A template
-that no policy holds any more keeps its last binding, *released*: nothing vanishes because a policy did.
+that no policy holds any more keeps its last binding, *released*: nothing vanishes because a policy did, or because it
+waits for something.
 """
 
 import hashlib
@@ -20,6 +21,8 @@ from render.matching_exclusions import exclusions_of
 from render.model import ObjectRef, Template
 
 SCHEDULED = "Scheduled"
+_RELEASED = frozenset(NoPolicyReason)
+"""The reasons that bindings without a policy have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,13 +114,17 @@ def template_digest(template: Template) -> str:
 
 
 def released_binding(before: Binding, match: Match, fleet: Fleet) -> Binding | None:
-    """Return the binding of a template that no policy holds any more, None when nothing held it or it must go."""
-    was_held = bool(before.policy) or any(
-        condition.type == SCHEDULED and condition.reason == NoPolicyReason.NO_POLICY for condition in before.conditions
-    )
-    if not was_held or fleet.on_policy_removal is OnPolicyRemoval.REMOVE:
-        return None
+    """Return the binding of a template that no policy holds any more, None when nothing held it or it must go.
+
+    A policy that waits for something is not gone: what it held stays, whatever ``onPolicyRemoval`` says.
+    """
     reason = match.reason or NoPolicyReason.NO_POLICY
+    was_held = bool(before.policy) or any(
+        condition.type == SCHEDULED and condition.reason in _RELEASED for condition in before.conditions
+    )
+    must_go = fleet.on_policy_removal is OnPolicyRemoval.REMOVE and not reason.is_waiting
+    if not was_held or must_go:
+        return None
     message = match.message or "no policy selects it; its objects stay as they are"
     return replace(
         before,

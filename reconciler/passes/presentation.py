@@ -150,6 +150,10 @@ def problems_of(outcome: Outcome) -> list[Trouble]:
         for condition in binding.conditions
         if condition.status == "False" and condition.type != RENDERED and condition.reason not in _EXPECTED
     ]
+    for template in built.claims.unmatched:
+        match = built.claims.matches[template.ref]
+        if match.reason is not None and match.reason.is_waiting:
+            found.append(Trouble(ref=template.ref, reason=match.reason, message=match.message))
     for template, error in built.claims.failed:
         found.append(Trouble(ref=template.ref, reason=INTERPRETER_FAILED, message=str(error)))
     for ref, error in built.following.failed:
