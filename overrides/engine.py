@@ -1,14 +1,17 @@
 """Overrides for a whole fleet: one run for each class of clusters in which the same rules apply.
 
 1. Find the ClusterOverridePolicies that select the manifest, in the order they apply.
-2. Split the clusters into classes by the rules that target them, and run each class' rules once, on one draft.
+2. Split the clusters into classes by the rules that target them, and run each class' rules once.
+   What several classes begin with is run once: every rule leaves a manifest of its own, which shares what it did not
+   touch with the one it was given.
 3. For a namespaced manifest do the same with the OverridePolicies of its namespace - on each class' result, because
    they see labels the first round changed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from render.bits import Mask
 from render.cluster import Cluster
@@ -19,11 +22,10 @@ from .draft import Draft
 from .errors import OverrideError
 from .matching import PolicyIndex
 from .policy import OverridePolicy
-from .record import Applied
-from .rules import CompiledPolicy, Rule, classes, compiled_policy, run_rule
+from .record import Applied, RuleRun
+from .rules import CompiledPolicy, Plan, Planned, Rule, compiled_policy, plan_of, run_rule
 
-_Classes = tuple[tuple[Mask, tuple[Rule, ...]], ...]
-_MOST_SPLITS_KEPT = 1024
+_MOST_PLANS_KEPT = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +33,13 @@ class Overridden:
     """What one class of clusters gets: the manifest after its rules, or the error of the rule that stopped.
 
     Without an edit the manifest is the one given, not a copy. ``applied`` names the rules that apply, in order; with an
-    error they end in a round that was not finished.
+    error they end in a round that was not finished. ``runs`` are the runs of those that were applied, in order.
     """
 
     clusters: Mask
     manifest: Manifest | None
     applied: tuple[Applied, ...] = ()
+    runs: tuple[RuleRun, ...] = ()
     error: OverrideError | None = None
 
 
@@ -49,7 +52,7 @@ class OverrideEngine:
         for policy in policies:
             by_namespace[policy.namespace].append(compiled_policy(policy, index))
         self._indexes = {namespace: PolicyIndex(compiled) for namespace, compiled in by_namespace.items()}
-        self._splits: dict[tuple[tuple[Rule, ...], Mask], _Classes] = {}
+        self._plans: dict[tuple[tuple[Rule, ...], Mask], Plan] = {}
 
     def override(self, manifest: Manifest, clusters: Mask) -> tuple[Overridden, ...]:
         """Say what a manifest becomes in each of the clusters, by class; an error stays in its class."""
@@ -64,26 +67,48 @@ class OverrideEngine:
         index = self._indexes.get(namespace)
         if index is None or given.manifest is None:
             return [given]
-        rules = index.rules_for(given.manifest)
-        return [_run(chosen, mask, given) for mask, chosen in self._split(rules, given.clusters)]
+        return _run(self._plan(index.rules_for(given.manifest), given.clusters), given)
 
-    def _split(self, rules: tuple[Rule, ...], clusters: Mask) -> _Classes:
-        known = self._splits.get((rules, clusters))
+    def _plan(self, rules: tuple[Rule, ...], clusters: Mask) -> Plan:
+        known = self._plans.get((rules, clusters))
         if known is None:
-            if len(self._splits) >= _MOST_SPLITS_KEPT:
-                self._splits.clear()
-            known = self._splits[rules, clusters] = classes(rules, clusters)
+            if len(self._plans) >= _MOST_PLANS_KEPT:
+                self._plans.clear()
+            known = self._plans[rules, clusters] = plan_of(rules, clusters)
         return known
 
 
-def _run(rules: Sequence[Rule], clusters: Mask, given: Overridden) -> Overridden:
-    """Run rules on a manifest; the first that is refused ends the class with its error."""
-    if not rules:
-        return Overridden(clusters=clusters, manifest=given.manifest, applied=given.applied)
-    applied = (*given.applied, *(rule.applied for rule in rules))
-    draft = Draft(given.manifest)
-    for rule in rules:
-        error = run_rule(rule, draft)
-        if error:
-            return Overridden(clusters=clusters, manifest=None, applied=applied, error=error)
-    return Overridden(clusters=clusters, manifest=draft.root, applied=applied)
+class _State(NamedTuple):
+    """A manifest after some rules, or the error of the one that was refused."""
+
+    manifest: Manifest | None
+    runs: tuple[RuleRun, ...]
+    error: OverrideError | None = None
+
+
+def _run(plan: Plan, given: Overridden) -> list[Overridden]:
+    """Run a plan on a manifest; a rule that is refused ends every class that has it with its error."""
+    states = [_State(given.manifest, given.runs)]
+    for step in plan.steps:
+        states.append(_after(step, states[step.state]))
+    return [
+        Overridden(
+            clusters=clusters,
+            manifest=states[state].manifest,
+            applied=(*given.applied, *applied),
+            runs=states[state].runs,
+            error=states[state].error,
+        )
+        for clusters, applied, state in plan.classes
+    ]
+
+
+def _after(step: Planned, state: _State) -> _State:
+    if state.manifest is None:
+        return state
+    draft = Draft(state.manifest)
+    error = run_rule(step.rule, draft)
+    if error:
+        return _State(None, (), error)
+    run = RuleRun(step.rule.applied, state.manifest, draft.root, step.place)
+    return _State(draft.root, (*state.runs, run))

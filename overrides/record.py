@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from render.model import Manifest
 
 from .errors import Origin
 from .jsontext import json_text
@@ -30,6 +32,18 @@ class Applied:
     origin: Origin
     source: OverridePolicy
     overriders: Overriders
+
+
+class RuleRun(NamedTuple):
+    """A manifest before and after a rule; ``place`` is the rule's in the order its round of policies applies.
+
+    The two share every part the rule did not touch, and nobody changes either.
+    """
+
+    applied: Applied
+    before: Manifest
+    after: Manifest
+    place: int
 
 
 def origin_of(policy: OverridePolicy) -> Origin:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from render.bits import Mask
 from render.cluster_index import ClusterIndex
@@ -86,3 +87,43 @@ def classes(rules: Sequence[Rule], clusters: Mask) -> tuple[tuple[Mask, tuple[Ru
                 break
     pairs = zip(masks, chosen, strict=True)
     return tuple(sorted(pairs, key=lambda pair: pair[0] & -pair[0]))
+
+
+class Planned(NamedTuple):
+    """A rule in a plan: the state it runs on (0: what is given, n: what step n left), and its place in the order."""
+
+    state: int
+    rule: Rule
+    place: int
+
+
+class PlannedClass(NamedTuple):
+    """A class of clusters in a plan: the rules that apply there, and the state in which they leave a manifest."""
+
+    clusters: Mask
+    applied: tuple[Applied, ...]
+    state: int
+
+
+class Plan(NamedTuple):
+    """How rules run in all classes of clusters: rules with which several classes begin run once for all of them."""
+
+    steps: tuple[Planned, ...]
+    classes: tuple[PlannedClass, ...]
+
+
+def plan_of(rules: Sequence[Rule], clusters: Mask) -> Plan:
+    """Plan the runs of rules, given in the order they apply, in some clusters."""
+    places = {rule: place for place, rule in enumerate(rules)}
+    steps: list[Planned] = []
+    state_after: dict[tuple[int, Rule], int] = {}
+    planned = []
+    for mask, chosen in classes(rules, clusters):
+        state = 0
+        for rule in chosen:
+            if (state, rule) not in state_after:
+                steps.append(Planned(state, rule, places[rule]))
+                state_after[state, rule] = len(steps)
+            state = state_after[state, rule]
+        planned.append(PlannedClass(mask, tuple(rule.applied for rule in chosen), state))
+    return Plan(tuple(steps), tuple(planned))

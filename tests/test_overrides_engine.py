@@ -334,6 +334,21 @@ def test_clusters_under_the_same_rules_share_one_manifest() -> None:
     assert [(overridden.clusters, len(overridden.applied)) for overridden in classes] == [(0b011, 1), (0b100, 0)]
 
 
+def test_rules_with_which_classes_begin_run_once_for_all_of_them() -> None:
+    policies = [an_override("a", labelled(x="1")), an_override("b", labelled(on="eu-1", y="1"))]
+    own, others = OverrideEngine(policies, CLUSTERS).override(WEB, EVERY)
+    first, second = own.runs
+    assert others.runs == (first,)
+    assert others.runs[0] is first
+    assert [(run.applied.policy, run.before is WEB) for run in own.runs] == [
+        ("ClusterOverridePolicy a", True),
+        ("ClusterOverridePolicy b", False),
+    ]
+    assert first.after is second.before is others.manifest
+    assert second.after is own.manifest
+    assert second.after["spec"] is WEB["spec"]
+
+
 def test_the_template_is_never_modified() -> None:
     before = deepcopy(WEB)
     policies = [
