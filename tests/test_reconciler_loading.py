@@ -224,6 +224,24 @@ def test_what_teaches_the_interpreter_is_kept_apart() -> None:
     assert len(load({"a.yaml": twice}).problems) == 1
 
 
+def test_a_webhook_configuration_is_checked_at_its_lines() -> None:
+    head = (
+        "apiVersion: config.karmada.io/v1alpha1\nkind: ResourceInterpreterWebhookConfiguration\nmetadata: {name: x}\n"
+    )
+    hook = "webhooks:\n- name: a.example.io\n  clientConfig:\n    url: http://hooks.example.io\n"
+    rule = "  rules:\n  - operations: ['*']\n    apiGroups: ['']\n    apiVersions: [v1]\n    kinds: [Secret]\n"
+    loaded = load({"hooks.yaml": f"{head}{hook}  interpreterContextVersions: [v1alpha1]\n{rule}"})
+    assert [str(problem) for problem in loaded.problems] == [
+        "hooks.yaml:7: webhooks[0].clientConfig.url: no address of a webhook: it must begin with https://"
+    ]
+    assert [str(warning) for warning in loaded.desired.warnings] == [
+        (
+            "hooks.yaml:13: webhooks[0].rules[0].kinds: "
+            "no webhook is asked about Secrets: their content would leave the fleet"
+        )
+    ]
+
+
 def test_an_encrypted_secret_is_nobodys_business() -> None:
     secret = CONFIG.replace("ConfigMap", "Secret") + "data:\n  password: ENC[AES256_GCM,data:x]\nsops:\n  mac: ENC[x]\n"
     refuse = "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec:\n  secrets: Refuse\n"

@@ -31,6 +31,7 @@ def a_configuration(name: str = "hooks", **rule: Any) -> dict[str, Any]:
                 "clientConfig": {"url": "https://hooks.example.io"},
                 "rules": [{**everything, **rule}],
                 "timeoutSeconds": 3,
+                "interpreterContextVersions": ["v1alpha1"],
             }
         ],
     }
@@ -96,6 +97,59 @@ def test_a_webhook_comes_after_customizations_and_before_what_is_bundled() -> No
     assert asked.layer(Operation.INTERPRET_HEALTH, deployment) is Layer.WEBHOOK
 
 
+def test_the_first_by_configuration_and_name_is_asked() -> None:
+    asked: list[str] = []
+
+    def send(webhook: Webhook, _context: Mapping[str, Any]) -> Mapping[str, Any]:
+        asked.append(webhook.id)
+        raise webhook.error("is asked")
+
+    names = ["b", "a", "a-b"]
+    configurations = [a_configuration(name) for name in names]
+    second = {**configurations[1]["webhooks"][0], "name": "0.example.io"}
+    configurations[1]["webhooks"].append(second)
+    interpreter = Interpreter.of(configurations, send=send)
+    # Karmada sorts "configuration/webhook" as one text, in which '-' comes before '/'.
+    assert [webhook.id for webhook in interpreter.webhooks] == [
+        "a-b/a-b.example.io",
+        "a/0.example.io",
+        "a/a.example.io",
+        "b/b.example.io",
+    ]
+    with pytest.raises(InterpreterError):
+        interpreter.health(WIDGET)
+    assert asked == ["a-b/a-b.example.io"]
+
+
+def test_no_webhook_is_asked_about_a_secret() -> None:
+    hook = a_configuration(apiGroups=["*"], apiVersions=["*"], kinds=["*"])
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "shop"}}
+    settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "shop"}}
+    asked = Interpreter.of([hook])
+    assert {asked.layer(operation, secret) for operation in Operation} == {Layer.NATIVE, Layer.NONE}
+    assert asked.retain(secret, secret) == secret
+    assert asked.layer(Operation.RETAIN, settings) is Layer.WEBHOOK
+
+
+def test_a_question_is_known_by_what_is_asked_and_whom() -> None:
+    def uid(configuration: dict[str, Any], replicas: int = 1) -> str:
+        sent: list[str] = []
+
+        def send(webhook: Webhook, context: Mapping[str, Any]) -> Mapping[str, Any]:
+            sent.append(context["request"]["uid"])
+            raise webhook.error("is asked")
+
+        with pytest.raises(InterpreterError):
+            Interpreter.of([configuration], send=send).revise_replica(WIDGET, replicas)
+        return sent[0]
+
+    first, renewed, moved = a_configuration(), a_configuration(), a_configuration()
+    renewed["webhooks"][0]["clientConfig"]["caBundle"] = "bmV3"
+    moved["webhooks"][0]["clientConfig"]["url"] += "/v2"
+    assert uid(first) == uid(renewed)
+    assert len({uid(first), uid(first, 2), uid(moved), uid(a_configuration("other"))}) == 4
+
+
 def test_what_a_webhook_is_sent() -> None:
     sent: list[tuple[Webhook, Mapping[str, Any]]] = []
 
@@ -158,7 +212,22 @@ class Refusal(NamedTuple):
 
 REFUSALS = [
     Refusal("it says why", {"successful": False, "status": {"message": "no size"}}, "refused: no size"),
+    Refusal(
+        "it gives a code",
+        {"successful": False, "status": {"message": "no\n  size", "code": 422}},
+        "refused: no size (code 422)",
+    ),
+    Refusal(
+        "it says a lot",
+        {"successful": False, "status": {"message": "x" * 301}},
+        f"refused: {'x' * 300}...",
+    ),
     Refusal("it says nothing", {"successful": False}, "refused: it gives no reason"),
+    Refusal(
+        "a number that is none",
+        {"replicas": "3"},
+        "answered with something of the wrong shape: replicas is a string, not an integer",
+    ),
     Refusal("it means another request", {"uid": "1"}, "answered another request"),
     Refusal("it leaves out the answer", {}, "left out response.replicas"),
 ]
@@ -171,7 +240,76 @@ def test_refusals(case: Refusal) -> None:
     assert str(raised.value) == f"Widget shop/w: InterpretReplica: webhook hooks.example.io {case.message}"
 
 
+class Answer(NamedTuple):
+    why: str
+    answer: Any
+    message: str
+
+
+ANSWERS = [
+    Answer("no response", {}, "answered without a response"),
+    Answer("an empty one", {"response": {}}, "answered without a response"),
+    Answer(
+        "another shape",
+        {"response": []},
+        "answered with something of the wrong shape: response is a list, not an object",
+    ),
+    Answer(
+        "another kind",
+        {"kind": "AdmissionReview", "response": {}},
+        "answered with another kind than ResourceInterpreterContext",
+    ),
+    Answer(
+        "another version",
+        {"apiVersion": "config.karmada.io/v2", "response": {}},
+        "answered with another apiVersion than config.karmada.io/v1alpha1",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case.why)
+def test_answers_that_are_none(case: Answer) -> None:
+    with pytest.raises(InterpreterError) as raised:
+        Interpreter.of([a_configuration()], send=lambda _webhook, _context: case.answer).health(WIDGET)
+    assert str(raised.value) == f"Widget shop/w: InterpretHealth: webhook hooks.example.io {case.message}"
+
+
+def test_a_webhook_of_another_version_is_not_asked() -> None:
+    configuration = a_configuration()
+    configuration["webhooks"][0]["interpreterContextVersions"] = ["v2"]
+    with pytest.raises(InterpreterError) as raised:
+        Interpreter.of([configuration], send=lambda _webhook, _context: {}).health(WIDGET)
+    assert str(raised.value) == (
+        "Widget shop/w: InterpretHealth: webhook hooks.example.io "
+        "accepts no version of ResourceInterpreterContext known here (v1alpha1)"
+    )
+
+
+def test_health_and_dependencies_that_are_none() -> None:
+    with pytest.raises(InterpreterError) as raised:
+        answering(healthy="yes").health(WIDGET)
+    assert str(raised.value).endswith("answered with a response.healthy that is neither true nor false")
+    with pytest.raises(InterpreterError) as raised:
+        answering(dependencies=[{"apiVersion": "v1", "kind": "Secret"}]).dependencies(WIDGET)
+    assert str(raised.value) == (
+        "Widget shop/w: InterpretDependency: webhook hooks.example.io "
+        "answered with a dependency that has no name and no labelSelector"
+    )
+
+
 PATCHES = [
+    Refusal("no type", {"patch": "W10="}, "answered with a patch that is no JSONPatch"),
+    Refusal("a type alone", {"patchType": "JSONPatch"}, "left out response.patch"),
+    Refusal(
+        "another object",
+        a_patch({"op": "replace", "path": "/metadata/name", "value": "x"}),
+        "answered with a patch that makes it another object",
+    ),
+    Refusal(
+        "no object",
+        a_patch({"op": "replace", "path": "", "value": []}),
+        "answered with something of the wrong shape: the patched object is a list, not an object",
+    ),
     Refusal(
         "another kind of patch", {"patchType": "Merge", "patch": "e30="}, "answered with a patch that is no JSONPatch"
     ),

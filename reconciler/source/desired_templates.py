@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from render.admission.findings import Findings
+from render.admission.webhook_rules import check_webhooks
 from render.fleet import Fleet
 from render.matching_exclusions import CLAIMED_BY, exclusions_of
 from render.model import Manifest, ObjectRef, Template, group_of
@@ -66,12 +67,14 @@ def load_templates(places: Iterable[Placed], *, is_namespaced: IsNamespaced, fle
 
 
 def load_webhooks(places: Iterable[Placed]) -> Templates:
-    """Check each manifest of a kind that teaches the interpreter and is cluster-scoped."""
+    """Check each configuration of interpreter webhooks, which is cluster-scoped."""
     loaded = Templates()
     for place in places:
         findings = Findings()
         check_identity(place.manifest, findings)
+        check_webhooks(place.manifest, findings)
         loaded.problems += (Found(place, problem) for problem in findings.problems)
+        loaded.warnings += (Found(place, warning) for warning in findings.warnings)
         if not findings.problems:
             manifest = with_namespace(place.manifest, is_namespaced=False, default="")
             loaded.placed.append((template_of(place, manifest), place))

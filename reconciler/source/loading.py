@@ -136,6 +136,7 @@ def _warnings(parts: _Parts) -> Iterator[Found]:
     """Yield what is worth a word: regrets, absent clusters, readable Secrets."""
     yield from parts.karmada.warnings
     yield from parts.templates.warnings
+    yield from parts.webhooks.warnings
     yield from parts.tests.warnings
     policies = (place for _, place in parts.karmada.admitted if place.manifest["kind"].endswith("Policy"))
     yield from absent_clusters(policies, {cluster.name for cluster in parts.karmada.clusters})

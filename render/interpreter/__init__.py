@@ -15,6 +15,7 @@ from typing import Any, Self
 from render.model import Manifest
 from render.resources import Component, DependentObject
 
+from .answers import missing_part
 from .customizations import customized_kinds
 from .fields import value_at
 from .native import NATIVE
@@ -98,7 +99,7 @@ class Interpreter:
         found: Iterable[DependentObject] = self._answer(Operation.INTERPRET_DEPENDENCY, (), manifest)
         distinct = sorted({_order(dependency): dependency for dependency in found}.items(), key=lambda entry: entry[0])
         for _, dependency in distinct:
-            if missing := _missing(dependency):
+            if missing := missing_part(dependency):
                 what = f"{dependency.kind or 'an object'} it depends on has no {missing}"
                 raise InterpreterError(what, where=_where(Operation.INTERPRET_DEPENDENCY, manifest))
         return tuple(dependency for _, dependency in distinct)
@@ -154,9 +155,3 @@ def _where(operation: Operation, manifest: Manifest, source: str = "") -> str:
 def _order(dependency: DependentObject) -> tuple[str, ...]:
     selector = "" if dependency.label_selector is None else repr(dependency.label_selector)
     return dependency.api_version, dependency.kind, dependency.namespace, dependency.name, selector
-
-
-def _missing(dependency: DependentObject) -> str:
-    if not dependency.api_version or not dependency.kind:
-        return "apiVersion or kind"
-    return "" if dependency.name or dependency.label_selector is not None else "name and no labelSelector"

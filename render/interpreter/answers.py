@@ -92,3 +92,10 @@ def plain_dependency(dependency: DependentObject) -> dict[str, Any]:
         "labelSelector": dependency.label_selector,
     }
     return {key: value for key, value in written.items() if value is not None and value != ""}
+
+
+def missing_part(dependency: DependentObject) -> str:
+    """Return what a reference to a dependency lacks; empty when it says which objects it means."""
+    if not dependency.api_version or not dependency.kind:
+        return "apiVersion or kind"
+    return "" if dependency.name or dependency.label_selector is not None else "name and no labelSelector"
