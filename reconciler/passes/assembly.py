@@ -4,16 +4,16 @@ What cannot or must not change keeps its previous bytes: clusters where dispatch
 be built, bindings no policy holds any more, and whole clusters that left the source.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from render.binding import Binding
 from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
-from render.gitobjects import TREE_MODE, Blob, TreeEntry, object_id
+from render.gitobjects import TREE_MODE, Blob, TreeEntry, encode_tree, object_id
 from render.layout import object_path
 from render.model import ObjectRef
-from render.tree import PlacedFile, TreeStore, Variant, cluster_trees, merged, nested_tree
+from render.tree import Base, PlacedFile, TreeStore, Variant, cluster_trees, merged, nested_tree
 from render.works import Works
 
 from .previous import RenderedTree
@@ -66,12 +66,17 @@ def placed_variants(binding: Binding, works: Works | None, fleet: Fleetwide) -> 
 
 @dataclass(slots=True)
 class Assembly:
-    """A rendered tree in the making: files of clusters, files beside them, and the objects they need."""
+    """A rendered tree in the making: files of clusters, files beside them (None: gone), and the objects they need.
+
+    On a base - the folders that clusters hold now - it says what changes in them, and only that.
+    """
 
     fleet: Fleetwide
+    base: Base | None = None
     files: list[PlacedFile] = field(default_factory=list)
-    beside: dict[tuple[str, ...], bytes] = field(default_factory=dict)
+    beside: dict[tuple[str, ...], bytes | None] = field(default_factory=dict)
     blobs: dict[bytes, Blob] = field(default_factory=dict)
+    store: TreeStore = field(default_factory=TreeStore)
 
     def place(self, ref: ObjectRef, variants: tuple[Variant, ...], blobs: Mapping[bytes, Blob]) -> None:
         """Put an object into the folders of the clusters that hold it."""
@@ -86,14 +91,34 @@ class Assembly:
         self.beside[path] = blob_id
         self.blobs[blob_id] = content
 
+    def clear(self, refs: Iterable[ObjectRef]) -> None:
+        """Take what was not placed out of the base, with the bindings that are not there any more."""
+        placed = {(*file.folders, file.name) for file in self.files}
+        for ref in refs:
+            path = object_path(ref)
+            self.beside.setdefault(("bindings", *path), None)
+            if path not in placed:
+                self.files.append(PlacedFile(folders=path[:-1], name=path[-1], variants=()))
+
     def needed_namespaces(self) -> dict[str, Mask]:
-        """Return the namespaces that hold an object, with the clusters that need them."""
-        needed: dict[str, Mask] = {}
+        """Return the namespaces that hold an object, with the clusters that need them; on a base, those it changes."""
+        inside: dict[str, list[PlacedFile]] = {}
         for file in self.files:
-            namespace = file.folders[0]
-            if not namespace.startswith("_"):
-                needed[namespace] = needed.get(namespace, 0) | file.holders
-        return needed
+            if not file.folders[0].startswith("_"):
+                inside.setdefault(file.folders[0], []).append(file)
+        return {namespace: self._holders(namespace, files) for namespace, files in inside.items()}
+
+    def _holders(self, namespace: str, files: Iterable[PlacedFile]) -> Mask:
+        """Return the clusters that hold anything in a namespace."""
+        holders = 0
+        if self.base is None:
+            for file in files:
+                holders |= file.holders
+            return holders
+        within = [replace(file, folders=file.folders[1:]) for file in files]
+        for clusters, _ in cluster_trees(within, self.fleet.index.all, self.store, self.base.below(namespace)):
+            holders |= clusters
+        return holders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,12 +132,12 @@ class Tree:
     trees: Mapping[bytes, bytes]
 
 
-def cluster_folders(assembly: Assembly, store: TreeStore) -> tuple[dict[str, bytes], tuple[str, ...]]:
+def cluster_folders(assembly: Assembly) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """Build the folder of every cluster; a cluster that left the source keeps the one it had."""
     fleet = assembly.fleet
     names = fleet.index.names
     folders: dict[str, bytes] = {}
-    for clusters, tree_id in cluster_trees(assembly.files, fleet.index.all, store):
+    for clusters, tree_id in cluster_trees(assembly.files, fleet.index.all, assembly.store, assembly.base):
         folders.update(dict.fromkeys((names[index] for index in members(clusters)), tree_id))
     before = fleet.previous.clusters if fleet.previous else {}
     disconnected = tuple(sorted(name for name in before if name not in fleet.index.index_by_name))
@@ -120,12 +145,13 @@ def cluster_folders(assembly: Assembly, store: TreeStore) -> tuple[dict[str, byt
     return folders, disconnected
 
 
-def build_tree(
-    assembly: Assembly, folders: Mapping[str, bytes], disconnected: tuple[str, ...], store: TreeStore
-) -> Tree:
+def build_tree(assembly: Assembly, folders: Mapping[str, bytes], disconnected: tuple[str, ...]) -> Tree:
     """Put the clusters' folders and the files beside them under one root."""
-    paths: dict[tuple[str, ...], TreeEntry | bytes] = dict(assembly.beside)
-    for name, tree_id in folders.items():
-        paths["clusters", name] = TreeEntry(name.encode(), TREE_MODE, tree_id)
-    root = nested_tree(paths, store) or store.add(b"")
+    store, previous = assembly.store, assembly.fleet.previous if assembly.base else None
+    entries = [TreeEntry(name.encode(), TREE_MODE, tree_id) for name, tree_id in folders.items()]
+    clusters = store.add(encode_tree(entries)) if entries else None
+    paths: dict[tuple[str, ...], TreeEntry | bytes | None] = dict(assembly.beside)
+    paths["clusters",] = TreeEntry(b"clusters", TREE_MODE, clusters) if clusters else None
+    read = previous.trees.entries if previous else None
+    root = nested_tree(paths, store, read(previous.root) if previous and read else None, read) or store.add(b"")
     return Tree(root=root, clusters=folders, disconnected=disconnected, blobs=assembly.blobs, trees=store.trees)

@@ -69,12 +69,14 @@ def _priorities(templates: Iterable[Template]) -> Mapping[str, int]:
     }
 
 
-def claim_templates(desired: Desired, interpreter: Interpreter, previous: Mapping[ObjectRef, Binding]) -> Claims:
-    """Match every template and make its binding."""
+def claim_templates(
+    templates: Iterable[Template], desired: Desired, interpreter: Interpreter, previous: Mapping[ObjectRef, Binding]
+) -> Claims:
+    """Match templates of a source and make their bindings."""
     policies, options = policy_index(desired), match_options(desired.fleet)
     bindings, released, failed, unmatched = [], [], [], []
     matches: dict[ObjectRef, Match] = {}
-    for template in desired.templates:
+    for template in templates:
         before = previous.get(template.ref)
         match = policies.match(template, claim=before.policy if before else "", options=options)
         matches[template.ref] = match

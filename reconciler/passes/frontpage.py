@@ -1,8 +1,9 @@
 """README.md of the rendered branch: counts for people who browse it, derived from what it holds alone."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from render.binding import Binding
 from render.bits import Mask, members
@@ -16,28 +17,67 @@ Flux can use as it is. `bindings/` says which object goes where with how many re
 """
 
 
+_CLUSTER = re.compile(r"\| \[([^\]|]+)\]\(clusters/[^)|]+\) \| (\d+) \| (\d+) \| .*\|")
+_REASON = re.compile(r"\| (\w+) \| (\d+) \|")
+_DISCONNECTED = "disconnected: left as it was"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterCount:
-    """One line of the front page: objects held and replicas bound there; ``note`` says what is special."""
+class Tally:
+    """What the page counts: objects and bound replicas by cluster, bindings by the reason of their condition."""
 
-    objects: int
-    replicas: int
-    note: str = ""
+    objects: Mapping[str, int] = field(default_factory=dict)
+    replicas: Mapping[str, int] = field(default_factory=dict)
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+    def changed(self, *, less: "Tally", more: "Tally") -> "Tally":
+        """Return the tally without what was and with what is."""
+        return Tally(
+            objects=_changed(self.objects, less.objects, more.objects),
+            replicas=_changed(self.replicas, less.replicas, more.replicas),
+            reasons=_changed(self.reasons, less.reasons, more.reasons),
+        )
 
 
-def front_page(counts: Mapping[str, ClusterCount], bindings: Mapping[str, int]) -> bytes:
-    """Return the page: a line per cluster, then how many bindings are in which state.
+def _changed(counts: Mapping[str, int], less: Mapping[str, int], more: Mapping[str, int]) -> Mapping[str, int]:
+    result = Counter(counts)
+    result.subtract(less)
+    result.update(more)
+    return result
 
-    ``bindings`` maps the reason of a binding's Scheduled condition (``Success``, ``NoClusterFit`` ...) to a number.
-    """
-    lines = [_INTRODUCTION, "| cluster | objects | replicas | |", "|---|---:|---:|---|"]
-    lines += [
-        f"| [{name}](clusters/{name}) | {count.objects} | {count.replicas} | {count.note} |"
-        for name, count in sorted(counts.items())
-    ]
-    lines += ["", "| bindings | |", "|---|---:|"]
-    lines += [f"| {reason} | {number} |" for reason, number in sorted(bindings.items())]
-    return ("\n".join(lines) + "\n").encode()
+
+def tally_of(held: Iterable[Mask], bindings: Collection[Binding], names: Sequence[str]) -> Tally:
+    """Count objects, given who holds each, and bindings; ``names`` are the clusters by index."""
+    return Tally(
+        objects={names[index]: count for index, count in objects_by_index(held).items()},
+        replicas=replicas_by_cluster(bindings),
+        reasons=Counter(map(scheduled_reason, bindings)),
+    )
+
+
+def front_page(tally: Tally, clusters: Iterable[str], disconnected: Iterable[str]) -> bytes:
+    """Return the page: a line per cluster, then how many bindings are in which state."""
+    lines = {name: _line(name, tally.objects.get(name, 0), tally.replicas.get(name, 0), "") for name in clusters}
+    lines |= {name: _line(name, 0, 0, _DISCONNECTED) for name in disconnected}
+    reasons = [f"| {reason} | {number} |" for reason, number in sorted(tally.reasons.items()) if number]
+    head = (_INTRODUCTION, "| cluster | objects | replicas | |", "|---|---:|---:|---|")
+    page = (*head, *(lines[name] for name in sorted(lines)), "", "| bindings | |", "|---|---:|", *reasons)
+    return ("\n".join(page) + "\n").encode()
+
+
+def _line(name: str, objects: int, replicas: int, note: str) -> str:
+    return f"| [{name}](clusters/{name}) | {objects} | {replicas} | {note} |"
+
+
+def parse_front_page(content: bytes) -> Tally:
+    """Read back what a page counts; nothing of lines that are not the page's."""
+    objects, replicas, reasons = {}, {}, {}
+    for line in content.decode("utf-8", "replace").splitlines():
+        if found := _CLUSTER.fullmatch(line):
+            objects[found[1]], replicas[found[1]] = int(found[2]), int(found[3])
+        elif found := _REASON.fullmatch(line):
+            reasons[found[1]] = int(found[2])
+    return Tally(objects=objects, replicas=replicas, reasons=reasons)
 
 
 def objects_by_index(held: Iterable[Mask]) -> Counter[int]:

@@ -9,9 +9,8 @@
 Nothing here reads a file, a clock or a network, so the same three inputs give the same tree everywhere.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from overrides.engine import OverrideEngine
 from reconciler.source.desired import Desired
@@ -22,7 +21,6 @@ from render.interpreter import Interpreter
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster, Template
 from render.scheduling.batch import Surroundings
-from render.tree import TreeStore
 from render.works import TargetGroups, Works, Workshop, render_works
 
 from .assembly import Assembly, Fleetwide, Tree, build_tree, cluster_folders, placed_variants, target_mask
@@ -30,9 +28,10 @@ from .binding_files import BindingWriter
 from .claims import Claims, claim_templates
 from .dependencies import Following, following, with_dependencies
 from .facts import Facts, with_facts
-from .frontpage import ClusterCount, front_page, objects_by_index, replicas_by_cluster, scheduled_reason
+from .frontpage import Tally, front_page, tally_of
 from .namespaces import namespaces_to_place
 from .outcomes import kept_binding, with_rendered_condition
+from .part import Part
 from .previous import Previous
 from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
 from .schedules import Schedule, apis_by_crd, schedule_bindings
@@ -40,13 +39,23 @@ from .schedules import Schedule, apis_by_crd, schedule_bindings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """All that decides a rendered tree. ``previous`` None is a first run; ``reserves`` are the previous commit's."""
+    """All that decides a rendered tree. ``previous`` None is a first run; ``reserves`` are the previous commit's.
+
+    ``part`` is what has to be looked at (None: everything); it decides how long it takes, and nothing else.
+    """
 
     desired: Desired
     facts: Facts
     previous: Previous | None
     source: str
     reserves: Reserves = field(default_factory=dict)
+    part: Part | None = None
+
+    @property
+    def templates(self) -> tuple[Template, ...]:
+        """The templates to look at."""
+        part, templates = self.part, self.desired.templates
+        return templates if part is None else tuple(each for each in templates if each.ref in part.refs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +82,11 @@ class Rendered:
 
 def render_pass(inputs: Inputs) -> Rendered:
     """Compute the next rendered tree."""
-    return _assembled(inputs, _built(inputs))
+    built, part = _built(inputs), inputs.part
+    if part and not built.following.snapshots.keys() <= part.refs:
+        # Something of this part requires what is beside it, which is then to be looked at as well.
+        return render_pass(replace(inputs, part=part.with_refs(built.following.snapshots)))
+    return _assembled(inputs, built)
 
 
 def _built(inputs: Inputs) -> Built:
@@ -82,8 +95,8 @@ def _built(inputs: Inputs) -> Built:
     index = ClusterIndex(with_reserves(clusters, inputs.facts, inputs.reserves))
     interpreter = Interpreter.of(each.manifest for each in (*desired.customizations, *desired.webhooks))
     template_by_ref = {template.ref: template for template in desired.templates}
-    claims = claim_templates(desired, interpreter, before)
-    schedule = schedule_bindings(claims.bindings, index, desired.fleet, _surroundings(desired, claims, before))
+    claims = claim_templates(inputs.templates, desired, interpreter, before)
+    schedule = schedule_bindings(claims.bindings, index, desired.fleet, _surroundings(inputs, claims, before))
     # What a released binding requires stays with it, or its pods would miss it.
     follows = following((*schedule.bindings, *claims.released), template_by_ref, interpreter)
     bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
@@ -98,15 +111,12 @@ def _built(inputs: Inputs) -> Built:
         for binding in bindings
         if binding.ref not in unbuilt
     }
-    judged = [
+    judged = (
         with_rendered_condition(binding, works.get(binding.ref), index.names, before, inputs.source)
         for binding in bindings
-    ]
-    kept = [
-        kept_binding(template.ref, error, before, inputs.source)
-        for template, error in claims.failed
-        if template.ref in before
-    ]
+    )
+    failed = ((template.ref, error) for template, error in claims.failed if template.ref in before)
+    kept = (kept_binding(ref, error, before, inputs.source) for ref, error in failed)
     return Built(
         index=index,
         workshop=workshop,
@@ -118,29 +128,35 @@ def _built(inputs: Inputs) -> Built:
     )
 
 
-def _surroundings(desired: Desired, claims: Claims, before: Mapping[ObjectRef, Binding]) -> Surroundings:
+def _surroundings(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Binding]) -> Surroundings:
     """Return what else has to do with the clusters: bindings that keep what they have, CRDs that go along."""
     failed = [before[template.ref] for template, _ in claims.failed if template.ref in before]
-    return Surroundings(resting=(*claims.released, *failed), apis_by_crd=apis_by_crd(desired.templates))
+    others = inputs.part.others if inputs.part else ()
+    return Surroundings(resting=(*claims.released, *failed, *others), apis_by_crd=apis_by_crd(inputs.templates))
 
 
 def _assembled(inputs: Inputs, built: Built) -> Rendered:
     fleet = Fleetwide(index=built.index, previous=inputs.previous.tree if inputs.previous else None)
-    assembly, store, writer = Assembly(fleet=fleet), TreeStore(), BindingWriter()
+    base = fleet.previous.base(built.index.index_by_name) if inputs.part and fleet.previous else None
+    assembly, writer = Assembly(fleet=fleet, base=base), BindingWriter()
     for binding in built.bindings:
         works = built.works.get(binding.ref)
         assembly.place(binding.ref, placed_variants(binding, works, fleet), works.blobs if works else {})
         assembly.add(("bindings", *object_path(binding.ref)), writer.file_of(binding))
+    if inputs.part:
+        assembly.clear(ref for ref in inputs.part.refs if ref.group_kind != "Namespace")
     namespaces = tuple(_placed_namespaces(inputs.desired, built, assembly))
-    for name, facts in inputs.facts.items():
-        assembly.add(("facts", f"{name}.yaml"), facts.file())
+    if inputs.part:
+        assembly.clear(ref for ref in inputs.part.refs if ref.group_kind == "Namespace")
+    else:
+        for name, facts in inputs.facts.items():
+            assembly.add(("facts", f"{name}.yaml"), facts.file())
     reserves = next_reserves(built.schedule.scheduler.state.capacity.reserved(), inputs.facts)
     if reserves:
         assembly.add((RESERVED_FILE,), reserves_file(reserves))
-    folders, disconnected = cluster_folders(assembly, store)
-    assembly.add(("README.md",), _front_page(assembly, built.bindings, disconnected))
-    tree = build_tree(assembly, folders, disconnected, store)
-    return Rendered(tree=tree, built=built, namespaces=namespaces)
+    folders, disconnected = cluster_folders(assembly)
+    assembly.add(("README.md",), front_page(_tally(inputs, built, assembly), built.index.names, disconnected))
+    return Rendered(tree=build_tree(assembly, folders, disconnected), built=built, namespaces=namespaces)
 
 
 def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> Iterator[tuple[Template, Works]]:
@@ -154,7 +170,7 @@ def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> It
     needed = assembly.needed_namespaces()
     for template, clusters in namespaces_to_place(desired.fleet.namespaces, needed, templates, built.index.all):
         left = clusters & ~by_policy.get(template.ref, 0)
-        if not left:
+        if not left or (assembly.base and template.ref.name not in needed):
             continue
         targets = tuple(TargetCluster(built.index.names[index]) for index in members(left))
         binding = Binding(ref=template.ref, api_version=template.api_version, targets=targets)
@@ -163,12 +179,14 @@ def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> It
         yield template, works
 
 
-def _front_page(assembly: Assembly, bindings: Sequence[Binding], disconnected: Iterable[str]) -> bytes:
-    objects = objects_by_index(file.holders for file in assembly.files)
-    replicas = replicas_by_cluster(bindings)
-    counts = {
-        name: ClusterCount(objects=objects[index], replicas=replicas[name])
-        for index, name in enumerate(assembly.fleet.index.names)
-    }
-    counts |= {name: ClusterCount(objects=0, replicas=0, note="disconnected: left as it was") for name in disconnected}
-    return front_page(counts, Counter(map(scheduled_reason, bindings)))
+def _tally(inputs: Inputs, built: Built, assembly: Assembly) -> Tally:
+    """Return what the front page counts: of everything, or the previous counts with what this part changes."""
+    names = built.index.names
+    counted = tally_of((file.holders for file in assembly.files), built.bindings, names)
+    if inputs.part is None or inputs.previous is None:
+        return counted
+    refs, before, fleet = inputs.part.refs, inputs.previous.bindings, assembly.fleet
+    held = (variant.clusters for ref in refs for variant in fleet.held(ref, built.index.all))
+    return inputs.part.tally.changed(
+        less=tally_of(held, [before[ref] for ref in refs if ref in before], names), more=counted
+    )

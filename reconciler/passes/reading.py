@@ -9,14 +9,10 @@ from reconciler.source.desired import Desired
 from reconciler.source.desired_documents import ParseCache, ParsedBlob
 from reconciler.source.files import may_be_read
 from reconciler.source.loading import Loaded, load_desired, load_source
-from render.binding import Binding
-from render.documents import DocumentErrors
 from render.errors import GitError
-from render.model import ObjectRef
 
-from .binding_files import BindingReader
 from .facts import ClusterFacts, Facts
-from .previous import Previous, RenderedTree
+from .previous import Previous, RenderedTree, StoredBindings
 from .trailers import SOURCE, VERSION, engine_version
 
 
@@ -77,26 +73,9 @@ def read_previous(repository: Repository, commit: str) -> Previous:
             f"commit {commit[:12]} on the rendered branch was not written by Argosy",
             hint="restore the branch to the last commit that has an Argosy-Source trailer",
         )
-    bindings = read_bindings(repository, _folder(repository, info, "bindings"))
     tree = RenderedTree.of(info.tree, repository.read_trees)
+    bindings = StoredBindings(commit, tree, repository.read_blobs)
     return Previous(commit=commit, source=sources[0], version=versions[0], bindings=bindings, tree=tree)
-
-
-def read_bindings(repository: Repository, snapshot: Snapshot) -> Mapping[ObjectRef, Binding]:
-    """Read every binding of a rendered commit."""
-    contents = repository.read_blobs(file.id for file in snapshot.files)
-    reader = BindingReader()
-    bindings = {}
-    for file in snapshot.files:
-        try:
-            binding = reader.parse(contents[file.id])
-        except (DocumentErrors, KeyError, TypeError, ValueError) as error:
-            raise GitError(
-                f"{file.path} in rendered commit {snapshot.commit[:12]} is no binding",
-                hint="the rendered branch is Argosy's to write; restore its last good commit",
-            ) from error
-        bindings[binding.ref] = binding
-    return bindings
 
 
 def read_facts(repository: Repository, commit: str | None) -> Facts:
