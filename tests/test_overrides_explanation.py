@@ -1,15 +1,9 @@
 """What every applied rule changed, as a person reads it."""
 
-from copy import deepcopy
-from typing import Any, NamedTuple
-
-import jsonpatch
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from typing import Any
 
 from overrides.engine import OverrideEngine
-from overrides.explanation import FieldChange, Step, changes_of, steps_of
+from overrides.explanation import Step, steps_of
 from overrides.policy import OverridePolicy
 from render.documents import Hole
 from tests.build import a_deployment
@@ -93,41 +87,3 @@ def test_values_of_a_secret_are_hidden() -> None:
         "/stringData/d: added (hidden)",
         '/type: added "Opaque"',
     ]
-
-
-class Change(NamedTuple):
-    why: str
-    change: FieldChange
-    want: str
-
-
-CHANGES = [
-    Change("null is a value", FieldChange(path="/a", operator="add"), "/a: added null"),
-    Change(
-        "a long value is shortened",
-        FieldChange(path="/a", operator="replace", before=1, after="x" * 100),
-        f'/a: 1 -> "{"x" * 76}...',
-    ),
-]
-
-
-@pytest.mark.parametrize("case", CHANGES, ids=lambda case: case.why)
-def test_a_change_reads_as_one_line(case: Change) -> None:
-    assert str(case.change) == case.want
-
-
-VALUES = st.recursive(
-    st.integers(0, 2) | st.just("x") | st.booleans(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
-    max_leaves=8,
-)
-MANIFESTS = st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3)
-
-
-@given(before=MANIFESTS, after=MANIFESTS)
-def test_changes_lead_from_one_manifest_to_the_other(before: dict[str, Any], after: dict[str, Any]) -> None:
-    copies = deepcopy((before, after))
-    changes = changes_of(before, after)
-    patch = [{"op": change.operator, "path": change.path, "value": change.after} for change in changes]
-    assert jsonpatch.apply_patch(before, patch) == after
-    assert (before, after) == copies

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overrides.explanation import HIDDEN, FieldChange
+from overrides.changes import FieldChange
+from overrides.secrecy import HIDDEN
 from reconciler.differences.difference import Action, Movement, ObjectChange, ReplicaChange, movements_between
 from reconciler.differences.difference_fields import field_changes
 from reconciler.differences.difference_objects import FileChange, Texts, changed_files, object_changes

@@ -2,7 +2,7 @@
 
 import pytest
 
-from overrides.explanation import FieldChange
+from overrides.changes import FieldChange
 from reconciler.differences.difference import (
     Action,
     ClusterTotal,

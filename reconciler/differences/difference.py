@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from overrides.explanation import FieldChange
+from overrides.changes import FieldChange
 from render.binding import Binding
 from render.model import ObjectRef
 

@@ -8,7 +8,7 @@ import json
 import re
 from typing import Any
 
-from overrides.explanation import FieldChange, changes_of
+from overrides.changes import FieldChange, changes_of
 from render.model import Manifest
 
 _NAMED = "\0"

@@ -7,7 +7,7 @@ a field's ``before`` is left out where it is added, its ``after`` where it is re
 import json
 from typing import Any
 
-from overrides.explanation import FieldChange
+from overrides.changes import FieldChange
 from render.model import ObjectRef
 
 from .difference import Action, ClusterTotal, Difference, Misfit, Movement

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from overrides.explanation import FieldChange
+from overrides.changes import FieldChange
 from overrides.jsontext import json_text
 from render.documents import parse_documents
 from render.gitobjects import TREE_MODE, Blob, Spliced, TreeEntry

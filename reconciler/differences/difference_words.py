@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from overrides.explanation import HIDDEN, FieldChange
+from overrides.changes import FieldChange
 from overrides.jsontext import json_text
+from overrides.secrecy import HIDDEN
 from render.words import counted
 
 from .difference import Action, Difference, Movement, Takeover

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from overrides.explanation import HIDDEN
+from overrides.secrecy import HIDDEN
 from reconciler.passes.claims import SCHEDULED
 from reconciler.passes.pipeline import Inputs, Rendered, render_pass
 from reconciler.source.desired import Desired

@@ -5,8 +5,8 @@ from typing import Any
 
 from jsonpointer import JsonPointerException, resolve_pointer
 
-from overrides.explanation import HIDDEN
 from overrides.jsontext import json_text
+from overrides.secrecy import HIDDEN
 from reconciler.passes.pipeline import Rendered
 from render.documents import parse_documents
 from render.model import Manifest, ObjectRef

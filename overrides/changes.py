@@ -1,0 +1,184 @@
+"""The fields in which two manifests differ, in the order in which replaying them leads from one to the other.
+
+Mappings are compared as ``jsonpatch.make_patch`` compares them. What it yields for lists depends on its version, and
+these changes are committed, so lists are compared here: what is equal at both ends is passed over, items in the same
+place and of the same name are compared field by field, and what is left is added and removed item by item.
+
+The values of a Secret are never shown, nor others that are secret (``secrecy``).
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from typing import Any
+
+from render.documents import Hole
+from render.model import Manifest
+
+from .jsontext import json_text
+from .pointer import escaped
+from .secrecy import HIDDEN, is_secret_entry, is_secret_key, veiled
+
+_SHOWN_IN_SECRETS = re.compile(r"/metadata/labels(/.*)?|/type|/immutable")
+_LONGEST_VALUE = 80
+_NOTHING = object()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldChange:
+    """A field (a JSON pointer) that was added, replaced or removed; numbers not known yet read ``(replicas)``."""
+
+    path: str
+    operator: str
+    before: Any = None
+    after: Any = None
+
+    def __str__(self) -> str:
+        match self.operator:
+            case "add":
+                return f"{self.path}: added {_short(self.after)}"
+            case "remove":
+                return f"{self.path}: removed, was {_short(self.before)}"
+        return f"{self.path}: {_short(self.before)} -> {_short(self.after)}"
+
+
+def changes_of(before: Manifest, after: Manifest) -> tuple[FieldChange, ...]:
+    """Return the fields in which a manifest changed, by path; a list's in an order that can be replayed.
+
+    What the two share is not looked at.
+    """
+    changes = _changes("", before, after)
+    return tuple(map(_masked, changes)) if before.get("kind") == "Secret" else tuple(changes)
+
+
+def _changes(path: str, before: Any, after: Any) -> Iterator[FieldChange]:
+    if before is after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        yield from _changed_entries(path, before, after)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _changed_items(path, before, after)
+    elif not _is_same(before, after):
+        yield _change(path, before, after)
+
+
+def _changed_entries(path: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FieldChange]:
+    changed = [key for key, item in before.items() if after.get(key, _NOTHING) is not item]
+    changed += [key for key in after if key not in before]
+    for key in sorted(changed):
+        old, new, here = before.get(key, _NOTHING), after.get(key, _NOTHING), f"{path}{escaped((key,))}"
+        if is_secret_key(key) or (key == "value" and (is_secret_entry(before) or is_secret_entry(after))):
+            if not _is_same(old, new):
+                yield _masked(_change(here, old, new))
+        elif old is _NOTHING or new is _NOTHING:
+            yield _change(here, old, new)
+        else:
+            yield from _changes(here, old, new)
+
+
+def _changed_items(path: str, before: list[Any], after: list[Any]) -> Iterator[FieldChange]:
+    """Yield what goes by its place before, from the end; then what comes and what changes by its place after."""
+    start, end = _equal_ends(before, after)
+    moves = _moves(before[start : len(before) - end], after[start : len(after) - end])
+    for _, old, new in sorted(moves):
+        removed = before[start + old] if old >= 0 else _NOTHING
+        added = after[start + new] if new >= 0 else _NOTHING
+        here = f"{path}/{start + (old if new < 0 else new)}"
+        if removed is _NOTHING or added is _NOTHING or _is_another(removed, added):
+            yield _change(here, removed, added)
+        else:
+            yield from _changes(here, removed, added)
+
+
+def _is_another(removed: Any, added: Any) -> bool:
+    """Whether an item took another's place: shown whole, unless the value of one tells the secret of the other."""
+    return _name(removed) != _name(added) and not (is_secret_entry(removed) or is_secret_entry(added))
+
+
+def _equal_ends(before: list[Any], after: list[Any]) -> tuple[int, int]:
+    """Return how many items are equal at the beginning of two lists, and at the end of the rest."""
+    shorter, start, end = min(len(before), len(after)), 0, 0
+    while start < shorter and _is_same(before[start], after[start]):
+        start += 1
+    while end < shorter - start and _is_same(before[-1 - end], after[-1 - end]):
+        end += 1
+    return start, end
+
+
+def _moves(old: list[Any], new: list[Any]) -> Iterator[tuple[int, int, int]]:
+    """Yield when an item's turn is, and its places in two lists: -1 after for one that goes, before for one that comes.
+
+    >>> sorted(_moves(["a", "b"], ["b", "c"]))
+    [(-1, 0, -1), (1, -1, 1)]
+    """
+    blocks = [("replace", 0, len(old), 0, len(new))]
+    if not _is_paired(old, new):
+        before, after = ([json.dumps(_plain(item), sort_keys=True) for item in items] for items in (old, new))
+        blocks = list(SequenceMatcher(None, before, after, autojunk=False).get_opcodes())
+    for tag, first, last, other_first, other_last in blocks:
+        if tag != "equal":
+            for place, other in zip_longest(range(first, last), range(other_first, other_last), fillvalue=-1):
+                turn = -1 - place if other < 0 else 1 if place < 0 else 2
+                yield turn, place, other
+
+
+def _is_paired(old: list[Any], new: list[Any]) -> bool:
+    """Whether items change in their places: there is no other way, or each keeps its name."""
+    if not old or not new:
+        return True
+    names = list(map(_name, old))
+    return len(old) == len(new) and (len(old) == 1 or (None not in names and names == list(map(_name, new))))
+
+
+def _name(item: Any) -> Any:
+    return item.get("name") if isinstance(item, dict) else None
+
+
+def _is_same(before: Any, after: Any) -> bool:
+    """Whether two values are the same data; to YAML 1, 1.0 and true are three."""
+    if before is after:
+        return True
+    if isinstance(before, dict) and isinstance(after, dict):
+        return before.keys() == after.keys() and all(_is_same(item, after[key]) for key, item in before.items())
+    if isinstance(before, list) and isinstance(after, list):
+        return len(before) == len(after) and all(map(_is_same, before, after))
+    return type(before) is type(after) and bool(before == after)
+
+
+def _change(path: str, before: Any, after: Any) -> FieldChange:
+    if before is _NOTHING:
+        return FieldChange(path=path, operator="add", after=_shown(after))
+    if after is _NOTHING:
+        return FieldChange(path=path, operator="remove", before=_shown(before))
+    return FieldChange(path=path, operator="replace", before=_shown(before), after=_shown(after))
+
+
+def _masked(change: FieldChange) -> FieldChange:
+    if _SHOWN_IN_SECRETS.fullmatch(change.path):
+        return change
+    before = None if change.operator == "add" else HIDDEN
+    after = None if change.operator == "remove" else HIDDEN
+    return FieldChange(path=change.path, operator=change.operator, before=before, after=after)
+
+
+def _shown(value: Any) -> Any:
+    """Return a copy in which what is secret is hidden, and a hole is its name in parentheses."""
+    if isinstance(value, dict | list):
+        return _plain(veiled(value))
+    return _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return f"({value.name})" if isinstance(value, Hole) else value
+
+
+def _short(value: Any) -> str:
+    text = value if value == HIDDEN else json_text(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
