@@ -16,6 +16,7 @@ from .pipeline import Inputs, Rendered, render_pass
 from .previous import Previous
 from .publication import Publication
 from .reading import Source
+from .released import Released, released_objects
 from .reserves import RESERVED_FILE, Reserves, parse_reserves
 from .trailers import engine_version, rendered_trailers
 
@@ -48,6 +49,13 @@ class Outcome:
             return ()
         guard = self.source.desired.fleet.removal_guard
         return removals(self.previous.tree.clusters, self.rendered.tree.clusters, self.entries, guard)
+
+    @cached_property
+    def released(self) -> tuple[Released, ...]:
+        """The objects that clusters keep though no policy selects them."""
+        built = self.rendered.built
+        before = self.previous.tree if self.previous else None
+        return released_objects(self.source.desired, built.bindings, built.index, before)
 
     def entries(self, tree_id: bytes) -> Iterable[TreeEntry]:
         """Return the entries of a tree of this pass or of the repository."""

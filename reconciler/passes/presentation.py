@@ -15,6 +15,7 @@ from render.parsing import binding_manifest
 from .frontpage import scheduled_reason
 from .one_pass import Outcome
 from .outcomes import INTERPRETER_FAILED, RENDERED, failure_reason
+from .released import plain_released
 from .workobjects import work_objects
 
 API_VERSION = "argosy.dev/v1alpha1"
@@ -229,6 +230,7 @@ def rendering(outcome: Outcome, selection: Selection, shape: str) -> dict[str, A
         "disconnected": list(outcome.rendered.tree.disconnected),
         "bindings": list(bindings(outcome, selection)),
         "decisions": {str(ref): str(decision.trigger) for ref, decision in sorted(schedule.decisions.items())},
+        "released": [plain_released(each) for each in outcome.released],
         "unmatched": unmatched_objects(outcome),
         "problems": [_plain_trouble(trouble) for trouble in problems_of(outcome)],
         "warnings": [str(warning) for warning in outcome.source.desired.warnings],

@@ -20,6 +20,7 @@ from .publication import Publication, publication_of, source_remote
 from .quiet import Note, Standing
 from .reading import Source, read_facts, read_previous, read_source
 from .reconcile_options import ReconcileOptions, is_reaching
+from .released import plain_released, released_lines
 from .trailers import engine_version
 
 if TYPE_CHECKING:
@@ -157,13 +158,12 @@ def _committed(outcome: Outcome, publication: Publication, options: ReconcileOpt
     if not options.dry_run:
         with log.timed("commit"):
             commit = commit_outcome(outcome, publication, branch)
-    problems = problems_of(outcome)
     if options.output == "json":
         click.echo(_as_json(outcome, commit))
     else:
         click.echo(_said(outcome, commit, branch, dry_run=options.dry_run))
-    for problem in problems:
-        log.warning(str(problem))
+    for line in (*released_lines(outcome.released), *map(str, problems_of(outcome))):
+        log.warning(line)
     return commit
 
 
@@ -185,7 +185,7 @@ def _remember(outcome: Outcome, origin: Origin, publication: Publication, commit
         rendered_ref=refs[0],
         status_ref=refs[1],
         standing=standing,
-        warnings=tuple(map(str, outcome.source.desired.warnings)),
+        warnings=(*map(str, outcome.source.desired.warnings), *released_lines(outcome.released)),
         problems=tuple(map(str, problems_of(outcome))),
     ).write(outcome.repository)
 
@@ -218,6 +218,7 @@ def _as_json(outcome: Outcome, commit: str | None) -> str:
             {"cluster": removal.cluster, "objects": list(removal.paths), "held": removal.held}
             for removal in outcome.removals
         ],
+        "released": [plain_released(each) for each in outcome.released],
         "problems": [str(problem) for problem in problems_of(outcome)],
     }
     return json.dumps(value, indent=2, ensure_ascii=False)

@@ -17,6 +17,7 @@ from .one_pass import Outcome, commit_outcome, run_pass
 from .presentation import Selection, problems_of, shown
 from .publication import Publication, publication_of
 from .reading import read_facts
+from .released import released_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +53,8 @@ def render_and_show(log: Log, options: RenderOptions, memory: Memory | None = No
             _commit(outcome, publication, options, log)
         else:
             _warn_of_refusals(outcome, log)
-    for problem in problems_of(outcome):
-        log.warning(str(problem))
+    for line in (*released_lines(outcome.released), *map(str, problems_of(outcome))):
+        log.warning(line)
     return 1 if problems_of(outcome) else 0
 
 
