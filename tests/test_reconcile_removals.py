@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from .build import a_deployment, a_policy, on_clusters
+from .build import NGINX, a_deployment, a_policy, on_clusters
 from .stories import Run, Story, a_fleet, play, settings
 
 NGINX_ON_TWO = (
@@ -17,16 +17,71 @@ WAITS = (
     "warning: Deployment.apps default/nginx: WaitingForDependentOverrides:"
     " PropagationPolicy default/nginx waits for dependent overrides: tuned\n"
 )
+ANY_DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment"}
 COMMITTED = "committed <rendered> to argosy/rendered: source <main> for 2 clusters\n"
 
+UNCHANGED = "unchanged: argosy/rendered <rendered> holds source <main>\n"
+RELEASED = "Deployment.apps default/nginx is released: no policy selects it, so member1, member2 keep it as it is"
+TABLE = """\
+NAMESPACE   OBJECT                  CLUSTERS              POLICY
+default     Deployment.apps/nginx   member1:2 member2:2   NoPolicy
+"""
+OUTDATED = f"{RELEASED}, though its template or its overrides have changed"
+
 STORIES = [
+    Story(
+        "a policy that is deleted releases what it held, and that is said on every pass",
+        {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)},
+        {"policy.yaml": None},
+        (
+            Run("render", 0, TABLE, f"warning: {RELEASED}\n"),
+            Run("reconcile", 0, COMMITTED, f"warning: {RELEASED}\n"),
+            Run("reconcile", 0, UNCHANGED, f"warning: {RELEASED}\n"),
+        ),
+        NGINX_ON_TWO,
+    ),
+    Story(
+        "a released object keeps every byte while its template changes, and that is said",
+        {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)},
+        {"policy.yaml": None, "nginx.yaml": a_deployment(image="nginx:2")},
+        (
+            Run("reconcile", 0, COMMITTED, f"warning: {OUTDATED}\n"),
+            Run("reconcile", 0, UNCHANGED, f"warning: {OUTDATED}\n"),
+        ),
+        NGINX_ON_TWO,
+    ),
+    Story(
+        "a released object that would be scaled is told of like any other change",
+        {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)},
+        {"policy.yaml": None, "nginx.yaml": a_deployment(replicas=5)},
+        (Run("reconcile", 0, COMMITTED, f"warning: {OUTDATED}\n"),),
+        NGINX_ON_TWO,
+    ),
+    Story(
+        "a policy that selects its object no longer releases it as well",
+        {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)},
+        {"policy.yaml": a_policy(selectors=[{**NGINX, "name": "other"}], placement=ON_TWO)},
+        (Run("reconcile", 0, COMMITTED, f"warning: {RELEASED}\n"),),
+        NGINX_ON_TWO,
+    ),
+    Story(
+        "where another policy selects it, an object is not released but changes hands",
+        {
+            "nginx.yaml": a_deployment(),
+            "policy.yaml": a_policy(placement=ON_TWO),
+            "spare.yaml": a_policy("spare", selectors=[ANY_DEPLOYMENT], placement=ON_TWO),
+        },
+        {"policy.yaml": None},
+        (Run("reconcile", 0, COMMITTED),),
+        NGINX_ON_TWO,
+    ),
     Story(
         "what a policy held stays while it waits for an override, pass after pass",
         {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)},
         {"policy.yaml": WAITING, "nginx.yaml": a_deployment(image="nginx:2")},
         (
             Run("reconcile", 1, COMMITTED, WAITS),
-            Run("reconcile", 1, "unchanged: argosy/rendered <rendered> holds source <main>\n", WAITS),
+            Run("reconcile", 1, UNCHANGED, WAITS),
             Run("render --commit", 1, "", f"unchanged branch=argosy/rendered\n{WAITS}"),
         ),
         NGINX_ON_TWO,
@@ -46,7 +101,7 @@ STORIES = [
         "a template whose first policy waits goes nowhere, and that is said",
         {"nginx.yaml": a_deployment(), "policy.yaml": WAITING},
         {"README.md": "# fleet\n"},
-        (Run("reconcile", 1, "unchanged: argosy/rendered <rendered> holds source <main>\n", WAITS),),
+        (Run("reconcile", 1, UNCHANGED, WAITS),),
         (),
     ),
 ]
