@@ -56,6 +56,7 @@ class FakeCluster:
     faults: list[Callable[[Request], Answer | Failure | None]] = field(default_factory=list)
     stopped: Failure | None = None
     concurrency: int = 4
+    pinned: str = ""
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
@@ -65,6 +66,9 @@ class FakeCluster:
 
     def wait(self, _seconds: float) -> bool:
         return self.stopped is None
+
+    def pin(self, uid: str) -> None:
+        self.pinned = uid
 
     def send(self, request: Request) -> Answer | Failure:
         """What a client sends: recorded, and failed where a fault says so."""
@@ -181,13 +185,14 @@ class FakeCluster:
         return (200, copy.deepcopy(self.objects[key])) if key in self.objects else _absent(key)
 
     def _listed(self, key: Key, kind: tuple[str, str, str, bool], labels: str, fields: str) -> Any:
-        items = [
-            copy.deepcopy(item)
+        found = [
+            item
             for (plural, namespace, _), item in sorted(self.objects.items())
             if plural == key[0] and (not key[1] or namespace == key[1])
             if _is_selected(labels, (item["metadata"].get("labels") or {}).get)
             if _is_selected(fields, partial(_field, item))
         ]
+        items = json.loads(json.dumps(found))
         for item in items:
             del item["apiVersion"], item["kind"]
         return {"kind": f"{kind[1]}List", "metadata": {}, "items": items}

@@ -25,6 +25,7 @@ class RenderedCommits:
     _commits: dict[str, Previous] = field(default_factory=dict)
     _manifests: dict[bytes, Manifest] = field(default_factory=dict)
     _before: dict[tuple[str, str], bool] = field(default_factory=dict)
+    _objects: dict[tuple[str, bytes, frozenset[ObjectRef]], tuple[DesiredObject, ...]] = field(default_factory=dict)
     _held: dict[tuple[tuple[str, bytes], ...], tuple[HeldObject, ...]] = field(default_factory=dict)
 
     def commit(self, commit: str) -> Previous:
@@ -37,9 +38,18 @@ class RenderedCommits:
         """Return everything a cluster must hold at a commit."""
         rendered = self.commit(commit)
         failing = any(_keeps_older(binding, cluster) for binding in rendered.bindings.values())
-        return ClusterDesired(
-            cluster=cluster, commit=commit, objects=self._of(cluster, commit), is_complete=not failing
-        )
+        tree_id = rendered.tree.clusters.get(cluster)
+        objects = () if tree_id is None else self._objects_of(cluster, commit, tree_id)
+        return ClusterDesired(cluster=cluster, commit=commit, objects=objects, is_complete=not failing)
+
+    def _objects_of(self, cluster: str, commit: str, tree_id: bytes) -> tuple[DesiredObject, ...]:
+        bindings = self.commit(commit).bindings
+        suspended = frozenset(ref for ref, binding in bindings.items() if is_suspended(binding, cluster))
+        key = commit, tree_id, suspended
+        if key not in self._objects:
+            manifests = self._manifests_of(commit, tree_id)
+            self._objects[key] = tuple(_desired_object(each, bindings, suspended) for each in manifests)
+        return self._objects[key]
 
     def is_before(self, commit: str, other: str) -> bool:
         """Whether a commit is another one's ancestor."""
@@ -58,19 +68,13 @@ class RenderedCommits:
     def _held_of(self, folders: Iterable[tuple[str, bytes]]) -> tuple[HeldObject, ...]:
         found: dict[ObjectRef, HeldObject] = {}
         for commit, tree_id in folders:
-            bindings = self.commit(commit).bindings
+            bindings = dict(self.commit(commit).bindings)
             for manifest in self._manifests_of(commit, tree_id):
                 item = DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest)
                 binding = bindings.get(item.ref)
                 preserve = binding is not None and binding.preserve_resources_on_deletion
                 found[item.ref] = held_object(item, preserve=preserve)
         return tuple(found[ref] for ref in sorted(found))
-
-    def _of(self, cluster: str, commit: str) -> tuple[DesiredObject, ...]:
-        rendered = self.commit(commit)
-        tree_id = rendered.tree.clusters.get(cluster)
-        manifests = () if tree_id is None else self._manifests_of(commit, tree_id)
-        return tuple(_desired_object(manifest, cluster, rendered.bindings) for manifest in manifests)
 
     def _manifests_of(self, commit: str, tree_id: bytes) -> tuple[Manifest, ...]:
         files = list(self.commit(commit).tree.files(tree_id))
@@ -89,12 +93,14 @@ def _keeps_older(binding: Binding, cluster: str) -> bool:
     return failed and any(target.name == cluster for target in binding.targets)
 
 
-def _desired_object(manifest: Manifest, cluster: str, bindings: Mapping[ObjectRef, Binding]) -> DesiredObject:
+def _desired_object(
+    manifest: Manifest, bindings: Mapping[ObjectRef, Binding], suspended: frozenset[ObjectRef]
+) -> DesiredObject:
     ref = ObjectRef.of(manifest)
     binding = bindings.get(ref)
     if binding is None:
         return DesiredObject(ref=ref, manifest=manifest)
     word = conflict_resolution(manifest, binding)
     resolution = ConflictResolution.OVERWRITE if word == "overwrite" else ConflictResolution.ABORT
-    suspended = is_suspended(binding, cluster)
-    return DesiredObject(ref=ref, manifest=manifest, conflict_resolution=resolution, is_suspended=suspended)
+    is_held = ref in suspended
+    return DesiredObject(ref=ref, manifest=manifest, conflict_resolution=resolution, is_suspended=is_held)

@@ -86,14 +86,14 @@ class Recorded:
         return self.manifest(binding_path(ref))
 
 
-def work_path(cluster: str, ref: ObjectRef) -> str:
-    """Return where the branch keeps the status of an object in a cluster."""
-    return "/".join(("works", cluster, *object_path(ref)))
+def path_in_cluster(ref: ObjectRef) -> str:
+    """Return where an object is kept below the folder of a cluster."""
+    return "/".join(object_path(ref))
 
 
 def binding_path(ref: ObjectRef) -> str:
     """Return where the branch keeps the status of an object's binding."""
-    return "/".join(("bindings", *object_path(ref)))
+    return f"bindings/{path_in_cluster(ref)}"
 
 
 def cluster_path(cluster: str) -> str:

@@ -9,6 +9,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from reconciler.delivery.fleet_apply import ClusterReport
 from reconciler.passes.facts import Facts
@@ -16,12 +17,12 @@ from reconciler.plans.inventory import Outcome
 from render.binding import Binding
 from render.documents import emit
 from render.interpreter import Interpreter
-from render.layout import object_path
 from render.model import ObjectRef, Template
 
 from .binding_status import BindingParts, binding_after
 from .cluster_files import ClusterRecord, cluster_file, status_page
 from .collecting import ClusterState
+from .judgements import Judgements
 from .recorded import (
     Recorded,
     ailing_objects,
@@ -29,10 +30,9 @@ from .recorded import (
     cluster_lines,
     cluster_path,
     facts_path,
-    work_path,
+    path_in_cluster,
 )
-from .work_changes import work_after
-from .work_status import work_manifest, work_statuses
+from .work_status import subjects
 
 Files = Mapping[str, bytes | None]
 
@@ -95,6 +95,7 @@ def _fact_files(_recorded: Recorded, pass_: StatusPass, _reports: Sequence[Clust
 
 def _work_files(recorded: Recorded, pass_: StatusPass, reports: Iterable[ClusterReport]) -> Files:
     files: dict[str, bytes | None] = {}
+    judgements, below = Judgements(pass_.interpreter, pass_.now), cache(path_in_cluster)
     told: dict[str, set[str]] = {}
     for path in recorded.below("works"):
         told.setdefault(path.split("/", 2)[1], set()).add(path)
@@ -102,13 +103,12 @@ def _work_files(recorded: Recorded, pass_: StatusPass, reports: Iterable[Cluster
         if report.applied is None or report.plan is None or report.plan.refusal:
             continue
         gone = told.get(report.cluster, set())
-        for status in work_statuses(report, pass_.interpreter):
-            path = work_path(report.cluster, status.ref)
+        for subject in subjects(report):
+            path = f"works/{report.cluster}/{below(subject.item.ref)}"
             gone.discard(path)
-            before = recorded.manifest(path)
-            after = work_after(before, work_manifest(status), pass_.now)
-            if after is not before:
-                files[path] = emit(after)
+            content = judgements.file(subject, recorded.manifest(path))
+            if content is not None:
+                files[path] = content
         files |= dict.fromkeys(gone)
     return files
 
@@ -121,7 +121,7 @@ def _binding_files(recorded: Recorded, pass_: StatusPass, _reports: Sequence[Clu
     for ref, binding in pass_.bindings.items():
         path, before = binding_path(ref), recorded.binding(ref)
         parts = BindingParts(
-            binding=binding, template=pass_.templates.get(ref), works=works.get("/".join(object_path(ref)), {})
+            binding=binding, template=pass_.templates.get(ref), works=works.get(path_in_cluster(ref), {})
         )
         after = binding_after(parts, before, pass_.interpreter, pass_.now)
         files[path] = recorded.files[path] if after == before else emit(after)

@@ -7,7 +7,7 @@ its cluster, so that equal ones are one blob whatever the number of clusters.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from reconciler.delivery.apply_values import FAILED_ACTIONS, Result
 from reconciler.delivery.fleet_apply import ClusterReport
@@ -23,6 +23,8 @@ from .liveness import LiveState, Progress, live_state
 
 APPLIED, HEALTHY, DISPATCHING = "Applied", "Healthy", "Dispatching"
 SUSPENDED = "SuspendDispatching"
+_OWN = frozenset({"uid", "resourceVersion", "managedFields", "creationTimestamp"})
+"""Metadata that differs from cluster to cluster, and that no status tells."""
 
 
 class Health(StrEnum):
@@ -55,14 +57,23 @@ def live_objects(report: ClusterReport) -> dict[ObjectRef, Manifest]:
     return found
 
 
-def work_statuses(report: ClusterReport, interpreter: Interpreter) -> tuple[WorkStatus, ...]:
-    """Return the status of every object a cluster should hold, by reference; none where it was not applied to."""
+class Subject(NamedTuple):
+    """What one object's status is made of: plan, result, the object as it is, and what ails it."""
+
+    item: PlannedObject
+    result: Result | None
+    live: Manifest | None
+    findings: tuple[Finding, ...] = ()
+
+
+def subjects(report: ClusterReport) -> tuple[Subject, ...]:
+    """Return every object a cluster should hold, by reference; none where it was not applied to."""
     if report.plan is None or report.applied is None:
         return ()
     results = {result.ref: result for result in report.applied.results}
     live = live_objects(report)
     return tuple(
-        _status(item, results.get(item.ref), live.get(item.ref), report.findings.get(item.ref, ()), interpreter)
+        Subject(item, results.get(item.ref), live.get(item.ref), report.findings.get(item.ref, ()))
         for item in sorted(report.plan.objects, key=lambda item: item.ref)
     )
 
@@ -71,13 +82,9 @@ def _wanted(report: ClusterReport) -> frozenset[ObjectRef]:
     return frozenset(item.ref for item in (report.plan.objects if report.plan else ()))
 
 
-def _status(
-    item: PlannedObject,
-    result: Result | None,
-    live: Manifest | None,
-    findings: tuple[Finding, ...],
-    interpreter: Interpreter,
-) -> WorkStatus:
+def work_status(subject: Subject, interpreter: Interpreter) -> WorkStatus:
+    """Return the status of one object in one cluster."""
+    item, result, live, findings = subject
     version = _version(item, live)
     applied = _applied(item, result)
     if live is None or applied["status"] != "True":
@@ -98,6 +105,25 @@ def _status(
         generation=live["metadata"].get("generation") or 0,
         findings=findings if health is not Health.HEALTHY else (),
     )
+
+
+def are_alike(one: Subject, other: Subject) -> bool:
+    """Whether two clusters' objects have the same status: all is equal but what is any object's own."""
+    return _said(one) == _said(other) and one.findings == other.findings and _are_equal(one.live, other.live)
+
+
+def _said(subject: Subject) -> tuple[str, ...]:
+    item, source = subject.item, subject.result or subject.item
+    return source.action, source.reason, source.message, item.reason, _version(item, subject.live)
+
+
+def _are_equal(one: Manifest | None, other: Manifest | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    if one.keys() != other.keys() or any(one[key] != other[key] for key in one if key != "metadata"):
+        return False
+    mine, its = one["metadata"], other["metadata"]
+    return all(mine.get(key) == its.get(key) for key in mine.keys() | its.keys() if key not in _OWN)
 
 
 def health_of(live: Manifest, interpreter: Interpreter) -> tuple[Health, LiveState]:

@@ -1,0 +1,76 @@
+"""Objects that are alike in many clusters are judged once; whatever a status could tell apart is judged by itself."""
+
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.delivery.apply_values import Result
+from reconciler.plans.plan_values import Action, PlannedObject
+from reconciler.status.findings import Finding
+from reconciler.status.judgements import Judgements
+from reconciler.status.work_status import Subject, are_alike
+from render.documents import parse_documents
+from render.interpreter import Interpreter
+from render.model import ObjectRef
+
+from .build import a_deployment
+
+REF = ObjectRef("apps", "Deployment", "default", "web")
+NOW = "2027-01-15T08:00:00Z"
+
+
+def live(**metadata: Any) -> dict[str, Any]:
+    """A Deployment as a member has it."""
+    made = a_deployment("web", replicas=1)
+    own = {"uid": "uid-1", "resourceVersion": "1", "managedFields": [{"time": NOW}], "creationTimestamp": NOW}
+    made["metadata"] |= {**own, "generation": 1, **metadata}
+    counters = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
+    return {**made, "status": {**dict.fromkeys(counters, 1), "observedGeneration": 1}}
+
+
+def subject(manifest: dict[str, Any] | None = None, **known: Any) -> Subject:
+    item = PlannedObject(ref=REF, action=Action.UNCHANGED, reason=known.pop("reason", ""))
+    return Subject(item, known.pop("result", None), live() if manifest is None else manifest, **known)
+
+
+def with_status(**status: Any) -> dict[str, Any]:
+    changed = deepcopy(live())
+    changed["status"] |= status
+    return changed
+
+
+class Alike(NamedTuple):
+    why: str
+    other: Subject
+    want: bool
+
+
+OWN = {"uid": "uid-2", "resourceVersion": "7", "managedFields": [], "creationTimestamp": "2026-01-01T00:00:00Z"}
+ILL = Finding(about="Pod web-1", reason="CrashLoopBackOff")
+CASES = [
+    Alike("what is any object's own does not count", subject(live(**OWN)), True),
+    Alike("labels could be read by a rule", subject(live(labels={"tier": "front"})), False),
+    Alike("a status of its own", subject(with_status(readyReplicas=0)), False),
+    Alike("a field the other has not", subject({**live(), "extra": 1}), False),
+    Alike("an object being deleted", subject(live(deletionTimestamp=NOW)), False),
+    Alike("one that failed", subject(result=Result(ref=REF, action=Action.FAILED, message="no")), False),
+    Alike("one that is suspended", subject(reason="SuspendDispatching"), False),
+    Alike("what ails its pods", subject(findings=(ILL,)), False),
+    Alike("one that is not there", Subject(PlannedObject(ref=REF, action=Action.UNCHANGED), None, None), False),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
+def test_are_alike(case: Alike) -> None:
+    assert are_alike(subject(), case.other) is are_alike(case.other, subject()) is case.want
+
+
+def test_equal_objects_share_one_file_and_are_told_apart_by_what_was_recorded() -> None:
+    judgements = Judgements(Interpreter(), NOW)
+    first = judgements.file(subject(), None)
+    assert first is not None
+    assert judgements.file(subject(live(**OWN)), None) is first
+    recorded = parse_documents(first)[0].value
+    assert judgements.file(subject(), recorded) is None
+    assert judgements.file(subject(live(**OWN)), None) is first
