@@ -1,0 +1,186 @@
+"""One request to an interpreter webhook: HTTPS to where its configuration says, bounded in time and size.
+
+The time limit holds for all of it - finding the address, connecting, TLS, waiting, reading. Nothing is retried, no
+redirect is followed, no proxy is used. A certificate is held against ``caBundle`` alone, or, without one, against what
+the system trusts.
+"""
+
+import base64
+import json
+import socket
+import ssl
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from http.client import HTTPException, HTTPSConnection
+from queue import Empty, SimpleQueue
+from typing import Any, NoReturn
+from urllib.parse import quote, urlsplit
+
+from render.interpreter.webhooks import Webhook, WebhookError
+
+MOST_BYTES = 3 * 2**20
+_DEEPEST = 100
+_DEFAULT_PORT = 443
+_IN_PATHS = "/%:@!$&'()*+,;=-._~"
+
+
+class UnreachedError(WebhookError):
+    """A webhook did not answer at all: what is asked does not matter."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where a webhook is; ``is_service``: a Service, whose name means something inside its cluster alone."""
+
+    host: str
+    port: int
+    path: str
+    is_service: bool = False
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"https://{host}:{self.port}{self.path}"
+
+
+def address_of(webhook: Webhook) -> Address:
+    """Return where a webhook is: at its URL, or at ``https://<service>.<namespace>.svc:<port>``, as for Karmada."""
+    service = webhook.client_config.get("service")
+    if service:
+        path = f"/{str(service.get('path') or '').lstrip('/')}"
+        host, port = f"{service['name']}.{service['namespace']}.svc", service.get("port") or _DEFAULT_PORT
+        return Address(host=host, port=port, path=path, is_service=True)
+    parts = urlsplit(str(webhook.client_config.get("url") or ""))
+    return Address(host=parts.hostname or "", port=parts.port or _DEFAULT_PORT, path=parts.path or "/")
+
+
+def tls_of(webhook: Webhook) -> ssl.SSLContext:
+    """Return what a webhook's certificate is held against."""
+    bundle = webhook.client_config.get("caBundle")
+    try:
+        authorities = base64.b64decode(bundle).decode() if bundle else None
+        context = ssl.create_default_context(cadata=authorities)
+    except (ValueError, ssl.SSLError) as error:
+        raise UnreachedError(f"webhook {webhook.name} is not asked: its caBundle holds no certificates") from error
+    # As in Kubernetes: every certificate of the bundle is trusted, and one needs no key identifiers to be.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context
+
+
+def post(webhook: Webhook, context: Mapping[str, Any], tls: ssl.SSLContext, *, user_agent: str) -> Mapping[str, Any]:
+    """Send a ResourceInterpreterContext and return the one that is answered; WebhookError says why there is none."""
+    seconds = min(max(webhook.timeout_seconds, 1), 30)
+    exchange = _Exchange(webhook, tls, seconds)
+    status, content = exchange.outcome(json.dumps(context).encode(), user_agent)
+    if 300 <= status < 400:
+        raise webhook.error(f"answered with a redirect (HTTP status {status}), and redirects are not followed")
+    if not 200 <= status < 300:
+        raise webhook.error(f"answered with HTTP status {status}")
+    if len(content) > MOST_BYTES:
+        raise webhook.error(f"answered with more than {MOST_BYTES >> 20} MiB")
+    return _decoded(webhook, content)
+
+
+class _Exchange:
+    """A request under way, in a thread that is left behind when its time is over."""
+
+    def __init__(self, webhook: Webhook, tls: ssl.SSLContext, seconds: int) -> None:
+        self._webhook = webhook
+        self._address = address_of(webhook)
+        self._seconds = seconds
+        self._connection = HTTPSConnection(self._address.host, self._address.port, timeout=seconds, context=tls)
+        self._outcome: SimpleQueue[tuple[int, bytes] | Exception] = SimpleQueue()
+
+    def outcome(self, body: bytes, user_agent: str) -> tuple[int, bytes]:
+        """Return the status and the content of the answer."""
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "User-Agent": user_agent,
+            "Connection": "close",
+        }
+        threading.Thread(target=self._send, args=(body, headers), daemon=True).start()
+        try:
+            outcome = self._outcome.get(timeout=self._seconds)
+        except Empty as error:
+            self._abandon()
+            raise self._unreached(f"did not answer within {self._seconds} s") from error
+        if isinstance(outcome, Exception):
+            self._explain(outcome)
+        return outcome
+
+    def _send(self, body: bytes, headers: Mapping[str, str]) -> None:
+        try:
+            target = f"{quote(self._address.path, safe=_IN_PATHS)}?timeout={self._seconds}s"
+            self._connection.request("POST", target, body, headers)
+            with self._connection.getresponse() as response:
+                self._outcome.put((response.status, response.read(MOST_BYTES + 1)))
+        except Exception as error:  # noqa: BLE001 - explained, or raised again, where the outcome is awaited
+            self._outcome.put(error)
+        finally:
+            self._connection.close()
+
+    def _abandon(self) -> None:
+        """Wake the thread where it waits for the other side."""
+        # Below TLS, whose own shutdown is not for two threads at once.
+        with suppress(OSError, TypeError):
+            socket.socket.shutdown(self._connection.sock, socket.SHUT_RDWR)
+
+    def _unreached(self, what: str) -> UnreachedError:
+        return UnreachedError(f"webhook {self._webhook.name} {what}")
+
+    def _explain(self, error: Exception) -> NoReturn:
+        """Say what kept an answer from coming: the kind of error and where, never what was sent."""
+        address = self._address
+        missing = f"has no address here: {address} is not found"
+        if address.is_service:
+            missing += "; a service is found inside its cluster alone - run there, or write clientConfig.url"
+        words: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
+            (TimeoutError, f"did not answer within {self._seconds} s"),
+            ((socket.gaierror, UnicodeError), missing),
+            (ConnectionRefusedError, f"refuses connections at {address}"),
+            (OSError, f"broke the connection off at {address}"),
+            (HTTPException, f"does not speak HTTP at {address}"),
+        )
+        what = self._untrusted(error) or next((text for kinds, text in words if isinstance(error, kinds)), "")
+        if not what:
+            raise error
+        raise self._unreached(what) from error
+
+    def _untrusted(self, error: Exception) -> str:
+        """Return what is wrong with the other side's TLS; empty when it is something else."""
+        if isinstance(error, ssl.SSLCertVerificationError):
+            trusted = "its caBundle" if self._webhook.client_config.get("caBundle") else "this system"
+            reason = error.verify_message.rstrip(".")
+            return f"shows a certificate at {self._address} that {trusted} does not vouch for ({reason})"
+        if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError):
+            reason = str(error.reason).replace("_", " ").lower()
+            return f"could not agree on TLS at {self._address} ({reason})"
+        return ""
+
+
+def _decoded(webhook: Webhook, content: bytes) -> Mapping[str, Any]:
+    """Return an answer as plain data that can also be written down: no NaN, no half characters, no endless nesting."""
+    try:
+        answer = json.loads(content, parse_constant=_refuse_constant)
+        json.dumps(answer, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise webhook.error("answered with no JSON") from error
+    if not isinstance(answer, dict):
+        raise webhook.error("answered with JSON that is no object")
+    if _is_deeper(answer, _DEEPEST):
+        raise webhook.error(f"answered with JSON nested deeper than {_DEEPEST} levels")
+    return answer
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inside = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(each, levels - 1) for each in inside)

@@ -1,0 +1,65 @@
+"""Asking interpreter webhooks in one pass: every question once, and a webhook that is down not again and again."""
+
+import ssl
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from render.interpreter import InterpreterError
+from render.interpreter.webhooks import Webhook
+
+from .webhook_transport import UnreachedError, post, tls_of
+
+MOST_FAILURES = 3
+"""After so many questions in a row that a webhook did not answer at all, it is asked nothing more in this pass."""
+
+
+@dataclass(slots=True, kw_only=True)
+class WebhookCalls:
+    """What was asked and answered in a pass; several threads may ask at once.
+
+    What stops a webhook from being asked is told in the words of its last failure, so that it reads the same for every
+    object, whichever came first.
+    """
+
+    user_agent: str = "argosy"
+    _answers: dict[str, Mapping[str, Any] | InterpreterError] = field(default_factory=dict)
+    _failures: Counter[str] = field(default_factory=Counter)
+    _down: dict[str, UnreachedError] = field(default_factory=dict)
+    _tls: dict[str, ssl.SSLContext] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def send(self, webhook: Webhook, context: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what a webhook answers; WebhookError says why it does not."""
+        uid = str(context["request"]["uid"])
+        if uid not in self._answers:
+            self._answers[uid] = self._down.get(webhook.id) or self._asked(webhook, context)
+        known = self._answers[uid]
+        if isinstance(known, InterpreterError):
+            raise type(known)(known.what)
+        return known
+
+    def _asked(self, webhook: Webhook, context: Mapping[str, Any]) -> Mapping[str, Any] | InterpreterError:
+        try:
+            answer = post(webhook, context, self._trusted(webhook), user_agent=self.user_agent)
+        except UnreachedError as error:
+            with self._lock:
+                self._failures[webhook.id] += 1
+                if self._failures[webhook.id] >= MOST_FAILURES:
+                    self._down[webhook.id] = error
+            return error
+        except InterpreterError as error:
+            return error
+        with self._lock:
+            self._failures[webhook.id] = 0
+        return answer
+
+    def _trusted(self, webhook: Webhook) -> ssl.SSLContext:
+        """Return the TLS settings of a webhook; certificates are read once."""
+        bundle = str(webhook.client_config.get("caBundle") or "")
+        with self._lock:
+            if bundle not in self._tls:
+                self._tls[bundle] = tls_of(webhook)
+            return self._tls[bundle]
