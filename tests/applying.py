@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from reconciler.delivery.apply import apply_plan
 from reconciler.delivery.apply_values import Applied, ApplyOptions
 from reconciler.delivery.observe import observe_cluster
-from reconciler.members.credentials import ExecPlugins
+from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import APPLY, JSON, MERGE_PATCH, Answer, Client, Failure, Request
 from reconciler.members.kube import KubeClient
 from reconciler.members.kube_access import open_connection
@@ -66,6 +66,9 @@ class Recorder:
 
     def wait(self, seconds: float) -> bool:
         return self.client.wait(seconds)
+
+    def pin(self, uid: str) -> None:
+        self.client.pin(uid)
 
     @property
     def writes(self) -> list[str]:
@@ -174,7 +177,7 @@ def client_of(member: Member, seconds: float = 120.0) -> KubeClient:
     """A client for a real member, as a pass would open it."""
     context = Contexts(files=[member.kubeconfig]).find(member.name)
     assert not isinstance(context, Failure), context
-    connection = open_connection(context, ExecPlugins(environment=os.environ))
+    connection = open_connection(context, AuthPlugins(environment=os.environ))
     assert not isinstance(connection, Failure), connection
     return KubeClient(connection, deadline=time.monotonic() + seconds)
 

@@ -13,7 +13,7 @@ import pytest
 from reconciler.delivery.apply import apply_plan
 from reconciler.delivery.apply_values import ApplyOptions
 from reconciler.members.answers import failure_of
-from reconciler.members.credentials import ExecPlugins
+from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.kube import KubeClient
 from reconciler.members.kube_access import open_connection
@@ -159,7 +159,7 @@ def test_error_bodies(case: Body, cluster: Cluster, said: Any) -> None:
 def test_tokens_and_what_answers_them(reply: Reply, said: Any) -> None:
     with answering(reply) as wire:
         context = Context(name="it", cluster={"server": wire.host}, user={"token": CANARY, "password": CANARY})
-        connection = open_connection(context, ExecPlugins(environment=os.environ))
+        connection = open_connection(context, AuthPlugins(environment=os.environ))
         assert not isinstance(connection, Failure)
         client = KubeClient(connection, deadline=time.monotonic() + 5)
         outcome = client.send(Request(method="GET", path="/version", tries=1, body={"password": CANARY}))
@@ -187,7 +187,7 @@ def test_a_crash_in_the_middle(cluster: Cluster, said: Any) -> None:
 def test_a_broken_kubeconfig_with_a_key_in_it(said: Any) -> None:
     user = {"client-certificate-data": ENCODED, "client-key-data": ENCODED}
     context = Context(name="it", cluster={"server": "https://127.0.0.1:1"}, user=user)
-    failure = open_connection(context, ExecPlugins(environment={}))
+    failure = open_connection(context, AuthPlugins(environment={}))
     assert isinstance(failure, Failure)
     assert failure.kind is FailureKind.CREDENTIALS
     assert_silent(said(failure, context))

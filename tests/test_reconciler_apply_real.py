@@ -15,10 +15,11 @@ import pytest
 from reconciler.delivery.apply import apply_plan
 from reconciler.delivery.apply_values import ApplyOptions, Result
 from reconciler.delivery.fleet_apply import ClusterJob, FleetOptions, apply_fleet
-from reconciler.members.credentials import ExecPlugins
+from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Failure, FailureKind, Request
+from reconciler.members.identity import Impersonation
 from reconciler.members.kube import KubeClient
-from reconciler.members.kube_access import Impersonation, open_connection
+from reconciler.members.kube_access import open_connection
 from reconciler.members.kube_members import MemberAccess, Members
 from reconciler.members.kubeconfig import Context, Contexts
 from reconciler.plans.inventory import Inventory, Outcome
@@ -54,7 +55,7 @@ def context_of(member: Member, **user: Any) -> Context:
 
 
 def client_as(member: Member, *, identity: Impersonation | None = None, **user: Any) -> Recorder:
-    connection = open_connection(context_of(member, **user), ExecPlugins(environment=os.environ), identity=identity)
+    connection = open_connection(context_of(member, **user), AuthPlugins(environment=os.environ), identity=identity)
     assert not isinstance(connection, Failure), connection
     return Recorder(KubeClient(connection, deadline=time.monotonic() + 60))
 
@@ -204,7 +205,7 @@ class TestAuthentication:
     def test_a_certificate_nobody_trusts_stops_the_cluster(self, cluster: Cluster) -> None:
         found = context_of(member_of(cluster))
         stranger = Context(name="it", cluster={"server": found.cluster["server"]}, user=found.user)
-        connection = open_connection(stranger, ExecPlugins(environment={}))
+        connection = open_connection(stranger, AuthPlugins(environment={}))
         assert not isinstance(connection, Failure)
         outcome = KubeClient(connection, deadline=time.monotonic() + 9).send(Request(method="GET", path="/version"))
         assert isinstance(outcome, Failure)

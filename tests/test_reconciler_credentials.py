@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.members.credentials import Credential, CredentialSource, ExecPlugins
+from reconciler.members.credentials import AuthPlugins, CredentialSource
 from reconciler.members.exchange import Failure
+from reconciler.members.identity import Credential
 from reconciler.members.kubeconfig import Context
 
 VERSION = "client.authentication.k8s.io/v1"
@@ -34,8 +35,8 @@ def a_context(folder: Path, **plugin: Any) -> Context:
     return Context(name="member1", cluster=cluster, user={"exec": command}, user_folder=folder)
 
 
-def plugins_for(folder: Path, *, seconds: float = 10.0, now: float = 0.0) -> ExecPlugins:
-    return ExecPlugins(environment={"PATH": os.environ["PATH"], "PWD": str(folder)}, seconds=seconds, clock=lambda: now)
+def plugins_for(folder: Path, *, seconds: float = 10.0, now: float = 0.0) -> AuthPlugins:
+    return AuthPlugins(environment={"PATH": os.environ["PATH"], "PWD": str(folder)}, seconds=seconds, clock=lambda: now)
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def test_a_credential_never_shows_itself() -> None:
 def test_an_answer_is_kept_until_shortly_before_it_expires(folder: Path) -> None:
     in_folder(folder, answering(token="t", expirationTimestamp="1970-01-01T01:00:00Z"))
     now = 0.0
-    plugins = ExecPlugins(environment=dict(os.environ), clock=lambda: now)
+    plugins = AuthPlugins(environment=dict(os.environ), clock=lambda: now)
     counted = []
     for now in (0.0, 3500.0, 3541.0):  # noqa: B007 - the clock reads it
         plugins.credential(a_context(folder))

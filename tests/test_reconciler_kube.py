@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.members.credentials import ExecPlugins
+from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
+from reconciler.members.identity import Impersonation
 from reconciler.members.kube import Brake, Clock, KubeClient
-from reconciler.members.kube_access import Impersonation, open_connection
+from reconciler.members.kube_access import open_connection
 from reconciler.members.kubeconfig import Context
 
 from .wires import Reply, Wire, answering, ok, refused
@@ -22,7 +23,7 @@ ASK = Request(method="GET", path="/api/v1/namespaces/kube-system", timeout=5.0)
 def client_for(wire: Wire, *, pauses: list[float] | None = None, seconds: float = 60.0, **user: Any) -> KubeClient:
     """A client whose pauses are written down instead of slept."""
     context = Context(name="it", cluster={"server": wire.host}, user=user)
-    connection = open_connection(context, ExecPlugins(environment=os.environ), identity=Impersonation.of(user))
+    connection = open_connection(context, AuthPlugins(environment=os.environ), identity=Impersonation.of(user))
     assert not isinstance(connection, Failure)
     told = pauses if pauses is not None else []
     return KubeClient(connection, deadline=seconds, user_agent="argosy/1", clock=Clock(lambda: 0.0, told.append))
@@ -152,7 +153,7 @@ def test_a_writing_request_is_sent_as_compact_json() -> None:
 def test_the_paths_of_a_server_behind_a_prefix_begin_with_it() -> None:
     with answering(ok()) as wire:
         context = Context(name="it", cluster={"server": f"{wire.host}/k8s/clusters/c-1/"}, user={})
-        connection = open_connection(context, ExecPlugins(environment={}))
+        connection = open_connection(context, AuthPlugins(environment={}))
         assert not isinstance(connection, Failure)
         KubeClient(connection, deadline=1, clock=STANDING).send(ASK)
     assert wire.asked[0][1] == "/k8s/clusters/c-1/api/v1/namespaces/kube-system"
@@ -161,7 +162,7 @@ def test_the_paths_of_a_server_behind_a_prefix_begin_with_it() -> None:
 def test_a_proxy_is_asked_for_the_whole_address() -> None:
     with answering(ok()) as wire:
         cluster = {"server": "http://kubernetes.example.com/prefix", "proxy-url": wire.host}
-        connection = open_connection(Context(name="it", cluster=cluster, user={}), ExecPlugins(environment={}))
+        connection = open_connection(Context(name="it", cluster=cluster, user={}), AuthPlugins(environment={}))
         assert not isinstance(connection, Failure)
         KubeClient(connection, deadline=1, clock=STANDING).send(ASK)
     assert wire.asked[0][1] == "http://kubernetes.example.com/prefix/api/v1/namespaces/kube-system"
@@ -189,7 +190,7 @@ def test_a_token_file_is_read_again_after_a_refusal(tmp_path: Path) -> None:
     token.write_text("old\n")
     with answering(refused(401), ok()) as wire:
         context = Context(name="it", cluster={"server": wire.host}, user={"tokenFile": "token"}, user_folder=tmp_path)
-        connection = open_connection(context, ExecPlugins(environment={}))
+        connection = open_connection(context, AuthPlugins(environment={}))
         assert not isinstance(connection, Failure)
         token.write_text("new\n")
         outcome = KubeClient(connection, deadline=1, clock=STANDING).send(ASK)

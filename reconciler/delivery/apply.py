@@ -1,6 +1,7 @@
 """Carrying out a plan on one cluster: identity, the set's parent, stage after stage, then what leaves.
 
-1. The cluster is the one that was looked at: its identity is asked for again before every stage that writes.
+1. The cluster is the one that was looked at: its identity is asked for again before every stage that writes, and by
+   every connection that is made meanwhile before it writes.
 2. The ApplySet's parent is widened before anything else, so a crash at any moment loses no object from sight.
 3. Stages follow each other; within one, objects are applied in parallel. A failed object blocks only what needs it:
    a Namespace its content, a CRD its custom resources.
@@ -47,6 +48,7 @@ def apply_plan(client: Client, plan: Plan, options: ApplyOptions | None = None) 
         failure = _identity_failure(site)
         if failure:
             return Applied(cluster=plan.cluster, commit=plan.commit, failure=failure)
+        client.pin(plan.uid)
     parent = plan.parent_refusal or _text(widen_parent(client, plan, chosen))
     results = _apply_stages(site)
     deletions, hold = _deleted(site, results, parent)
@@ -117,13 +119,20 @@ def _apply_stages(site: Site) -> list[Result]:
         if failure or site.client.stopped:
             results += [_not_reached(item, failure or site.client.stopped) for item in planned]
             continue
-        done = in_parallel(lambda item: _reported(site, item), planned, limit=site.client.concurrency)  # noqa: B023 - used up within the turn
+        done = _applied(site, planned)
         if stage == CRDS:
             done = wait_until_established(site, done)
         results += done
         lacking |= dict(_lacking(planned, done))
         site = replace(site, fresh=site.fresh | frozenset(_created_now(planned)))
     return results
+
+
+def _applied(site: Site, planned: list[PlannedObject]) -> list[Result]:
+    """Apply what is to be written, several at once; the rest, which is mostly everything, is told without threads."""
+    writes = [item for item in planned if item.action in WRITES]
+    written = iter(in_parallel(lambda item: _reported(site, item), writes, limit=site.client.concurrency))
+    return [next(written) if item.action in WRITES else _reported(site, item) for item in planned]
 
 
 def _reported(site: Site, item: PlannedObject) -> Result:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from reconciler.members.exchange import FailureKind
-from reconciler.members.kube_access import Impersonation
+from reconciler.members.identity import Impersonation
 from reconciler.members.kube_members import MemberAccess, Members
 from reconciler.passes.trailers import engine_version
 from reconciler.plans.inventory import Outcome

@@ -1,46 +1,32 @@
-"""Who a kubeconfig user is: a token, a token file that is read again, or what an exec plugin answers.
+"""Who a kubeconfig user is: a token, a file, a password, a certificate, or what a plugin answers.
 
-Plugins are other people's programs: each runs with a time limit, without a terminal, in a process group of its own that
-ends with it, one at a time per plugin, and its answer is kept until shortly before it expires. What a plugin prints is
-never repeated, for it prints credentials.
+Plugins - programs that answer with credentials, and the providers of identity ``kubernetes.config`` knows - are asked
+one at a time, with a time limit, and their answers are kept until shortly before they expire.
 """
 
 import json
-import os
-import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from .endpoint import is_tls, material
 from .exchange import Failure, FailureKind
+from .exec_plugins import cluster_told, run_plugin
+from .identity import Credential
 from .kubeconfig import Context
 
-EXEC_SECONDS = 20.0
+PLUGIN_SECONDS = 20.0
 _EARLY_SECONDS = 60.0
 _TOKEN_FILE_SECONDS = 60.0
-_FOREVER = float("inf")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Credential:
-    """What a user proves itself with: a bearer token, a client certificate with its key (PEM), or neither."""
-
-    token: str = field(default="", repr=False)
-    certificate: str = field(default="", repr=False)
-    key: str = field(default="", repr=False)
-    expires: float = _FOREVER
 
 
 class CredentialSource:
     """The credential of one context, renewed when it is about to expire or when it was refused."""
 
-    def __init__(self, context: Context, plugins: "ExecPlugins", *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, context: Context, plugins: "AuthPlugins", *, clock: Callable[[], float] = time.time) -> None:
         self._context = context
         self._plugins = plugins
         self._clock = clock
@@ -58,34 +44,51 @@ class CredentialSource:
             return self._kept
 
     def _fresh(self, *, renew: bool) -> Credential | Failure:
+        said = self._said(renew=renew)
+        if isinstance(said, Failure) or said.certificate or not is_tls(str(self._context.cluster.get("server"))):
+            return said
+        user, folder = self._context.user, self._context.user_folder
+        try:
+            pair = [material(user, name, folder) for name in ("client-certificate", "client-key")]
+        except (OSError, ValueError) as error:
+            return unusable(f"the context {self._context.name!r} cannot be used ({type(error).__name__})")
+        return replace(said, certificate=pair[0], key=pair[1])
+
+    def _said(self, *, renew: bool) -> Credential | Failure:
+        """Return what the user proves itself with beside a certificate, in the order of ``kubernetes.config``."""
         user = self._context.user
+        if user.get("auth-provider"):
+            return self._plugins.credential(self._context, renew=renew)
         if user.get("token"):
             return Credential(token=str(user["token"]))
         if user.get("tokenFile"):
             return self._from_file(self._context.user_folder / str(user["tokenFile"]))
         if user.get("exec"):
             return self._plugins.credential(self._context, renew=renew)
+        if "username" in user and "password" in user:
+            return Credential(password=f"{user['username']}:{user['password']}")
         return Credential()
 
     def _from_file(self, path: Path) -> Credential | Failure:
         try:
             token = path.read_text(encoding="utf-8").strip()
-        except OSError:
-            return _failed(f"the token file {path} cannot be read", "see whether it exists and is readable")
+        except (OSError, ValueError):
+            message = f"the token file {path} cannot be read"
+            return Failure(kind=FailureKind.CREDENTIALS, message=message, hint="see whether it exists and is readable")
         return Credential(token=token, expires=self._clock() + _TOKEN_FILE_SECONDS + _EARLY_SECONDS)
 
 
-class ExecPlugins:
-    """Runs the exec plugins of a fleet's contexts and keeps what they answered."""
+class AuthPlugins:
+    """Asks the exec plugins and auth providers of a fleet's contexts, and keeps what they answered."""
 
     def __init__(
         self,
         *,
         environment: Mapping[str, str],
-        seconds: float = EXEC_SECONDS,
+        seconds: float = PLUGIN_SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._environment = environment
+        self.environment = environment
         self._seconds = seconds
         self._clock = clock
         self._kept: dict[str, Credential] = {}
@@ -93,100 +96,36 @@ class ExecPlugins:
         self._lock = threading.Lock()
 
     def credential(self, context: Context, *, renew: bool = False) -> Credential | Failure:
-        """Return what the context's plugin answers, from memory while that is still good."""
-        plugin = context.user["exec"]
+        """Return what the plugin of a context's user answers, from memory while that is still good."""
+        plugin: Mapping[str, Any] = context.user.get("auth-provider") or context.user["exec"]
         if plugin.get("interactiveMode") == "Always":
-            return _failed(
-                f"the exec plugin of context {context.name!r} needs a terminal", "use one that works without"
-            )
-        cluster = _cluster_for_plugin(context) if plugin.get("provideClusterInfo") else None
+            message = f"the exec plugin of context {context.name!r} needs a terminal"
+            return Failure(kind=FailureKind.CREDENTIALS, message=message, hint="use one that works without")
+        cluster = cluster_told(context) if plugin.get("provideClusterInfo") else None
         key = json.dumps([plugin, cluster, str(context.user_folder)], sort_keys=True, default=str)
-        with self._lock_of(str(plugin.get("command"))):
+        with self._lock_of(str(plugin.get("command") or key)):
             kept = self._kept.get(key)
             if kept and not renew and kept.expires - _EARLY_SECONDS > self._clock():
                 return kept
-            answer = self._run(plugin, cluster, context)
+            answer = self._asked(context)
             if isinstance(answer, Credential):
                 self._kept[key] = answer
             return answer
 
-    def _lock_of(self, command: str) -> threading.Lock:
+    def _lock_of(self, name: str) -> threading.Lock:
         with self._lock:
-            return self._locks.setdefault(command, threading.Lock())
+            return self._locks.setdefault(name, threading.Lock())
 
-    def _run(self, plugin: Mapping[str, Any], cluster: Any, context: Context) -> Credential | Failure:
-        version = str(plugin.get("apiVersion") or "client.authentication.k8s.io/v1")
-        request = {"apiVersion": version, "kind": "ExecCredential", "spec": {"interactive": False}}
-        if cluster is not None:
-            request["spec"] = {"interactive": False, "cluster": cluster}
-        added = {str(item["name"]): str(item["value"]) for item in plugin.get("env") or ()}
-        environment = {**self._environment, **added, "KUBERNETES_EXEC_INFO": json.dumps(request)}
-        command = str(plugin.get("command") or "")
-        if "/" in command:
-            command = str(context.user_folder / command)
-        output = self._output([command, *map(str, plugin.get("args") or ())], environment, context)
-        return output if isinstance(output, Failure) else _parsed(output, command, version)
+    def _asked(self, context: Context) -> Credential | Failure:
+        if not context.user.get("auth-provider"):
+            return run_plugin(context, self.environment, self._seconds)
+        from .kube_providers import provider_credential
 
-    def _output(self, command: list[str], environment: dict[str, str], context: Context) -> bytes | Failure:
-        try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=environment,
-                start_new_session=True,
-            )
-        except OSError as error:
-            return _failed(
-                f"the exec plugin {command[0]!r} of context {context.name!r} cannot be run ({error.strerror})",
-                "install it, or use another context",
-            )
-        with process:
-            try:
-                output, _ = process.communicate(timeout=self._seconds)
-            except subprocess.TimeoutExpired:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                return _failed(f"the exec plugin {command[0]!r} gave no answer in {self._seconds:g} s", _BY_HAND)
-        if process.returncode:
-            return _failed(f"the exec plugin {command[0]!r} ended with exit code {process.returncode}", _BY_HAND)
-        return output
+        return provider_credential(context, self._seconds)
 
 
-_BY_HAND = "run it by hand to see what it says"
-
-
-def _parsed(output: bytes, command: str, version: str) -> Credential | Failure:
-    """Return the credential of an ExecCredential document."""
-    try:
-        answer = json.loads(output)
-        status = answer["status"]
-        expires = status.get("expirationTimestamp")
-        credential = Credential(
-            token=str(status.get("token") or ""),
-            certificate=str(status.get("clientCertificateData") or ""),
-            key=str(status.get("clientKeyData") or ""),
-            expires=datetime.fromisoformat(expires).timestamp() if expires else _FOREVER,
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return _failed(f"the exec plugin {command!r} answered with no ExecCredential", _BY_HAND)
-    if answer.get("apiVersion") != version:
-        return _failed(f"the exec plugin {command!r} does not speak {version}", "correct exec.apiVersion of the user")
-    if not credential.token and not (credential.certificate and credential.key):
-        return _failed(f"the exec plugin {command!r} answered without a token or a client certificate", _BY_HAND)
-    return credential
-
-
-def _cluster_for_plugin(context: Context) -> dict[str, Any]:
-    """Return the cluster as ``provideClusterInfo`` hands it to a plugin."""
-    keys = ("server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority-data", "proxy-url")
-    described = {key: context.cluster[key] for key in keys if key in context.cluster}
-    for extension in context.cluster.get("extensions") or ():
-        if extension.get("name") == "client.authentication.k8s.io/exec":
-            described["config"] = extension.get("extension")
-    return described
-
-
-def _failed(message: str, hint: str) -> Failure:
-    return Failure(kind=FailureKind.CREDENTIALS, message=message, hint=hint)
+def unusable(message: str) -> Failure:
+    """Return the failure of a context that there is no way to use."""
+    return Failure(
+        kind=FailureKind.CREDENTIALS, message=message, hint="see whether kubectl reaches the cluster with this context"
+    )

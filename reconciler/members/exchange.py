@@ -111,6 +111,9 @@ class Client(Protocol):
     def wait(self, seconds: float) -> bool:
         """Pause; False when the cluster's deadline does not allow it."""
 
+    def pin(self, uid: str) -> None:
+        """Write only where the kube-system namespace has this UID."""
+
 
 FIELD_MANAGER = "argosy"
 """The one name under which fields are owned. Changing it would orphan every field for ever."""

@@ -20,6 +20,7 @@ import urllib3
 from .answers import failure_of
 from .exchange import TEXT, Answer, Failure, FailureKind, Request
 from .kube_access import Connection
+from .kube_pool import IDENTITY_PATH, Astray
 from .masking import HIDDEN
 
 CONNECT_SECONDS = 3.0
@@ -45,6 +46,7 @@ _RETRIES = {
 }
 _STOPPING = frozenset(
     {FailureKind.UNAUTHORIZED, FailureKind.CREDENTIALS, FailureKind.UNREACHABLE, FailureKind.CERTIFICATE}
+    | {FailureKind.WRONG_CLUSTER}
 )
 
 
@@ -91,6 +93,10 @@ class KubeClient:
         """Send nothing more."""
         self._stopped = self._stopped or failure
         self._ended.set()
+
+    def pin(self, uid: str) -> None:
+        """Write only where the kube-system namespace has this UID: every new connection makes sure first."""
+        self._connection.pin(uid)
 
     def wait(self, seconds: float) -> bool:
         """Pause; False when the cluster's deadline does not allow it, or the client was stopped."""
@@ -154,15 +160,27 @@ class KubeClient:
                 timeout=urllib3.Timeout(connect=min(CONNECT_SECONDS, seconds), read=seconds),
                 retries=False,
                 redirect=False,
+                assert_same_host=False,
             )
+        except Astray as error:
+            return self._astray(error.answer)
         except (urllib3.exceptions.HTTPError, OSError) as error:
             return _network_failure(error, self._connection.host)
         return self._answer(request, response, str(headers.get("Authorization") or ""))
 
     def _target(self, request: Request) -> str:
-        path = request.path if self._connection.is_absolute else f"{self._connection.base_path}{request.path}"
-        path = f"{path}?{urlencode(request.query)}" if request.query else path
-        return f"{self._connection.host}{path}" if self._connection.is_absolute else path
+        path = self._connection.target(request.path)
+        return f"{path}?{urlencode(request.query)}" if request.query else path
+
+    def _astray(self, answer: urllib3.BaseHTTPResponse) -> Failure:
+        """Return why nothing may be written where a new connection leads: the answer to who its cluster is."""
+        if answer.status >= 300:
+            return failure_of(Request(method="GET", path=IDENTITY_PATH), answer.status, answer.headers, answer.data)
+        return Failure(
+            kind=FailureKind.WRONG_CLUSTER,
+            message=f"a new connection to {self._connection.host} leads to another cluster than a moment ago",
+            hint="see what stands between here and the cluster",
+        )
 
     def _answer(self, request: Request, response: urllib3.BaseHTTPResponse, credential: str) -> Answer | Failure:
         if response.status >= 300:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from render.fleet_settings import ClusterAccess
 
-from .credentials import ExecPlugins
+from .credentials import AuthPlugins
 from .exchange import Failure, FailureKind
+from .identity import Impersonation
 from .kube import DEFAULT_CONCURRENCY, KubeClient
-from .kube_access import Impersonation, in_cluster_context, open_connection
+from .kube_access import open_connection
 from .kubeconfig import Context, Contexts, default_files
 
 
@@ -40,19 +41,15 @@ class Members:
         files = (Path(access.kubeconfig),) if access.kubeconfig else default_files(os.environ)
         folder = Path(access.folder) if access.folder else None
         self._contexts = Contexts(access=access.clusters, folder=folder, files=files)
-        self._plugins = ExecPlugins(environment=os.environ, seconds=access.exec_seconds)
+        self._plugins = AuthPlugins(environment=os.environ, seconds=access.exec_seconds)
 
     def open(self, cluster: str, deadline: float) -> KubeClient | Failure:
         """Return a client for a cluster that gives up at ``deadline`` (on the monotonic clock)."""
-        found = in_cluster_context() if cluster == self._access.in_cluster else self._contexts.find(cluster)
+        found = self._context(cluster)
         if isinstance(found, Failure):
             return found
-        if found.user.get("exec") and self._is_untrusted(found):
-            return Failure(
-                kind=FailureKind.CREDENTIALS,
-                message=f"the context {found.name!r} would run a program named in the source repository",
-                hint="keep kubeconfigs with exec plugins outside of the repository",
-            )
+        if refused := self._refused(found):
+            return refused
         connection = open_connection(
             found, self._plugins, identity=self._access.impersonate, connections=self._access.concurrency
         )
@@ -65,7 +62,28 @@ class Members:
             user_agent=self._access.user_agent,
         )
 
-    def _is_untrusted(self, context: Context) -> bool:
-        if not self._access.untrusted:
-            return False
-        return context.user_folder.resolve().is_relative_to(Path(self._access.untrusted).resolve())
+    def _context(self, cluster: str) -> Context | Failure:
+        if cluster != self._access.in_cluster:
+            return self._contexts.find(cluster)
+        from .kube_providers import in_cluster_context
+
+        return in_cluster_context()
+
+    def _refused(self, context: Context) -> Failure | None:
+        """Return what a kubeconfig of the source asks for that only one of the machine's own may."""
+        source = Path(self._access.untrusted).resolve()
+        if not self._access.untrusted or not context.user_folder.resolve().is_relative_to(source):
+            return None
+        user = context.user
+        token_file = (context.user_folder / str(user.get("tokenFile") or "")).resolve()
+        if user.get("exec") or user.get("auth-provider"):
+            what = f"run an {'exec plugin' if user.get('exec') else 'auth provider'} named in the source repository"
+        elif not token_file.is_relative_to(source):
+            what = "send away a file from outside of the source repository"
+        else:
+            return None
+        return Failure(
+            kind=FailureKind.CREDENTIALS,
+            message=f"the context {context.name!r} would {what}",
+            hint="keep kubeconfigs with exec plugins, auth providers or token files outside of the repository",
+        )

@@ -8,6 +8,7 @@ import base64
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 from render.model import Manifest, ObjectRef
@@ -32,8 +33,7 @@ class ApplySet:
     @property
     def id(self) -> str:
         """The set's identity, a function of its parent's, as ApplySet prescribes."""
-        digest = hashlib.sha256(f"{self.name}.{self.namespace}.ConfigMap.".encode()).digest()
-        return f"applyset-{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}-v1"
+        return _id(self.name, self.namespace)
 
     @property
     def parent(self) -> ObjectRef:
@@ -98,6 +98,12 @@ class ApplySet:
     def of_fleet(cls, fleet: str) -> Self:
         """Return the empty set of a fleet; fleets share clusters, so each but ``default`` has a set of its own."""
         return cls(name="argosy" if fleet == "default" else f"argosy-{fleet}")
+
+
+@lru_cache(maxsize=64)
+def _id(name: str, namespace: str) -> str:
+    digest = hashlib.sha256(f"{name}.{namespace}.ConfigMap.".encode()).digest()
+    return f"applyset-{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}-v1"
 
 
 def member_of(live: Manifest) -> str:

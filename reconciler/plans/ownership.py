@@ -76,21 +76,26 @@ def differences(want: Manifest, live: Manifest, fields: Fields) -> tuple[Differe
 
 
 def _compare_fields(want: Mapping[str, Any], live: Any, owned: Fields, path: Path, found: list[Difference]) -> None:
+    there_of = live.get if isinstance(live, dict) else _nowhere
+    matched = 0
     for name, value in want.items():
-        there = live.get(name, MISSING) if isinstance(live, Mapping) else MISSING
+        there = there_of(name, MISSING)
         inner = owned.get(f"f:{name}")
         if inner is None:
             if not (_is_nothing(value) and contained(value, there)):
                 found.append(Difference((*path, name), Change.LOST))
-        elif inner or not _equal(value, there):
+            continue
+        matched += 1
+        # Most fields are text that is as it was.
+        if inner or type(value) is not str or value != there:
             _compare(value, there, inner, (*path, name), found)
-    if len(owned) - ("." in owned) > len(want) or not all(key == "." or key[2:] in want for key in owned):
+    if len(owned) - ("." in owned) > matched:
         dropped = (key[2:] for key in owned if key.startswith("f:") and key[2:] not in want)
         found.extend(Difference((*path, name), Change.DROPPED) for name in dropped)
 
 
-def _equal(want: Any, live: Any) -> bool:
-    return want is live or (want == live and type(want) is type(live) and not isinstance(want, dict | list))
+def _nowhere(_name: str, missing: Any) -> Any:
+    return missing
 
 
 def _is_nothing(want: Any) -> bool:
@@ -102,7 +107,7 @@ def _compare(want: Any, live: Any, owned: Fields, path: Path, found: list[Differ
     if not owned:
         if not contained(want, live, path):
             found.append(Difference(path, Change.MODIFIED))
-    elif isinstance(want, Mapping):
+    elif isinstance(want, dict):
         _compare_fields(want, live, owned, path, found)
     elif isinstance(want, list):
         _compare_list(want, live if isinstance(live, list) else [], owned, path, found)

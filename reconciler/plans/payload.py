@@ -23,6 +23,7 @@ _SERVER_METADATA = frozenset(
         "uid",
     }
 )
+_NESTED = (dict, list)
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -65,11 +66,11 @@ def without_nulls(value: Any) -> Any:
         changed = {
             key: stripped
             for key, item in value.items()
-            if isinstance(item, dict | list) and (stripped := without_nulls(item)) is not item
+            if isinstance(item, _NESTED) and (stripped := without_nulls(item)) is not item
         }
         return {**value, **changed} if changed else value
     if isinstance(value, list):
-        items = [without_nulls(item) if isinstance(item, dict | list) else item for item in value]
+        items = [without_nulls(item) if isinstance(item, _NESTED) else item for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     return value
 

@@ -201,7 +201,7 @@ def _lost(base: PlannedObject, lost: tuple[FieldChange, ...]) -> PlannedObject:
 
 def _migrating(live: Manifest, options: PlanOptions) -> tuple[str, ...]:
     """Return the managers whose fields become ours before we apply: those we replace, and people's if so wished."""
-    wanted = set(options.migrate_from)
+    wanted = options.migrate_from
     if options.remove_foreign:
         wanted |= {owner.manager for owner, _ in foreign_fields(live)}
     if not wanted:

@@ -76,6 +76,6 @@ def needs_confirmation(ref: ObjectRef) -> bool:
     return ref.group_kind in _NEVER_UNASKED
 
 
-def sort_key(ref: ObjectRef) -> tuple[int, ObjectRef]:
+def sort_key(ref: ObjectRef) -> tuple[int, str, str, str, str]:
     """Order objects by stage, then by themselves."""
-    return stage_of(ref), ref
+    return stage_of(ref), ref.group, ref.kind, ref.namespace, ref.name

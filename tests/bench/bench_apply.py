@@ -5,7 +5,6 @@ is as busy for one as for the other. CPU is the process's own, without the serve
 """
 
 import argparse
-import gc
 import json
 import os
 import resource
@@ -18,15 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reconciler.delivery.apply import apply_plan
-from reconciler.delivery.observe import observe_cluster
 from reconciler.members.exchange import Failure, Request
 from reconciler.members.kube_members import MemberAccess, Members
-from reconciler.plans.applyset import ApplySet
-from reconciler.plans.inventory import Inventory, Outcome
-from reconciler.plans.plan import make_plan
-from reconciler.plans.plan_values import ClusterDesired, DesiredObject, PlanOptions
-from render.model import ObjectRef
 from tests.clusters import Member
 
 ROOT = Path(__file__).parent.parent.parent
@@ -42,9 +34,7 @@ class Cost(NamedTuple):
 
 
 def main(arguments: list[str]) -> int:
-    """Run the benchmark, or (``pass STATE``) one pass of it."""
-    if arguments[:1] == ["pass"]:
-        return _pass(Path(arguments[1]))
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench apply")
     parser.add_argument("--unchanged", type=int, default=5000)
     parser.add_argument("--new", type=int, default=1000)
@@ -134,7 +124,7 @@ def _manifest(space: str, number: int) -> dict[str, Any]:
 
 
 def _argosy(path: Path) -> Cost:
-    return _cost([sys.executable, "-m", "tests.bench", "apply", "pass", str(path)])
+    return _cost([sys.executable, "-m", "tests.bench.apply_pass", str(path)])
 
 
 def _kubectl(member: Member, path: Path) -> Cost:
@@ -149,21 +139,3 @@ def _cost(command: list[str]) -> Cost:
     wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     inner = float(run.stdout) if run.stdout.count(b"\n") == 1 else 0.0
     return Cost(wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, inner)
-
-
-def _pass(path: Path) -> int:
-    """One pass of ours over the manifests of a file, as a process."""
-    gc.disable()  # as the command line does
-    state = json.loads(path.with_suffix(".state").read_text())
-    manifests = json.loads(path.read_text())["items"]
-    client = Members(MemberAccess(kubeconfig=state["kubeconfig"])).open(state["name"], time.monotonic() + 600)
-    assert not isinstance(client, Failure), client
-    began = time.monotonic()
-    objects = tuple(DesiredObject(ref=ObjectRef.of(item), manifest=item) for item in manifests)
-    applyset = ApplySet(name="argosy", namespace=state["space"])
-    desired = ClusterDesired(cluster=state["name"], commit="c0ffee", objects=objects)
-    inventory = Inventory(cluster=state["name"])
-    observed = observe_cluster(client, desired, inventory, applyset)
-    applied = apply_plan(client, make_plan(desired, observed, inventory, PlanOptions(applyset=applyset)))
-    print(time.monotonic() - began)
-    return 0 if applied.outcome is Outcome.CONVERGED else 1

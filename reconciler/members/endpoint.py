@@ -1,0 +1,112 @@
+"""Where an API server is and the way there: what a kubeconfig says of a cluster, and the proxies of the environment.
+
+It is read as ``kubernetes.config`` reads it, without loading that library. Where the two part, kubectl's way is taken:
+a proxy of the environment is never asked for this very machine, and ``proxy-url`` counts whatever ``NO_PROXY`` says.
+"""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from .kubeconfig import Context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """An API server and the way there.
+
+    ``proxy`` is the URL of one to go through. ``server_name``: what its certificate has to show instead of the host of
+    its address. ``authority``: the certificates (PEM) it is trusted by, instead of those this machine trusts.
+    """
+
+    server: str
+    proxy: str = field(default="", repr=False)
+    server_name: str = ""
+    is_verified: bool = True
+    authority: str = field(default="", repr=False)
+
+    @property
+    def is_tls(self) -> bool:
+        """Whether the server is spoken to through TLS."""
+        return is_tls(self.server)
+
+    @property
+    def is_forwarded(self) -> bool:
+        """Whether requests go to a plain proxy that sends them on, and therefore wants whole addresses."""
+        return bool(self.proxy) and not self.is_tls and not self.proxy.startswith("socks")
+
+    @property
+    def base_path(self) -> str:
+        """What the paths of a server behind a prefix begin with."""
+        return urlsplit(self.server).path
+
+
+def is_tls(server: str) -> bool:
+    """Whether a server's address asks for TLS; only then do certificates matter."""
+    return server.startswith("https:")
+
+
+def endpoint_of(context: Context, environment: Mapping[str, str]) -> Endpoint:
+    """Return the API server of a context; OSError and ValueError tell of certificates that cannot be read."""
+    cluster, folder = context.cluster, context.cluster_folder
+    server = str(cluster["server"]).rstrip("/")
+    return Endpoint(
+        server=server,
+        proxy=str(cluster.get("proxy-url") or "") or _proxy_of(environment, urlsplit(server)),
+        server_name=str(cluster.get("tls-server-name") or ""),
+        is_verified=not cluster.get("insecure-skip-tls-verify"),
+        authority=material(cluster, "certificate-authority", folder) if is_tls(server) else "",
+    )
+
+
+def material(entry: Mapping[str, Any], name: str, folder: Path) -> str:
+    """Return PEM text that stands in the entry itself, in a file it names, or nowhere."""
+    if entry.get(f"{name}-data"):
+        try:
+            return base64.b64decode(str(entry[f"{name}-data"])).decode()
+        except binascii.Error as error:
+            raise ValueError(name) from error
+    return (folder / str(entry[name])).read_text(encoding="utf-8") if entry.get(name) else ""
+
+
+def _proxy_of(environment: Mapping[str, str], server: SplitResult) -> str:
+    """Return the proxy the environment names for a server."""
+    named = (_variable(environment, f"{scheme}_proxy") for scheme in (server.scheme, "all"))
+    proxy = next(filter(None, named), "")
+    return "" if not proxy or _goes_straight(server, _variable(environment, "no_proxy")) else proxy
+
+
+def _variable(environment: Mapping[str, str], name: str) -> str:
+    return environment.get(name) or environment.get(name.upper()) or ""
+
+
+def _goes_straight(server: SplitResult, exceptions: str) -> bool:
+    """Whether no proxy is for this server: it is this machine, or ``NO_PROXY`` names it.
+
+    An entry is ``*``, a domain (which stands for all in it, too) with or without a port, an address, or a network.
+    """
+    host = (server.hostname or "").lower()
+    entries = [entry.strip().lower() for entry in exceptions.split(",") if entry.strip()]
+    try:
+        address = ip_address(host)
+    except ValueError:
+        names = [host, f"{host}:{server.port or {'https': 443}.get(server.scheme, 80)}"]
+        domains = [entry.lstrip(".") for entry in entries]
+        return host == "localhost" or "*" in entries or any(_is_in(name, each) for name in names for each in domains)
+    networks = []
+    for entry in entries:
+        try:
+            networks.append(ip_network(entry, strict=False))
+        except ValueError:
+            continue
+    plain = {f"{host}:{server.port}", "*"} & set(entries)
+    return address.is_loopback or bool(plain) or any(address in network for network in networks)
+
+
+def _is_in(name: str, domain: str) -> bool:
+    return name == domain or name.endswith(f".{domain}")

@@ -1,0 +1,101 @@
+"""Running an exec plugin: somebody else's program that answers with a credential.
+
+It runs with a time limit, without a terminal, in a process group of its own that ends with it. What it prints is never
+repeated, for it prints credentials.
+"""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from .exchange import Failure, FailureKind
+from .identity import FOREVER, Credential
+from .kubeconfig import Context
+
+_BY_HAND = "run it by hand to see what it says"
+
+
+def run_plugin(context: Context, environment: Mapping[str, str], seconds: float) -> Credential | Failure:
+    """Return what the exec plugin of a context's user answers."""
+    plugin = context.user["exec"]
+    version = str(plugin.get("apiVersion") or "client.authentication.k8s.io/v1")
+    spec = {"interactive": False} | ({"cluster": cluster_told(context)} if plugin.get("provideClusterInfo") else {})
+    request = {"apiVersion": version, "kind": "ExecCredential", "spec": spec}
+    added = {str(item["name"]): str(item["value"]) for item in plugin.get("env") or ()}
+    command = str(plugin.get("command") or "")
+    if "/" in command:
+        command = str(context.user_folder / command)
+    output = _output(
+        [command, *map(str, plugin.get("args") or ())],
+        {**environment, **added, "KUBERNETES_EXEC_INFO": json.dumps(request)},
+        context,
+        seconds,
+    )
+    return output if isinstance(output, Failure) else _parsed(output, command, version)
+
+
+def cluster_told(context: Context) -> dict[str, Any]:
+    """Return the cluster as ``provideClusterInfo`` hands it to a plugin."""
+    keys = ("server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority-data", "proxy-url")
+    described = {key: context.cluster[key] for key in keys if key in context.cluster}
+    for extension in context.cluster.get("extensions") or ():
+        if extension.get("name") == "client.authentication.k8s.io/exec":
+            described["config"] = extension.get("extension")
+    return described
+
+
+def _output(command: list[str], environment: dict[str, str], context: Context, seconds: float) -> bytes | Failure:
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return _failed(
+            f"the exec plugin {command[0]!r} of context {context.name!r} cannot be run ({error.strerror})",
+            "install it, or use another context",
+        )
+    with process:
+        try:
+            output, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            return _failed(f"the exec plugin {command[0]!r} gave no answer in {seconds:g} s", _BY_HAND)
+    if process.returncode:
+        return _failed(f"the exec plugin {command[0]!r} ended with exit code {process.returncode}", _BY_HAND)
+    return output
+
+
+def _parsed(output: bytes, command: str, version: str) -> Credential | Failure:
+    """Return the credential of an ExecCredential document."""
+    try:
+        answer = json.loads(output)
+        status = answer["status"]
+        expires = status.get("expirationTimestamp")
+        credential = Credential(
+            token=str(status.get("token") or ""),
+            certificate=str(status.get("clientCertificateData") or ""),
+            key=str(status.get("clientKeyData") or ""),
+            expires=datetime.fromisoformat(expires).timestamp() if expires else FOREVER,
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return _failed(f"the exec plugin {command!r} answered with no ExecCredential", _BY_HAND)
+    if answer.get("apiVersion") != version:
+        return _failed(f"the exec plugin {command!r} does not speak {version}", "correct exec.apiVersion of the user")
+    if not credential.token and not (credential.certificate and credential.key):
+        return _failed(f"the exec plugin {command!r} answered without a token or a client certificate", _BY_HAND)
+    return credential
+
+
+def _failed(message: str, hint: str) -> Failure:
+    return Failure(kind=FailureKind.CREDENTIALS, message=message, hint=hint)

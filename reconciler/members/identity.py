@@ -1,0 +1,55 @@
+"""Who we are to an API server: what we prove ourselves with, and whom we act as."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+FOREVER = float("inf")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """What a user proves itself with: a bearer token, ``user:password``, a client certificate with its key (PEM).
+
+    Nothing of it: nobody. ``expires`` is a moment of the wall clock.
+    """
+
+    token: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+    certificate: str = field(default="", repr=False)
+    key: str = field(default="", repr=False)
+    expires: float = FOREVER
+
+    @property
+    def authorization(self) -> str:
+        """The value of the header that carries it; a certificate has none."""
+        if self.token:
+            return f"Bearer {self.token}"
+        return f"Basic {base64.b64encode(self.password.encode()).decode()}" if self.password else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impersonation:
+    """Whom to act as; empty fields fall back on the context's own ``as`` settings."""
+
+    user: str = ""
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+
+    @classmethod
+    def of(cls, user: Mapping[str, Any]) -> "Impersonation":
+        """Return what a kubeconfig user says."""
+        groups = tuple(map(str, user.get("as-groups") or ()))
+        return cls(user=str(user.get("as") or ""), groups=groups, uid=str(user.get("as-uid") or ""))
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """The headers that ask to act as somebody else."""
+        found = []
+        if self.user:
+            found.append(("Impersonate-User", self.user))
+            found += [("Impersonate-Group", group) for group in self.groups]
+        if self.uid:
+            found.append(("Impersonate-Uid", self.uid))
+        return found

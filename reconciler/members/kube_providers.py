@@ -1,0 +1,122 @@
+"""What ``kubernetes.config`` is needed for: the auth providers it knows (oidc, gcp), and the cluster we run in.
+
+A provider's answer may take a request to somewhere, and the library sets no time limit: it is asked in a thread that
+is left behind when the limit is over. The kubeconfig is never written to: a renewed token lives as long as the pass.
+"""
+
+import base64
+import copy
+import json
+import ssl
+import threading
+import time
+from datetime import datetime
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from .credentials import unusable
+from .exchange import Failure, FailureKind
+from .identity import FOREVER, Credential
+from .kubeconfig import Context
+
+_KNOWN = ("gcp", "oidc")
+_LOG_IN = "log in again as kubectl's users do, or use an exec plugin"
+
+
+def provider_credential(context: Context, seconds: float) -> Credential | Failure:
+    """Return the token of a context's auth provider, renewed when it had expired."""
+    name = str(context.user["auth-provider"].get("name") or "")
+    if name not in _KNOWN:
+        message = f"the auth provider {name!r} of context {context.name!r} is not known here"
+        return Failure(kind=FailureKind.CREDENTIALS, message=message, hint="use the exec plugin that replaces it")
+    answers: SimpleQueue[Credential | str] = SimpleQueue()
+    threading.Thread(target=lambda: answers.put(_asked(context)), daemon=True).start()
+    try:
+        answer = answers.get(timeout=seconds)
+    except Empty:
+        answer = f"gave no answer in {seconds:g} s"
+    if isinstance(answer, Credential):
+        return answer
+    message = f"the auth provider {name!r} of context {context.name!r} {answer}"
+    return Failure(kind=FailureKind.CREDENTIALS, message=message, hint=_LOG_IN)
+
+
+def _asked(context: Context) -> Credential | str:
+    """Return the provider's token, or what is wrong with it."""
+    from kubernetes.client import Configuration
+    from kubernetes.config import load_kube_config_from_dict
+
+    configuration = Configuration()
+    provider = _trusting(context)
+    try:
+        load_kube_config_from_dict(  # type: ignore[no-untyped-call]  # the library annotates little
+            _of_this_user(provider), client_configuration=configuration, persist_config=False
+        )
+        token = configuration.api_key.get("BearerToken", "").removeprefix("Bearer ")
+        expires = _expiry(token, provider)
+    except Exception as error:  # noqa: BLE001 - whatever the libraries of providers raise; it may quote credentials
+        return f"gave no token ({type(error).__name__})"
+    if expires < time.time():
+        return "did not renew its token, which has expired"
+    return Credential(token=token, expires=expires) if token else "gave no token"
+
+
+def _trusting(context: Context) -> dict[str, Any]:
+    """Return a copy of the provider whose authority is named: without one the library would trust any server."""
+    provider: dict[str, Any] = copy.deepcopy(dict(context.user["auth-provider"]))
+    config = provider.setdefault("config", {})
+    if config.get("idp-certificate-authority"):
+        config["idp-certificate-authority"] = str(context.user_folder / str(config["idp-certificate-authority"]))
+    elif not config.get("idp-certificate-authority-data"):
+        config.pop("idp-certificate-authority-data", None)
+        config["idp-certificate-authority"] = _machine_authorities()
+    return provider
+
+
+def _machine_authorities() -> str:
+    """Return the file of the certificate authorities this machine trusts."""
+    paths = ssl.get_default_verify_paths()
+    if paths.cafile:
+        return paths.cafile
+    import certifi
+
+    return certifi.where()
+
+
+def _of_this_user(provider: dict[str, Any]) -> dict[str, Any]:
+    """Return a kubeconfig of nothing but a user's auth provider."""
+    return {
+        "current-context": "it",
+        "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
+        "clusters": [{"name": "it", "cluster": {}}],
+        "users": [{"name": "it", "user": {"auth-provider": provider}}],
+    }
+
+
+def _expiry(token: str, provider: dict[str, Any]) -> float:
+    """Return when a token expires: as the provider says, or the token itself (a JWT)."""
+    said = provider["config"].get("expiry")
+    if said:
+        return said.timestamp() if isinstance(said, datetime) else datetime.fromisoformat(str(said)).timestamp()
+    parts = token.split(".")
+    if len(parts) != 3:
+        return FOREVER
+    claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+    return float(claims.get("exp") or FOREVER)
+
+
+def in_cluster_context() -> Context | Failure:
+    """Return the way to the API server of the cluster this process runs in, as its service account."""
+    from kubernetes.client import Configuration
+    from kubernetes.config import ConfigException, incluster_config
+
+    configuration = Configuration()
+    try:
+        incluster_config.load_incluster_config(  # type: ignore[no-untyped-call]  # the library annotates little
+            client_configuration=configuration
+        )
+    except (ConfigException, OSError) as error:
+        return unusable(f"this process runs in no cluster it could use ({type(error).__name__})")
+    cluster = {"server": configuration.host, "certificate-authority": configuration.ssl_ca_cert}
+    user = {"tokenFile": incluster_config.SERVICE_TOKEN_FILENAME}
+    return Context(name="in-cluster", cluster=cluster, user=user)
