@@ -57,10 +57,9 @@ def removals(
     found = []
     for cluster, old in sorted(before.items()):
         new = after.get(cluster)
-        if old == new:
-            continue
         if (old, new) not in compared:
-            compared[old, new] = _held_and_removed(old, new, read_tree)
+            removed = frozenset(_removed_paths(old, new, read_tree))
+            compared[old, new] = frozenset(_object_paths(old, read_tree)) if removed else removed, removed
         held, removed = compared[old, new]
         if removed:
             reasons = _broken_limits(held, removed, limits)
@@ -69,10 +68,19 @@ def removals(
     return tuple(found)
 
 
-def _held_and_removed(old: bytes, new: bytes | None, read_tree: ReadTree) -> tuple[Paths, Paths]:
-    held = frozenset(_object_paths(old, read_tree))
-    kept = frozenset(_object_paths(new, read_tree)) if new else frozenset()
-    return held, held - kept
+def _removed_paths(
+    old: bytes, new: bytes | None, read_tree: ReadTree, above: tuple[str, ...] = ()
+) -> Iterable[tuple[str, ...]]:
+    """Yield the paths of objects that one folder has and another lacks; equal folders are not looked into."""
+    if old == new or above == _NAMESPACE_FOLDER:
+        return
+    kept = {entry.name: entry for entry in read_tree(new)} if new else {}
+    for entry in read_tree(old):
+        path, other = (*above, entry.name.decode("utf-8", "surrogateescape")), kept.get(entry.name)
+        if entry.mode == TREE_MODE:
+            yield from _removed_paths(entry.id, other.id if other else None, read_tree, path)
+        elif other is None:
+            yield path
 
 
 def _object_paths(tree_id: bytes, read_tree: ReadTree, above: tuple[str, ...] = ()) -> Iterable[tuple[str, ...]]:

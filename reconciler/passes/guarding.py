@@ -14,6 +14,7 @@ from reconciler.differences.comparing import Comparison, tree_reader
 from reconciler.repository import CommitInfo, Repository
 from render.binding import Binding
 from render.errors import GitError, GuardRefused
+from render.guards import MovementGuard
 from render.model import ObjectRef
 from render.words import counted
 
@@ -22,6 +23,7 @@ from .movement import Breach, MovementAllowance, Placements, breaches, check_mov
 from .one_pass import Outcome
 from .trailers import ALLOW_MOVEMENT, ALLOW_REMOVAL
 
+NOTHING: Mapping[ObjectRef, Binding] = {}
 _MOST_COMMITS = 1000
 _Allowance = TypeVar("_Allowance", Allowance, MovementAllowance)
 
@@ -75,7 +77,11 @@ def check_members(before: Collection[str], outcome: Outcome, allowed: Allowed) -
 
 def movement_breaches(outcome: Outcome) -> tuple[Breach, ...]:
     """Return what a pass does to placed workloads beyond the limits."""
-    return _breaches(outcome.previous.bindings, outcome) if outcome.previous else ()
+    if outcome.previous is None or outcome.source.desired.fleet.movement_guard == MovementGuard():
+        return ()
+    before, part = outcome.previous.bindings, outcome.previous.part
+    beside = {ref: each for ref, each in before.items() if ref not in part.refs} if part else {}
+    return _breaches(before, outcome, beside)
 
 
 def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
@@ -89,11 +95,14 @@ def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
     _check(found, _breaches(before, head), allowed)
 
 
-def _breaches(before: Mapping[ObjectRef, Binding], outcome: Outcome) -> tuple[Breach, ...]:
+def _breaches(
+    before: Mapping[ObjectRef, Binding], outcome: Outcome, beside: Mapping[ObjectRef, Binding] = NOTHING
+) -> tuple[Breach, ...]:
+    """Return the breaches of a pass; ``beside`` are bindings it did not look at, and so did not change."""
     desired = outcome.source.desired
     placements = Placements(
         before=before,
-        after={binding.ref: binding for binding in outcome.rendered.built.bindings},
+        after={**beside, **{binding.ref: binding for binding in outcome.rendered.built.bindings}},
         region_by_cluster={cluster.name: cluster.region for cluster in desired.clusters},
     )
     return breaches(placements, desired.fleet.movement_guard)

@@ -39,17 +39,18 @@ from .schedules import Schedule, apis_by_crd, schedule_bindings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """All that decides a rendered tree. ``previous`` None is a first run; ``reserves`` are the previous commit's.
-
-    ``part`` is what has to be looked at (None: everything); it decides how long it takes, and nothing else.
-    """
+    """All that decides a rendered tree. ``previous`` None is a first run; ``reserves`` are the previous commit's."""
 
     desired: Desired
     facts: Facts
     previous: Previous | None
     source: str
     reserves: Reserves = field(default_factory=dict)
-    part: Part | None = None
+
+    @property
+    def part(self) -> Part | None:
+        """What has to be looked at; None for everything."""
+        return self.previous.part if self.previous else None
 
     @property
     def templates(self) -> tuple[Template, ...]:
@@ -82,10 +83,11 @@ class Rendered:
 
 def render_pass(inputs: Inputs) -> Rendered:
     """Compute the next rendered tree."""
-    built, part = _built(inputs), inputs.part
-    if part and not built.following.snapshots.keys() <= part.refs:
+    built, previous, part = _built(inputs), inputs.previous, inputs.part
+    if previous and part and not built.following.snapshots.keys() <= part.refs:
         # Something of this part requires what is beside it, which is then to be looked at as well.
-        return render_pass(replace(inputs, part=part.with_refs(built.following.snapshots)))
+        wider = replace(previous, part=part.with_refs(built.following.snapshots))
+        return render_pass(replace(inputs, previous=wider))
     return _assembled(inputs, built)
 
 

@@ -13,6 +13,7 @@ from render.model import ObjectRef
 from render.tree import Base, Variant, merged
 
 from .binding_files import BindingReader
+from .part import Part
 
 ReadTrees = Callable[[Iterable[bytes]], Mapping[bytes, tuple[TreeEntry, ...]]]
 """Read the entries of tree objects by raw id."""
@@ -128,7 +129,7 @@ class RenderedTree:
 
 
 class StoredBindings(Mapping[ObjectRef, Binding]):
-    """The bindings of a rendered commit: one at a time where one is asked for, all of them where all are.
+    """The bindings of a rendered commit, all read when the first is asked for that was not loaded before.
 
     Equal target lists and placements are one value each. A file that is no binding is a ``GitError``.
     """
@@ -142,7 +143,8 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
         self._is_complete = False
 
     def __getitem__(self, ref: ObjectRef) -> Binding:
-        self.load((ref,))
+        if ref not in self._known:
+            self._complete()
         found = self._known.get(ref)
         if found is None:
             raise KeyError(ref)
@@ -191,10 +193,14 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Previous:
-    """What the last rendered commit decided: the state the next decision starts from."""
+    """What the last rendered commit decided: the state the next decision starts from.
+
+    ``part`` is what has to be looked at anew (None: everything); it decides how long a pass takes, and nothing else.
+    """
 
     commit: str
     source: str
     version: str
     bindings: Mapping[ObjectRef, Binding]
     tree: RenderedTree
+    part: Part | None = None

@@ -11,14 +11,15 @@ from reconciler.repository.refs import head_branch
 from render.errors import ConfigError, GitError, SourceMoved
 from render.words import counted
 
-from .facts import Facts
+from .footing import on_footing, write_footing
 from .guarding import Allowed, check_guards
 from .one_pass import Outcome, check_rewind, commit_outcome, run_pass
+from .part import footing_of
 from .presentation import problems_of
 from .previous import Previous
 from .publication import Publication, publication_of, source_remote
 from .quiet import Note, Standing
-from .reading import Source, read_facts, read_previous, read_source
+from .reading import Evidence, Source, read_evidence, read_previous, read_source
 from .reconcile_options import ReconcileOptions, is_reaching
 from .released import plain_released, released_lines
 from .trailers import engine_version
@@ -96,13 +97,17 @@ def _reconciled(repository: Repository, origin: Origin, options: ReconcileOption
         log.warning(str(warning))
     previous = _upgraded(publication, previous, source, options, log)
     members = _members(source, publication, options, log)
-    facts = members.facts if members else _facts(publication, source)
-    outcome = run_pass(repository, source, previous, facts, log)
+    evidence = members.evidence if members else _evidence(publication, source)
+    if previous and not members:
+        previous = on_footing(publication.repository, previous, source.desired, _facts_tip(publication, source))
+    outcome = run_pass(repository, source, previous, evidence, log)
+    if members:
+        outcome = members.interpreted(outcome, log)
     commit = _committed(outcome, publication, options, log)
     worst = 1 if problems_of(outcome) else 0
     if members:
         tip = commit or (outcome.previous.commit if outcome.previous else "")
-        return members.apply(source.desired, tip, options, log) or worst
+        return members.apply(outcome, tip, options, log) or worst
     if origin.ref and not options.dry_run:
         _remember(outcome, origin, publication, commit)
     return worst
@@ -137,7 +142,7 @@ def _upgraded(
         return previous
     repository, branch = publication.repository, source.desired.fleet.rendered_branch
     before = read_source(repository, previous.source)
-    outcome = run_pass(repository, before, previous, _facts(publication, source), log)
+    outcome = run_pass(repository, before, previous, _evidence(publication, source), log)
     if options.dry_run or not outcome.changed:
         return previous
     check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))
@@ -146,8 +151,12 @@ def _upgraded(
     return read_previous(repository, str(commit))
 
 
-def _facts(publication: Publication, source: Source) -> Facts:
-    return read_facts(publication.repository, publication.current_tip(source.desired.fleet.status_branch))
+def _evidence(publication: Publication, source: Source) -> Evidence:
+    return read_evidence(publication.repository, _facts_tip(publication, source))
+
+
+def _facts_tip(publication: Publication, source: Source) -> str | None:
+    return publication.current_tip(source.desired.fleet.status_branch)
 
 
 def _committed(outcome: Outcome, publication: Publication, options: ReconcileOptions, log: Log) -> str | None:
@@ -168,7 +177,7 @@ def _committed(outcome: Outcome, publication: Publication, options: ReconcileOpt
 
 
 def _remember(outcome: Outcome, origin: Origin, publication: Publication, commit: str | None) -> None:
-    """Leave a note so that a pass with nothing new need not be done."""
+    """Leave a note so that a pass with nothing new need not be done, and one with little new not as a whole."""
     fleet, tip = outcome.source.desired.fleet, outcome.previous.commit if outcome.previous else None
     refs = [_published_ref(publication, branch) for branch in (fleet.rendered_branch, fleet.status_branch)]
     standing = Standing(
@@ -188,6 +197,11 @@ def _remember(outcome: Outcome, origin: Origin, publication: Publication, commit
         warnings=(*map(str, outcome.source.desired.warnings), *released_lines(outcome.released)),
         problems=tuple(map(str, problems_of(outcome))),
     ).write(outcome.repository)
+    if standing.rendered:
+        troubled = (trouble.ref for trouble in problems_of(outcome))
+        bindings = outcome.rendered.built.bindings
+        footing = footing_of(outcome.source.desired, standing.rendered, bindings, troubled)
+        write_footing(publication.repository, footing)
 
 
 def _published_ref(publication: Publication, branch: str) -> str:

@@ -17,7 +17,9 @@ class Desired:
     """The source of one commit, checked and defaulted; every tuple is sorted by name.
 
     ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` teach the interpreter.
-    ``files`` counts the files with manifests, ``skipped`` names those that are not read.
+    ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``ground`` names the contents
+    of all files but those that hold ordinary templates alone: with the same ground, policies, overrides, clusters and
+    settings are the same, and so are the templates that others are read by (namespaces, CRDs, priority classes).
     """
 
     fleet: Fleet = field(default_factory=Fleet)
@@ -30,6 +32,7 @@ class Desired:
     warnings: tuple[Problem, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     files: int = 0
+    ground: str = ""
 
     @property
     def crds(self) -> tuple[Template, ...]:

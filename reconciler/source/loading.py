@@ -27,6 +27,7 @@ from .desired_roles import Roles, sorted_by_role
 from .desired_templates import Templates, load_templates, load_webhooks
 from .desired_tests import PolicyTests, load_tests
 from .files import MAX_FILE_SIZE, WARNED, Selection, SourceFile, select_files
+from .ground import ground_of
 from .scope import Scopes
 
 NO_FACTS: Facts = {}
@@ -172,4 +173,5 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         warnings=warnings,
         skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
         files=len(parts.selection.files) - len(parts.contents.skipped),
+        ground=ground_of(parts.selection.files, parts.contents, parts.templates.placed, parts.home.path),
     )

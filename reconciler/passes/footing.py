@@ -1,0 +1,89 @@
+"""What the last pass stood on, kept beside the repository's cache so that a small change need not cost a whole pass.
+
+It is disposable: without it, or with anything in it that is not expected, the next pass looks at everything. It is
+never trusted over Git: it holds for one rendered commit, and names contents by their ids.
+"""
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import replace
+
+from reconciler.repository import Repository
+from reconciler.source.desired import Desired
+from render.model import ObjectRef
+
+from .frontpage import parse_front_page
+from .part import Footing, Part, refs_to_look_at
+from .previous import Previous, StoredBindings
+from .trailers import engine_version
+
+_FILE = "last-footing.json"
+
+
+def write_footing(repository: Repository, footing: Footing) -> None:
+    """Leave a footing for the next pass, for this user alone."""
+    path = repository.cache_dir / _FILE
+    value = {
+        "version": engine_version(),
+        "folder": repository.folder.under,
+        "rendered": footing.rendered,
+        "ground": footing.ground,
+        "digests": [[*_words(ref), digest] for ref, digest in footing.digests.items()],
+        "restless": sorted(map(_words, footing.restless)),
+    }
+    with suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}")
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(value, file)
+        temporary.replace(path)
+
+
+def read_footing(repository: Repository) -> Footing | None:
+    """Return the last footing of this engine and this folder of the repository, None if there is none to trust."""
+    try:
+        value = json.loads((repository.cache_dir / _FILE).read_text(encoding="utf-8"))
+        if (value["version"], value["folder"]) != (engine_version(), repository.folder.under):
+            return None
+        return Footing(
+            rendered=value["rendered"],
+            ground=value["ground"],
+            digests={ObjectRef(*words): digest for *words, digest in value["digests"]},
+            restless=frozenset(ObjectRef(*words) for words in value["restless"]),
+        )
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _words(ref: ObjectRef) -> tuple[str, str, str, str]:
+    return ref.group, ref.kind, ref.namespace, ref.name
+
+
+def on_footing(repository: Repository, previous: Previous, desired: Desired, facts: str | None) -> Previous:
+    """Return the previous commit with the part to look at, where the last footing leaves out anything.
+
+    ``facts`` is the commit whose facts this pass uses (None: no facts); they must be those of the previous commit.
+    """
+    footing = read_footing(repository)
+    refs = refs_to_look_at(footing, desired, previous.commit) if footing else None
+    if refs is None or previous.version != engine_version() or not isinstance(previous.bindings, StoredBindings):
+        return previous
+    entries = previous.tree.trees.entries(previous.tree.root)
+    there = _facts_tree(repository, facts)
+    if there != (entries["facts"].id if "facts" in entries else None) or "README.md" not in entries:
+        return previous
+    page = entries["README.md"].id
+    tally = parse_front_page(repository.read_blobs([page])[page])
+    previous.bindings.load(refs)
+    is_declared = any(cluster.resource_summary is not None for cluster in desired.clusters)
+    others = tuple(each for ref, each in previous.bindings.items() if ref not in refs) if is_declared else ()
+    return replace(previous, part=Part(refs=refs, tally=tally, others=others))
+
+
+def _facts_tree(repository: Repository, commit: str | None) -> bytes | None:
+    if commit is None:
+        return None
+    root = repository.commit_info(commit).tree
+    return next((entry.id for entry in repository.read_trees([root])[root] if entry.name == b"facts"), None)
