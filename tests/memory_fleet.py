@@ -11,7 +11,7 @@ from reconciler.delivery.fleet_apply import ClusterReport
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.passes.one_pass import commit_outcome, run_pass
 from reconciler.passes.publication import publication_of
-from reconciler.passes.reading import read_previous, read_source
+from reconciler.passes.reading import Evidence, read_previous, read_source
 from reconciler.report import QUIET, Log
 from reconciler.repository import open_repository
 from reconciler.status.collect import Looking
@@ -63,7 +63,8 @@ class MemoryFleet:
             fleetwide = Fleetwide(publication=publication_of(repository, fleet), fleet=fleet, members=members)
             seen = self.seen = watch(fleetwide, members, Looking(open_client=self.open), lambda: self.now)
             tip = fleetwide.publication.current_tip(fleet.rendered_branch)
-            outcome = run_pass(repository, source, read_previous(repository, tip) if tip else None, seen.facts, log)
+            previous = read_previous(repository, tip) if tip else None
+            outcome = run_pass(repository, source, previous, Evidence(facts=seen.facts), log)
             commit = commit_outcome(outcome, fleetwide.publication, fleet.rendered_branch) or str(tip)
             run = Run(
                 fleetwide=replace(fleetwide, record=seen.recording(source.desired, commit)),

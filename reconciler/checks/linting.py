@@ -7,7 +7,7 @@ from overrides.lint import lint_overrides
 from reconciler.passes.facts import Facts
 from reconciler.passes.memory import Memory
 from reconciler.passes.publication import publication_of
-from reconciler.passes.reading import read_facts, read_loaded
+from reconciler.passes.reading import read_evidence, read_loaded
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.loading import Loaded
@@ -59,6 +59,6 @@ def _past(repository: Repository, desired: Desired, memory: Memory) -> tuple[Map
         tip = publication_of(repository, desired.fleet).known_tip(desired.fleet.rendered_branch)
         if tip is None:
             return NO_BINDINGS, NO_FACTS
-        return memory.previous(repository, tip).bindings, read_facts(repository, tip)
+        return memory.previous(repository, tip).bindings, read_evidence(repository, tip).facts
     except GitError:
         return NO_BINDINGS, NO_FACTS

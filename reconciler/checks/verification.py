@@ -7,7 +7,7 @@ import click
 
 from reconciler.passes.one_pass import run_pass
 from reconciler.passes.publication import publication_of
-from reconciler.passes.reading import read_facts, read_previous, read_source
+from reconciler.passes.reading import read_evidence, read_previous, read_source
 from reconciler.passes.trailers import PREVIOUS, SOURCE, VERSION, engine_version
 from reconciler.report import Log
 from reconciler.repository import Repository, open_repository
@@ -60,8 +60,8 @@ def verdict(repository: Repository, commit: str, log: Log) -> Verdict:
         detail = f"engine {versions[0]} wrote it, this is {engine_version()}"
         return Verdict(commit=commit, source=source, result=NOT_COMPARABLE, detail=detail)
     previous = read_previous(repository, before[0]) if before else None
-    facts = read_facts(repository, commit)
-    outcome = run_pass(repository, read_source(repository, source), previous, facts, log)
+    evidence = read_evidence(repository, commit)
+    outcome = run_pass(repository, read_source(repository, source), previous, evidence, log)
     made = outcome.rendered.tree.root
     if made == info.tree:
         return Verdict(commit=commit, source=source, result=EQUAL)

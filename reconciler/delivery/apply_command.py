@@ -8,6 +8,7 @@ import click
 
 from reconciler.delivery import live_differences
 from reconciler.members.kube_members import Members
+from reconciler.members.webhooks import calling_interpreter
 from reconciler.passes.publication import Publication, publication_of
 from reconciler.passes.reading import Source, read_source
 from reconciler.passes.rendering import parsed_allowances
@@ -88,4 +89,10 @@ def _source_of(repository: Repository, commit: str) -> str:
 
 
 def _fleetwide(source: Source, publication: Publication) -> Fleetwide:
-    return Fleetwide(publication=publication, fleet=source.desired.fleet, members=source.desired.clusters)
+    desired = source.desired
+    return Fleetwide(
+        publication=publication,
+        fleet=desired.fleet,
+        members=desired.clusters,
+        interpreter=calling_interpreter(desired),
+    )

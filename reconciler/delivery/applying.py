@@ -26,6 +26,7 @@ from reconciler.status.status_branch import (
 from render.cluster import Cluster
 from render.errors import ClusterError
 from render.fleet import Fleet
+from render.interpreter import Interpreter
 from render.selection import matches
 from render.selectors import LabelSelector
 
@@ -75,11 +76,15 @@ def _nothing_more(_reports: Sequence[ClusterReport], _tip: str | None) -> Files:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleetwide:
-    """Where a fleet's branches are and who its members are. ``record``: what a pass writes down in the end."""
+    """Where a fleet's branches are and who its members are.
+
+    ``interpreter`` is the source's, asking its webhooks. ``record``: what a pass writes down in the end.
+    """
 
     publication: Publication
     fleet: Fleet
     members: tuple[Cluster, ...]
+    interpreter: Interpreter | None = None
     record: OutcomeFiles = _nothing_more
 
     @property

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from reconciler.passes.facts import Facts
 from reconciler.passes.frontpage import replicas_by_cluster
 from reconciler.passes.memory import Memory
 from reconciler.passes.one_pass import Outcome, run_pass
 from reconciler.passes.presentation import problems_of
 from reconciler.passes.previous import Previous
 from reconciler.passes.publication import publication_of
-from reconciler.passes.reading import Source, read_facts
+from reconciler.passes.reading import Evidence, Source, read_evidence
 from reconciler.report import Log
 from reconciler.repository import Repository
 from render.errors import InputError
@@ -50,13 +49,13 @@ def compared(repository: Repository, revisions: Revisions, memory: Memory, log: 
         tip = None if revisions.bootstrap else publication.known_tip(fleet.rendered_branch)
         previous = memory.previous(repository, tip) if tip else None
         facts_at = repository.tip(publication.ref(fleet.status_branch))
-        facts = read_facts(repository, facts_at)
+        evidence = read_evidence(repository, facts_at)
     key = (revisions.base, tip or "", facts_at or "")
     base = memory.outcome(key)
     if base is None:
-        base = run_pass(repository, _source(repository, revisions.base, memory), previous, facts, log)
+        base = run_pass(repository, _source(repository, revisions.base, memory), previous, evidence, log)
         memory.remember(key, base)
-    return Comparison(base=base, head=_rendered(base, source, previous, facts, log))
+    return Comparison(base=base, head=_rendered(base, source, previous, evidence, log))
 
 
 def _source(repository: Repository, commit: str, memory: Memory) -> Source:
@@ -68,11 +67,11 @@ def _source(repository: Repository, commit: str, memory: Memory) -> Source:
         raise InputError(error.problems, summary=summary, warnings=error.warnings) from error
 
 
-def _rendered(base: Outcome, source: Source, previous: Previous | None, facts: Facts, log: Log) -> Outcome:
+def _rendered(base: Outcome, source: Source, previous: Previous | None, evidence: Evidence, log: Log) -> Outcome:
     """Render the other side, unless it says the same."""
     if source.desired == base.source.desired:
         return replace(base, source=source)
-    return run_pass(base.repository, source, previous, facts, log)
+    return run_pass(base.repository, source, previous, evidence, log)
 
 
 def difference_of(comparison: Comparison) -> Difference:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from reconciler.passes.binding_files import BindingReader
 from reconciler.passes.one_pass import Outcome, run_pass
 from reconciler.passes.publication import publication_of
-from reconciler.passes.reading import read_facts, read_previous, read_source
+from reconciler.passes.reading import read_evidence, read_previous, read_source
 from reconciler.passes.trailers import PREVIOUS, SOURCE
 from reconciler.report import Log
 from reconciler.repository import CommitInfo, Repository
@@ -59,7 +59,7 @@ def moment_of(repository: Repository, log: Log, *, revision: str, worktree: bool
         return replayed(repository, made, log)
     previous = read_previous(repository, tip) if tip else None
     status = publication.repository.tip(publication.ref(source.desired.fleet.status_branch))
-    outcome = run_pass(repository, source, previous, read_facts(repository, status), log)
+    outcome = run_pass(repository, source, previous, read_evidence(repository, status), log)
     return Moment(
         repository=repository, log=log, outcome=outcome, facts=repository.commit_info(status) if status else None
     )
@@ -76,7 +76,7 @@ def replayed(repository: Repository, info: CommitInfo, log: Log) -> Moment:
     source = read_source(repository, info.trailer(SOURCE)[0])
     before = info.trailer(PREVIOUS)
     previous = read_previous(repository, before[0]) if before else None
-    outcome = run_pass(repository, source, previous, read_facts(repository, info.id), log)
+    outcome = run_pass(repository, source, previous, read_evidence(repository, info.id), log)
     return Moment(repository=repository, log=log, outcome=outcome, commit=info.id, facts=info)
 
 

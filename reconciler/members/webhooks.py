@@ -1,16 +1,21 @@
 """Asking interpreter webhooks in one pass: every question once, and a webhook that is down not again and again."""
 
-import ssl
 import threading
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from render.interpreter import InterpreterError
+from reconciler.passes.trailers import engine_version
+from reconciler.source.desired import Desired
+from reconciler.source.teaching import interpreter_of
+from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.webhooks import Webhook
 
-from .webhook_transport import UnreachedError, post, tls_of
+if TYPE_CHECKING:  # what speaks TLS is only imported once there is something to ask
+    import ssl
+
+    from .webhook_transport import UnreachedError
 
 MOST_FAILURES = 3
 """After so many questions in a row that a webhook did not answer at all, it is asked nothing more in this pass."""
@@ -27,8 +32,8 @@ class WebhookCalls:
     user_agent: str = "argosy"
     _answers: dict[str, Mapping[str, Any] | InterpreterError] = field(default_factory=dict)
     _failures: Counter[str] = field(default_factory=Counter)
-    _down: dict[str, UnreachedError] = field(default_factory=dict)
-    _tls: dict[str, ssl.SSLContext] = field(default_factory=dict)
+    _down: dict[str, "UnreachedError"] = field(default_factory=dict)
+    _tls: dict[str, "ssl.SSLContext"] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def send(self, webhook: Webhook, context: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -42,6 +47,8 @@ class WebhookCalls:
         return known
 
     def _asked(self, webhook: Webhook, context: Mapping[str, Any]) -> Mapping[str, Any] | InterpreterError:
+        from .webhook_transport import UnreachedError, post
+
         try:
             answer = post(webhook, context, self._trusted(webhook), user_agent=self.user_agent)
         except UnreachedError as error:
@@ -56,10 +63,17 @@ class WebhookCalls:
             self._failures[webhook.id] = 0
         return answer
 
-    def _trusted(self, webhook: Webhook) -> ssl.SSLContext:
+    def _trusted(self, webhook: Webhook) -> "ssl.SSLContext":
         """Return the TLS settings of a webhook; certificates are read once."""
+        from .webhook_transport import tls_of
+
         bundle = str(webhook.client_config.get("caBundle") or "")
         with self._lock:
             if bundle not in self._tls:
                 self._tls[bundle] = tls_of(webhook)
             return self._tls[bundle]
+
+
+def calling_interpreter(desired: Desired) -> Interpreter:
+    """Return the interpreter of a source, asking its webhooks over the network."""
+    return interpreter_of(desired, WebhookCalls(user_agent=f"argosy/{engine_version()}").send)

@@ -10,12 +10,11 @@ from render.errors import GitError, GuardRefused
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
 from render.words import counted
 
-from .facts import Facts
 from .guard import Removal, removals
 from .pipeline import Inputs, Rendered, render_pass
 from .previous import Previous
 from .publication import Publication
-from .reading import Source
+from .reading import Evidence, Source
 from .released import Released, released_objects
 from .reserves import RESERVED_FILE, Reserves, parse_reserves
 from .trailers import engine_version, rendered_trailers
@@ -88,11 +87,14 @@ def _data(blob: Blob) -> bytes:
     return blob if isinstance(blob, bytes) else blob.data()
 
 
-def run_pass(repository: Repository, source: Source, previous: Previous | None, facts: Facts, log: Log) -> Outcome:
+def run_pass(
+    repository: Repository, source: Source, previous: Previous | None, evidence: Evidence, log: Log
+) -> Outcome:
     """Compute the next tree of a source."""
     inputs = Inputs(
         desired=source.desired,
-        facts=facts,
+        facts=evidence.facts,
+        answers=evidence.answers,
         previous=previous,
         source=source.commit,
         reserves=_reserves(repository, previous),

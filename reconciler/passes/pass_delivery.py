@@ -10,15 +10,17 @@ import click
 from reconciler.delivery.applying import Delivery, Fleetwide
 from reconciler.delivery.deliveries import deliver, delivery_of, exit_code, member_access, summary_row
 from reconciler.members.kube_members import MemberAccess, Members
+from reconciler.members.webhooks import calling_interpreter
 from reconciler.report import Log
-from reconciler.source.desired import Desired
 from reconciler.status.member_watch import Watch, watch_members
 from reconciler.tables import table
 
-from .facts import Facts
+from .asking import answered_pass
 from .guard import Allowance
+from .interpretations import standing
+from .one_pass import Outcome
 from .publication import Publication
-from .reading import Source
+from .reading import Evidence, Source
 from .reconcile_options import ReconcileOptions
 
 HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "FAILED", "STATE")
@@ -34,13 +36,19 @@ class PassDelivery:
     watch: Watch
 
     @property
-    def facts(self) -> Facts:
-        """What to render by."""
-        return self.watch.facts
+    def evidence(self) -> Evidence:
+        """What to render by; a webhook that failed is asked again."""
+        return Evidence(facts=self.watch.facts, answers=standing(self.watch.answers))
 
-    def apply(self, desired: Desired, commit: str, options: ReconcileOptions, log: Log) -> int:
+    def interpreted(self, outcome: Outcome, log: Log) -> Outcome:
+        """Return a pass with the answers to what it had to ask webhooks."""
+        asking = self.fleetwide.interpreter
+        return answered_pass(outcome, self.evidence, asking.send, log) if asking and asking.send else outcome
+
+    def apply(self, outcome: Outcome, commit: str, options: ReconcileOptions, log: Log) -> int:
         """Apply the rendered commit to the members, print a line for each, and return the exit code."""
-        recorded = replace(self.fleetwide, record=self.watch.recording(desired, commit))
+        answers = outcome.rendered.built.webhooks.used
+        recorded = replace(self.fleetwide, record=self.watch.recording(outcome.source.desired, commit, answers))
         reports = deliver(recorded, commit, self.delivery, self.access, log)
         if options.output == "text":
             click.echo(table(HEADER, [summary_row(report) for report in reports]), nl=False)
@@ -50,7 +58,12 @@ class PassDelivery:
 def look_at_members(source: Source, publication: Publication, options: ReconcileOptions, log: Log) -> PassDelivery:
     """Look at the members this pass is for."""
     desired = source.desired
-    fleetwide = Fleetwide(publication=publication, fleet=desired.fleet, members=desired.clusters)
+    fleetwide = Fleetwide(
+        publication=publication,
+        fleet=desired.fleet,
+        members=desired.clusters,
+        interpreter=calling_interpreter(desired),
+    )
     work_tree = str(publication.repository.folder.work_tree or "")
     access = member_access(desired.fleet, options.delivery, work_tree)
     allowed = {each.cluster: each.count for each in map(Allowance.parse, options.allowed)}

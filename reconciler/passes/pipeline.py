@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 
 from overrides.engine import OverrideEngine
 from reconciler.source.desired import Desired
+from reconciler.source.teaching import interpreter_of
 from render.binding import Binding
 from render.bits import members
 from render.cluster_index import ClusterIndex
-from render.interpreter import Interpreter
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster, Template
 from render.scheduling.batch import Surroundings
@@ -29,6 +29,8 @@ from .claims import Claims, claim_templates
 from .dependencies import Following, following, with_dependencies
 from .facts import Facts, with_facts
 from .frontpage import Tally, front_page, tally_of
+from .interpretations import FILE as ANSWERS_FILE
+from .interpretations import Answers, Recording, answers_file
 from .namespaces import namespaces_to_place
 from .outcomes import kept_binding, with_rendered_condition
 from .part import Part
@@ -39,13 +41,17 @@ from .schedules import Schedule, apis_by_crd, schedule_bindings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """All that decides a rendered tree. ``previous`` None is a first run; ``reserves`` are the previous commit's."""
+    """All that decides a rendered tree. ``previous`` None is a first run; ``reserves`` are the previous commit's.
+
+    ``answers`` are what interpreter webhooks said to what they were asked.
+    """
 
     desired: Desired
     facts: Facts
     previous: Previous | None
     source: str
     reserves: Reserves = field(default_factory=dict)
+    answers: Answers = field(default_factory=dict)
 
     @property
     def part(self) -> Part | None:
@@ -70,6 +76,7 @@ class Built:
     following: Following
     works: Mapping[ObjectRef, Works]
     bindings: tuple[Binding, ...]
+    webhooks: Recording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +102,8 @@ def _built(inputs: Inputs) -> Built:
     desired, before = inputs.desired, inputs.previous.bindings if inputs.previous else {}
     clusters = with_facts(desired.clusters, inputs.facts)
     index = ClusterIndex(with_reserves(clusters, inputs.facts, inputs.reserves))
-    interpreter = Interpreter.of(each.manifest for each in (*desired.customizations, *desired.webhooks))
+    webhooks = Recording(inputs.answers)
+    interpreter = interpreter_of(desired, webhooks.send)
     template_by_ref = {template.ref: template for template in desired.templates}
     claims = claim_templates(inputs.templates, desired, interpreter, before)
     schedule = schedule_bindings(claims.bindings, index, desired.fleet, _surroundings(inputs, claims, before))
@@ -127,6 +135,7 @@ def _built(inputs: Inputs) -> Built:
         following=follows,
         works=works,
         bindings=tuple(sorted((*judged, *kept), key=lambda binding: binding.ref)),
+        webhooks=webhooks,
     )
 
 
@@ -153,6 +162,8 @@ def _assembled(inputs: Inputs, built: Built) -> Rendered:
     else:
         for name, facts in inputs.facts.items():
             assembly.add(("facts", f"{name}.yaml"), facts.file())
+        if built.webhooks.used:
+            assembly.add(("facts", ANSWERS_FILE), answers_file(built.webhooks.used))
     reserves = next_reserves(built.schedule.scheduler.state.capacity.reserved(), inputs.facts)
     if reserves:
         assembly.add((RESERVED_FILE,), reserves_file(reserves))

@@ -1,7 +1,7 @@
 """From commits to values: the source of a revision, the facts, and the previous rendered commit."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reconciler.repository import CommitInfo, Repository, Snapshot
 from reconciler.repository.cache import Cache
@@ -12,6 +12,8 @@ from reconciler.source.loading import Loaded, load_desired, load_source
 from render.errors import GitError
 
 from .facts import ClusterFacts, Facts
+from .interpretations import FILE as ANSWERS_FILE
+from .interpretations import Answers, parsed_answers
 from .previous import Previous, RenderedTree, StoredBindings
 from .trailers import SOURCE, VERSION, engine_version
 
@@ -22,6 +24,14 @@ class Source:
 
     commit: str
     desired: Desired
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a render goes by beside its source and its past: facts of the members, and answers of webhooks."""
+
+    facts: Facts = field(default_factory=dict)
+    answers: Answers = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +88,18 @@ def read_previous(repository: Repository, commit: str) -> Previous:
     return Previous(commit=commit, source=sources[0], version=versions[0], bindings=bindings, tree=tree)
 
 
-def read_facts(repository: Repository, commit: str | None) -> Facts:
-    """Read the facts that a commit of the status or the rendered branch holds; none without one."""
+def read_evidence(repository: Repository, commit: str | None) -> Evidence:
+    """Read the facts and answers that a commit of the status or the rendered branch holds; none without one."""
     if commit is None:
-        return {}
-    files = _folder(repository, repository.commit_info(commit), "facts").files
-    contents = repository.read_blobs(file.id for file in files)
-    found = [ClusterFacts.parse(contents[file.id]) for file in files]
-    return {facts.name: facts for facts in found}
+        return Evidence()
+    files = {file.path: file.id for file in _folder(repository, repository.commit_info(commit), "facts").files}
+    contents = repository.read_blobs(files.values())
+    answers = files.pop(f"facts/{ANSWERS_FILE}", None)
+    found = [ClusterFacts.parse(contents[blob_id]) for blob_id in files.values()]
+    return Evidence(
+        facts={facts.name: facts for facts in found},
+        answers=parsed_answers(contents[answers]) if answers else {},
+    )
 
 
 def _folder(repository: Repository, info: CommitInfo, name: str) -> Snapshot:

@@ -16,7 +16,7 @@ from .memory import Memory
 from .one_pass import Outcome, commit_outcome, run_pass
 from .presentation import Selection, problems_of, shown
 from .publication import Publication, publication_of
-from .reading import read_facts
+from .reading import read_evidence
 from .released import released_lines
 
 
@@ -78,10 +78,10 @@ def computed(
     with log.timed("read previous"):
         tip = None if options.bootstrap else publication.known_tip(fleet.rendered_branch)
         previous = memory.previous(repository, tip) if tip else None
-        facts = read_facts(repository, repository.tip(publication.ref(fleet.status_branch)))
+        evidence = read_evidence(repository, repository.tip(publication.ref(fleet.status_branch)))
     for warning in source.desired.warnings:
         log.warning(str(warning))
-    return run_pass(repository, source, previous, facts, log), publication
+    return run_pass(repository, source, previous, evidence, log), publication
 
 
 def _commit(outcome: Outcome, publication: Publication, options: RenderOptions, log: Log) -> None:

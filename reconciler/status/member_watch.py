@@ -16,10 +16,11 @@ from reconciler.delivery.cluster_contents import RenderedCommits
 from reconciler.delivery.fleet_apply import ClusterReport, OpenClient
 from reconciler.members.exchange import FailureKind
 from reconciler.passes.facts import Facts
+from reconciler.passes.interpretations import Answers
 from reconciler.report import Log
 from reconciler.source.desired import Desired
+from reconciler.source.teaching import interpreter_of
 from render.cluster import Cluster
-from render.interpreter import Interpreter
 from render.model import ObjectRef, Template
 
 from .agent_branches import FromAgents, files_from_agents, is_pulling
@@ -50,31 +51,32 @@ def utc(seconds: float) -> str:
 class Watch:
     """What was seen of the members at the beginning of a pass.
 
-    ``facts`` are what to render by; ``states`` those of the members this pass looked at; ``from_agents`` what pulling
-    members told themselves.
+    ``facts`` are what to render by, with the ``answers`` recorded of webhooks; ``states`` those of the members this
+    pass looked at; ``from_agents`` what pulling members told themselves.
     """
 
     fleetwide: Fleetwide
     now: str
     facts: Facts = field(default_factory=dict)
+    answers: Answers = field(default_factory=dict)
     states: Mapping[str, ClusterState] = field(default_factory=dict)
     seen: tuple[Seen, ...] = ()
     from_agents: FromAgents = field(default_factory=FromAgents)
 
-    def recording(self, desired: Desired, commit: str) -> OutcomeFiles:
-        """Return what records this pass, given the source and the rendered commit it applies."""
+    def recording(self, desired: Desired, commit: str, answers: Answers | None = None) -> OutcomeFiles:
+        """Return what records this pass, given the source, the rendered commit it applies and what it rendered by."""
         repository = self.fleetwide.publication.repository
         bindings = RenderedCommits(repository).commit(commit).bindings
         templates: Mapping[ObjectRef, Template] = {template.ref: template for template in desired.templates}
-        taught = (each.manifest for each in (*desired.customizations, *desired.webhooks))
         pass_ = StatusPass(
             now=self.now,
             commit=commit,
             bindings=bindings,
             templates=templates,
-            interpreter=Interpreter.of(taught),
+            interpreter=self.fleetwide.interpreter or interpreter_of(desired),
             states=self.states,
             facts={name: facts for name, facts in self.facts.items() if name in self.states},
+            answers=answers,
             agents=self.from_agents.files,
         )
 
@@ -128,6 +130,7 @@ def watch(
         fleetwide=fleetwide,
         now=now,
         facts=facts,
+        answers=recorded.answers(),
         states={name: state.with_capacity_of(facts[name].status) for name, state in states.items()},
         seen=seen,
         from_agents=from_agents,

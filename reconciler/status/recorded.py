@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reconciler.passes.facts import ClusterFacts, Facts
+from reconciler.passes.interpretations import FILE as ANSWERS_FILE
+from reconciler.passes.interpretations import Answers, parsed_answers
 from render.documents import DocumentErrors, parse_documents
 from render.layout import object_path
 from render.model import Manifest, ObjectRef
@@ -15,6 +17,7 @@ from .conditions import found_condition
 from .work_status import APPLIED, HEALTHY
 
 FOLDERS = ("bindings", "clusters", "facts", "inventory", "works")
+ANSWERS_PATH = f"facts/{ANSWERS_FILE}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +58,10 @@ class Recorded:
                 facts = ClusterFacts.parse(self.files[path])
                 found[facts.name] = facts
         return found
+
+    def answers(self) -> Answers:
+        """Return what interpreter webhooks answered."""
+        return parsed_answers(self.files.get(ANSWERS_PATH, b""))
 
     def clusters(self) -> dict[str, ClusterRecord]:
         """Return the record of every cluster."""

@@ -13,6 +13,7 @@ from functools import cache
 
 from reconciler.delivery.fleet_apply import ClusterReport
 from reconciler.passes.facts import Facts
+from reconciler.passes.interpretations import Answers, answers_file
 from reconciler.plans.inventory import Outcome
 from render.binding import Binding
 from render.documents import emit
@@ -24,6 +25,7 @@ from .cluster_files import ClusterRecord, cluster_file, status_page
 from .collecting import ClusterState
 from .judgements import Judgements
 from .recorded import (
+    ANSWERS_PATH,
     Recorded,
     ailing_objects,
     binding_path,
@@ -42,7 +44,8 @@ class StatusPass:
     """All that a pass knows beside its reports.
 
     ``commit`` is the rendered commit it applies, with its ``bindings``; ``states`` and ``facts`` are those of the
-    clusters it looked at; ``agents`` are the files taken from agents' branches.
+    clusters it looked at; ``answers`` those of webhooks it rendered by (None: it did not render); ``agents`` are the
+    files taken from agents' branches.
     """
 
     now: str
@@ -52,6 +55,7 @@ class StatusPass:
     interpreter: Interpreter = field(default_factory=Interpreter, repr=False)
     states: Mapping[str, ClusterState] = field(default_factory=dict, repr=False)
     facts: Facts = field(default_factory=dict, repr=False)
+    answers: Answers | None = field(default=None, repr=False)
     agents: Files = field(default_factory=dict, repr=False)
 
 
@@ -90,7 +94,12 @@ def _after(before: ClusterRecord, report: ClusterReport, pass_: StatusPass) -> C
 
 
 def _fact_files(_recorded: Recorded, pass_: StatusPass, _reports: Sequence[ClusterReport]) -> Files:
-    return {facts_path(name): facts.file() for name, facts in pass_.facts.items() if name in pass_.states}
+    files: dict[str, bytes | None] = {
+        facts_path(name): facts.file() for name, facts in pass_.facts.items() if name in pass_.states
+    }
+    if pass_.answers is not None:
+        files[ANSWERS_PATH] = answers_file(pass_.answers) if pass_.answers else None
+    return files
 
 
 def _work_files(recorded: Recorded, pass_: StatusPass, reports: Iterable[ClusterReport]) -> Files:

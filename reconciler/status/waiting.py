@@ -12,7 +12,7 @@ import click
 from reconciler.explanation.inquiry_subjects import is_cluster_noun
 from reconciler.kind_names import UnknownObjectError, found_object
 from reconciler.passes.one_pass import run_pass
-from reconciler.passes.reading import read_facts, read_source
+from reconciler.passes.reading import read_evidence, read_source
 from reconciler.report import Log
 from reconciler.repository import open_repository
 from render.binding import Binding
@@ -89,7 +89,7 @@ def _is_rendered(telling: Telling, log: Log) -> bool:
         return True
     repository, previous = telling.repository, telling.fleet.previous
     source = read_source(repository, telling.fleet.head)
-    return not run_pass(repository, source, previous, read_facts(repository, previous.commit), log).changed
+    return not run_pass(repository, source, previous, read_evidence(repository, previous.commit), log).changed
 
 
 def _binding(telling: Telling, noun: str, name: str, namespace: str) -> Binding:
