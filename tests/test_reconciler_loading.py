@@ -184,8 +184,17 @@ def test_facts_tell_the_scope_of_what_members_serve() -> None:
     source = source_of({"a.yaml": "apiVersion: acme.example/v1\nkind: Widget\nmetadata:\n  name: w\n"})
     served = {"groupVersion": "acme.example/v1", "resources": [{"kind": "Widget", "name": "ws", "namespaced": True}]}
     facts = {"member1": ClusterFacts(name="member1", status={"apiEnablements": [served]})}
-    desired = load_desired(source.files, read=source.read, facts=facts)
+    desired = load_desired(source.files, read=source.read, facts=lambda _fleet: facts)
     assert [str(template.ref) for template in desired.templates] == ["Widget.acme.example default/w"]
+    assert desired.open_kinds == {("acme.example", "Widget")}
+
+
+def test_a_scope_that_members_are_yet_to_tell_is_no_problem() -> None:
+    widget = "apiVersion: acme.example/v1\nkind: Widget\nmetadata:\n  name: w\n"
+    policy = POLICY.replace("apps/v1", "acme.example/v1").replace("Deployment", "Widget")
+    source = source_of({"a.yaml": widget, "p.yaml": policy})
+    assert [problem.field for problem in load_source(source.files, read=source.read).problems] == ["kind"]
+    assert load_source(source.files, read=source.read, facts=None).problems == ()
 
 
 def test_a_kind_of_unknown_scope_that_nothing_selects_stays_as_it_is() -> None:

@@ -38,7 +38,7 @@ SCOPES = Scopes.of(
         {"kind": "CustomResourceDefinition", "spec": {"names": []}},
         {"kind": "ConfigMap", "spec": {"group": "example.io", "names": {"kind": "Odd"}, "scope": "Cluster"}},
     ],
-    {
+    lambda: {
         "eu": facts_of("eu", "example.io/v1", "Shelf", namespaced=True),
         "eu-2": facts_of("eu-2", "seen.io/v1", "Thing", namespaced=False),
         "us": facts_of("us", "seen.io/v2", "Torn", namespaced=True),
@@ -74,6 +74,19 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
 def test_scope(case: Case) -> None:
     assert SCOPES.is_namespaced(case.group, case.kind) is case.want
+
+
+def test_members_are_only_asked_for_what_nothing_better_tells() -> None:
+    def unreadable() -> dict[str, ClusterFacts]:
+        raise AssertionError("nobody had to ask")
+
+    scopes = Scopes.of([a_definition("example.io", "Widget", "Namespaced")], unreadable, Fleet())
+    assert (scopes.is_namespaced("example.io", "Widget"), scopes.is_namespaced("apps", "Deployment")) == (True, True)
+    assert [scopes.is_open(*kind) for kind in (("example.io", "Widget"), ("", "Pod"), ("far.io", "Star"))] == [
+        False,
+        False,
+        True,
+    ]
 
 
 @pytest.mark.cluster

@@ -47,7 +47,7 @@ def policy_warnings(
     """Return the warnings about propagation policies, sorted; ``previous`` are the bindings rendered before."""
     index = policy_index(desired)
     matches = {each.ref: index.match(each) for each in desired.templates}
-    scopes = Scopes.of((template.manifest for template in desired.templates), facts, desired.fleet)
+    scopes = Scopes.of((template.manifest for template in desired.templates), lambda: facts, desired.fleet)
     shadowed = tuple(_shadowed(matches))
     findings = [
         *shadowed,

@@ -9,13 +9,13 @@
 Nothing here reads anything but blobs through the function it is given.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from reconciler.passes.facts import Facts
 from reconciler.trials.policy_tests import PolicyTest
 from render.errors import InputError, Problem
-from render.fleet import Permission
+from render.fleet import Fleet, Permission
 
 from .desired import Desired
 from .desired_checks import absent_clusters, conflicting_customizations, doubles, secrets, unknown_scopes
@@ -30,7 +30,13 @@ from .files import MAX_FILE_SIZE, WARNED, Selection, SourceFile, select_files
 from .ground import ground_of
 from .scope import Scopes
 
-NO_FACTS: Facts = {}
+FactsOf = Callable[[Fleet], Facts]
+"""The facts to go by, given the fleet's settings; only called where the scope of a kind depends on them."""
+
+
+def no_facts(_fleet: Fleet) -> Facts:
+    """Return no facts."""
+    return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +60,7 @@ class _Parts:
     selection: Selection
     contents: Contents
     roles: Roles
+    scopes: Scopes
     karmada: KarmadaObjects
     templates: Templates
     webhooks: Templates
@@ -66,13 +73,13 @@ def load_desired(
     read: ReadBlobs,
     folder: str = "",
     cache: ParseCache | None = None,
-    facts: Facts = NO_FACTS,
+    facts: FactsOf | None = no_facts,
 ) -> Desired:
     """Load a fleet's source from the files of a snapshot; InputError lists every problem.
 
     ``folder`` is where the user stands: the fleet is the one whose argosy.yaml is there or above, or else the only one
     below; with none at all the whole repository, and every default. ``facts`` tell the scope of kinds that members
-    serve and the source does not define.
+    serve and the source does not define; None leaves their scope open, for somebody who has yet to look.
     """
     loaded = load_source(files, read=read, folder=folder, cache=cache, facts=facts)
     if loaded.problems:
@@ -86,7 +93,7 @@ def load_source(
     read: ReadBlobs,
     folder: str = "",
     cache: ParseCache | None = None,
-    facts: Facts = NO_FACTS,
+    facts: FactsOf | None = no_facts,
 ) -> Loaded:
     """Load what can be loaded, beside the problems of what cannot; warnings are in the value."""
     home = load_fleet(files, folder=folder, read=read)
@@ -94,23 +101,25 @@ def load_source(
         return Loaded(desired=Desired(), problems=home.problems)
     selection = select_files(files, folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore)
     contents = load_manifests(selection.files, read=read, cache=cache)
-    parts, lines = _parts(home, selection, contents, facts), Lines(read)
-    problems = tuple(sorted((*_file_problems(parts), *lines.located(_problems(parts, lines)))))
+    parts, lines = _parts(home, selection, contents, facts or no_facts), Lines(read)
+    found = [*_problems(parts, lines), *(_open_scopes(parts) if facts else ())]
+    problems = tuple(sorted((*_file_problems(parts), *lines.located(found))))
     warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located(_warnings(parts)))))
     places = {(place.file.path, place.number): place for place in contents.manifests}
-    found = PlacedLines(Lines(read), places)
+    placed = PlacedLines(Lines(read), places)
     tests = tuple(sorted(parts.tests.tests, key=lambda test: test.name))
-    return Loaded(desired=_desired(parts, warnings), problems=problems, tests=tests, lines=found)
+    return Loaded(desired=_desired(parts, warnings), problems=problems, tests=tests, lines=placed)
 
 
-def _parts(home: FleetSource, selection: Selection, contents: Contents, facts: Facts) -> _Parts:
+def _parts(home: FleetSource, selection: Selection, contents: Contents, facts: FactsOf) -> _Parts:
     roles = sorted_by_role(contents.manifests, home)
-    scopes = Scopes.of((place.manifest for place in roles.templates), facts, home.fleet)
+    scopes = Scopes.of((place.manifest for place in roles.templates), lambda: facts(home.fleet), home.fleet)
     return _Parts(
         home=home,
         selection=selection,
         contents=contents,
         roles=roles,
+        scopes=scopes,
         karmada=load_karmada(roles.admitted, default_namespace=home.fleet.default_namespace),
         templates=load_templates(roles.templates, is_namespaced=scopes.is_namespaced, fleet=home.fleet),
         webhooks=load_webhooks(roles.webhooks),
@@ -127,10 +136,13 @@ def _problems(parts: _Parts, lines: Lines) -> Iterator[Found]:
     yield from doubles(
         [*((str(template.ref), place) for template, place in placed), *karmada.admitted, *parts.tests.admitted], lines
     )
-    yield from unknown_scopes(templates.unscoped, karmada.policies)
     yield from conflicting_customizations(karmada.customizations, [place for _, place in karmada.admitted])
     if parts.home.fleet.secrets is Permission.REFUSE:
         yield from secrets(templates.placed, is_refused=True)
+
+
+def _open_scopes(parts: _Parts) -> Iterator[Found]:
+    yield from unknown_scopes(parts.templates.unscoped, parts.karmada.policies)
 
 
 def _warnings(parts: _Parts) -> Iterator[Found]:
@@ -161,7 +173,7 @@ def _file_warnings(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Probl
 
 def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
     """Return the values in order."""
-    karmada = parts.karmada
+    karmada, kinds = parts.karmada, {(template.ref.group, template.ref.kind) for template, _ in parts.templates.placed}
     return Desired(
         fleet=parts.home.fleet,
         templates=tuple(sorted((template for template, _ in parts.templates.placed), key=lambda each: each.ref)),
@@ -172,6 +184,7 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         webhooks=tuple(sorted((template for template, _ in parts.webhooks.placed), key=lambda each: each.ref)),
         warnings=warnings,
         skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
+        open_kinds=frozenset(kind for kind in kinds if parts.scopes.is_open(*kind)),
         files=len(parts.selection.files) - len(parts.contents.skipped),
         ground=ground_of(parts.selection.files, parts.contents, parts.templates.placed, parts.home.path),
     )

@@ -1,7 +1,8 @@
 """Whether a kind lives in namespaces: known of Kubernetes and Karmada, else said by the source or by members."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from reconciler.passes.facts import Facts
@@ -75,33 +76,43 @@ BUILT_IN: Mapping[GroupKind, bool] = {
 """Whether kinds of Kubernetes, Karmada and Argosy are namespaced, in all versions they ever had."""
 
 
+def _no_scopes() -> Mapping[GroupKind, bool]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scopes:
     """What is known of the scope of kinds, best first: built in, defined in the source, seen in members, declared.
 
-    Every version of a kind has the same scope, so that versions do not matter here.
+    Every version of a kind has the same scope, so that versions do not matter here. What was ``seen`` is only looked at
+    for a kind that neither Kubernetes nor the source tells of.
     """
 
     defined: Mapping[GroupKind, bool] = field(default_factory=dict)
-    seen: Mapping[GroupKind, bool] = field(default_factory=dict)
+    seen: Callable[[], Mapping[GroupKind, bool]] = _no_scopes
     declared: Mapping[GroupKind, bool] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, manifests: Iterable[Manifest], facts: Facts, fleet: Fleet) -> "Scopes":
+    def of(cls, manifests: Iterable[Manifest], facts: Callable[[], Facts], fleet: Fleet) -> "Scopes":
         """Learn from the CustomResourceDefinitions among manifests, from members' facts and from argosy.yaml."""
         return cls(
             defined=dict(filter(None, map(_defined, manifests))),
-            seen=_seen(facts),
+            seen=cache(lambda: _seen(facts())),
             declared={(each.group, each.kind): each.is_namespaced for each in fleet.kinds},
         )
 
     def is_namespaced(self, group: str, kind: str) -> bool | None:
         """Say whether objects of a kind live in namespaces; None where nothing says."""
-        for known in (BUILT_IN, self.defined, self.seen, self.declared):
-            scope = known.get((group, kind))
-            if scope is not None:
-                return scope
-        return None
+        key = group, kind
+        for known in (BUILT_IN, self.defined):
+            if key in known:
+                return known[key]
+        seen = self.seen().get(key)
+        return self.declared.get(key) if seen is None else seen
+
+    def is_open(self, group: str, kind: str) -> bool:
+        """Whether neither Kubernetes nor the source tells the scope of a kind, so that members are asked."""
+        return (group, kind) not in BUILT_IN and (group, kind) not in self.defined
 
 
 def _defined(manifest: Manifest) -> tuple[GroupKind, bool] | None:
