@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.delivery.applying import Delivery, Fleetwide, Run
-from reconciler.delivery.fleet_apply import ClusterReport
+from reconciler.delivery.cluster_report import ClusterReport
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.passes.one_pass import commit_outcome, run_pass
 from reconciler.passes.publication import publication_of

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from reconciler.delivery.apply_values import ApplyOptions, Result
-from reconciler.delivery.fleet_apply import ClusterJob, ClusterReport, FleetOptions, apply_fleet
+from reconciler.delivery.cluster_report import ClusterReport
+from reconciler.delivery.fleet_apply import ClusterJob, FleetOptions, apply_fleet
 from reconciler.members.kube_members import MemberAccess, Members
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.inventory import Inventory, Outcome

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from reconciler.delivery.fleet_apply import ClusterJob, ClusterReport, FleetOptions, apply_fleet, in_shard
+from reconciler.delivery.cluster_report import ClusterReport
+from reconciler.delivery.fleet_apply import ClusterJob, FleetOptions, apply_fleet, in_shard
 from reconciler.members.circuit import Breaker
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
 from reconciler.members.parallel import in_parallel

@@ -21,8 +21,8 @@ from reconciler.tables import table
 from render.errors import ConfigError, GitError
 
 from .applying import Fleetwide
+from .cluster_report import ClusterReport
 from .deliveries import as_json, deliver, delivery_of, exit_code, member_access, summary_row
-from .fleet_apply import ClusterReport
 
 _HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "FAILED", "STATE")
 

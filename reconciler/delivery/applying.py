@@ -34,7 +34,8 @@ from .announcing import Announcements, asked_uids
 from .apply_values import ApplyOptions, Result
 from .closer_look import look_closer
 from .cluster_contents import RenderedCommits
-from .fleet_apply import ClusterJob, ClusterReport, FleetOptions, OpenClient, apply_fleet, in_shard
+from .cluster_report import ClusterReport
+from .fleet_apply import ClusterJob, FleetOptions, OpenClient, apply_fleet, in_shard
 from .removal_words import RemovalWords
 
 

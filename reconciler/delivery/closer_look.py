@@ -11,7 +11,7 @@ from reconciler.status.liveness import Progress, live_state
 from reconciler.status.work_status import live_objects
 from render.model import Manifest, ObjectRef
 
-from .fleet_apply import ClusterReport
+from .cluster_report import ClusterReport
 
 MOST_WORKLOADS = 10
 _MOST_EVENTS = 500

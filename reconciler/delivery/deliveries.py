@@ -20,7 +20,7 @@ from render.selectors import LabelSelector, Requirement
 from render.words import counted
 
 from .applying import Delivery, Fleetwide, Run
-from .fleet_apply import ClusterReport
+from .cluster_report import ClusterReport
 
 _UNREACHABLE = frozenset(
     {

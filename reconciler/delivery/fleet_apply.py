@@ -16,14 +16,14 @@ from queue import Empty, SimpleQueue
 from reconciler.members.circuit import Breaker
 from reconciler.members.exchange import Client, Failure, FailureKind
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.observed import Observed
 from reconciler.plans.plan import make_plan
 from reconciler.plans.plan_values import ClusterDesired, Plan, PlanOptions
 from reconciler.status.findings import Finding
 from render.model import ObjectRef
 
 from .apply import apply_plan
-from .apply_values import Applied, ApplyOptions
+from .apply_values import ApplyOptions
+from .cluster_report import ClusterReport
 from .observe import observe_cluster
 
 OpenClient = Callable[[str, float], Client | Failure]
@@ -37,23 +37,6 @@ class ClusterJob:
     desired: ClusterDesired
     inventory: Inventory
     options: PlanOptions = field(default_factory=PlanOptions)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterReport:
-    """What came of one cluster, as far as it got: what was seen, planned and done; its breaker for the next pass.
-
-    ``findings``: what ails workloads that are not well.
-    """
-
-    cluster: str
-    observed: Observed | None = None
-    plan: Plan | None = None
-    applied: Applied | None = None
-    findings: Mapping[ObjectRef, tuple[Finding, ...]] = field(default_factory=dict)
-    failure: Failure | None = None
-    seconds: float = 0.0
-    breaker: Breaker = field(default_factory=Breaker)
 
 
 def _write_anyway(_plan: Plan) -> None:

@@ -14,8 +14,8 @@ from render.model import ObjectRef
 from render.words import counted
 
 from .apply_values import Result
+from .cluster_report import ClusterReport
 from .deliveries import state_of
-from .fleet_apply import ClusterReport
 
 _SIGNS = {
     Action.CREATED: "+",

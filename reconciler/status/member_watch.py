@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 
 from reconciler.delivery.applying import Delivery, Fleetwide, OutcomeFiles, chosen_members
 from reconciler.delivery.cluster_contents import RenderedCommits
-from reconciler.delivery.fleet_apply import ClusterReport, OpenClient
+from reconciler.delivery.cluster_report import ClusterReport
+from reconciler.delivery.fleet_apply import OpenClient
 from reconciler.members.exchange import FailureKind
 from reconciler.passes.facts import Facts
 from reconciler.passes.interpretations import Answers

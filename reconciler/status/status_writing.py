@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from reconciler.delivery.fleet_apply import ClusterReport
+from reconciler.delivery.cluster_report import ClusterReport
 from reconciler.passes.facts import Facts
 from reconciler.passes.interpretations import Answers, answers_file
 from reconciler.plans.inventory import Outcome

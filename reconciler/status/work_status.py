@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from reconciler.delivery.apply_values import FAILED_ACTIONS, Result
-from reconciler.delivery.fleet_apply import ClusterReport
+from reconciler.delivery.cluster_report import ClusterReport
 from reconciler.passes.workobjects import work_name
 from reconciler.plans.plan_values import PlannedObject
 from render.interpreter import Interpreter, InterpreterError
