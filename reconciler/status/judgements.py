@@ -12,7 +12,7 @@ from render.interpreter import Interpreter
 from render.model import Manifest, ObjectRef
 
 from .work_changes import work_after
-from .work_status import Subject, are_alike, work_manifest, work_status
+from .work_status import Subject, are_alike, status_of, work_manifest
 
 _MOST_CASES = 8
 
@@ -46,5 +46,5 @@ class Judgements:
         return content
 
     def _judged(self, subject: Subject, before: Manifest | None) -> bytes | None:
-        after = work_after(before, work_manifest(work_status(subject, self.interpreter)), self.now)
+        after = work_after(before, work_manifest(status_of(subject, self.interpreter)), self.now)
         return None if after is before else emit(after)

@@ -82,7 +82,7 @@ def _wanted(report: ClusterReport) -> frozenset[ObjectRef]:
     return frozenset(item.ref for item in (report.plan.objects if report.plan else ()))
 
 
-def work_status(subject: Subject, interpreter: Interpreter) -> WorkStatus:
+def status_of(subject: Subject, interpreter: Interpreter) -> WorkStatus:
     """Return the status of one object in one cluster."""
     item, result, live, findings = subject
     version = _version(item, live)
