@@ -21,6 +21,11 @@ AVAILABLE = REQUIRED or all(installed(name) for name in PLAIN)
 SIMULATED = REQUIRED or (AVAILABLE and all(installed(name) for name in ("kube-scheduler", "kwok")))
 
 
+def pytest_configure() -> None:
+    """Let stories, which are told outside of test modules, say what differs."""
+    pytest.register_assert_rewrite("tests.stories")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the tests that need members out where there are none, openly."""
     without = [

@@ -65,8 +65,8 @@ def check_runs(runs: tuple[Run, ...], repository: Repository, capsys: pytest.Cap
     """Run commands one after the other; only one that says so moves the rendered branch, and by one commit."""
     for run in runs:
         before = tips(repository)
-        ended = argosy(repository, capsys, *run.command.split())
-        assert told(ended, repository) == Ended(run.code, run.out, run.err), run.command
+        ended = told(argosy(repository, capsys, *run.command.split()), repository)
+        assert Run(run.command, *ended) == run
         after = tips(repository)
         is_committed = run.out.startswith("committed <rendered>")
         assert after[1:] == before if is_committed else after == before, run.command

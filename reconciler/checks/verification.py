@@ -11,6 +11,7 @@ from reconciler.passes.reading import read_evidence, read_previous, read_source
 from reconciler.passes.trailers import PREVIOUS, SOURCE, VERSION, engine_version
 from reconciler.report import Log
 from reconciler.repository import Repository, open_repository
+from render.errors import ConfigError
 
 EQUAL, DIFFERENT, NOT_COMPARABLE, FOREIGN = "equal", "different", "not comparable", "not written by Argosy"
 
@@ -46,7 +47,11 @@ def _tip(repository: Repository) -> str:
     desired = read_source(repository, repository.resolve("HEAD")).desired
     branch = desired.fleet.rendered_branch
     tip = publication_of(repository, desired.fleet).known_tip(branch)
-    return tip or repository.resolve(branch)
+    if tip is None:
+        raise ConfigError(
+            f"nothing is rendered yet: there is no branch {branch!r}", hint="argosy reconcile --bootstrap"
+        )
+    return tip
 
 
 def verdict(repository: Repository, commit: str, log: Log) -> Verdict:

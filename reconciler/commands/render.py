@@ -27,6 +27,7 @@ _OUTPUTS = ("summary", "yaml", "json", "name")
 @click.option("--output-dir", type=click.Path(path_type=Path, file_okay=False), help="Write the tree to this folder.")
 @click.option("--commit", is_flag=True, help="Commit the tree to the local rendered branch.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
+@click.option("--accept-rewind", is_flag=True, help="Commit a source that does not follow the one rendered before.")
 @click.option("--allow-removal", "allowed", multiple=True, metavar="CLUSTER=COUNT", help="Let so many objects leave.")
 @click.option("--allow-movement", "moves", multiple=True, metavar="OBJECT=COUNT", help="Let so many replicas move.")
 @click.pass_obj

@@ -24,7 +24,7 @@ from .difference_objects import FileChange, Texts, changed_files, object_changes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revisions:
-    """What to compare: two commits, "" for the work tree; ``bootstrap``: without a previous rendered commit."""
+    """What to compare: two commits, "" for the work tree; ``bootstrap``: there may be no previous rendered commit."""
 
     base: str
     head: str
@@ -46,7 +46,7 @@ def compared(repository: Repository, revisions: Revisions, memory: Memory, log: 
     fleet = source.desired.fleet
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
-        tip = None if revisions.bootstrap else publication.known_tip(fleet.rendered_branch)
+        tip = publication.known_tip(fleet.rendered_branch, is_first=revisions.bootstrap)
         previous = memory.previous(repository, tip) if tip else None
         facts_at = repository.tip(publication.ref(fleet.status_branch))
         evidence = read_evidence(repository, facts_at)

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from reconciler.report import Log
 from reconciler.repository import RefUpdate, Repository
+from reconciler.repository.failures import unreached
 from render.errors import GitError, GuardRefused
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
 from render.words import counted
@@ -31,11 +32,15 @@ class Outcome:
     source: Source
     previous: Previous | None
     rendered: Rendered
+    is_rewound: bool = False
 
     @property
     def changed(self) -> bool:
-        """Whether the outcome differs from the previous one; facts that moved nothing are none."""
-        if self.previous is None:
+        """Whether the outcome differs from the previous one; facts that moved nothing are none.
+
+        That the source was rewound, and that this is accepted, is an outcome: the next pass starts from there.
+        """
+        if self.previous is None or self.is_rewound:
             return True
         after = {entry.name.decode(): entry.id for entry in self.entries(self.rendered.tree.root)}
         before = {name: entry.id for name, entry in self.previous.tree.trees.entries(self.previous.tree.root).items()}
@@ -112,21 +117,24 @@ def _reserves(repository: Repository, previous: Previous | None) -> Reserves:
     return parse_reserves(repository.read_blobs([blob_id])[blob_id])
 
 
-def check_rewind(repository: Repository, previous: Previous | None, commit: str) -> None:
-    """Refuse a source that does not follow the one rendered before: a rewound or rewritten branch."""
+def check_rewind(repository: Repository, previous: Previous | None, commit: str, *, is_accepted: bool) -> bool:
+    """Say whether a source does not follow the one rendered before: a rewound or rewritten branch, refused unasked."""
     if previous is None or previous.source == commit:
-        return
+        return False
     try:
         repository.resolve(previous.source)
-    except GitError:
-        follows = False
+    except GitError as error:
+        if repository.is_shallow:
+            raise unreached(previous.source, commit) from error
     else:
-        follows = repository.is_ancestor(previous.source, commit)
-    if not follows:
-        raise GuardRefused(
-            f"source {commit[:12]} does not follow {previous.source[:12]}, which the clusters were rendered from",
-            hint="if the branch was rewound on purpose, pass --accept-rewind",
-        )
+        if repository.is_ancestor(previous.source, commit):
+            return False
+    if is_accepted:
+        return True
+    raise GuardRefused(
+        f"source {commit[:12]} does not follow {previous.source[:12]}, which the clusters were rendered from",
+        hint="if the branch was rewound on purpose, pass --accept-rewind",
+    )
 
 
 def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> str | None:

@@ -1,6 +1,7 @@
 """What ``argosy reconcile`` does: fetch, render, guard, commit and push, again when somebody else was faster."""
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -91,11 +92,11 @@ def _reconciled(repository: Repository, origin: Origin, options: ReconcileOption
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
         previous = current_previous(publication, fleet.rendered_branch, bootstrap=options.bootstrap)
-    if not options.accept_rewind:
-        check_rewind(repository, previous, origin.commit)
+    is_rewound = check_rewind(repository, previous, origin.commit, is_accepted=options.accept_rewind)
     for warning in source.desired.warnings:
         log.warning(str(warning))
-    previous = _upgraded(publication, previous, source, options, log)
+    if not is_rewound:
+        previous = _upgraded(publication, previous, source, options, log)
     members = _members(source, publication, options, log)
     evidence = members.evidence if members else _evidence(publication, source)
     if previous and not members:
@@ -103,6 +104,7 @@ def _reconciled(repository: Repository, origin: Origin, options: ReconcileOption
     outcome = run_pass(repository, source, previous, evidence, log)
     if members:
         outcome = members.interpreted(outcome, log)
+    outcome = replace(outcome, is_rewound=is_rewound)
     commit = _committed(outcome, publication, options, log)
     worst = 1 if problems_of(outcome) else 0
     if members:

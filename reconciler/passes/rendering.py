@@ -13,7 +13,7 @@ from render.words import counted
 from .guard import Allowance
 from .guarding import Allowed, check_guards, movement_breaches
 from .memory import Memory
-from .one_pass import Outcome, commit_outcome, run_pass
+from .one_pass import Outcome, check_rewind, commit_outcome, run_pass
 from .presentation import Selection, problems_of, shown
 from .publication import Publication, publication_of
 from .reading import read_evidence
@@ -33,6 +33,7 @@ class RenderOptions:
     output_dir: Path | None = None
     commit: bool = False
     bootstrap: bool = False
+    accept_rewind: bool = False
     allowed: tuple[str, ...] = ()
     allowed_moves: tuple[str, ...] = ()
 
@@ -50,7 +51,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: Memory | None = No
             for text in shown(outcome, selection, shape=options.shape, output=options.output):
                 click.echo(text, nl=False)
         if options.commit:
-            _commit(outcome, publication, options, log)
+            outcome = _commit(outcome, publication, options, log)
         else:
             _warn_of_refusals(outcome, log)
     for line in (*released_lines(outcome.released), *map(str, problems_of(outcome))):
@@ -76,7 +77,7 @@ def computed(
     fleet = source.desired.fleet
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
-        tip = None if options.bootstrap else publication.known_tip(fleet.rendered_branch)
+        tip = publication.known_tip(fleet.rendered_branch, is_first=options.bootstrap)
         previous = memory.previous(repository, tip) if tip else None
         evidence = read_evidence(repository, repository.tip(publication.ref(fleet.status_branch)))
     for warning in source.desired.warnings:
@@ -84,12 +85,16 @@ def computed(
     return run_pass(repository, source, previous, evidence, log), publication
 
 
-def _commit(outcome: Outcome, publication: Publication, options: RenderOptions, log: Log) -> None:
+def _commit(outcome: Outcome, publication: Publication, options: RenderOptions, log: Log) -> Outcome:
+    """Commit a pass to the branch of this repository, under the guards of ``reconcile``."""
     if outcome.previous is None and not options.bootstrap:
         raise ConfigError(
             f"there is no branch {outcome.source.desired.fleet.rendered_branch!r}: is this the first run?",
             hint="then pass --bootstrap; without the fleet's past every workload is dealt anew",
         )
+    repository, previous, source = outcome.repository, outcome.previous, outcome.source.commit
+    is_rewound = check_rewind(repository, previous, source, is_accepted=options.accept_rewind)
+    outcome = replace(outcome, is_rewound=is_rewound)
     check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))
     branch = outcome.source.desired.fleet.rendered_branch
     here = Publication(repository=publication.repository)
@@ -98,6 +103,7 @@ def _commit(outcome: Outcome, publication: Publication, options: RenderOptions, 
         log.info("unchanged", branch=branch)
     else:
         log.info("committed", branch=branch, commit=commit[:12])
+    return outcome
 
 
 def parsed_allowances(texts: tuple[str, ...]) -> tuple[Allowance, ...]:

@@ -15,6 +15,7 @@ from render.gitobjects import Blob, TreeEntry, parse_tree
 
 from .command import GitCommand
 from .commits import CommitInfo, CommitText, NewCommit, Signature, encode_commit, parse_commit
+from .failures import unreached
 from .location import GitFolder
 from .objects import Change, Snapshot, list_changes, list_files, read_objects
 from .refs import checked_ref, has_ref_files, is_ref_name, read_ref_fast
@@ -138,10 +139,7 @@ class Repository:
         answers = frozenset({0, 1})
         answer = self.git.run("merge-base", "--is-ancestor", "--end-of-options", ancestor, commit, answers=answers)
         if answer.returncode and self.is_shallow:
-            raise GitError(
-                f"this shallow clone does not reach from {commit[:12]} back to {ancestor[:12]}",
-                hint="fetch the whole history: git fetch --unshallow",
-            )
+            raise unreached(ancestor, commit)
         return not answer.returncode
 
     @property

@@ -75,6 +75,14 @@ def git_error(command: str, stderr: bytes, code: int) -> GitError:
     return meaning.kind(message, hint=meaning.hint) if meaning else GitError(message)
 
 
+def unreached(ancestor: str, commit: str) -> GitError:
+    """Return the error for a history that was cut off before it answered."""
+    return GitError(
+        f"this shallow clone does not reach from {commit[:12]} back to {ancestor[:12]}",
+        hint="fetch the whole history: git fetch --unshallow",
+    )
+
+
 def too_slow(command: str, seconds: float, *, network: bool) -> GitError:
     """Return the error for a git command that was ended because its time was up."""
     hint = "allow more with ARGOSY_GIT_TIMEOUT, or check the network" if network else "check the disk and its load"
