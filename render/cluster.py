@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,32 @@ class ResourceModel:
 
     grade: int
     ranges: tuple[ResourceModelRange, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """Return the grade as the Cluster API writes it."""
+        return {
+            "grade": self.grade,
+            "ranges": [{"name": each.name, "min": each.min, "max": each.max} for each in self.ranges],
+        }
+
+
+LARGEST = str(2**63 - 1)
+"""What the last grade reaches up to."""
+
+_CPU = ("0", "1", "2", "4", "8", "16", "32", "64", "128", LARGEST)
+_MEMORY = ("0", "4Gi", "16Gi", "32Gi", "64Gi", "128Gi", "256Gi", "512Gi", "1Ti", LARGEST)
+
+DEFAULT_GRADES = tuple(
+    ResourceModel(
+        grade=grade,
+        ranges=(
+            ResourceModelRange(name="cpu", min=cpu[0], max=cpu[1]),
+            ResourceModelRange(name="memory", min=memory[0], max=memory[1]),
+        ),
+    )
+    for grade, (cpu, memory) in enumerate(zip(pairwise(_CPU), pairwise(_MEMORY), strict=True))
+)
+"""The grades of a Cluster that declares none: by powers of two of CPU and memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import click
 
-from reconciler.passes.guarding import Allowed, check_comparison
+from reconciler.passes.guarding import Allowed
 from reconciler.passes.memory import Memory
 from reconciler.report import Log
 from reconciler.repository import open_repository
 
 from .comparing import Comparison, Revisions, compared, difference_of
+from .comparison_guard import check_comparison
 from .difference import Difference
 from .difference_json import as_json
 from .difference_markdown import as_markdown

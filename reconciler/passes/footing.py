@@ -66,7 +66,8 @@ def on_footing(repository: Repository, previous: Previous, desired: Desired, fac
 
     ``facts`` is the commit whose facts this pass uses (None: no facts); they must be those of the previous commit.
     """
-    footing = read_footing(repository)
+    # What webhooks answered is recorded for all objects at once, so a pass by their answers looks at all of them.
+    footing = None if desired.webhooks else read_footing(repository)
     refs = refs_to_look_at(footing, desired, previous.commit) if footing else None
     if refs is None or previous.version != engine_version() or not isinstance(previous.bindings, StoredBindings):
         return previous
@@ -77,6 +78,7 @@ def on_footing(repository: Repository, previous: Previous, desired: Desired, fac
     page = entries["README.md"].id
     tally = parse_front_page(repository.read_blobs([page])[page])
     previous.bindings.load(refs)
+    previous.tree.load(refs)
     is_declared = any(cluster.resource_summary is not None for cluster in desired.clusters)
     others = tuple(each for ref, each in previous.bindings.items() if ref not in refs) if is_declared else ()
     return replace(previous, part=Part(refs=refs, tally=tally, others=others))

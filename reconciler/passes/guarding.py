@@ -10,7 +10,6 @@ from typing import TypeVar
 
 import click
 
-from reconciler.differences.comparing import Comparison, tree_reader
 from reconciler.repository import CommitInfo, Repository
 from render.binding import Binding
 from render.errors import GitError, GuardRefused
@@ -18,7 +17,7 @@ from render.guards import MovementGuard
 from render.model import ObjectRef
 from render.words import counted
 
-from .guard import Allowance, Removal, check_removals, removals
+from .guard import Allowance, Removal, check_removals
 from .movement import Breach, MovementAllowance, Placements, breaches, check_movements
 from .one_pass import Outcome
 from .trailers import ALLOW_MOVEMENT, ALLOW_REMOVAL
@@ -58,9 +57,12 @@ def check_guards(outcome: Outcome, allowed: Allowed) -> None:
     """Refuse a pass that takes or moves too much."""
     if outcome.previous is None:
         return
-    allowed |= allowed_between(outcome.repository, outcome.previous.source, outcome.source.commit)
-    check_members(outcome.previous.tree.clusters, outcome, allowed)
-    _check(outcome.removals, movement_breaches(outcome), allowed)
+    removed, broken = outcome.removals, movement_breaches(outcome)
+    if broken or any(removal.reasons for removal in removed) or not outcome.source.desired.clusters:
+        # What commits allow is asked for where there is something to allow.
+        allowed |= allowed_between(outcome.repository, outcome.previous.source, outcome.source.commit)
+        check_members(outcome.previous.tree.clusters, outcome, allowed)
+        check_found(removed, broken, allowed)
 
 
 def check_members(before: Collection[str], outcome: Outcome, allowed: Allowed) -> None:
@@ -81,24 +83,13 @@ def movement_breaches(outcome: Outcome) -> tuple[Breach, ...]:
         return ()
     before, part = outcome.previous.bindings, outcome.previous.part
     beside = {ref: each for ref, each in before.items() if ref not in part.refs} if part else {}
-    return _breaches(before, outcome, beside)
+    return breaches_of(before, outcome, beside)
 
 
-def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
-    """Refuse a change of the source that would take or move too much."""
-    base, head = comparison.base, comparison.head
-    guard = head.source.desired.fleet.removal_guard
-    found = removals(base.rendered.tree.clusters, head.rendered.tree.clusters, tree_reader(comparison), guard)
-    allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
-    check_members(base.rendered.tree.clusters, head, allowed)
-    before = {binding.ref: binding for binding in base.rendered.built.bindings}
-    _check(found, _breaches(before, head), allowed)
-
-
-def _breaches(
+def breaches_of(
     before: Mapping[ObjectRef, Binding], outcome: Outcome, beside: Mapping[ObjectRef, Binding] = NOTHING
 ) -> tuple[Breach, ...]:
-    """Return the breaches of a pass; ``beside`` are bindings it did not look at, and so did not change."""
+    """Return the limits an outcome breaks; ``beside`` are bindings it did not look at, and so did not change."""
     desired = outcome.source.desired
     placements = Placements(
         before=before,
@@ -108,7 +99,8 @@ def _breaches(
     return breaches(placements, desired.fleet.movement_guard)
 
 
-def _check(removed: Iterable[Removal], broken: Iterable[Breach], allowed: Allowed) -> None:
+def check_found(removed: Iterable[Removal], broken: Iterable[Breach], allowed: Allowed) -> None:
+    """Refuse what is too much and not allowed; one error names all of it."""
     refused = []
     for check in (
         partial(check_removals, removed, allowed.removals),

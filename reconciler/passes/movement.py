@@ -10,13 +10,16 @@ A first pass has nothing placed and breaks nothing.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from reconciler.differences.difference import Movement, movements_between, replicas_of
 from render.binding import Binding
 from render.errors import GuardRefused
 from render.guards import MovementBudget, MovementGuard, PinnedObject
 from render.model import ObjectRef
 from render.words import counted
+
+if TYPE_CHECKING:  # most fleets set no limit, and then nothing is compared
+    from reconciler.differences.difference import Movement
 
 FLEET = "*"
 _LISTED = 5
@@ -72,6 +75,8 @@ def breaches(placements: Placements, guard: MovementGuard) -> tuple[Breach, ...]
     """Return every limit that a change breaks: the fleet's first, then by object."""
     if guard == MovementGuard():
         return ()
+    from reconciler.differences.difference import movements_between
+
     movements = movements_between(placements.before, placements.after)
     return (
         *_fleet_breaches(movements, placements, guard.fleet),
@@ -81,14 +86,16 @@ def breaches(placements: Placements, guard: MovementGuard) -> tuple[Breach, ...]
     )
 
 
-def _fleet_breaches(movements: Iterable[Movement], placements: Placements, budget: MovementBudget) -> Iterator[Breach]:
+def _fleet_breaches(
+    movements: Iterable["Movement"], placements: Placements, budget: MovementBudget
+) -> Iterator[Breach]:
     moved = sum(movement.moved for movement in movements)
     total = sum(target.replicas for binding in placements.before.values() for target in binding.targets)
     if over := _over(moved, total, budget):
         yield Breach(subject=FLEET, count=moved, message=f"the fleet: {_moved(moved, total)} ({over})")
 
 
-def _workload_breaches(movement: Movement, budget: MovementBudget) -> Iterator[Breach]:
+def _workload_breaches(movement: "Movement", budget: MovementBudget) -> Iterator[Breach]:
     if over := _over(movement.moved, movement.before, budget):
         where = [str(change) for change in movement.changes]
         more = f" and {len(where) - _LISTED} more" if len(where) > _LISTED else ""
@@ -110,7 +117,11 @@ def _over(moved: int, total: int, budget: MovementBudget) -> str:
     return ", ".join(limits)
 
 
-def _minimum_breaches(movements: Iterable[Movement], placements: Placements, guard: MovementGuard) -> Iterator[Breach]:
+def _minimum_breaches(
+    movements: Iterable["Movement"], placements: Placements, guard: MovementGuard
+) -> Iterator[Breach]:
+    from reconciler.differences.difference import replicas_of
+
     for movement in movements:
         if movement.ref not in placements.after:
             continue

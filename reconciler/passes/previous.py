@@ -105,6 +105,10 @@ class RenderedTree:
                 masks[tree_id] = masks.get(tree_id, 0) | 1 << index_by_cluster[name]
         return Base(merged(Variant(clusters, tree_id) for tree_id, clusters in masks.items()), self.trees.entries)
 
+    def load(self, refs: Iterable[ObjectRef]) -> None:
+        """Read the folders that clusters hold some objects in, a level in one go."""
+        self.trees.load_below(self.clusters.values(), map(object_path, refs))
+
     def variants(self, path: Path, index_by_cluster: Mapping[str, int], among: Mask) -> tuple[Variant, ...]:
         """Return who among the given clusters holds which blob at a path below the clusters' folders."""
         masks = {

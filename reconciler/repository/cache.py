@@ -18,6 +18,8 @@ from typing import Any, Self
 _LARGEST = 256 << 20
 _DIGEST = hashlib.sha256().digest_size
 _PRIVATE = 0o077
+_FEW = 32
+"""One new value among so many known ones is not worth writing them all."""
 
 
 class Cache:
@@ -33,7 +35,7 @@ class Cache:
         self._largest = largest
         self._encoded: dict[bytes, bytes] | None = None
         self._used: dict[bytes, bytes] = {}
-        self._changed = False
+        self._new = 0
 
     def __enter__(self) -> Self:
         return self
@@ -63,11 +65,14 @@ class Cache:
         self._entries()
         for id_, value in values.items():
             self._used[id_] = marshal.dumps(value)
-            self._changed = True
+            self._new += 1
 
     def save(self) -> None:
-        """Replace the file if something new was put; another process doing the same wins or loses as a whole."""
-        if not self._changed:
+        """Replace the file if enough is new; another process doing the same wins or loses as a whole.
+
+        A few values more than the file holds are cheaper to compute again than the whole file is to write.
+        """
+        if self._new * _FEW <= len(self._entries()):
             return
         table = marshal.dumps(self._kept())
         with suppress(OSError):
@@ -82,7 +87,7 @@ class Cache:
                 temporary.unlink(missing_ok=True)
                 raise
             self._forget_versions()
-        self._changed = False
+        self._new = 0
 
     def _entries(self) -> dict[bytes, bytes]:
         if self._encoded is None:

@@ -34,7 +34,7 @@ class Desired:
     skipped: tuple[Skipped, ...] = ()
     open_kinds: frozenset[tuple[str, str]] = frozenset()
     files: int = 0
-    ground: str = ""
+    ground: str = field(default="", compare=False)
 
     @property
     def crds(self) -> tuple[Template, ...]:

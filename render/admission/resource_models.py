@@ -1,33 +1,19 @@
 """The resource models of a Cluster: the default grades, standardising, and the rules for them."""
 
 import re
-from itertools import pairwise
 from typing import Any
 
+from render.cluster import DEFAULT_GRADES, LARGEST
 from render.quantity import canonical_quantity, parse_quantity
 
 from .findings import Findings
-
-LARGEST = str(2**63 - 1)
-
-_CPU = ("0", "1", "2", "4", "8", "16", "32", "64", "128", LARGEST)
-_MEMORY = ("0", "4Gi", "16Gi", "32Gi", "64Gi", "128Gi", "256Gi", "512Gi", "1Ti", LARGEST)
 
 _BINARY = re.compile(r"\+?([0-9]*)(\.[0-9]*)?([KMGTPE]i)")
 _DIGITS_BY_UNIT = {"Ki": 11, "Mi": 8, "Gi": 5, "Ti": 2, "Pi": -1, "Ei": -1}
 
 Models = list[dict[str, Any]]
 
-DEFAULT_MODELS: Models = [
-    {
-        "grade": grade,
-        "ranges": [
-            {"name": "cpu", "min": cpu[0], "max": cpu[1]},
-            {"name": "memory", "min": memory[0], "max": memory[1]},
-        ],
-    }
-    for grade, (cpu, memory) in enumerate(zip(pairwise(_CPU), pairwise(_MEMORY), strict=True))
-]
+DEFAULT_MODELS: Models = [model.plain() for model in DEFAULT_GRADES]
 """The grades of a Cluster that has none: by powers of two of CPU and memory. All such Clusters share them."""
 
 

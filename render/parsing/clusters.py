@@ -1,10 +1,12 @@
 """Clusters from admitted objects: labels, place, taints, and the capacity and APIs their ``status`` declares."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from render.cluster import Cluster, ResourceModel, ResourceModelRange, ResourceSummary, Taint
+from render.cluster import DEFAULT_GRADES, Cluster, ResourceModel, ResourceModelRange, ResourceSummary, Taint
 from render.model import Manifest
+
+_PLAIN_GRADES = [model.plain() for model in DEFAULT_GRADES]
 
 
 def cluster(manifest: Manifest, *, path: str = "", document: int = 0) -> Cluster:
@@ -17,7 +19,7 @@ def cluster(manifest: Manifest, *, path: str = "", document: int = 0) -> Cluster
         region=spec.get("region") or "",
         zones=tuple(spec.get("zones") or ()),
         taints=tuple(map(_taint, spec.get("taints") or ())),
-        resource_models=tuple(map(_resource_model, spec.get("resourceModels") or ())),
+        resource_models=_resource_models(spec.get("resourceModels") or ()),
         api_enablements=_api_enablements(status.get("apiEnablements")),
         resource_summary=_resource_summary(status.get("resourceSummary")),
         is_terminating=bool(metadata.get("deletionTimestamp")),
@@ -29,6 +31,11 @@ def cluster(manifest: Manifest, *, path: str = "", document: int = 0) -> Cluster
 
 def _taint(plain: Manifest) -> Taint:
     return Taint(key=plain["key"], value=plain.get("value") or "", effect=plain["effect"])
+
+
+def _resource_models(plain: Sequence[Manifest]) -> tuple[ResourceModel, ...]:
+    # Nearly all clusters have the grades that admission fills in.
+    return DEFAULT_GRADES if plain == _PLAIN_GRADES else tuple(map(_resource_model, plain))
 
 
 def _resource_model(plain: Manifest) -> ResourceModel:
