@@ -1,6 +1,7 @@
 """What others changed: set right, left to its owner, or a conflict - in memory and on a real API server."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -170,38 +171,99 @@ class TestConflicts:
         assert cluster.read("configmaps", "settings")["data"] == {"a": "theirs"}
 
 
-class TestReplicas:
-    @staticmethod
-    def autoscaler(cluster: Cluster) -> dict[str, Any]:
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+KEDA: dict[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "scaledobjects.keda.sh"},
+    "spec": {
+        "group": "keda.sh",
+        "scope": "Namespaced",
+        "names": {
+            "kind": "ScaledObject",
+            "plural": "scaledobjects",
+            "singular": "scaledobject",
+            "listKind": "ScaledObjectList",
+        },
+        "versions": [{"name": "v1alpha1", "served": True, "storage": True, "schema": {"openAPIV3Schema": OPEN}}],
+    },
+}
+Autoscaler = dict[str, Any]
+
+
+@pytest.fixture(params=["HorizontalPodAutoscaler", "ScaledObject"])
+def autoscaler(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[Autoscaler]:
+    """Kubernetes' own autoscaler for the Deployment ``web``, or KEDA's, whose kind is installed as long as it takes."""
+    metadata = {"name": "web", "namespace": cluster.space}
+    if request.param == "HorizontalPodAutoscaler":
         target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
-        return {
-            "apiVersion": "autoscaling/v2",
-            "kind": "HorizontalPodAutoscaler",
-            "metadata": {"name": "web", "namespace": cluster.space},
-            "spec": {"scaleTargetRef": target, "minReplicas": 1, "maxReplicas": 9},
-        }
+        spec: dict[str, Any] = {"scaleTargetRef": target, "minReplicas": 1, "maxReplicas": 9}
+        yield {"apiVersion": "autoscaling/v2", "kind": request.param, "metadata": metadata, "spec": spec}
+        return
+    assert cluster.server.request("POST", CRDS, KEDA)[0] == 201
+    wait_for(cluster, "/apis/keda.sh/v1alpha1/scaledobjects", 200)
+    spec = {"scaleTargetRef": {"name": "web"}, "minReplicaCount": 0, "triggers": [{"type": "cron", "metadata": {}}]}
+    yield {"apiVersion": "keda.sh/v1alpha1", "kind": request.param, "metadata": metadata, "spec": spec}
+    cluster.server.request("DELETE", f"{CRDS}/scaledobjects.keda.sh")
+    wait_for(cluster, f"{CRDS}/scaledobjects.keda.sh", 404)
 
-    def test_an_autoscaler_keeps_what_it_set(self, cluster: Cluster) -> None:
-        manifests = (web(cluster), self.autoscaler(cluster))
+
+def wait_for(cluster: Cluster, path: str, status: int) -> None:
+    until = time.monotonic() + 30
+    while cluster.server.request("GET", path)[0] != status:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+class TestReplicas:
+    @pytest.mark.parametrize("manager", ["kube-controller-manager", "keda"])
+    def test_an_autoscaler_keeps_what_it_set(self, cluster: Cluster, autoscaler: Autoscaler, manager: str) -> None:
+        manifests = (web(cluster), autoscaler)
         cluster.apply(*manifests)
-        scaled(cluster, 5, "kube-controller-manager")
-        for _ in range(2):
-            client = cluster.client()
-            assert set(outcomes(cluster.apply(*manifests, client=client)).values()) == {"unchanged UpToDate"}
-            assert client.writes == []
-        assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 5
+        for replicas in (5, 0):
+            scaled(cluster, replicas, manager)
+            for _ in range(2):
+                client = cluster.client()
+                assert set(outcomes(cluster.apply(*manifests, client=client)).values()) == {"unchanged UpToDate"}
+                assert client.writes == []
+            assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == replicas
 
-    def test_handing_replicas_over_never_resets_them(self, cluster: Cluster) -> None:
+    def test_handing_replicas_over_never_resets_them(self, cluster: Cluster, autoscaler: Autoscaler) -> None:
         """Leaving out replicas that we alone own would make them 1."""
         cluster.apply(web(cluster, replicas=4))
         newer = web(cluster, replicas=4, image="nginx:1.30")
-        cluster.apply(newer, self.autoscaler(cluster))
+        cluster.apply(newer, autoscaler)
         assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 4
         scaled(cluster, 6, "kube-controller-manager")
-        cluster.apply(web(cluster, replicas=4, image="nginx:1.31"), self.autoscaler(cluster))
+        cluster.apply(web(cluster, replicas=4, image="nginx:1.31"), autoscaler)
         live = cluster.read("deployments", "web", APPS)
         assert live["spec"]["replicas"] == 6
         assert live["spec"]["template"]["spec"]["containers"][0]["image"] == "nginx:1.31"
+
+    def test_a_manifest_that_stops_naming_them_never_resets_them(
+        self, cluster: Cluster, autoscaler: Autoscaler
+    ) -> None:
+        """As people do who bring an autoscaler: the number leaves the template in the same commit."""
+        cluster.apply(web(cluster, replicas=4))
+        nameless = web(cluster)
+        del nameless["spec"]["replicas"]
+        cluster.apply(nameless, autoscaler)
+        assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 4
+        client = cluster.client()
+        assert set(outcomes(cluster.apply(nameless, autoscaler, client=client)).values()) == {"unchanged UpToDate"}
+        assert client.writes == []
+        scaled(cluster, 6, "keda")
+        assert set(outcomes(cluster.apply(nameless, autoscaler)).values()) == {"unchanged UpToDate"}
+        assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 6
+
+    def test_an_autoscaler_nobody_delivers_counts_as_well(self, cluster: Cluster, autoscaler: Autoscaler) -> None:
+        plural = "scaledobjects" if autoscaler["kind"] == "ScaledObject" else "horizontalpodautoscalers"
+        cluster.create(plural, autoscaler, api=f"apis/{autoscaler['apiVersion']}")
+        cluster.apply(web(cluster, replicas=4))
+        scaled(cluster, 6, "kubectl")
+        assert outcomes(cluster.apply(web(cluster, replicas=4))) == {"Deployment.apps web": "unchanged UpToDate"}
+        assert cluster.read("deployments", "web", APPS)["spec"]["replicas"] == 6
 
     def test_a_label_asks_for_the_same_without_an_autoscaler(self, cluster: Cluster) -> None:
         manifest = web(cluster)

@@ -43,7 +43,8 @@ def observe_cluster(
     if isinstance(parent, Failure):
         return replace(seen, failure=parent)
     listings = _listings(desired, inventory, discovery, chosen, parent)
-    seen = _listed(client, replace(seen, discovery=discovery, parent=parent), listings)
+    scalers = _scalers(desired, listings, discovery)
+    seen = _listed(client, replace(seen, discovery=discovery, parent=parent), listings, scalers)
     if not client.stopped:
         missing = _unlisted_refs(desired, inventory, seen, listings)
         seen = _read_by_name(client, seen, missing)
@@ -99,15 +100,19 @@ def _listings(
     return {group_kind: item for group_kind, item in listings.items() if "list" in item.resource.verbs}
 
 
-def _listed(client: Client, seen: Observed, listings: dict[str, Listing]) -> Observed:
-    """List every kind in use, and whatever sets workloads' replicas."""
+def _scalers(desired: ClusterDesired, listings: dict[str, Listing], discovery: Discovery) -> list[Listing]:
+    """Return what lists whatever sets workloads' replicas; nothing where nothing has any."""
+    has_workloads = not _SCALABLE.isdisjoint(listings) or any(
+        "replicas" in (item.manifest.get("spec") or ()) for item in desired.objects
+    )
+    served = (discovery.preferred(group, kind) for group, kind in _SCALERS if has_workloads)
+    return [Listing(resource=resource) for resource in served if resource]
+
+
+def _listed(client: Client, seen: Observed, listings: dict[str, Listing], scalers: list[Listing]) -> Observed:
+    """List every kind in use, and the autoscalers."""
     live: dict[ObjectRef, Manifest] = {}
     unlisted: dict[str, Failure] = {}
-    scalers = [
-        Listing(resource=resource)
-        for group, kind in _SCALERS
-        if _SCALABLE & set(listings) and (resource := seen.discovery.preferred(group, kind))
-    ]
     work = [*sorted(listings.values(), key=lambda item: item.resource), *scalers]
     scaled: frozenset[ObjectRef] = frozenset()
     for listing, found in zip(

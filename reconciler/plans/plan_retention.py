@@ -50,6 +50,8 @@ def retained(
     """
     for path in _retained_paths(ref, want, live, autoscaled=autoscaled):
         want = _kept(want, live, fields, path)
+        if path == _REPLICAS:
+            want = _handed_over(want, live, fields)
     if ref.group_kind == "ServiceAccount" and want.get("imagePullSecrets"):
         want = {**want, "imagePullSecrets": _united(want["imagePullSecrets"], live.get("imagePullSecrets") or [])}
     return want
@@ -82,6 +84,17 @@ def _kept(want: Any, live: Any, fields: Fields | None, path: FieldPath) -> Any:
     if owned is None:
         return {key: value for key, value in want.items() if key != name}
     return {**want, name: owned_part(there, owned)}
+
+
+def _handed_over(want: dict[str, Any], live: Manifest, fields: Fields) -> dict[str, Any]:
+    """Return ``want`` with the live replicas where a manifest stopped naming them while we still own them.
+
+    Whoever scales the workload takes them from us with the first number it writes.
+    """
+    spec, there = want.get("spec") or {}, (live.get("spec") or {}).get("replicas")
+    if "replicas" in spec or there is None or "f:replicas" not in (fields.get("f:spec") or {}):
+        return want
+    return {**want, "spec": {**spec, "replicas": there}}
 
 
 def _kept_item(item: Any, live: Any, fields: Fields | None, rest: FieldPath) -> Any:
