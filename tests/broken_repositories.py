@@ -549,7 +549,7 @@ BROKEN = [
         },
         problems=(
             "a.yaml:2: kind: nothing says whether Widget.acme.example lives in namespaces\n"
-            "  hint: add its CustomResourceDefinition, or name the kind under kinds in argosy.yaml"
+            "  hint: add its CustomResourceDefinition, or name the kind under spec.kinds in argosy.yaml"
         ),
     ),
     Broken(

@@ -11,7 +11,7 @@ from reconciler.delivery.cluster_report import ClusterReport
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.passes.one_pass import commit_outcome, run_pass
 from reconciler.passes.publication import publication_of
-from reconciler.passes.reading import Evidence, read_previous, read_source
+from reconciler.passes.reading import Evidence, read_previous, read_source_to_look_by, with_facts_seen
 from reconciler.report import QUIET, Log
 from reconciler.repository import open_repository
 from reconciler.status.collect import Looking
@@ -58,10 +58,11 @@ class MemoryFleet:
         self.now += seconds
         log = Log(stream=io.StringIO(), level=QUIET)
         with open_repository(str(self.repository.path)) as repository:
-            source = read_source(repository, repository.resolve("HEAD"))
+            source = read_source_to_look_by(repository, repository.resolve("HEAD"))
             fleet, members = source.desired.fleet, source.desired.clusters
             fleetwide = Fleetwide(publication=publication_of(repository, fleet), fleet=fleet, members=members)
             seen = self.seen = watch(fleetwide, members, Looking(open_client=self.open), lambda: self.now)
+            source = with_facts_seen(repository, source, seen.facts)
             tip = fleetwide.publication.current_tip(fleet.rendered_branch)
             previous = read_previous(repository, tip) if tip else None
             outcome = run_pass(repository, source, previous, Evidence(facts=seen.facts), log)

@@ -7,7 +7,7 @@ from overrides.lint import lint_overrides
 from reconciler.passes.facts import Facts
 from reconciler.passes.memory import Memory
 from reconciler.passes.publication import publication_of
-from reconciler.passes.reading import read_evidence, read_loaded
+from reconciler.passes.reading import read_evidence, read_loaded, recorded_facts
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.loading import Loaded
@@ -35,7 +35,7 @@ class Validation:
 def validation_of(repository: Repository, commit: str, memory: Memory | None = None) -> Validation:
     """Check the source of a commit ("": the work tree). A source with problems is not looked at any further."""
     memory = memory or Memory()
-    loaded = read_loaded(repository, commit, memory.parsed)
+    loaded = read_loaded(repository, commit, memory.parsed, facts=recorded_facts(repository))
     if loaded.problems:
         warnings = loaded.desired.warnings
         return Validation(commit=commit, problems=loaded.problems, warnings=warnings, desired=None)

@@ -66,7 +66,8 @@ def verdict(repository: Repository, commit: str, log: Log) -> Verdict:
         return Verdict(commit=commit, source=source, result=NOT_COMPARABLE, detail=detail)
     previous = read_previous(repository, before[0]) if before else None
     evidence = read_evidence(repository, commit)
-    outcome = run_pass(repository, read_source(repository, source), previous, evidence, log)
+    desired = read_source(repository, source, facts=lambda _fleet: evidence.facts)
+    outcome = run_pass(repository, desired, previous, evidence, log)
     made = outcome.rendered.tree.root
     if made == info.tree:
         return Verdict(commit=commit, source=source, result=EQUAL)

@@ -10,7 +10,7 @@ from reconciler.delivery import live_differences
 from reconciler.members.kube_members import Members
 from reconciler.members.webhooks import calling_interpreter
 from reconciler.passes.publication import Publication, publication_of
-from reconciler.passes.reading import Source, read_source
+from reconciler.passes.reading import Source, read_evidence, read_source
 from reconciler.passes.rendering import parsed_allowances
 from reconciler.passes.trailers import SOURCE
 from reconciler.report import Log
@@ -65,7 +65,7 @@ def applied_commit(repository: Repository, revision: str) -> tuple[Fleetwide, De
     """Return the fleet and the source of a rendered commit, and the commit."""
     if revision:
         commit = repository.resolve(revision)
-        source = read_source(repository, _source_of(repository, commit))
+        source = _rendered_source(repository, commit)
         return _fleetwide(source, publication_of(repository, source.desired.fleet)), source.desired, commit
     head = read_source(repository, repository.resolve("HEAD"))
     publication, branch = publication_of(repository, head.desired.fleet), head.desired.fleet.rendered_branch
@@ -74,8 +74,13 @@ def applied_commit(repository: Repository, revision: str) -> tuple[Fleetwide, De
         raise ConfigError(
             f"nothing is rendered yet: there is no branch {branch!r}", hint="argosy reconcile --bootstrap"
         )
-    source = read_source(repository, _source_of(repository, tip))
+    source = _rendered_source(repository, tip)
     return _fleetwide(source, publication), source.desired, tip
+
+
+def _rendered_source(repository: Repository, commit: str) -> Source:
+    evidence = read_evidence(repository, commit)
+    return read_source(repository, _source_of(repository, commit), facts=lambda _fleet: evidence.facts)
 
 
 def _source_of(repository: Repository, commit: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import click
 
+from reconciler.passes.reading import recorded_facts
 from reconciler.passes.trailers import engine_version
 from reconciler.repository import File, Repository
 from reconciler.repository.cache import Cache
@@ -137,6 +138,7 @@ def _loaded(repository: Repository, files: tuple[File, ...], contents: Contents)
         wanted = set(ids)
         return {**repository.read_blobs(wanted - new.keys()), **{id_: new[id_] for id_ in wanted & new.keys()}}
 
+    facts = recorded_facts(repository)
     ordered = [file_by_path[path] for path in sorted(file_by_path)]
     with Cache(repository.cache_dir, "documents", version=engine_version()) as cache:
-        return load_source(ordered, read=read, folder=repository.folder.under, cache=cache)
+        return load_source(ordered, read=read, folder=repository.folder.under, cache=cache, facts=facts)

@@ -73,10 +73,11 @@ def _made_from(repository: Repository, source: str, tip: str | None) -> CommitIn
 
 def replayed(repository: Repository, info: CommitInfo, log: Log) -> Moment:
     """Make the pass of a rendered commit again."""
-    source = read_source(repository, info.trailer(SOURCE)[0])
+    evidence = read_evidence(repository, info.id)
+    source = read_source(repository, info.trailer(SOURCE)[0], facts=lambda _fleet: evidence.facts)
     before = info.trailer(PREVIOUS)
     previous = read_previous(repository, before[0]) if before else None
-    outcome = run_pass(repository, source, previous, read_evidence(repository, info.id), log)
+    outcome = run_pass(repository, source, previous, evidence, log)
     return Moment(repository=repository, log=log, outcome=outcome, commit=info.id, facts=info)
 
 

@@ -8,13 +8,15 @@ from reconciler.repository.cache import Cache
 from reconciler.source.desired import Desired
 from reconciler.source.desired_documents import ParseCache, ParsedBlob
 from reconciler.source.files import may_be_read
-from reconciler.source.loading import Loaded, load_desired, load_source
-from render.errors import GitError
+from reconciler.source.loading import FactsOf, Loaded, load_source
+from render.errors import GitError, InputError
+from render.fleet import Fleet
 
 from .facts import ClusterFacts, Facts
 from .interpretations import FILE as ANSWERS_FILE
 from .interpretations import Answers, parsed_answers
 from .previous import Previous, RenderedTree, StoredBindings
+from .publication import publication_of
 from .trailers import SOURCE, VERSION, engine_version
 
 
@@ -53,25 +55,62 @@ class Remembered:
         self.cache.put_many(values)
 
 
-def read_source(repository: Repository, commit: str, parsed: dict[bytes, ParsedBlob] | None = None) -> Source:
+def read_source(
+    repository: Repository,
+    commit: str,
+    parsed: dict[bytes, ParsedBlob] | None = None,
+    *,
+    facts: FactsOf | None = None,
+) -> Source:
     """Load the source of a commit, or of the work tree for ""; InputError lists every problem.
 
-    ``parsed`` holds the blobs this process has parsed already, and is added to.
+    ``parsed`` holds the blobs this process has parsed already, and is added to. ``facts`` tell the scope of kinds that
+    nothing better tells; without, those that the status branch holds here.
     """
-    folder = repository.folder.under
-    snapshot = repository.snapshot(commit) if commit else repository.worktree_snapshot(wanted=may_be_read)
-    with Cache(repository.cache_dir, "documents", version=engine_version()) as cache:
-        known = cache if parsed is None else Remembered(parsed, cache)
-        desired = load_desired(snapshot.files, read=repository.read_blobs, folder=folder, cache=known)
-    return Source(commit=commit, desired=desired)
+    loaded = read_loaded(repository, commit, parsed, facts=facts or recorded_facts(repository))
+    return _checked(commit, loaded)
 
 
-def read_loaded(repository: Repository, commit: str, parsed: dict[bytes, ParsedBlob] | None = None) -> Loaded:
-    """Load what can be loaded of a source, beside the problems of what cannot; ``parsed`` as for ``read_source``."""
+def read_source_to_look_by(repository: Repository, commit: str) -> Source:
+    """Load a source whose members are yet to tell what they serve; ``with_facts_seen`` settles it."""
+    return _checked(commit, read_loaded(repository, commit, facts=None))
+
+
+def with_facts_seen(repository: Repository, source: Source, facts: Facts) -> Source:
+    """Return a source with the scopes that facts tell; InputError where nothing tells one."""
+    if not source.desired.open_kinds:
+        return source
+    return read_source(repository, source.commit, facts=lambda _fleet: facts)
+
+
+def _checked(commit: str, loaded: Loaded) -> Source:
+    if loaded.problems:
+        raise InputError(loaded.problems, warnings=loaded.desired.warnings)
+    return Source(commit=commit, desired=loaded.desired)
+
+
+def read_loaded(
+    repository: Repository, commit: str, parsed: dict[bytes, ParsedBlob] | None = None, *, facts: FactsOf | None
+) -> Loaded:
+    """Load what can be loaded of a source, beside the problems of what cannot; ``parsed`` as for ``read_source``.
+
+    Without ``facts`` the scope of kinds that depends on them stays open.
+    """
     snapshot = repository.snapshot(commit) if commit else repository.worktree_snapshot(wanted=may_be_read)
+    folder, read = repository.folder.under, repository.read_blobs
     with Cache(repository.cache_dir, "documents", version=engine_version()) as cache:
         known = cache if parsed is None else Remembered(parsed, cache)
-        return load_source(snapshot.files, read=repository.read_blobs, folder=repository.folder.under, cache=known)
+        return load_source(snapshot.files, read=read, folder=folder, cache=known, facts=facts)
+
+
+def recorded_facts(repository: Repository) -> FactsOf:
+    """Return what reads the facts of a fleet as its status branch is known here."""
+
+    def facts(fleet: Fleet) -> Facts:
+        publication = publication_of(repository, fleet)
+        return read_evidence(repository, repository.tip(publication.ref(fleet.status_branch))).facts
+
+    return facts
 
 
 def read_previous(repository: Repository, commit: str) -> Previous:

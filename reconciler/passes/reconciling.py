@@ -20,7 +20,15 @@ from .presentation import problems_of
 from .previous import Previous
 from .publication import Publication, publication_of, source_remote
 from .quiet import Note, Standing
-from .reading import Evidence, Source, read_evidence, read_previous, read_source
+from .reading import (
+    Evidence,
+    Source,
+    read_evidence,
+    read_previous,
+    read_source,
+    read_source_to_look_by,
+    with_facts_seen,
+)
 from .reconcile_options import ReconcileOptions, is_reaching
 from .released import plain_released, released_lines
 from .trailers import engine_version
@@ -87,18 +95,19 @@ def _fetched(repository: Repository, remote: str, branch: str) -> str:
 
 
 def _reconciled(repository: Repository, origin: Origin, options: ReconcileOptions, log: Log) -> int:
-    source = read_source(repository, origin.commit)
+    source = read_source_to_look_by(repository, origin.commit)
     fleet = source.desired.fleet
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
         previous = current_previous(publication, fleet.rendered_branch, bootstrap=options.bootstrap)
     is_rewound = check_rewind(repository, previous, origin.commit, is_accepted=options.accept_rewind)
-    for warning in source.desired.warnings:
-        log.warning(str(warning))
     if not is_rewound:
         previous = _upgraded(publication, previous, source, options, log)
     members = _members(source, publication, options, log)
     evidence = members.evidence if members else _evidence(publication, source)
+    source = with_facts_seen(repository, source, evidence.facts)
+    for warning in source.desired.warnings:
+        log.warning(str(warning))
     if previous and not members:
         previous = on_footing(publication.repository, previous, source.desired, _facts_tip(publication, source))
     outcome = run_pass(repository, source, previous, evidence, log)
@@ -143,8 +152,9 @@ def _upgraded(
     if previous is None or previous.version == engine_version() or previous.source == source.commit:
         return previous
     repository, branch = publication.repository, source.desired.fleet.rendered_branch
-    before = read_source(repository, previous.source)
-    outcome = run_pass(repository, before, previous, _evidence(publication, source), log)
+    evidence = _evidence(publication, source)
+    before = read_source(repository, previous.source, facts=lambda _fleet: evidence.facts)
+    outcome = run_pass(repository, before, previous, evidence, log)
     if options.dry_run or not outcome.changed:
         return previous
     check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))

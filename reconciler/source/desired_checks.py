@@ -76,7 +76,7 @@ def unknown_scopes(
     for template, place in unknown:
         if any(implicit_priority(selector, template) for selector in selectors):
             message = f"nothing says whether {template.ref.group_kind} lives in namespaces"
-            hint = "add its CustomResourceDefinition, or name the kind under kinds in argosy.yaml"
+            hint = "add its CustomResourceDefinition, or name the kind under spec.kinds in argosy.yaml"
             yield place.found("kind", message, hint=hint)
 
 

@@ -88,8 +88,9 @@ def _is_rendered(telling: Telling, log: Log) -> bool:
     if telling.fleet.is_current:
         return True
     repository, previous = telling.repository, telling.fleet.previous
-    source = read_source(repository, telling.fleet.head)
-    return not run_pass(repository, source, previous, read_evidence(repository, previous.commit), log).changed
+    evidence = read_evidence(repository, previous.commit)
+    source = read_source(repository, telling.fleet.head, facts=lambda _fleet: evidence.facts)
+    return not run_pass(repository, source, previous, evidence, log).changed
 
 
 def _binding(telling: Telling, noun: str, name: str, namespace: str) -> Binding:

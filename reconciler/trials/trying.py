@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import click
 
-from reconciler.passes.reading import read_loaded
+from reconciler.passes.reading import read_loaded, recorded_facts
 from reconciler.report import Log
 from reconciler.repository import Repository, open_repository
 from reconciler.source.loading import Loaded
@@ -36,7 +36,8 @@ def run_tests_and_show(log: Log, options: TrialOptions) -> int:
         raise click.UsageError("--update goes without --rev: it writes the files as they stand")
     with open_repository(log.repository, progress=log.transfer) as repository:
         is_worktree = not options.rev and repository.folder.work_tree is not None
-        loaded = read_loaded(repository, "" if is_worktree else repository.resolve(options.rev or "HEAD"))
+        commit = "" if is_worktree else repository.resolve(options.rev or "HEAD")
+        loaded = read_loaded(repository, commit, facts=recorded_facts(repository))
         if loaded.problems:
             raise InputError(loaded.problems, warnings=loaded.desired.warnings)
         tests = chosen_tests(loaded.tests, options.paths, repository.folder.under)
