@@ -13,7 +13,7 @@ import click
 
 from render.errors import ReconcileError
 
-from .report import Log, LogFormat
+from .global_options import shared_options, with_global_options
 
 COMMANDS = {
     "render": "Show or commit what every cluster must hold.",
@@ -60,7 +60,8 @@ class LazyGroup(click.Group):
         """Import and return one command."""
         if cmd_name not in COMMANDS:
             return None
-        return cast("click.Command", import_module(f"reconciler.commands.{cmd_name.replace('-', '_')}").command)
+        module = import_module(f"reconciler.commands.{cmd_name.replace('-', '_')}")
+        return with_global_options(cast("click.Command", module.command))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -81,27 +82,18 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("-C", "--repo", default=".", metavar="PATH|URL", help="Repository: a folder in it, a bare one, or a URL.")
-@click.option("-v", "--verbose", count=True, help="Say more on stderr; twice for timings.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing on stderr but errors.")
-@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How stderr is written.")
-@click.option("--no-color", is_flag=True, help="No colours; NO_COLOR does the same.")
+@click.group(
+    cls=LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}, params=shared_options()
+)
 @click.version_option(package_name="argosy", message="%(prog)s %(version)s")
-@click.pass_context
-def argosy(ctx: click.Context, /, **options: object) -> None:
+def argosy() -> None:
     """Karmada without a control plane.
 
     A fleet's Kubernetes templates, propagation policies and override policies live in Git. Argosy computes which
     object goes to which cluster with how many replicas and which differences, and commits the result.
+
+    Global options stand before the command or behind it.
     """
-    level = -1 if options["quiet"] else cast("int", options["verbose"])
-    ctx.obj = Log.to_stderr(
-        level=level,
-        log_format=LogFormat(cast("str", options["log_format"])),
-        color=False if options["no_color"] else None,
-        repository=cast("str", options["repo"]),
-    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -143,7 +135,8 @@ def _bug(error: Exception) -> int:
     """Say that this is our fault; frames name code only, never values, which may be secrets."""
     import traceback
 
-    click.echo(f"argosy: a bug: {type(error).__name__}; please report it with these lines", err=True)
+    what = f"{type(error).__name__}: {error.name}" if isinstance(error, ImportError) else type(error).__name__
+    click.echo(f"argosy: a bug: {what}; please report it with these lines", err=True)
     for frame in traceback.extract_tb(error.__traceback__)[-12:]:
         click.echo(f"  {frame.filename}:{frame.lineno} in {frame.name}", err=True)
     return 70

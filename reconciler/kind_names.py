@@ -3,11 +3,15 @@
 Kubernetes' kinds have the short names kubectl knows; a custom resource those of its CustomResourceDefinition.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from render.errors import UnknownName
 from render.model import ObjectRef, Template
 from render.suggestions import nearest
+from render.words import listed
+
+from .unknown_names import unknown_name
 
 _SHORT = {
     ("", "ConfigMap"): ("cm",),
@@ -36,10 +40,6 @@ _SHORT = {
 }
 
 
-class UnknownObjectError(LookupError):
-    """Nothing, or more than one thing, is called so; the message says what there is."""
-
-
 def spellings(ref: ObjectRef, version: str, names: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a kind may be called, in lower case; ``names`` are those of its definition, if it has one.
 
@@ -62,20 +62,40 @@ def _plural(kind: str) -> str:
     return f"{kind[:-1]}ies" if kind.endswith("y") and kind[-2:-1] not in "aeiou" else f"{kind}s"
 
 
+def parsed_words(words: Sequence[str]) -> tuple[str, str]:
+    """Read ``KIND/NAME`` or ``KIND NAME``, as kubectl takes either; UnknownName when it is neither.
+
+    >>> parsed_words(["deploy/web"]), parsed_words(["deploy", "web"])
+    (('deploy', 'web'), ('deploy', 'web'))
+    """
+    noun, slash, name = words[0].partition("/")
+    if len(words) == 1 and slash and noun and name:
+        return noun, name
+    if len(words) == 2 and not slash:
+        return words[0], words[1]
+    hint = "write KIND/NAME or KIND NAME; a cluster is cluster/NAME, a policy policy/NAME"
+    raise UnknownName(f"{' '.join(words)!r} names nothing", hint=hint)
+
+
 def found_object(noun: str, name: str, namespace: str, templates: Iterable[Template]) -> ObjectRef:
-    """Return the one object that is meant; without a namespace, whichever namespace it is in."""
-    known = tuple(templates)
-    refs = _of_kind(noun, known)
-    named = [ref for ref in refs if ref.name == name and namespace in {"", ref.namespace}]
+    """Return the one object that is meant; without a namespace, whichever namespace it is in.
+
+    What lives in no namespace is found whatever namespace is named, as kubectl finds it. UnknownName says what there
+    is instead.
+    """
+    refs = _of_kind(noun, tuple(templates))
+    there = [ref for ref in refs if not namespace or ref.namespace in {"", namespace}]
+    named = [ref for ref in there if ref.name == name]
     if len(named) == 1:
         return named[0]
     if named:
         choices = ", ".join(sorted(map(str, named)))
-        raise UnknownObjectError(f"{noun}/{name} may be {choices}: say which with -n or a longer kind")
+        raise UnknownName(f"{noun}/{name} may be {choices}", hint="say which with -n or a longer kind")
     where = f" in namespace {namespace}" if namespace else ""
-    near = nearest(name, {ref.name for ref in refs if namespace in {"", ref.namespace}})
-    hint = f"; did you mean {near!r}?" if near else ""
-    raise UnknownObjectError(f"the source has no {noun} called {name!r}{where}{hint}")
+    message = f"the source has no {noun} called {name!r}{where}"
+    if elsewhere := sorted(ref.namespace for ref in refs if ref.name == name):
+        raise UnknownName(message, hint=f"there is one in namespace {listed(elsewhere)}")
+    raise unknown_name(message, name, {ref.name for ref in there})
 
 
 def _of_kind(noun: str, templates: tuple[Template, ...]) -> list[ObjectRef]:
@@ -93,8 +113,9 @@ def _of_kind(noun: str, templates: tuple[Template, ...]) -> list[ObjectRef]:
             refs.append(ref)
     if not refs:
         near = nearest(noun, {word for each in words.values() for word in each})
-        hint = f"; did you mean {near!r}?" if near else ""
-        raise UnknownObjectError(f"the source has no objects of kind {noun!r}{hint}")
+        kinds = sorted({template.ref.kind for template in templates})
+        message = f"the source has no objects of kind {noun!r}"
+        raise UnknownName(message, hint=f"did you mean {near!r}?") if near else unknown_name(message, "", kinds)
     return refs
 
 

@@ -7,7 +7,7 @@ Where Git lacks what Karmada's answer depends on, a switch chooses between Argos
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from .fleet_settings import ClusterAccess, KindScope, Rendered, Source
+from .fleet_settings import OTHERS, ClusterAccess, KindScope, Rendered, Source
 from .guards import MovementGuard, RemovalGuard
 
 
@@ -76,8 +76,8 @@ class Fleet:
     ``require_recorded_apis``: a cluster with no recorded APIs fits nothing (Karmada's) instead of everything.
     ``identity_overrides``: whether override policies may rename objects (Karmada lets them).
     ``secrets``: whether Secrets may be in the source.
-    ``clusters``: how to reach members whose kubeconfig context is not named like them; ``kubeconfigs``: a folder
-    with one kubeconfig a cluster.
+    ``clusters``: the members that are reached by kubeconfig contexts, and which; ``kubeconfigs``: a folder with one
+    kubeconfig a cluster, by which all are reached. With neither, passes render and leave members alone.
     """
 
     name: str = "default"
@@ -103,6 +103,12 @@ class Fleet:
     clusters: tuple[ClusterAccess, ...] = ()
     kubeconfigs: str = ""
     path: str = ""
+
+    @property
+    def reached(self) -> frozenset[str] | None:
+        """The members this says how to reach; None where that is all of them."""
+        listed = frozenset(access.name for access in self.clusters)
+        return None if self.kubeconfigs or OTHERS in listed else listed
 
     @property
     def branch_prefix(self) -> str:

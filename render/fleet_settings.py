@@ -28,9 +28,15 @@ class KindScope:
     is_namespaced: bool
 
 
+OTHERS = "*"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterAccess:
-    """How to reach a member: a kubeconfig context ("": named like the cluster) of a file ("": the usual one)."""
+    """How to reach a member: a kubeconfig context ("": named like the cluster) of a file ("": the usual one).
+
+    The name ``*`` stands for every member that is not listed by its own.
+    """
 
     name: str
     context: str = ""

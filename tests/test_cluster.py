@@ -120,7 +120,7 @@ class Refusal(NamedTuple):
 
 
 REFUSALS = [
-    Refusal("no member", ("cordon", "pariz"), 2, "no member is called 'pariz'; did you mean 'paris'?"),
+    Refusal("no member", ("cordon", "pariz"), 2, "cluster called 'pariz'\n  hint: did you mean 'paris'?"),
     Refusal(
         "a value that is there", ("label", "paris", "env=x"), 2, "label 'env' is 'production' already; --overwrite"
     ),

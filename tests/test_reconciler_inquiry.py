@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.kind_names import UnknownObjectError, found_object
+from reconciler.kind_names import found_object
+from render.errors import UnknownName
 from render.model import ObjectRef, Template
 from tests.build import (
     Repository,
@@ -111,15 +112,30 @@ NAMES = [
     Named(
         "deploy",
         "web",
-        ("deploy/web may be Deployment.apps lab/web, Deployment.apps shop/web: say which with -n or a longer kind"),
+        (
+            "deploy/web may be Deployment.apps lab/web, Deployment.apps shop/web"
+            "\n  hint: say which with -n or a longer kind"
+        ),
     ),
-    Named("deploy", "wbe", "the source has no deploy called 'wbe' in namespace shop", "shop"),
-    Named("deploy", "webb", "the source has no deploy called 'webb'; did you mean 'web'?"),
-    Named("deploment", "web", "the source has no objects of kind 'deploment'; did you mean 'deployment'?"),
+    Named("crd", "widgets.example.io", ObjectRef.of(WIDGETS), "shop"),
+    Named("deploy", "wbe", "the source has no deploy called 'wbe' in namespace shop\n  hint: known here: web", "shop"),
+    Named(
+        "cm", "web", "the source has no cm called 'web' in namespace lab\n  hint: there is one in namespace shop", "lab"
+    ),
+    Named("deploy", "webb", "the source has no deploy called 'webb'\n  hint: did you mean 'web'?"),
+    Named("deploment", "web", "the source has no objects of kind 'deploment'\n  hint: did you mean 'deployment'?"),
+    Named(
+        "x",
+        "web",
+        (
+            "the source has no objects of kind 'x'"
+            "\n  hint: known here: ConfigMap, CustomResourceDefinition, Deployment and 2 more"
+        ),
+    ),
     Named(
         "deployments.v2.apps",
         "web",
-        "the source has no objects of kind 'deployments.v2.apps'; did you mean 'deployments.v1.apps'?",
+        "the source has no objects of kind 'deployments.v2.apps'\n  hint: did you mean 'deployments.v1.apps'?",
     ),
 ]
 
@@ -128,7 +144,7 @@ NAMES = [
 def test_a_kind_has_the_names_kubectl_has_for_it(case: Named) -> None:
     try:
         got: ObjectRef | str = found_object(case.noun, case.name, case.namespace, TEMPLATES)
-    except UnknownObjectError as error:
+    except UnknownName as error:
         got = str(error)
     assert got == case.want
 
@@ -347,30 +363,3 @@ def test_a_policy_tells_what_it_holds_and_loses(repository: Repository, capsys: 
             "   it selects by kind, PropagationPolicy default/one by name"
         ),
     ]
-
-
-class Wrong(NamedTuple):
-    """A question that cannot be answered."""
-
-    words: tuple[str, ...]
-    want: str
-
-
-WRONG = [
-    Wrong(("foo",), "say what to explain: KIND/NAME, cluster NAME or policy NAME"),
-    Wrong(("cm/one", "two"), "say what to explain: KIND/NAME, cluster NAME or policy NAME"),
-    Wrong(("cluster", "membr1"), "the source has no cluster called 'membr1'; did you mean 'member1'?"),
-    Wrong(("cm/one", "--cluster", "nowhere"), "the source has no cluster called 'nowhere'"),
-    Wrong(("pp", "al"), "the source has no pp called 'al'; did you mean 'all'?"),
-    Wrong(("cpp/all",), "the source has no cpp called 'all'"),
-    Wrong(("cm/one", "--rev", "HEAD", "--worktree"), "--worktree goes without --rev"),
-]
-
-
-@pytest.mark.parametrize("case", WRONG, ids=lambda case: " ".join(case.words))
-def test_what_cannot_be_explained_is_a_usage_error(
-    case: Wrong, repository: Repository, capsys: pytest.CaptureFixture[str]
-) -> None:
-    repository.commit({"one.yaml": a_config_map("one"), "policy.yaml": a_policy("all", selectors=[CONFIG_MAPS])})
-    ended = argosy(repository, capsys, "explain", *case.words)
-    assert (ended.code, ended.out, ended.err.splitlines()[-1]) == (2, "", f"Error: {case.want}")

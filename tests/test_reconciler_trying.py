@@ -276,7 +276,11 @@ def test_paths_choose_tests(repository: Repository, capsys: pytest.CaptureFixtur
     assert argosy(repository, capsys, "test", "tests/one").out.splitlines()[:1] == ["ok    one  tests/one/x_test.yaml"]
     assert argosy(repository, capsys, "test", "tests/two/x_test.yaml", "tests/one").out.count("ok    ") == 2
     ended = argosy(repository, capsys, "test", "tests/three")
-    assert (ended.code, ended.err.splitlines()[-1]) == (2, "Error: there is no PolicyTest at 'tests/three'")
+    known = "tests/one/x_test.yaml, tests/two/x_test.yaml"
+    assert (ended.code, ended.err) == (
+        2,
+        f"argosy: there is no PolicyTest at 'tests/three'\n  hint: known here: {known}\n",
+    )
 
 
 COMMENTED = """\

@@ -20,7 +20,8 @@ def command(log: Log, /, **options: Any) -> int:
 
     Server-side apply under the field manager 'argosy'. An object that is not ours is left alone unless its policy's
     conflictResolution is Overwrite; an equal one is adopted. Only what earlier commits put there is ever deleted.
-    What was done is recorded on the status branch.
+    What was done is recorded on the status branch. Where argosy.yaml lists clusters, it is for those and for the ones
+    that --cluster names; else every cluster is reached by the context named like it.
     """
     from reconciler.delivery.apply_command import apply_and_show
 

@@ -25,12 +25,15 @@ def command() -> None:
 @click.option("--zone", "zones", multiple=True, help="A zone it is in (repeatable).")
 @click.option("--provider", default="", help="Who runs it.")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label (repeatable).")
-@click.option("--context", default="", help="The kubeconfig context that reaches it  [default: NAME]")
+@click.option("--context", default="", help="List it in argosy.yaml with this kubeconfig context: passes apply to it.")
 @_COMMIT
 @click.pass_obj
 def join(log: Log, /, *, commit: bool, **options: Any) -> int:
-    """Write clusters/NAME.yaml for a new member."""
-    from reconciler.edits.member_edits import Joining, join_member
+    """Write clusters/NAME.yaml for a new member.
+
+    Passes apply to the clusters that argosy.yaml lists; where it lists none and names no kubeconfigs, they only render.
+    """
+    from reconciler.edits.member_joining import Joining, join_member
 
     return join_member(log, Joining(**options), commit=commit)
 

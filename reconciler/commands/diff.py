@@ -5,10 +5,12 @@ from typing import Any, cast
 
 import click
 
+from reconciler.command_options import is_given, refuse_options
 from reconciler.delivery.apply_options import split, with_access_options
 from reconciler.report import Log
 
-_OTHER_QUESTIONS = ("stat", "check", "watch", "head", "removals", "moves", "bootstrap")
+_OTHER_QUESTIONS = ("head", "stat", "max_bytes", "check", "removals", "moves", "watch", "bootstrap")
+_GUARDED = ("removals", "moves")
 
 
 @click.command(
@@ -46,6 +48,7 @@ def command(log: Log, /, **options: Any) -> int:
     access, options = split(options)
     if options.pop("live"):
         return _live(log, access, options)
+    _refuse_idle(access, options)
     from reconciler.differences.differing import DiffOptions, diff_and_show, diff_watching
 
     is_watching = options.pop("watch")
@@ -58,9 +61,21 @@ def command(log: Log, /, **options: Any) -> int:
 def _live(log: Log, access: Mapping[str, Any], options: Mapping[str, Any]) -> int:
     from reconciler.delivery.live_diff import show_live_difference
 
-    if options["output"] == "markdown" or any(options[name] for name in _OTHER_QUESTIONS):
-        raise click.UsageError(
-            "--live takes a rendered commit, the options that say which clusters, and -o text or json"
-        )
-    revision = "" if options["base"] == "HEAD" else options["base"]
+    refuse_options(_OTHER_QUESTIONS, "goes without --live, which compares clusters with one rendered commit")
+    if options["output"] == "markdown":
+        raise click.UsageError("--live tells as -o text or json")
+    revision = options["base"] if is_given("base") else ""
     return show_live_difference(log, revision, access, options["output"])
+
+
+def _refuse_idle(access: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    """Refuse options that would do nothing beside others."""
+    refuse_options(access, "goes with --live: without it no cluster is asked")
+    if not options["check"]:
+        refuse_options(_GUARDED, "goes with --check, which asks the guards")
+    if options["output"] != "markdown":
+        refuse_options(["max_bytes"], "goes with -o markdown")
+    if options["output"] != "text":
+        refuse_options(["stat"], "goes with -o text")
+    if options["watch"]:
+        refuse_options(["head"], "goes without --watch, which compares the work tree")

@@ -4,6 +4,7 @@ from typing import cast
 
 import click
 
+from reconciler.command_options import with_namespace_options
 from reconciler.report import Log
 
 
@@ -11,19 +12,19 @@ from reconciler.report import Log
     epilog="Such as: argosy explain deploy/web -n shop; argosy explain cluster paris; argosy explain policy web."
 )
 @click.argument("words", nargs=-1, required=True, metavar="KIND/NAME | cluster NAME | policy NAME")
-@click.option("-n", "--namespace", default="", help="The namespace the object or policy is in.")
+@with_namespace_options("The namespace the object or policy is in.")
 @click.option("--rev", default="", metavar="REV", help="A source commit, or a rendered one  [default: HEAD]")
 @click.option("--worktree", is_flag=True, help="Explain the files as they stand, committed or not.")
 @click.option("--cluster", default="", metavar="NAME", help="Only what concerns this cluster.")
 @click.option("-o", "--output", type=click.Choice(["text", "json", "markdown"]), default="text", help="Output format.")
-@click.option("-v", "--verbose", "seats", is_flag=True, help="Tell divisions seat by seat.")
 @click.pass_obj
 def command(log: Log, /, **options: object) -> int:
     """Say why an object is where it is.
 
     Which policies select it and why one of them won; which clusters were chosen, and every filter that refused the
     others; how replicas were divided, by which capacity; which overrides changed which fields; what keeps older bytes.
-    KIND is what kubectl accepts: deploy, deployments, deployment.apps. No cluster is asked.
+    KIND is what kubectl accepts: deploy, deployments, deployment.apps. With -v divisions are told seat by seat. No
+    cluster is asked.
     """
     from reconciler.explanation.inquiry import ExplainOptions, explain_and_show
 

@@ -26,14 +26,15 @@ from reconciler.report import Log
     metavar="OBJECT=COUNT",
     help="Let so many replicas of a workload move (* for the fleet and each).",
 )
-@click.option("--dry-run", is_flag=True, help="Do everything but commit.")
+@click.option("--dry-run", is_flag=True, help="Do everything but commit and apply.")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 @with_delivery_options
 @click.pass_obj
 def command(log: Log, /, **options: object) -> int:
-    """Run one pass: fetch, render, guard, commit and push; apply where the fleet says how its clusters are reached.
+    """Run one pass: fetch, render, guard, commit and push; apply to the clusters the fleet says how to reach.
 
-    That is, with clusters or kubeconfigs in argosy.yaml, or with --kubeconfig, --kubeconfigs or --in-cluster.
+    Those are the ones that clusters in argosy.yaml lists ('*': all others), the one of --in-cluster, or all with
+    kubeconfigs in argosy.yaml, --kubeconfig or --kubeconfigs. Where nothing is said, no cluster is asked.
 
     A pass that changes nothing writes nothing. A pass that would remove too much at once, or move more replicas than
     argosy.yaml allows, commits nothing and exits with 6; a source trailer 'Argosy-Allow-Removal: <cluster|*> <count>'

@@ -1,13 +1,16 @@
 """``argosy render``: what every cluster must hold, shown, written to a folder or committed."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
 import click
 
+from reconciler.command_options import refuse_options, with_namespace_options
 from reconciler.report import Log
 
-_OUTPUTS = ("summary", "yaml", "json", "name")
+_OUTPUTS = ("table", "yaml", "json", "name")
+_SHOWN = ("shape", "output")
 
 
 @click.command(epilog="Nothing but Git is read: no cluster, no network. Exit code 1: something could not be placed.")
@@ -15,7 +18,7 @@ _OUTPUTS = ("summary", "yaml", "json", "name")
 @click.option("--worktree", is_flag=True, help="Render the files as they stand, committed or not.")
 @click.option("--watch", is_flag=True, help="Render the files as they stand again whenever one is saved.")
 @click.option("--cluster", "clusters", multiple=True, metavar="NAME", help="Only these clusters (repeatable).")
-@click.option("-n", "--namespace", default="", help="Only objects of this namespace.")
+@with_namespace_options("Only objects of this namespace.")
 @click.option(
     "--as",
     "shape",
@@ -23,7 +26,12 @@ _OUTPUTS = ("summary", "yaml", "json", "name")
     default="manifests",
     help="Show the objects themselves, Karmada's Work objects, or the bindings.",
 )
-@click.option("-o", "--output", type=click.Choice(_OUTPUTS), default="summary", help="Output format.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(_OUTPUTS),
+    help="Output format  [default: table, or yaml with --as works or bindings]",
+)
 @click.option("--output-dir", type=click.Path(path_type=Path, file_okay=False), help="Write the tree to this folder.")
 @click.option("--commit", is_flag=True, help="Commit the tree to the local rendered branch.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
@@ -40,9 +48,26 @@ def command(log: Log, /, **options: object) -> int:
     """
     from reconciler.passes.rendering import RenderOptions, render_and_show, render_watching
 
+    _refuse_idle(options)
+    options["output"] = options["output"] or ("table" if options["shape"] == "manifests" else "yaml")
     is_watching = options.pop("watch")
     allowed = cast("tuple[str, ...]", options.pop("allowed"))
     moves = cast("tuple[str, ...]", options.pop("moves"))
     clusters = cast("tuple[str, ...]", options.pop("clusters"))
     chosen = RenderOptions(allowed=allowed, allowed_moves=moves, clusters=clusters, **options)  # type: ignore[arg-type]  # click checked them
     return render_watching(log, chosen) if is_watching else render_and_show(log, chosen)
+
+
+def _refuse_idle(options: Mapping[str, object]) -> None:
+    """Refuse options that would do nothing beside others."""
+    if options["worktree"] or options["watch"]:
+        refuse_options(("rev", "commit"), "goes with neither --worktree nor --watch")
+    if options["commit"]:
+        refuse_options(("clusters", "namespace"), "goes without --commit: a commit holds the whole fleet")
+        refuse_options(_SHOWN, "goes without --commit, which shows nothing")
+    else:
+        refuse_options(("allowed", "moves"), "goes with --commit")
+    if options["output_dir"]:
+        refuse_options(_SHOWN, "goes without --output-dir, which writes manifests")
+    if options["shape"] != "manifests" and options["output"] in {"table", "name"}:
+        refuse_options(("output",), f"{options['output']} is of manifests; -o yaml or json show {options['shape']}")

@@ -4,6 +4,7 @@ from typing import cast
 
 import click
 
+from reconciler.command_options import refuse_options
 from reconciler.report import Log
 
 
@@ -24,5 +25,9 @@ def command(log: Log, /, **options: object) -> int:
     """
     from reconciler.trials.trying import TrialOptions, run_tests_and_show
 
+    if options["update"]:
+        refuse_options(("rev", "output"), "goes without --update, which writes the files as they stand")
+    if options["update"]:
+        refuse_options(("rev", "output"), "goes without --update, which writes the files as they stand")
     paths = cast("tuple[str, ...]", options.pop("paths"))
     return run_tests_and_show(log, TrialOptions(paths=paths, **options))  # type: ignore[arg-type]  # click checked them

@@ -2,6 +2,7 @@
 
 import click
 
+from reconciler.command_options import refuse_options
 from reconciler.report import Log
 
 _OUTPUTS = ("text", "json", "sarif", "junit", "github")
@@ -36,7 +37,6 @@ def command(log: Log, rev: str, output: str, *, watch: bool, strict: bool) -> in
     from reconciler.passes.memory import Memory
     from reconciler.passes.watching import run_watching
 
-    if rev:
-        raise click.UsageError("--watch checks the files as they stand: leave --rev out")
+    refuse_options(["rev"], "goes without --watch, which checks the files as they stand")
     memory = Memory()
     return run_watching(log, lambda: validate_and_show(log, options, memory))

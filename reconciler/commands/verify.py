@@ -7,7 +7,15 @@ from reconciler.report import Log
 
 @click.command(epilog="Exit codes: 0 all equal; 1 a commit differs; 3 a commit of another engine version.")
 @click.argument("revision", default="")
-@click.option("-n", "--number", default=1, show_default=True, metavar="N", help="How many commits, going back.")
+@click.option(
+    "-n",
+    "--number",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How many commits, going back.",
+)
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 @click.pass_obj
 def command(log: Log, revision: str, number: int, output: str) -> int:

@@ -19,10 +19,11 @@ from reconciler.source.desired import Desired
 from reconciler.status.member_watch import watch_members
 from reconciler.tables import table
 from render.errors import ConfigError, GitError
+from render.fleet import Fleet
 
 from .applying import Fleetwide
 from .cluster_report import ClusterReport
-from .deliveries import as_json, deliver, delivery_of, exit_code, member_access, summary_row
+from .deliveries import as_json, asked_of, deliver, delivery_of, exit_code, member_access, summary_row
 
 _HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "FAILED", "STATE")
 
@@ -33,7 +34,8 @@ def apply_and_show(log: Log, revision: str, delivery: Mapping[str, Any], options
     with open_repository(log.repository, progress=log.transfer) as repository:
         fleetwide, desired, commit = applied_commit(repository, revision)
         access = member_access(fleetwide.fleet, delivery, str(repository.folder.work_tree or ""))
-        chosen = delivery_of(delivery, allowances, dry_run=options["dry_run"] == "server")
+        asked = asked_of(fleetwide, delivery, log)
+        chosen = replace(delivery_of(asked, delivery, allowances), dry_run=options["dry_run"] == "server")
         if chosen.writes:
             seen = watch_members(fleetwide, chosen, Members(access).open, log)
             fleetwide = replace(fleetwide, record=seen.recording(desired, commit))
@@ -62,11 +64,15 @@ def show_rehearsal(commit: str, reports: tuple[ClusterReport, ...], output: str)
 
 
 def applied_commit(repository: Repository, revision: str) -> tuple[Fleetwide, Desired, str]:
-    """Return the fleet and the source of a rendered commit, and the commit."""
+    """Return the fleet and the source of a rendered commit, and the commit.
+
+    How members are reached is said by that source; of the newest commit by ``HEAD``, for a change of argosy.yaml alone
+    renders nothing new.
+    """
     if revision:
         commit = repository.resolve(revision)
-        source = _rendered_source(repository, commit)
-        return _fleetwide(source, publication_of(repository, source.desired.fleet)), source.desired, commit
+        desired = _rendered_source(repository, commit).desired
+        return _fleetwide(desired.fleet, desired, publication_of(repository, desired.fleet)), desired, commit
     head = read_source(repository, repository.resolve("HEAD"))
     publication, branch = publication_of(repository, head.desired.fleet), head.desired.fleet.rendered_branch
     tip = publication.current_tip(branch)
@@ -74,8 +80,8 @@ def applied_commit(repository: Repository, revision: str) -> tuple[Fleetwide, De
         raise ConfigError(
             f"nothing is rendered yet: there is no branch {branch!r}", hint="argosy reconcile --bootstrap"
         )
-    source = _rendered_source(repository, tip)
-    return _fleetwide(source, publication), source.desired, tip
+    desired = _rendered_source(repository, tip).desired
+    return _fleetwide(head.desired.fleet, desired, publication), desired, tip
 
 
 def _rendered_source(repository: Repository, commit: str) -> Source:
@@ -93,11 +99,10 @@ def _source_of(repository: Repository, commit: str) -> str:
     return named[0]
 
 
-def _fleetwide(source: Source, publication: Publication) -> Fleetwide:
-    desired = source.desired
+def _fleetwide(fleet: Fleet, desired: Desired, publication: Publication) -> Fleetwide:
     return Fleetwide(
         publication=publication,
-        fleet=desired.fleet,
+        fleet=fleet,
         members=desired.clusters,
         interpreter=calling_interpreter(desired),
     )

@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 
 import click
 
+from reconciler.command_options import refuse_options
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _SHARD = re.compile(r"([1-9][0-9]*)/([1-9][0-9]*)")
@@ -100,12 +102,18 @@ def _every_option(**_options: object) -> None:
     """Hold the options, to be asked for their names."""
 
 
+_PRUNING = ("orphans", "confirmed", "confirm_all")
+
 NAMES = frozenset(option.name for option in _every_option.params)
 """The names of the delivery options."""
 
 
 def split(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the delivery options of a command, and its other ones."""
+    """Return the delivery options of a command, and its other ones; a usage error for those that would do nothing."""
+    if options.get("no_prune"):
+        refuse_options(_PRUNING, "goes without --no-prune, which deletes nothing")
+    if not options["as_user"]:
+        refuse_options(["as_groups"], "goes with --as, as for kubectl")
     return (
         {name: value for name, value in options.items() if name in NAMES},
         {name: value for name, value in options.items() if name not in NAMES},

@@ -8,7 +8,7 @@
 
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reconciler.passes.publication import Publication
@@ -23,8 +23,8 @@ from reconciler.status.status_branch import (
     merged_files,
     read_inventories,
 )
+from reconciler.unknown_names import check_clusters
 from render.cluster import Cluster
-from render.errors import ClusterError
 from render.fleet import Fleet
 from render.interpreter import Interpreter
 from render.selection import matches
@@ -43,12 +43,14 @@ from .removal_words import RemovalWords
 class Delivery:
     """What a run of applying is for.
 
-    ``clusters`` and ``selector`` narrow the members, ``shard`` is (index, count) from 1. ``allowed`` maps a cluster (or
-    ``*``) to how many objects may be removed; ``confirmed`` names objects that may be pruned, as ``Kind/name``.
-    ``dry_run`` asks the servers only; ``is_observing`` asks nothing but what is there.
+    ``clusters`` and ``selector`` narrow the members, ``shard`` is (index, count) from 1; ``reached`` are those that
+    something says how to reach (None: all). ``allowed`` maps a cluster (or ``*``) to how many objects may be removed;
+    ``confirmed`` names objects that may be pruned, as ``Kind/name``. ``dry_run`` asks the servers only;
+    ``is_observing`` asks nothing but what is there.
     """
 
     clusters: tuple[str, ...] = ()
+    reached: frozenset[str] | None = None
     selector: LabelSelector | None = None
     shard: tuple[int, int] = (1, 1)
     max_parallel: int = 32
@@ -95,21 +97,31 @@ class Fleetwide:
 
 
 def chosen_members(members: Iterable[Cluster], delivery: Delivery) -> tuple[Cluster, ...]:
-    """Return the members a run is for; those that pull for themselves are left to their agents.
+    """Return the members a run is for, and that are reached.
 
-    ClusterError names clusters that were asked for and are no members.
+    UnknownName names a cluster that was asked for and is no member.
     """
+    wanted = _wanted_members(members, delivery)
+    return tuple(cluster for cluster in wanted if delivery.reached is None or cluster.name in delivery.reached)
+
+
+def unreached_members(members: Iterable[Cluster], delivery: Delivery) -> tuple[str, ...]:
+    """Return the members a run would be for if anything said how to reach them."""
+    reached = delivery.reached
+    if reached is None:
+        return ()
+    return tuple(cluster.name for cluster in _wanted_members(members, delivery) if cluster.name not in reached)
+
+
+def _wanted_members(members: Iterable[Cluster], delivery: Delivery) -> Iterator[Cluster]:
+    """Yield the members that are asked for, by name; those that pull for themselves are left to their agents."""
     by_name = {cluster.name: cluster for cluster in members}
-    if unknown := [name for name in delivery.clusters if name not in by_name]:
-        raise ClusterError(f"no member is called {', '.join(map(repr, unknown))}", hint="argosy status -o name")
-    return tuple(
-        cluster
-        for name, cluster in sorted(by_name.items())
-        if (not delivery.clusters or name in delivery.clusters)
-        and (delivery.selector is None or matches(delivery.selector, cluster.labels))
-        and cluster.sync_mode != "Pull"
-        and in_shard(name, *delivery.shard)
-    )
+    check_clusters(delivery.clusters, by_name)
+    for name, cluster in sorted(by_name.items()):
+        is_named = not delivery.clusters or name in delivery.clusters
+        is_selected = delivery.selector is None or matches(delivery.selector, cluster.labels)
+        if is_named and is_selected and cluster.sync_mode != "Pull" and in_shard(name, *delivery.shard):
+            yield cluster
 
 
 @dataclass(slots=True)

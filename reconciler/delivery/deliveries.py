@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -10,16 +11,18 @@ import click
 from reconciler.members.exchange import FailureKind
 from reconciler.members.identity import Impersonation
 from reconciler.members.kube_members import MemberAccess, Members
+from reconciler.members.reaching import reached_members
 from reconciler.passes.trailers import engine_version
 from reconciler.plans.inventory import Outcome
 from reconciler.plans.plan_values import Action, PlanOptions
 from reconciler.report import Log
+from reconciler.unknown_names import check_clusters
 from render.errors import ClusterError
 from render.fleet import Fleet
 from render.selectors import LabelSelector, Requirement
-from render.words import counted
+from render.words import counted, listed
 
-from .applying import Delivery, Fleetwide, Run
+from .applying import Delivery, Fleetwide, Run, chosen_members, unreached_members
 from .cluster_report import ClusterReport
 
 _UNREACHABLE = frozenset(
@@ -35,14 +38,28 @@ _UNREACHABLE = frozenset(
 _QUIET = frozenset({Action.UNCHANGED, Action.KEPT})
 
 
-def delivery_of(options: Mapping[str, Any], allowed: Mapping[str, int], **kind: bool) -> Delivery:
-    """Return the delivery that a command's options describe; ``kind`` takes dry_run and is_observing."""
-    return Delivery(
+def asked_of(fleetwide: Fleetwide, options: Mapping[str, Any], log: Log) -> Delivery:
+    """Return which members the options that a look takes are about, and how long one may take; say who is left out."""
+    check_clusters(filter(None, [options["in_cluster"]]), {cluster.name for cluster in fleetwide.members})
+    delivery = Delivery(
         clusters=options["clusters"],
+        reached=reached_members(fleetwide.fleet, options) or None,
         selector=label_selector(options["selector"]),
         shard=options["shard"],
         max_parallel=options["max_parallel"],
         timeout=options["timeout"],
+    )
+    if left := unreached_members(fleetwide.members, delivery):
+        log.info(f"left alone, for argosy.yaml does not say how to reach them: {listed(left)}")
+    elif not chosen_members(fleetwide.members, delivery):
+        log.info("no cluster is chosen")
+    return delivery
+
+
+def delivery_of(asked: Delivery, options: Mapping[str, Any], allowed: Mapping[str, int]) -> Delivery:
+    """Return the delivery to the members that are asked, as a command's options describe it."""
+    return replace(
+        asked,
         rehearse=options["rehearse"],
         allow_older=options["allow_older"],
         allowed=allowed,
@@ -55,7 +72,6 @@ def delivery_of(options: Mapping[str, Any], allowed: Mapping[str, int], **kind: 
             remove_foreign=options["remove_foreign"],
         ),
         confirmed=options["confirmed"],
-        **kind,
     )
 
 

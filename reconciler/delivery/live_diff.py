@@ -10,8 +10,7 @@ from reconciler.report import Log
 from reconciler.repository import open_repository
 
 from .apply_command import applied_commit
-from .applying import Delivery
-from .deliveries import deliver, exit_code, label_selector, member_access
+from .deliveries import asked_of, deliver, exit_code, member_access
 from .live_differences import as_json, as_text, live_changes
 
 
@@ -19,16 +18,9 @@ def show_live_difference(log: Log, revision: str, options: Mapping[str, Any], ou
     """Compare what members hold with a rendered commit and print what differs; return 1 when anything does."""
     # What changes is the answer itself; on stderr it would only stand a second time.
     told = replace(log, level=log.level - 1)
-    delivery = Delivery(
-        clusters=options["clusters"],
-        selector=label_selector(options["selector"]),
-        shard=options["shard"],
-        max_parallel=options["max_parallel"],
-        timeout=options["timeout"],
-        is_observing=True,
-    )
     with open_repository(log.repository, progress=log.transfer) as repository:
         fleetwide, _, commit = applied_commit(repository, revision)
+        delivery = replace(asked_of(fleetwide, options, log), is_observing=True)
         access = member_access(fleetwide.fleet, options, str(repository.folder.work_tree or ""))
         reports = deliver(fleetwide, commit, delivery, access, told)
     click.echo(as_json(commit, reports) + "\n" if output == "json" else "".join(as_text(reports)), nl=False)

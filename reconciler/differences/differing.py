@@ -55,8 +55,6 @@ def diff_watching(log: Log, options: DiffOptions) -> int:
     """Compare the work tree whenever a file in it is saved."""
     from reconciler.passes.watching import run_watching
 
-    if options.head:
-        raise click.UsageError("--watch compares the work tree: leave HEAD out")
     memory = Memory()
     return run_watching(log, lambda: diff_and_show(log, options, memory))
 

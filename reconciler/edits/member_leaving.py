@@ -12,14 +12,15 @@ from collections.abc import Iterator
 import click
 
 from reconciler.passes.previous import RenderedTree
-from reconciler.passes.publication import publication_of
+from reconciler.passes.publication import publication_of, source_remote
 from reconciler.passes.trailers import ALLOW_REMOVAL
 from reconciler.report import Log
 from reconciler.status.status_branch import StatusBranch, read_inventories
 from render.errors import ConfigError
 from render.words import counted
 
-from .member_edits import Told, context_change, opened_source, write
+from .member_edits import Told, opened_source, write
+from .member_joining import context_change
 from .member_source import MemberSource
 from .member_words import DRAIN, TaintWords, taint_edits
 
@@ -37,10 +38,13 @@ def unjoin_member(log: Log, name: str, *, drain: bool, disconnect: bool, commit:
             _refuse_full(source, name)
         place = source.place_of(name)
         contents = {**source.without(place), **context_change(source, name, "")}
-        source.checked(contents)
+        after = source.checked(contents).desired.fleet
         subject = f"Disconnect {name}" if disconnect else f"Let {name} leave"
         write(source, Told(contents=contents, subject=subject), log, commit=commit)
+        before = source.fleet
     click.echo(f"cluster/{name} {'disconnected' if disconnect else 'unjoined'}")
+    if before.reached and not after.reached:
+        log.warning("argosy.yaml lists no cluster any more: argosy reconcile only renders")
     return 0
 
 
@@ -57,16 +61,19 @@ def _drain(source: MemberSource, name: str, log: Log, *, commit: bool) -> int:
     click.echo(f"cluster/{name} {'draining' if edits else 'already draining'}: {leaving} to leave")
     if source.fleet.rescheduling != "Source":
         log.warning("with rescheduling: Karmada a taint drives nothing out; set rescheduling: Source in argosy.yaml")
-    for line in _next_steps(source, name, trailers, commit=commit or not edits):
+    for line in _next_steps(source, name, trailers):
         click.echo(line)
     return 0
 
 
-def _next_steps(source: MemberSource, name: str, trailers: tuple[str, ...], *, commit: bool) -> Iterator[str]:
+def _next_steps(source: MemberSource, name: str, trailers: tuple[str, ...]) -> Iterator[str]:
+    path, repository = source.place_of(name).file.path, source.repository
     yield "next:"
-    if not commit:
+    if path in repository.dirty_paths():
         said = "".join(f" -m '{each}'" for each in trailers)
-        yield f"  git commit -m 'Drain {name}'{said} -- {source.place_of(name).file.path}"
+        yield f"  git commit -m 'Drain {name}'{said} -- {path}"
+    if source_remote(repository):
+        yield "  git push"
     yield "  argosy reconcile"
     yield f"  argosy cluster unjoin {name}"
 

@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import click
-
 from reconciler.passes.reading import recorded_facts
 from reconciler.passes.trailers import engine_version
 from reconciler.repository import File, Repository
@@ -18,13 +16,13 @@ from reconciler.source.desired_documents import Placed
 from reconciler.source.desired_fleet import FleetSource, load_fleet
 from reconciler.source.files import may_be_read
 from reconciler.source.loading import Loaded, load_source
+from reconciler.unknown_names import unknown_cluster
 from render.documents import DocumentErrors, parse_documents
 from render.documents.editing import REMOVED, Edit, edited, without_document
 from render.documents.nodes import UneditableError
 from render.errors import InputError, Problem
 from render.fleet import Fleet
 from render.gitobjects import BLOB_MODE, object_id
-from render.suggestions import nearest
 
 Contents = Mapping[str, bytes | None]
 """Files by path, None for one that is to go."""
@@ -44,6 +42,7 @@ class MemberSource:
     @classmethod
     def of(cls, repository: Repository) -> "MemberSource":
         """Read the work tree; InputError when not even its fleet is known."""
+        repository.work_tree_to("change")
         files = repository.worktree_snapshot(wanted=may_be_read).files
         home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
         if home.problems:
@@ -61,15 +60,14 @@ class MemberSource:
         return self.repository.read_blobs([found.id])[found.id] if found else None
 
     def place_of(self, name: str) -> Placed:
-        """Return where a member's Cluster stands; a usage error when there is none, InputError when it is broken."""
+        """Return where a member's Cluster stands; UnknownName when there is none, InputError when it is broken."""
         clusters = self.loaded.desired.clusters
         found = next((cluster for cluster in clusters if cluster.name == name), None)
         if found is not None and self.loaded.lines is not None:
             return self.loaded.lines.places[found.path, found.document]
         if self.loaded.problems:
             raise InputError(self.loaded.problems)
-        near = nearest(name, [cluster.name for cluster in clusters])
-        raise click.UsageError(f"no member is called {name!r}" + (f"; did you mean {near!r}?" if near else ""))
+        raise unknown_cluster(name, [cluster.name for cluster in clusters])
 
     def line_of(self, place: Placed) -> int:
         """Return the line a manifest begins on."""

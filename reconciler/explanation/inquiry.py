@@ -7,14 +7,15 @@ from typing import Any
 
 import click
 
-from reconciler.kind_names import UnknownObjectError, found_object
+from reconciler.command_options import refuse_options
+from reconciler.kind_names import found_object, parsed_words
 from reconciler.passes.one_pass import Outcome
 from reconciler.plain import as_json, plain_value
 from reconciler.report import VERBOSE, Log
 from reconciler.repository import CommitInfo, open_repository
+from reconciler.unknown_names import check_clusters
 from render.model import ObjectRef
 from render.scheduling.explanation import Explanation
-from render.suggestions import nearest
 
 from .explaining import object_explanation
 from .explaining_capacity import Origin
@@ -31,7 +32,7 @@ API_VERSION = "argosy.dev/v1alpha1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainOptions:
-    """The options of ``argosy explain``; ``seats`` tells divisions seat by seat."""
+    """The options of ``argosy explain``; ``seats`` tells divisions seat by seat, as ``-v`` asks for."""
 
     words: tuple[str, ...]
     namespace: str = ""
@@ -44,16 +45,12 @@ class ExplainOptions:
 
 def explain_and_show(log: Log, options: ExplainOptions) -> int:
     """Explain what the words name, and print it."""
-    if options.worktree and options.rev:
-        raise click.UsageError("--worktree goes without --rev")
     noun, name = parsed_words(options.words)
+    _refuse_idle(noun, options)
     options = replace(options, seats=options.seats or log.level >= VERBOSE)
     with open_repository(log.repository, progress=log.transfer) as repository:
         moment = moment_of(repository, log, revision=options.rev, worktree=options.worktree)
-        try:
-            answer, sections = _answer(noun, name, moment, options)
-        except UnknownObjectError as error:
-            raise click.UsageError(str(error)) from error
+        answer, sections = _answer(noun, name, moment, options)
     if options.output == "json":
         click.echo(as_json({"apiVersion": API_VERSION, **_origin(moment), **answer}), nl=False)
     else:
@@ -62,14 +59,14 @@ def explain_and_show(log: Log, options: ExplainOptions) -> int:
     return 0
 
 
-def parsed_words(words: tuple[str, ...]) -> tuple[str, str]:
-    """Read ``KIND/NAME`` or ``KIND NAME``."""
-    noun, slash, name = words[0].partition("/")
-    if len(words) == 1 and slash and noun and name:
-        return noun, name
-    if len(words) == 2 and not slash:
-        return words[0], words[1]
-    raise click.UsageError("say what to explain: KIND/NAME, cluster NAME or policy NAME")
+def _refuse_idle(noun: str, options: ExplainOptions) -> None:
+    """Refuse options that would do nothing beside others."""
+    if options.worktree:
+        refuse_options(["rev"], "goes without --worktree")
+    if is_cluster_noun(noun):
+        refuse_options(["namespace", "cluster"], "goes with an object or a policy")
+    elif is_policy_noun(noun):
+        refuse_options(["cluster"], "goes with an object")
 
 
 Answer = tuple[dict[str, Any], Iterable[Section]]
@@ -77,8 +74,7 @@ Answer = tuple[dict[str, Any], Iterable[Section]]
 
 
 def _answer(noun: str, name: str, moment: Moment, options: ExplainOptions) -> Answer:
-    if options.cluster:
-        _check_cluster(options.cluster, moment.outcome)
+    check_clusters(filter(None, [options.cluster]), moment.outcome.rendered.built.index.names)
     if is_cluster_noun(noun):
         return _cluster_answer(name, moment.outcome)
     if is_policy_noun(noun):
@@ -91,7 +87,7 @@ def _cluster_answer(name: str, outcome: Outcome) -> Answer:
         sentence = "It left the source: nothing in it is read, written or pruned, and its folder stays as it was."
         shown = Section(title=f"Cluster {name}", before=(sentence,))
         return {"kind": "ClusterExplanation", "name": name, "disconnected": True}, [shown]
-    _check_cluster(name, outcome)
+    check_clusters([name], outcome.rendered.built.index.names)
     found = cluster_explanation(name, outcome.rendered)
     return {"kind": "ClusterExplanation", **plain_value(found)}, cluster_sections(found)
 
@@ -143,13 +139,6 @@ def _found_ref(noun: str, name: str, outcome: Outcome, namespace: str) -> Object
     along = (template for template, _ in outcome.rendered.namespaces)
     templates = {template.ref: template for template in (*along, *outcome.source.desired.templates)}
     return found_object(noun, name, namespace, templates.values())
-
-
-def _check_cluster(name: str, outcome: Outcome) -> None:
-    if name not in outcome.rendered.built.index.index_by_name:
-        near = nearest(name, outcome.rendered.built.index.names)
-        hint = f"; did you mean {near!r}?" if near else ""
-        raise UnknownObjectError(f"the source has no cluster called {name!r}{hint}")
 
 
 def _origin(moment: Moment) -> dict[str, Any]:

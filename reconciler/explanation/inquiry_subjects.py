@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 
-from reconciler.kind_names import UnknownObjectError
+from reconciler.unknown_names import unknown_name
 from render.policy import PropagationPolicy
-from render.suggestions import nearest
 
 _CLUSTERS = frozenset({"cluster", "clusters", "clusters.cluster.karmada.io", "cluster.cluster.karmada.io"})
 _POLICIES = {
@@ -31,10 +30,10 @@ def found_policies(
 ) -> tuple[PropagationPolicy, ...]:
     """Return the policies that are meant: of one scope or, for ``policy``, of both; in one namespace or in any."""
     scopes = _POLICIES[noun.lower().removesuffix(_GROUP)]
+    namespace = namespace if True in scopes else ""
     known = [each for each in policies if each.is_namespaced in scopes and namespace in {"", each.namespace}]
     named = tuple(each for each in known if each.name == name)
     if not named:
-        near = nearest(name, {each.name for each in known})
-        hint = f"; did you mean {near!r}?" if near else ""
-        raise UnknownObjectError(f"the source has no {noun} called {name!r}{hint}")
+        where = f" in namespace {namespace}" if namespace else ""
+        raise unknown_name(f"the source has no {noun} called {name!r}{where}", name, {each.name for each in known})
     return named

@@ -1,8 +1,9 @@
 """Which context reaches which cluster, and what that context says.
 
 A cluster's context is, in this order: the one argosy.yaml names; the one in the folder of kubeconfigs whose file is
-named like the cluster; the context of the usual kubeconfig that is named like the cluster. Files are read once for a
-fleet. What they hold is never shown: credentials stay out of every message and every ``repr``.
+named like the cluster; the context that is named like the cluster in the usual kubeconfig, or in the one that
+argosy.yaml names for all others. Files are read once for a fleet. What they hold is never shown: credentials stay out
+of every message and every ``repr``.
 """
 
 import difflib
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from render.documents import DocumentErrors, parse_documents
-from render.fleet_settings import ClusterAccess
+from render.fleet_settings import OTHERS, ClusterAccess
 
 from .exchange import Failure, FailureKind
 
@@ -89,19 +90,20 @@ class Contexts:
     ) -> None:
         self._access = {item.name: item for item in access}
         self._folder = folder
-        self._files = tuple(files)
+        shared = self._access.get(OTHERS, ClusterAccess(name=OTHERS)).kubeconfig
+        self._files = (Path(shared),) if shared else tuple(files)
         self._read: dict[tuple[Path, ...], Kubeconfig | Failure] = {}
 
     def find(self, cluster: str) -> Context | Failure:
         """Return the context of a cluster, or why it has none."""
         access = self._access.get(cluster, ClusterAccess(name=cluster))
-        files = (Path(access.kubeconfig),) if access.kubeconfig else self._own_file(cluster) or self._files
-        is_own = files != self._files
-        kubeconfig = self._loaded(files)
+        own_file = (Path(access.kubeconfig),) if access.kubeconfig else self._own_file(cluster)
+        kubeconfig = self._loaded(own_file or self._files)
         if isinstance(kubeconfig, Failure):
             return kubeconfig
         wanted = access.context or cluster
-        name = wanted if wanted in kubeconfig.contexts or access.context or not is_own else kubeconfig.current
+        # In a file that many clusters share, the current context is nobody's in particular.
+        name = wanted if wanted in kubeconfig.contexts or access.context or not own_file else kubeconfig.current
         context = kubeconfig.contexts.get(name)
         if context is None:
             return _no_context(name, cluster, kubeconfig)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import click
 
 from reconciler.delivery.applying import Delivery, Fleetwide
-from reconciler.delivery.deliveries import deliver, delivery_of, exit_code, member_access, summary_row
+from reconciler.delivery.deliveries import asked_of, deliver, delivery_of, exit_code, member_access, summary_row
 from reconciler.members.kube_members import MemberAccess, Members
 from reconciler.members.webhooks import calling_interpreter
 from reconciler.report import Log
@@ -67,6 +67,6 @@ def look_at_members(source: Source, publication: Publication, options: Reconcile
     work_tree = str(publication.repository.folder.work_tree or "")
     access = member_access(desired.fleet, options.delivery, work_tree)
     allowed = {each.cluster: each.count for each in map(Allowance.parse, options.allowed)}
-    delivery = delivery_of(options.delivery, allowed)
+    delivery = delivery_of(asked_of(fleetwide, options.delivery, log), options.delivery, allowed)
     watch = watch_members(fleetwide, delivery, Members(access).open, log)
     return PassDelivery(fleetwide=fleetwide, delivery=delivery, access=access, watch=watch)

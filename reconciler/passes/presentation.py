@@ -56,7 +56,7 @@ def all_targets(binding: Binding) -> Iterator[TargetCluster]:
 
 def shown(outcome: Outcome, selection: Selection, *, shape: str, output: str) -> Iterable[str]:
     """Return the texts to print, in order."""
-    if output == "summary":
+    if output == "table":
         return summary(outcome, selection)
     if output == "name":
         return (f"{cluster} {path}\n" for cluster, path, _ in cluster_files(outcome, selection))
@@ -204,11 +204,20 @@ def bindings(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
 
 def works(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
     """Yield Karmada's Work objects, also those that suspension holds back."""
-    return (work for work in work_objects(outcome.rendered) if selection.has_cluster(_cluster_of(work)))
+    return (
+        work
+        for work in work_objects(outcome.rendered)
+        if selection.has_cluster(_cluster_of(work)) and selection.namespace in {"", _namespace_in(work)}
+    )
 
 
 def _cluster_of(work: Manifest) -> str:
     return str(work["metadata"]["namespace"]).removeprefix("karmada-es-")
+
+
+def _namespace_in(work: Manifest) -> str:
+    (manifest,) = work["spec"]["workload"]["manifests"]
+    return str(manifest["metadata"].get("namespace", ""))
 
 
 def rendering(outcome: Outcome, selection: Selection, shape: str) -> dict[str, Any]:

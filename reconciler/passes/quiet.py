@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from reconciler.command_options import is_given
 from reconciler.report import Log
 from reconciler.repository import Repository
 
@@ -61,8 +62,7 @@ class Note:
 
 def answered_quietly(log: Log, repository: Repository, options: ReconcileOptions) -> int | None:
     """Answer without a pass when nothing is new since the last one; None when there is something to do."""
-    named = ("kubeconfig", "kubeconfigs", "in_cluster")
-    if options.rev or options.output != "text" or any(options.delivery.get(name) for name in named):
+    if options.rev or options.output != "text" or any(map(is_given, options.delivery)):
         return None
     note = read_note(repository)
     if note is None or standing_now(repository, note) != note.standing:

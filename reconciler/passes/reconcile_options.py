@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from reconciler.members.reaching import reached_members
+
 if TYPE_CHECKING:
     from render.fleet import Fleet
 
@@ -24,5 +26,4 @@ class ReconcileOptions:
 
 def is_reaching(fleet: "Fleet", options: ReconcileOptions) -> bool:
     """Whether a pass reaches members: argosy.yaml or the command line says how, and it may write."""
-    named = any(options.delivery.get(name) for name in ("kubeconfig", "kubeconfigs", "in_cluster"))
-    return not options.dry_run and bool(named or fleet.clusters or fleet.kubeconfigs)
+    return not options.dry_run and reached_members(fleet, options.delivery) != frozenset()

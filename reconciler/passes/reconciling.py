@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from reconciler.command_options import refuse_options
 from reconciler.report import Log
 from reconciler.repository import Fetching, Repository
 from reconciler.repository.refs import head_branch
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from .pass_delivery import PassDelivery
 
 _TRIES = 5
+_REACHING = "clusters or kubeconfigs in argosy.yaml, --kubeconfig, --kubeconfigs or --in-cluster say how"
 _WHOLE_HISTORY = 2**31 - 1
 
 
@@ -127,6 +129,8 @@ def _reconciled(repository: Repository, origin: Origin, options: ReconcileOption
 def _members(source: Source, publication: Publication, options: ReconcileOptions, log: Log) -> "PassDelivery | None":
     """Look at the members this pass is for; what speaks to clusters is only imported for those who have any."""
     if not is_reaching(source.desired.fleet, options):
+        if not options.dry_run:
+            refuse_options(options.delivery, f"goes with clusters that are reached: {_REACHING}")
         return None
     from .pass_delivery import look_at_members
 

@@ -18,6 +18,7 @@ from .presentation import Selection, problems_of, shown
 from .publication import Publication, publication_of
 from .reading import read_evidence
 from .released import released_lines
+from .selecting import check_selection, emptiness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class RenderOptions:
     clusters: tuple[str, ...] = ()
     namespace: str = ""
     shape: str = "manifests"
-    output: str = "summary"
+    output: str = "table"
     output_dir: Path | None = None
     commit: bool = False
     bootstrap: bool = False
@@ -40,16 +41,17 @@ class RenderOptions:
 
 def render_and_show(log: Log, options: RenderOptions, memory: Memory | None = None) -> int:
     """Render a revision and show it; return 1 when something could not be placed or built."""
-    if options.worktree and (options.rev or options.commit):
-        raise click.UsageError("--worktree and --watch go with neither --rev nor --commit")
     with open_repository(log.repository, progress=log.transfer) as repository:
         outcome, publication = computed(repository, log, options, memory)
         selection = Selection(clusters=options.clusters, namespace=options.namespace)
+        check_selection(outcome, selection)
         if options.output_dir is not None:
             write_tree(outcome, selection, options.output_dir, log)
         elif not options.commit:
             for text in shown(outcome, selection, shape=options.shape, output=options.output):
                 click.echo(text, nl=False)
+        if nothing := emptiness(outcome, selection):
+            log.warning(nothing)
         if options.commit:
             outcome = _commit(outcome, publication, options, log)
         else:

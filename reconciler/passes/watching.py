@@ -22,9 +22,7 @@ _POLL_MS = 100
 def run_watching(log: Log, run: Callable[[], int]) -> int:
     """Run now and after every save of a file in the work tree; the last run's exit code, if the watching ends."""
     with open_repository(log.repository) as repository:
-        work_tree = repository.folder.work_tree
-    if work_tree is None:
-        raise click.UsageError("--watch needs a work tree, and this repository has none")
+        work_tree = repository.work_tree_to("watch")
     return run_for_each(log, run, saves(work_tree))
 
 

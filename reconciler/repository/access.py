@@ -228,13 +228,17 @@ class Repository:
         optional = [f"filter.{name}.required=false" for name in self.settings.filters]
         return dirty_files(replace(self.git, options=(*self.git.options, *silent, *optional)))
 
+    def work_tree_to(self, verb: str) -> Path:
+        """Return the work tree that something is to be done with; GitError where there is none."""
+        if self.folder.work_tree is None:
+            raise GitError(f"a bare repository has no work tree to {verb}", hint="run this in a clone of it")
+        return self.folder.work_tree
+
     def put_files(self, contents: Mapping[str, bytes | None]) -> None:
         """Write files of the work tree, or remove those that are None."""
         from .editing import put_files
 
-        if self.folder.work_tree is None:
-            raise GitError("a bare repository has no work tree to change", hint="run this in a clone of it")
-        put_files(self.folder.work_tree, contents)
+        put_files(self.work_tree_to("change"), contents)
 
     def commit_paths(self, paths: Iterable[str], message: str) -> str:
         """Commit these files of the work tree, and nothing else of it, to the current branch; return the commit."""

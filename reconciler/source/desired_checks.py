@@ -5,9 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from render.admission.customization_rules import customization_conflicts
+from render.fleet import Fleet
+from render.fleet_settings import OTHERS
 from render.model import Template
 from render.policy import PropagationPolicy
 from render.selection import implicit_priority
+from render.suggestions import nearest
 
 from .desired_documents import Found, Placed
 from .desired_lines import Lines
@@ -40,6 +43,17 @@ def absent_clusters(places: Iterable[Placed], known: Collection[str]) -> Iterato
             absent = [repr(name) for name in names if name not in known]
             if absent:
                 yield place.found(path, f"no cluster of the source is called {_enumeration(absent, 'or')}")
+
+
+def absent_listed(places: Iterable[Placed], fleet: Fleet, known: Collection[str]) -> Iterator[Found]:
+    """Yield a warning for each cluster that argosy.yaml says how to reach and the source does not have."""
+    for place in places:
+        for index, access in enumerate(fleet.clusters):
+            if access.name not in {OTHERS, *known}:
+                near = nearest(access.name, known)
+                hint = f"did you mean {near!r}?" if near else ""
+                message = f"the source has no cluster called {access.name!r}"
+                yield place.found(f"spec.clusters[{index}].name", message, hint=hint)
 
 
 def _lists_of_clusters(value: Any, path: str) -> Iterator[tuple[str, list[str]]]:

@@ -17,12 +17,16 @@ _TEST = "PolicyTest"
 
 @dataclass(slots=True)
 class Roles:
-    """Manifests by what they are to Argosy; ``tests`` of policies are for ``argosy test`` and never propagated."""
+    """Manifests by what they are to Argosy; ``tests`` of policies are for ``argosy test`` and never propagated.
+
+    ``fleets`` has the one of argosy.yaml, if that is among the files that are read.
+    """
 
     templates: list[Placed] = field(default_factory=list)
     webhooks: list[Placed] = field(default_factory=list)
     admitted: list[tuple[Placed, AdmittedKind]] = field(default_factory=list)
     tests: list[Placed] = field(default_factory=list)
+    fleets: list[Placed] = field(default_factory=list)
     problems: list[Found] = field(default_factory=list)
 
 
@@ -33,6 +37,8 @@ def sorted_by_role(places: Iterable[Placed], home: FleetSource) -> Roles:
         if group_of(place.manifest["apiVersion"]) == GROUP:
             if place.manifest["kind"] == _TEST:
                 roles.tests.append(place)
+            if place.file.path == home.path:
+                roles.fleets.append(place)
             roles.problems += _faults_of_ours(place, home)
             continue
         kind = admitted_kind(place.manifest)

@@ -18,7 +18,7 @@ from render.errors import InputError, Problem
 from render.fleet import Fleet, Permission
 
 from .desired import Desired
-from .desired_checks import absent_clusters, conflicting_customizations, doubles, secrets, unknown_scopes
+from .desired_checks import absent_clusters, absent_listed, conflicting_customizations, doubles, secrets, unknown_scopes
 from .desired_documents import IGNORE_HINT, Contents, Found, ParseCache, ReadBlobs, load_manifests
 from .desired_fleet import FleetSource, load_fleet
 from .desired_karmada import KarmadaObjects, load_karmada
@@ -152,7 +152,9 @@ def _warnings(parts: _Parts) -> Iterator[Found]:
     yield from parts.webhooks.warnings
     yield from parts.tests.warnings
     policies = (place for _, place in parts.karmada.admitted if place.manifest["kind"].endswith("Policy"))
-    yield from absent_clusters(policies, {cluster.name for cluster in parts.karmada.clusters})
+    known = {cluster.name for cluster in parts.karmada.clusters}
+    yield from absent_clusters(policies, known)
+    yield from absent_listed(parts.roles.fleets, parts.home.fleet, known)
     if parts.home.fleet.secrets is Permission.ALLOW:
         yield from secrets(parts.templates.placed, is_refused=False)
 

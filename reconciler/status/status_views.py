@@ -9,15 +9,15 @@ from typing import Any
 import click
 
 from reconciler.explanation.inquiry_subjects import is_cluster_noun
-from reconciler.kind_names import UnknownObjectError, found_object
+from reconciler.kind_names import found_object
 from reconciler.passes.publication import publication_of
 from reconciler.passes.reading import read_source
 from reconciler.report import Log
 from reconciler.repository import Repository, open_repository
 from reconciler.tables import table
+from reconciler.unknown_names import check_clusters
 from render.documents import emit
 from render.errors import ConfigError
-from render.suggestions import nearest
 
 from .member_watch import read_recorded
 from .recorded import Recorded, ailing_objects, cluster_lines
@@ -89,11 +89,9 @@ def fetched_tips(repository: Repository) -> tuple[str | None, ...]:
 
 
 def _shown(telling: Telling, options: StatusOptions) -> int:
-    noun, slash, name = options.subject.partition("/")
+    noun, _, name = options.subject.partition("/")
     if not options.subject:
         return _fleet_shown(telling, options)
-    if not slash or not name:
-        raise click.UsageError(f"{options.subject!r} names nothing; write cluster/NAME or KIND/NAME")
     if is_cluster_noun(noun):
         return _cluster_shown(telling, name, options)
     return _object_shown(telling, noun, name, options)
@@ -102,10 +100,8 @@ def _shown(telling: Telling, options: StatusOptions) -> int:
 def _cluster_shown(telling: Telling, name: str, options: StatusOptions) -> int:
     records = telling.recorded.clusters()
     if name not in records:
-        near = nearest(name, set(records) | telling.fleet.members)
-        known = name in telling.fleet.members
-        what = f"nothing is recorded of cluster {name!r} yet" if known else f"no member is called {name!r}"
-        raise ConfigError(what, hint="argosy apply" if known else f"did you mean {near!r}?" if near else "")
+        check_clusters([name], set(records) | telling.fleet.members)
+        raise ConfigError(f"nothing is recorded of cluster {name!r} yet", hint="argosy apply")
     value = cluster_value(name, telling.recorded)
     _printed(value, options, cluster_text(name, telling.recorded, every=options.output == "wide"), f"cluster/{name}")
     return 0 if records[name].state.ready == "True" and all(map(_is_fine, value["objects"])) else 1
@@ -117,10 +113,7 @@ def _is_fine(value: dict[str, Any]) -> bool:
 
 def _object_shown(telling: Telling, noun: str, name: str, options: StatusOptions) -> int:
     templates = read_source(telling.repository, telling.fleet.head).desired.templates
-    try:
-        ref = found_object(noun, name, options.namespace, templates)
-    except UnknownObjectError as error:
-        raise click.UsageError(str(error)) from error
+    ref = found_object(noun, name, options.namespace, templates)
     binding = telling.fleet.previous.bindings.get(ref)
     if binding is None:
         raise ConfigError(f"{ref} has no binding: no policy selects it", hint=f"argosy explain {noun}/{name}")

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import click
 
 from reconciler.explanation.inquiry_subjects import is_cluster_noun
-from reconciler.kind_names import UnknownObjectError, found_object
+from reconciler.kind_names import found_object
 from reconciler.passes.one_pass import run_pass
 from reconciler.passes.reading import read_evidence, read_source
 from reconciler.report import Log
 from reconciler.repository import open_repository
+from reconciler.unknown_names import check_clusters
 from render.binding import Binding
 from render.errors import ConfigError
 from render.model import Manifest, ObjectRef
@@ -73,13 +74,10 @@ def missing_of(telling: Telling, options: WaitOptions, log: Log) -> list[str]:
     if not _is_rendered(telling, log):
         return [f"source {telling.fleet.head[:12]} is not rendered yet"]
     noun, _, name = options.subject.partition("/")
-    if options.subject and not name:
-        raise click.UsageError(f"{options.subject!r} names nothing; write cluster/NAME or KIND/NAME")
     if options.subject and not is_cluster_noun(noun):
         return _of_object(telling, _binding(telling, noun, name, options.namespace), options.wish)
     members = sorted(telling.fleet.members)
-    if name and name not in members:
-        raise ConfigError(f"no member is called {name!r}", hint="argosy status -o name")
+    check_clusters(filter(None, [name]), members)
     return [why for member in ([name] if name else members) for why in _of_cluster(telling, member, options.wish)]
 
 
@@ -95,10 +93,7 @@ def _is_rendered(telling: Telling, log: Log) -> bool:
 
 def _binding(telling: Telling, noun: str, name: str, namespace: str) -> Binding:
     templates = read_source(telling.repository, telling.fleet.head).desired.templates
-    try:
-        ref = found_object(noun, name, namespace, templates)
-    except UnknownObjectError as error:
-        raise click.UsageError(str(error)) from error
+    ref = found_object(noun, name, namespace, templates)
     if ref not in telling.fleet.previous.bindings:
         raise ConfigError(f"{ref} has no binding: no policy selects it", hint=f"argosy explain {noun}/{name}")
     return telling.fleet.previous.bindings[ref]

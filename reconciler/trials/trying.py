@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import click
 
@@ -10,6 +10,7 @@ from reconciler.passes.reading import read_loaded, recorded_facts
 from reconciler.report import Log
 from reconciler.repository import Repository, open_repository
 from reconciler.source.loading import Loaded
+from reconciler.unknown_names import unknown_name
 from render.errors import InputError
 from render.words import counted
 
@@ -32,8 +33,6 @@ class TrialOptions:
 
 def run_tests_and_show(log: Log, options: TrialOptions) -> int:
     """Run tests and print their results; return 1 when one failed."""
-    if options.update and options.rev:
-        raise click.UsageError("--update goes without --rev: it writes the files as they stand")
     with open_repository(log.repository, progress=log.transfer) as repository:
         is_worktree = not options.rev and repository.folder.work_tree is not None
         commit = "" if is_worktree else repository.resolve(options.rev or "HEAD")
@@ -42,6 +41,8 @@ def run_tests_and_show(log: Log, options: TrialOptions) -> int:
             raise InputError(loaded.problems, warnings=loaded.desired.warnings)
         tests = chosen_tests(loaded.tests, options.paths, repository.folder.under)
         trials = [trial_of(test, loaded.desired) for test in tests]
+        if not trials:
+            log.warning("the source has no PolicyTest")
         if options.update:
             return _update(repository, trials, loaded, log)
         line_of = loaded.lines.line_of if loaded.lines else lambda _path, _number, _field: 0
@@ -63,23 +64,21 @@ def chosen_tests(tests: Iterable[PolicyTest], paths: Sequence[str], folder: str)
     }
     for path, below in found.items():
         if not below and PurePosixPath(path) != PurePosixPath("."):
-            raise click.UsageError(f"there is no PolicyTest at {path!r}")
+            raise unknown_name(f"there is no PolicyTest at {path!r}", path, {test.path for test in known})
     names = {test.name for below in found.values() for test in below}
     return [test for test in known if test.name in names or PurePosixPath(".") in map(PurePosixPath, paths)]
 
 
 def _update(repository: Repository, trials: Iterable[Trial], loaded: Loaded, log: Log) -> int:
     """Write what is so into the files of tests that failed; return 1 when a file could not be edited."""
-    root, left = repository.folder.work_tree, 0
+    root, left = repository.work_tree_to("change"), 0
     edits: dict[str, list[Edit]] = {}
     for trial in trials:
         place = loaded.lines.places[trial.test.path, trial.test.document] if loaded.lines else None
         if place is not None and trial.mismatches:
             edits.setdefault(trial.test.path, []).extend(edits_of(place.position, trial.mismatches))
     for path, wanted in edits.items():
-        if root is None:
-            raise click.UsageError("--update needs a work tree")
-        file = Path(root) / path
+        file = root / path
         content = updated(file.read_bytes(), wanted) if wanted else None
         if content is None:
             left += 1

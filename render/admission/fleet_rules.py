@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from render.fleet_settings import OTHERS
+
 from .findings import Findings
 from .syntax import dns_label_fault, quoted
 
@@ -31,6 +33,10 @@ def check_fleet(fleet: Mapping[str, Any], findings: Findings) -> None:
     _check_guards(spec, findings)
     _check_unique(spec.get("kinds", ()), ("group", "kind"), "spec.kinds", findings)
     _check_unique(spec.get("clusters", ()), ("name",), "spec.clusters", findings)
+    for index, access in enumerate(spec.get("clusters", ())):
+        if access["name"] == OTHERS and access.get("context"):
+            message = "'*' stands for many clusters, each reached by the context named like it"
+            findings.problem(f"spec.clusters[{index}].context", message)
 
 
 def _check_guards(spec: Mapping[str, Any], findings: Findings) -> None:

@@ -1,0 +1,64 @@
+"""What every command line has in common: global options on both sides of the command, and how a bug is reported."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from reconciler.cli import COMMANDS, run
+from tests.build import Repository, a_cluster, a_deployment, a_policy
+
+PLACES = [
+    ("-C", "{repo}", "doctor", "--offline"),
+    ("doctor", "--offline", "-C", "{repo}"),
+    ("doctor", "--repo", "{repo}", "--offline"),
+    ("-C", "nowhere", "doctor", "--offline", "-C", "{repo}"),
+]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    made = Repository.create(tmp_path / "fleet")
+    made.commit({"fleet.yaml": [a_cluster("member1"), a_deployment(), a_policy()]})
+    return made
+
+
+@pytest.mark.parametrize("words", PLACES, ids=" ".join)
+def test_the_repository_may_be_named_on_either_side(
+    words: tuple[str, ...], repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run([word.format(repo=repository.path) for word in words])
+    assert (code, capsys.readouterr().out.splitlines()[2]) == (0, "ok   source: 1 template, 1 policy, 1 cluster")
+
+
+def test_a_command_of_a_group_takes_global_options(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["cluster", "label", "member1", "a=b", "-C", str(repository.path), "--log-format=json"])
+    captured = capsys.readouterr()
+    assert (code, captured.out) == (0, "cluster/member1 labeled\n")
+    assert json.loads(captured.err) == {"level": "info", "event": "wrote", "file": "fleet.yaml"}
+    assert run(["cluster", "label", "member1", "c=d", "-C", str(repository.path), "-q"]) == 0
+    assert capsys.readouterr() == ("cluster/member1 labeled\n", "")
+
+
+def test_counts_add_up(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["-v", "render", "-C", str(repository.path), "-v", "--bootstrap"]) == 0
+    assert "read source ms=" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_says_so(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "--help"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert text.endswith("-C/--repo, -v, -q, --log-format and --no-color may stand here as well: argosy --help.")
+
+
+def test_a_missing_module_is_named(
+    repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "reconciler.checks.diagnosis", None)
+    assert run(["doctor", "-C", str(repository.path)]) == 70
+    said = capsys.readouterr().err.splitlines()[0]
+    assert said == (
+        "argosy: a bug: ModuleNotFoundError: reconciler.checks.diagnosis; please report it with these lines"
+    )

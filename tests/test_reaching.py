@@ -1,0 +1,195 @@
+"""Which clusters a pass applies to: those that argosy.yaml or the command line says how to reach, and no others."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.members.exchange import Failure
+from reconciler.members.kubeconfig import Contexts
+from reconciler.members.reaching import reached_members
+from render.documents import emit
+from render.fleet import Fleet
+from render.fleet_settings import ClusterAccess
+from tests.build import Repository, a_cluster, a_config_map, a_policy, argosy
+
+CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
+ALL: frozenset[str] | None = None
+
+
+class Reach(NamedTuple):
+    why: str
+    fleet: Fleet
+    options: dict[str, Any]
+    want: frozenset[str] | None
+
+
+def fleet(*names: str, kubeconfigs: str = "") -> Fleet:
+    return Fleet(clusters=tuple(ClusterAccess(name=name) for name in names), kubeconfigs=kubeconfigs)
+
+
+REACHES = [
+    Reach("nothing is said", fleet(), {}, frozenset()),
+    Reach("nothing is said of what is asked for", fleet(), {"clusters": ("a",)}, frozenset()),
+    Reach("a kubeconfig for all", fleet(), {"kubeconfig": "file"}, ALL),
+    Reach("a folder for all", fleet(), {"kubeconfigs": "folder"}, ALL),
+    Reach("a folder in argosy.yaml", fleet("a", kubeconfigs="folder"), {}, ALL),
+    Reach("those that are listed", fleet("a", "b"), {}, frozenset({"a", "b"})),
+    Reach("and one that is asked for", fleet("a"), {"clusters": ("c",)}, frozenset({"a", "c"})),
+    Reach("all others", fleet("a", "*"), {}, ALL),
+    Reach("this one", fleet(), {"in_cluster": "a"}, frozenset({"a"})),
+    Reach("this one and those listed", fleet("b"), {"in_cluster": "a"}, frozenset({"a", "b"})),
+    Reach("a kubeconfig, though some are listed", fleet("a"), {"kubeconfig": "file"}, ALL),
+]
+
+
+@pytest.mark.parametrize("case", REACHES, ids=lambda case: case.why)
+def test_reach(case: Reach) -> None:
+    assert reached_members(case.fleet, case.options) == case.want
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A fleet that only renders, for member1 and member2, and no kubeconfig anywhere."""
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
+    made = Repository.create(tmp_path / "fleet")
+    policy = a_policy("all", selectors=[CONFIG_MAPS])
+    made.commit({"fleet.yaml": [*map(a_cluster, ("member1", "member2")), a_config_map("one"), policy]})
+    return made
+
+
+def applied(out: str) -> list[str]:
+    """The clusters in the table of what was done."""
+    _, *rows = out[out.index("CLUSTER ") :].splitlines() if "CLUSTER " in out else [""]
+    return [row.split()[0] for row in rows]
+
+
+def test_joining_with_a_context_reaches_that_cluster_alone(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    ended = argosy(repository, capsys, "cluster", "join", "lyon", "--context", "admin@lyon", "--commit")
+    assert (ended.code, ended.out, ended.err.splitlines()[-2:]) == (
+        0,
+        "cluster/lyon joined\n",
+        [
+            "argosy reconcile applies to lyon",
+            "warning: until now it only rendered; the clusters that argosy.yaml does not list are left alone",
+        ],
+    )
+    ended = argosy(repository, capsys, "reconcile")
+    assert (ended.code, applied(ended.out)) == (5, ["lyon"])
+    left = "left alone, for argosy.yaml does not say how to reach them: member1, member2"
+    assert left in ended.err.splitlines()
+
+
+def test_joining_without_a_context_says_that_nothing_is_applied(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = argosy(repository, capsys, "cluster", "join", "rome")
+    assert (ended.code, ended.err) == (0, "wrote file=clusters/rome.yaml\n")
+    repository.write({"argosy.yaml": settings({"name": "member1"})})
+    ended = argosy(repository, capsys, "cluster", "join", "oslo")
+    said = "argosy reconcile renders for oslo and applies nothing there: argosy.yaml does not list it"
+    assert (ended.code, ended.err.splitlines()[-1]) == (0, said)
+
+
+@pytest.mark.parametrize(
+    ("access", "said"),
+    [
+        ({"name": "member1"}, "  clusters:\n  - name: member1\n  - name: oslo\n"),
+        ({"name": "*"}, '  clusters:\n  - name: "*"\n'),
+    ],
+    ids=["those that are listed", "all others"],
+)
+def test_a_context_of_the_same_name_is_listed_where_that_says_something(
+    access: dict[str, str], said: str, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.write({"argosy.yaml": settings(access)})
+    ended = argosy(repository, capsys, "cluster", "join", "oslo", "--context", "oslo")
+    assert (ended.code, ended.err.splitlines()[-1]) == (0, "argosy reconcile applies to oslo")
+    assert (repository.path / "argosy.yaml").read_text().endswith(said)
+
+
+def test_the_last_listed_cluster_that_leaves_ends_applying(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit({"argosy.yaml": settings({"name": "member1"})})
+    ended = argosy(repository, capsys, "cluster", "unjoin", "member1", "--disconnect")
+    said = "warning: argosy.yaml lists no cluster any more: argosy reconcile only renders"
+    assert (ended.code, ended.err.splitlines()[-1]) == (0, said)
+
+
+def settings(*clusters: dict[str, str]) -> dict[str, Any]:
+    spec = {"clusters": list(clusters)}
+    return {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}, "spec": spec}
+
+
+class Run(NamedTuple):
+    why: str
+    clusters: tuple[str, ...]
+    line: str
+    want: list[str]
+
+
+RUNS = [
+    Run("a pass where nothing is said", (), "reconcile", []),
+    Run("a pass over one that is listed", ("member1",), "reconcile", ["member1"]),
+    Run("a pass over all others", ("*",), "reconcile", ["member1", "member2"]),
+    Run("a pass with a kubeconfig", ("member1",), "reconcile --kubeconfig nowhere", ["member1", "member2"]),
+    Run("a pass that asks for another", ("member1",), "reconcile --cluster member2", ["member2"]),
+    Run("a pass in a member", (), "reconcile --in-cluster member2", ["member2"]),
+    Run("apply where nothing is said", (), "apply", ["member1", "member2"]),
+    Run("apply to one that is listed", ("member1",), "apply", ["member1"]),
+    Run("apply to another", ("member1",), "apply --cluster member2", ["member2"]),
+    Run("apply in a member", (), "apply --in-cluster member2", ["member2"]),
+]
+
+
+@pytest.mark.parametrize("case", RUNS, ids=lambda case: case.why)
+def test_a_run_asks_whom_it_reaches(case: Run, repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    repository.commit({"argosy.yaml": settings(*({"name": name} for name in case.clusters))})
+    argosy(repository, capsys, "reconcile")
+    ended = argosy(repository, capsys, *case.line.split())
+    assert (applied(ended.out), ended.code) == (case.want, 5 if case.want else 0)
+
+
+def test_a_selection_that_leaves_no_cluster_says_so(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    ended = argosy(repository, capsys, "apply", "-l", "env=nowhere")
+    assert (ended.code, applied(ended.out), ended.err) == (0, [], "no cluster is chosen\n")
+
+
+def test_an_unknown_cluster_to_run_in_is_refused(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = argosy(repository, capsys, "reconcile", "--bootstrap", "--in-cluster", "membr1")
+    said = "argosy: the source has no cluster called 'membr1'\n  hint: did you mean 'member1'?\n"
+    assert (ended.code, ended.out, ended.err) == (2, "", said)
+    assert repository.git("branch", "--list", "argosy/*") == ""
+
+
+def test_a_listed_cluster_that_is_not_there_is_a_warning(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.write({"argosy.yaml": settings({"name": "membr1"}, {"name": "*"})})
+    said = "the source has no cluster called 'membr1'\n  hint: did you mean 'member1'?"
+    out = argosy(repository, capsys, "validate").out
+    assert f"warning: argosy.yaml:7: spec.clusters[0].name: {said}\n" in out
+
+
+def test_one_context_for_all_others_is_refused(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    repository.write({"argosy.yaml": settings({"name": "*", "context": "x"})})
+    said = "spec.clusters[0].context: '*' stands for many clusters, each reached by the context named like it"
+    out = argosy(repository, capsys, "validate").out
+    assert out.splitlines()[0] == f"argosy.yaml:7: {said}"
+
+
+def test_a_file_for_all_others_gives_nobody_its_current_context(tmp_path: Path) -> None:
+    cluster = {"name": "it", "cluster": {"server": "https://it"}}
+    context = {"name": "member1", "context": {"cluster": "it", "user": "me"}}
+    path = tmp_path / "config"
+    path.write_bytes(emit({"clusters": [cluster], "contexts": [context], "current-context": "member1"}))
+    access = [ClusterAccess(name="*", kubeconfig=str(path))]
+    contexts = Contexts(access=access, files=[tmp_path / "usual"])
+    found = [contexts.find(name) for name in ("member1", "member2")]
+    assert [isinstance(each, Failure) or each.name for each in found] == ["member1", True]
