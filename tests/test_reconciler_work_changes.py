@@ -126,3 +126,16 @@ def test_a_condition_keeps_its_time_while_it_says_the_same() -> None:
     after = work_after(before, work(**ILL), NOW)
     times = [(each["type"], each["lastTransitionTime"]) for each in after["status"]["conditions"]]
     assert (times, after["observedAt"]) == ([("Applied", BEFORE), ("Healthy", NOW)], NOW)
+
+
+def test_what_cannot_be_told_now_stays_as_it_was_told_last() -> None:
+    before = work_after(None, work(kind="Thing", status={"done": 3}), BEFORE)
+    untold = {"type": "StatusReflected", "status": "False", "reason": "ReflectStatusFailed", "message": "it is down"}
+    seen = work(kind="Thing")
+    seen["status"]["conditions"].append(untold)
+    after = work_after(before, seen, NOW)
+    assert after["status"]["manifestStatuses"] == before["status"]["manifestStatuses"]
+    assert after["status"]["conditions"][2] == {**untold, "lastTransitionTime": NOW}
+    assert work_after(after, seen, MUCH_LATER) is after
+    again = work_after(after, work(kind="Thing", status={"done": 4}), MUCH_LATER)
+    assert [each["type"] for each in again["status"]["conditions"]] == ["Applied", "Healthy"]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.passes.publication import Publication
 from reconciler.passes.trailers import engine_version
+from reconciler.plans.custom_retention import retention_by
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.plan_values import PlanOptions
 from reconciler.status.status_branch import (
@@ -171,6 +172,7 @@ class Run:
             allow_older=self.delivery.allow_older,
             guard=self.fleetwide.fleet.removal_guard,
             allowed_removals=allowed if allowed >= 0 else None,
+            retain=retention_by(self.fleetwide.interpreter or Interpreter()),
         )
         whole = inventory.holding(commits.held(name, inventory.commits))
         named = {ref for ref in whole.held if f"{ref.kind}/{ref.name}" in self.delivery.confirmed}

@@ -14,13 +14,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from reconciler.members.discovery import Resource
+from render.interpreter import InterpreterError
 from render.model import Manifest
 from render.policy import ConflictResolution
 
 from .applyset import PART_OF, member_of
 from .containment import contained
+from .custom_retention import left_to_owners
 from .fieldpaths import MISSING, without
-from .ownership import Owner, differences, foreign_fields, own_entry, owned_part
+from .ownership import Fields, Owner, differences, foreign_fields, own_entry, owned_part
 from .payload import as_sent
 from .plan_changes import Claim, Contest, contest, field_changes, foreign_changes, value_differences
 from .plan_retention import retained
@@ -75,7 +77,13 @@ def plan_object(live: Manifest | None, given: Circumstances) -> PlannedObject:
     if desired.is_suspended:
         base = _base(given, want, live, action=Action.KEPT, reason="SuspendDispatching")
         return replace(base, message="its dispatch is suspended")
-    return _base(given, want, None) if live is None else _plan_existing(want, live, given)
+    if live is None:
+        return _base(given, want, None)
+    try:
+        return _plan_existing(want, live, given)
+    except InterpreterError as error:
+        base = _base(given, want, live, action=Action.BLOCKED, reason="InterpreterFailed")
+        return replace(base, message=str(error), hint="correct its Retain rule, or see to its webhook")
 
 
 def _base(
@@ -142,7 +150,7 @@ def _other_tool(base: PlannedObject, tool: str) -> PlannedObject:
 
 def _first_contact(base: PlannedObject, want: dict[str, Any], live: Manifest, given: Circumstances) -> PlannedObject:
     """Decide about an object we never applied."""
-    want = retained(base.ref, want, live, {}, autoscaled=given.is_autoscaled)
+    want = _with_retained(want, live, {}, given)
     base = replace(base, manifest=want, migrate=_migrating(live, given.options))
     unlabelled = without(want, ("metadata", "labels", PART_OF))
     if all(contained(value, live.get(name, MISSING), (name,)) for name, value in unlabelled.items()):
@@ -162,10 +170,19 @@ def _first_contact(base: PlannedObject, want: dict[str, Any], live: Manifest, gi
     )
 
 
+def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, given: Circumstances) -> dict[str, Any]:
+    """Return what to send for an existing object, of which some is the cluster's to decide."""
+    kept = given.options.retain(want, live)
+    if kept is not want:
+        sent = as_sent(kept, given.resource, given.options.applyset.id)
+        want = left_to_owners(want, sent, live, fields)
+    return retained(given.desired.ref, want, live, fields, autoscaled=given.is_autoscaled)
+
+
 def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], given: Circumstances) -> PlannedObject:
     """Decide about an object we applied before."""
     options, fields = given.options, entry.get("fieldsV1") or {}
-    want = retained(given.desired.ref, dict(options.retain(want, live)), live, fields, autoscaled=given.is_autoscaled)
+    want = _with_retained(want, live, fields, given)
     found, outcome = differences(want, live, fields), Contest(want=want)
     if found:
         claim = Claim(ref=given.desired.ref, rules=options.rules, overwrite=given.overwrites)

@@ -70,8 +70,9 @@ class PlanOptions:
     ``confirmed``: objects of kinds never pruned unasked; ``confirm_all``: all of them. ``prune``: whether to prune at
     all; ``orphans``: whether members nobody's commits name go too. ``migrate_from``: managers whose fields become ours
     (another tool's, which we replace); ``take_from``: tools whose objects may be taken over. ``remove_foreign``:
-    whether fields people added go. ``rules`` decide conflicts before the defaults do. ``retain``: a custom
-    interpreter's Retain. ``settled``: digests of objects a server keeps in its own form.
+    whether fields people added go. ``rules`` decide conflicts before the defaults do. ``retain``: the
+    source's own Retain rules, the wanted object itself where there is none (``custom_retention``). ``settled``: digests
+    of objects a server keeps in its own form.
     """
 
     applyset: ApplySet = field(default_factory=ApplySet)

@@ -16,6 +16,8 @@ from .conditions import condition, found_condition, with_times
 from .work_status import APPLIED
 
 FULLY_APPLIED = "FullyApplied"
+STATUS_AGGREGATED = "StatusAggregated"
+"""Told only where it is not so: the interpreter failed, and the template's last status stays."""
 Works = Mapping[str, Manifest]
 """The Works of one object by cluster."""
 
@@ -35,9 +37,9 @@ def binding_after(parts: BindingParts, before: Manifest | None, interpreter: Int
     items = aggregated_items(parts)
     known = before.get("status") or {} if before else {}
     spoken = [condition(each.type, each.status, each.reason, each.message) for each in binding.conditions]
-    conditions = with_times([*spoken, fully_applied(binding, items)], known.get("conditions") or (), now)
+    template_status, faults = _template_status(parts, items, before, interpreter)
+    conditions = with_times([*spoken, fully_applied(binding, items), *faults], known.get("conditions") or (), now)
     namespace = {"namespace": ref.namespace} if ref.namespace else {}
-    template_status = _template_status(parts, items, before, interpreter)
     return {
         "apiVersion": "work.karmada.io/v1alpha2",
         "kind": "ResourceBinding" if ref.namespace else "ClusterResourceBinding",
@@ -88,16 +90,18 @@ def fully_applied(binding: Binding, items: Sequence[Mapping[str, Any]]) -> dict[
 
 def _template_status(
     parts: BindingParts, items: Iterable[Mapping[str, Any]], before: Manifest | None, interpreter: Interpreter
-) -> Any:
-    """Return the status the template would be given; the last one where its interpreter fails, none without a rule."""
+) -> tuple[Any, tuple[dict[str, str], ...]]:
+    """Return the status the template would be given; the last one where its interpreter fails, none without a rule.
+
+    With it comes a condition that says so.
+    """
     known = before.get("templateStatus") if before else None
     template = parts.template
     if template is None or not interpreter.has(Operation.AGGREGATE_STATUS, template.manifest):
-        return None
+        return None, ()
     manifest = {key: value for key, value in template.manifest.items() if key != "status"}
     try:
-        return interpreter.aggregate_status({**manifest, "status": known} if known else manifest, list(items)).get(
-            "status"
-        )
-    except InterpreterError:
-        return known
+        after = interpreter.aggregate_status({**manifest, "status": known} if known else manifest, list(items))
+    except InterpreterError as error:
+        return known, (condition(STATUS_AGGREGATED, "False", "AggregateStatusFailed", str(error)),)
+    return after.get("status"), ()

@@ -12,7 +12,7 @@ from render.model import Manifest, ObjectRef
 from .binding_status import expected_clusters
 from .conditions import found_condition
 from .recorded import Recorded, is_well, object_of
-from .work_status import APPLIED, HEALTHY
+from .work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,8 @@ def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) 
         return ObjectIn(cluster=cluster, replicas=replicas, applied="Unknown", reason="NotAppliedYet")
     status = work.get("status") or {}
     applied, healthy = (found_condition(status.get("conditions"), kind) for kind in (APPLIED, HEALTHY))
-    worst = applied if applied.get("status") != "True" else healthy
+    untold = found_condition(status.get("conditions"), STATUS_REFLECTED)
+    worst = next((each for each in (applied, healthy) if each.get("status") != "True"), untold or healthy)
     entry: Mapping[str, Any] = next(iter(status.get("manifestStatuses") or ()), {})
     return ObjectIn(
         cluster=cluster,

@@ -5,7 +5,7 @@ conditions         when status or reason changes; of Applied also when its messa
 health             when it changes
 status             with any of the above; when the object's generation moved; for what Kubernetes' own workloads count,
                    as soon as the object is healthy; for anything else when the record is ten minutes old. Times alone
-                   never count.
+                   never count. Where it cannot be told now, what was told last stays.
 findings           when what they are about or their reasons change, never for their wording
 =================  =====================================================================================================
 """
@@ -17,8 +17,8 @@ from typing import Any
 from render.model import Manifest
 
 from .collecting import seconds_between
-from .conditions import with_times
-from .work_status import APPLIED
+from .conditions import found_condition, with_times
+from .work_status import APPLIED, STATUS_REFLECTED
 
 STALE_SECONDS = 600.0
 _COUNTED_KINDS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
@@ -32,10 +32,21 @@ def work_after(before: Manifest | None, seen: Manifest, now: str) -> Manifest:
     old_status = before.get("status") or {} if before else {}
     new_status = seen["status"]
     old_conditions = old_status.get("conditions") or []
-    if before is not None and not _is_worth_it(before, seen, now):
-        return before
+    if before is not None:
+        new_status = _with_last_reported(old_status, new_status)
+        seen = {**seen, "status": new_status}
+        if not _is_worth_it(before, seen, now):
+            return before
     conditions = with_times(new_status["conditions"], old_conditions, now)
     return {**seen, "observedAt": now, "status": {**new_status, "conditions": conditions}}
+
+
+def _with_last_reported(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a status with what was last reported of an object, where it cannot be told now."""
+    last = _entry(old).get("status")
+    if last is None or not found_condition(new["conditions"], STATUS_REFLECTED):
+        return new
+    return {**new, "manifestStatuses": [{**_entry(new), "status": last}]}
 
 
 def _is_worth_it(before: Manifest, seen: Manifest, now: str) -> bool:

@@ -22,6 +22,8 @@ from .findings import Finding
 from .liveness import LiveState, Progress, live_state
 
 APPLIED, HEALTHY, DISPATCHING = "Applied", "Healthy", "Dispatching"
+STATUS_REFLECTED = "StatusReflected"
+"""Told only where it is not so: the interpreter failed, and what was last reported stays."""
 SUSPENDED = "SuspendDispatching"
 _OWN = frozenset({"uid", "resourceVersion", "managedFields", "creationTimestamp"})
 """Metadata that differs from cluster to cluster, and that no status tells."""
@@ -96,12 +98,13 @@ def status_of(subject: Subject, interpreter: Interpreter) -> WorkStatus:
     first = findings[0] if findings and health is not Health.HEALTHY else None
     reason, message = (first.reason, first.message) if first else (why.reason, why.message)
     word = {Health.HEALTHY: "True", Health.UNHEALTHY: "False", Health.UNKNOWN: "Unknown"}[health]
+    reported, faults = _reported(live, interpreter)
     return WorkStatus(
         ref=item.ref,
         version=version,
-        conditions=(*_suspension(item), applied, condition(HEALTHY, word, reason or str(health), message)),
+        conditions=(*_suspension(item), applied, condition(HEALTHY, word, reason or str(health), message), *faults),
         health=health,
-        reported=_reported(live, interpreter),
+        reported=reported,
         generation=live["metadata"].get("generation") or 0,
         findings=findings if health is not Health.HEALTHY else (),
     )
@@ -140,14 +143,15 @@ def health_of(live: Manifest, interpreter: Interpreter) -> tuple[Health, LiveSta
     return Health.UNHEALTHY, state
 
 
-def _reported(live: Manifest, interpreter: Interpreter) -> Any:
+def _reported(live: Manifest, interpreter: Interpreter) -> tuple[Any, tuple[dict[str, str], ...]]:
+    """Return what is worth reporting of an object's status, and a condition where that cannot be told."""
     metadata = live["metadata"]
     annotations = {GENERATION_ANNOTATION: "0", **(metadata.get("annotations") or {})}
     try:
         # A template in Git has no generation to be passed on, and Karmada's rules insist on one.
-        return interpreter.reflect_status({**live, "metadata": {**metadata, "annotations": annotations}})
-    except InterpreterError:
-        return None
+        return interpreter.reflect_status({**live, "metadata": {**metadata, "annotations": annotations}}), ()
+    except InterpreterError as error:
+        return None, (condition(STATUS_REFLECTED, "False", "ReflectStatusFailed", str(error)),)
 
 
 def _applied(item: PlannedObject, result: Result | None) -> dict[str, str]:

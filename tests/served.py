@@ -1,0 +1,83 @@
+"""Members in memory behind real HTTP, so that commands reach them through kubeconfigs like any other."""
+
+import json
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from render.documents import emit
+
+from .fakes import FakeCluster
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: "_Server"
+
+    def answer(self) -> None:
+        content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        status, body = self.server.answer(self.command, self.path, content, self.headers.get("Content-Type") or "")
+        said = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    do_GET = do_PATCH = do_POST = do_PUT = do_DELETE = answer  # noqa: N815 - the library's names
+
+    def log_message(self, *_words: Any) -> None:
+        return
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    member: FakeCluster
+    turn: threading.Lock
+    written: list[str]
+
+    def answer(self, method: str, path: str, content: bytes, content_type: str) -> tuple[int, Any]:
+        with self.turn:
+            if method != "GET":
+                self.written.append(f"{method} {path.partition('?')[0]}")
+            body = json.loads(content) if content else None
+            return self.member.request(method, path, body, content_type=content_type)
+
+
+class Served(NamedTuple):
+    """A folder of kubeconfigs, and what was written to all members, as ``METHOD path``."""
+
+    kubeconfigs: Path
+    written: list[str]
+
+
+@contextmanager
+def serving_members(members: Iterable[FakeCluster], folder: Path) -> Iterator[Served]:
+    """Serve members until the end of the block."""
+    folder.mkdir()
+    written: list[str] = []
+    with ExitStack() as stack:
+        for member in members:
+            server = _Server(("127.0.0.1", 0), _Handler)
+            server.member, server.turn, server.written = member, threading.Lock(), written
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+            thread.start()
+            for end in (server.server_close, thread.join, server.shutdown):
+                stack.callback(end)
+            host = f"http://127.0.0.1:{server.server_address[1]}"
+            (folder / f"{member.name}.yaml").write_bytes(emit(_kubeconfig(member.name, host)))
+        yield Served(kubeconfigs=folder, written=written)
+
+
+def _kubeconfig(name: str, host: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": name,
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+        "clusters": [{"name": name, "cluster": {"server": host}}],
+        "users": [{"name": name, "user": {"token": "a-token"}}],
+    }
