@@ -48,7 +48,10 @@ Key = tuple[str, str, str]
 
 @dataclass
 class FakeCluster:
-    """The objects of one cluster by ``(plural.group, namespace, name)``, and every request that was sent."""
+    """The objects of one cluster by ``(plural.group, namespace, name)``, and every request that was sent.
+
+    ``mutate`` changes what is applied as a mutating webhook does.
+    """
 
     name: str = "member1"
     objects: dict[Key, dict[str, Any]] = field(default_factory=dict)
@@ -57,6 +60,7 @@ class FakeCluster:
     stopped: Failure | None = None
     concurrency: int = 4
     pinned: str = ""
+    mutate: Callable[[dict[str, Any]], None] = lambda _body: None
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
@@ -216,6 +220,7 @@ class FakeCluster:
             return _status(409, "Conflict", "Precondition failed: UID in precondition", name=key[2])
         if live is not None and version not in {None, live["metadata"]["resourceVersion"]}:
             return _status(409, "Conflict", "the object has been modified", name=key[2])
+        self.mutate(body)
         new, causes = server_side_applied(live or {"metadata": {"name": key[2]}}, body, manager)
         if causes and query.get("force") != "true":
             return _status(409, "Conflict", "Apply failed with conflicts", causes=causes)

@@ -38,6 +38,7 @@ from .cluster_contents import RenderedCommits
 from .cluster_report import ClusterReport
 from .fleet_apply import ClusterJob, FleetOptions, OpenClient, apply_fleet, in_shard
 from .removal_words import RemovalWords
+from .settled import remember_settled, settled_objects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +153,8 @@ class Run:
             found.append(report)
         reports = tuple(sorted(found, key=lambda report: report.cluster))
         if self.delivery.writes:
+            for report in reports:
+                remember_settled(repository.cache_dir, report)
             status.commit(self._outcomes(reports), f"Apply {self.commit[:12]}", time=self._now())
         return reports
 
@@ -172,6 +175,7 @@ class Run:
             allow_older=self.delivery.allow_older,
             guard=self.fleetwide.fleet.removal_guard,
             allowed_removals=allowed if allowed >= 0 else None,
+            settled=settled_objects(self.fleetwide.publication.repository.cache_dir, inventory.uid),
             retain=retention_by(self.fleetwide.interpreter or Interpreter()),
         )
         whole = inventory.holding(commits.held(name, inventory.commits))
