@@ -79,6 +79,11 @@ def tips(repository: Repository) -> list[str]:
     return repository.git("rev-list", BRANCHES["rendered"]).splitlines()
 
 
+def failed(code: int, *lines: str) -> Ended:
+    """How a run ends that says so many lines on stderr and nothing else."""
+    return Ended(code, "", "".join(f"{line}\n" for line in lines))
+
+
 def told(ended: Ended, repository: Repository) -> Ended:
     """How a run ended, with commits called by their branches."""
     return Ended(ended.code, named(ended.out, repository), named(ended.err, repository))

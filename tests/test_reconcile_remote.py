@@ -1,18 +1,35 @@
 """Passes on clones: where the branch lives at a remote, somebody else is faster, or the checkout is shallow."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from tests.build import (
-    Repository,
-    a_cluster,
-    a_deployment,
-    a_policy,
-    argosy,
-    weighted,
+from .build import Ended, Repository, a_cluster, a_deployment, a_policy, argosy, weighted
+from .stories import failed, held, settings, tips, told
+
+ROOT = Path(__file__).parent.parent
+TWO_TO_ONE = a_policy(placement={"replicaScheduling": weighted(member1=2, member2=1)})
+NGINX = "default/Deployment.apps/nginx"
+SIX = (f"member1 {NGINX} 4 nginx:1.29", f"member2 {NGINX} 2 nginx:1.29")
+COMMITTED = "committed <rendered> to argosy/rendered: source <main> for 2 clusters\n"
+UNCHANGED = "unchanged: argosy/rendered <rendered> holds source <main>\n"
+FASTER = "somebody else was faster; rendering again reason="
+MOVED = (
+    "git push: refs/heads/argosy/rendered: failed to update ref; cannot lock ref 'refs/heads/argosy/rendered':"
+    " is at {} but expected {}"
+)
+NEVER_FETCHED = (
+    "argosy: branch 'argosy/rendered' of 'origin' was never fetched here, so the fleet's past is not known\n"
+    "  hint: git fetch origin '+refs/heads/argosy/rendered:refs/remotes/origin/argosy/rendered',"
+    " or pass --bootstrap if the branch does not exist yet\n"
+)
+REWOUND = (
+    "argosy: source <main> does not follow {}, which the clusters were rendered from\n"
+    "  hint: if the branch was rewound on purpose, pass --accept-rewind\n"
 )
 
 
@@ -20,9 +37,8 @@ from tests.build import (
 def origin(tmp_path: Path) -> Repository:
     """A bare repository with a fleet of two clusters on its branch main."""
     work = Repository.create(tmp_path / "first")
-    placement = {"replicaScheduling": weighted(member1=2, member2=1)}
     work.write({f"clusters/member{number}.yaml": a_cluster(f"member{number}") for number in (1, 2)})
-    work.commit({"nginx.yaml": [a_deployment(replicas=6), a_policy(placement=placement)]}, "the fleet")
+    work.commit({"nginx.yaml": [a_deployment(replicas=6), TWO_TO_ONE]}, "the fleet")
     bare = Repository.create(tmp_path / "origin.git", bare=True)
     work.git("push", "-q", str(bare.path), "main")
     return bare
@@ -34,14 +50,25 @@ def cloned(origin: Repository, name: str, *options: str) -> Repository:
     return Repository(path)
 
 
+def pushed(author: Repository, image: str) -> str:
+    """Commit another image of nginx and push it."""
+    commit = author.commit({"nginx.yaml": [a_deployment(replicas=6, image=image), TWO_TO_ONE]})
+    author.git("push", "-q")
+    return commit
+
+
+def ran(clone: Repository, origin: Repository, capsys: pytest.CaptureFixture[str], *arguments: str) -> Ended:
+    """Run a command in a clone and say how it ended, commits called by the branches of the remote."""
+    return told(argosy(clone, capsys, *arguments), origin)
+
+
 def test_a_pass_in_a_clone_publishes_at_the_remote(origin: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     clone = cloned(origin, "clone")
-    assert argosy(clone, capsys, "reconcile", "--bootstrap").code == 0
-    published = origin.git("rev-parse", "argosy/rendered")
-    assert clone.git("rev-parse", "origin/argosy/rendered") == published
+    assert ran(clone, origin, capsys, "reconcile", "--bootstrap") == (0, COMMITTED, "")
+    assert clone.git("rev-parse", "origin/argosy/rendered") == tips(origin)[0]
     assert clone.git("branch", "--list", "argosy/*") == ""
-    assert argosy(cloned(origin, "other"), capsys, "reconcile").out.startswith("unchanged: argosy/rendered")
-    assert origin.git("rev-parse", "argosy/rendered") == published
+    assert ran(cloned(origin, "other"), origin, capsys, "reconcile") == (0, UNCHANGED, "")
+    assert (held(origin), len(tips(origin))) == (SIX, 1)
 
 
 def test_a_pass_on_an_address_needs_no_clone(
@@ -50,66 +77,288 @@ def test_a_pass_on_an_address_needs_no_clone(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     address = Repository(Path(f"file://{origin.path}"))
     address.path = f"file://{origin.path}"  # type: ignore[assignment]  # an address instead of a folder
-    assert argosy(address, capsys, "reconcile", "--bootstrap").code == 0
-    first = origin.git("rev-parse", "argosy/rendered")
-    assert argosy(address, capsys, "reconcile").out.startswith("unchanged: argosy/rendered")
-    assert origin.git("rev-parse", "argosy/rendered") == first
+    assert ran(address, origin, capsys, "reconcile", "--bootstrap") == (0, COMMITTED, "")
+    assert ran(address, origin, capsys, "reconcile") == (0, UNCHANGED, "")
+    assert (held(origin), len(tips(origin))) == (SIX, 1)
 
 
 def test_the_newest_source_of_the_remote_is_rendered_not_the_clone_s(
     origin: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clone, author = cloned(origin, "clone"), cloned(origin, "author")
-    argosy(clone, capsys, "reconcile", "--bootstrap")
-    author.commit({"nginx.yaml": author.path.joinpath("nginx.yaml").read_text().replace("nginx:1.29", "nginx:1.30")})
-    author.git("push", "-q")
-    argosy(clone, capsys, "reconcile")
-    shown = origin.git("show", "argosy/rendered:clusters/member1/default/Deployment.apps/nginx.yaml")
-    assert "image: nginx:1.30" in shown
+    assert argosy(clone, capsys, "reconcile", "--bootstrap").code == 0
+    pushed(author, "nginx:1.30")
+    assert ran(clone, origin, capsys, "reconcile") == (0, COMMITTED, "")
+    assert held(origin) == (f"member1 {NGINX} 4 nginx:1.30", f"member2 {NGINX} 2 nginx:1.30")
 
 
-def test_two_passes_at_once_make_one_commit(origin: Repository) -> None:
-    clones = [cloned(origin, "one"), cloned(origin, "two")]
-    command = [sys.executable, "-m", "reconciler", "-C"]
-    root = Path(__file__).parent.parent
+# Passes that overlap.
+
+
+@pytest.mark.parametrize("count", [2, 5])
+@pytest.mark.parametrize("where", ["in clones of one remote", "in one repository"])
+def test_passes_at_once_make_one_commit(origin: Repository, where: str, count: int) -> None:
+    if where == "in one repository":
+        shared = cloned(origin, "shared")
+        shared.git("remote", "remove", "origin")
+        folders, home = [shared] * count, shared
+    else:
+        folders, home = [cloned(origin, f"clone{number}") for number in range(count)], origin
+    ended = [told(each, home) for each in at_once(folders, "reconcile", "--bootstrap")]
+    assert sorted(each.out for each in ended) == [COMMITTED, *[UNCHANGED] * (count - 1)]
+    assert {each.code for each in ended} == {0}
+    assert all(line.startswith(FASTER) for each in ended for line in each.err.splitlines())
+    assert (held(home), len(tips(home))) == (SIX, 1)
+
+
+def at_once(folders: list[Repository], *arguments: str) -> list[Ended]:
+    """Run a command in several folders at once, each in a process and under a name of its own."""
     running = [
         subprocess.Popen(
-            [*command, str(clone.path), "reconcile", "--bootstrap"], cwd=root, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-m", "reconciler", "-C", str(folder.path), *arguments],
+            cwd=ROOT,
+            env={**os.environ, "ARGOSY_AUTHOR_NAME": f"pass {number}"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
-        for clone in clones
+        for number, folder in enumerate(folders)
     ]
-    ended = [(process.communicate(timeout=60)[1], process.returncode) for process in running]
-    assert [code for _, code in ended] == [0, 0], ended
-    assert origin.git("rev-list", "--count", "argosy/rendered") == "1"
+    said = [process.communicate(timeout=120) for process in running]
+    return [Ended(process.returncode, *each) for process, each in zip(running, said, strict=True)]
 
 
-def test_a_shallow_checkout_of_one_branch_never_deals_the_fleet_anew(
+HOOK = """\
+#!/bin/sh
+# Somebody else is faster: before a push is let in, the branch moves on.
+cd "$(dirname "$0")/.." || exit 1
+for name in $(git rev-parse --local-env-vars) GIT_QUARANTINE_PATH; do unset "$name"; done
+[ -e {flag} ] || exit 0
+{once}
+tip=$(git rev-parse {ref})
+new=$(git -c user.name=x -c user.email=x@example.com commit-tree "$tip^{{tree}}" -p "$tip" -F - <<END
+$(git log -1 --format=%B "$tip")
+END
+)
+git update-ref {ref} "$new" "$tip"
+"""
+
+
+def a_faster_one(origin: Repository, ref: str, *, always: bool = False) -> None:
+    """Let a branch of the remote move on just before the next push, or before every one."""
+    hook, flag = origin.path / "hooks" / "pre-receive", origin.path / "faster"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(HOOK.format(flag=flag.name, ref=ref, once="" if always else f"rm {flag.name}"))
+    hook.chmod(0o755)
+    flag.touch()
+
+
+def test_a_rendered_branch_that_moves_on_the_way_is_rendered_again(
     origin: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    argosy(cloned(origin, "clone"), capsys, "reconcile", "--bootstrap")
-    first = origin.git("rev-parse", "argosy/rendered")
+    clone, author = cloned(origin, "clone"), cloned(origin, "author")
+    assert argosy(clone, capsys, "reconcile", "--bootstrap").code == 0
+    pushed(author, "nginx:1.30")
+    a_faster_one(origin, "refs/heads/argosy/rendered")
+    faster = f'{FASTER}"{MOVED.format("<rendered~1>", "<rendered~2>")}"\n'
+    assert ran(clone, origin, capsys, "reconcile") == (0, COMMITTED, faster)
+    assert held(origin) == (f"member1 {NGINX} 4 nginx:1.30", f"member2 {NGINX} 2 nginx:1.30")
+    assert len(tips(origin)) == 3
+
+
+def test_a_branch_that_never_rests_is_given_up_after_five_tries(
+    origin: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clone, author = cloned(origin, "clone"), cloned(origin, "author")
+    assert argosy(clone, capsys, "reconcile", "--bootstrap").code == 0
+    pushed(author, "nginx:1.30")
+    a_faster_one(origin, "refs/heads/argosy/rendered", always=True)
+    code, out, err = ran(clone, origin, capsys, "reconcile")
+    lines = err.splitlines()
+    assert (code, out, len(lines)) == (4, "", 6)
+    assert all(line.startswith(FASTER) for line in lines[:4])
+    assert lines[4:] == [
+        f"argosy: {MOVED.format('<rendered>', '<rendered~1>')}",
+        "  hint: somebody was faster; run again",
+    ]
+    assert (held(origin), len(tips(origin))) == (SIX, 6)
+
+
+def test_a_source_that_moves_on_the_way_is_rendered_by_the_next_pass(
+    origin: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clone = cloned(origin, "clone")
+    a_faster_one(origin, "refs/heads/main")
+    assert ran(clone, origin, capsys, "reconcile", "--bootstrap") == (0, COMMITTED.replace("<main>", "<main~1>"), "")
+    assert ran(clone, origin, capsys, "reconcile") == (0, UNCHANGED, "")
+
+
+# What a clone does not have.
+
+READING = ["render", "diff", "explain deploy/nginx", "status", "verify", "render --commit"]
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_shallow_checkout_of_one_branch_does_not_know_the_past_and_says_so(
+    command: str, origin: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(cloned(origin, "clone"), capsys, "reconcile", "--bootstrap").code == 0
     shallow = cloned(origin, "shallow", "--depth", "1", "--single-branch", "-b", "main")
-    ended = argosy(shallow, capsys, "render")
-    assert (ended.code, ended.out) == (4, "")
-    assert ended.err == (
-        "argosy: branch 'argosy/rendered' of 'origin' was never fetched here, so the fleet's past is not known\n"
-        "  hint: git fetch origin '+refs/heads/argosy/rendered:refs/remotes/origin/argosy/rendered',"
-        " or pass --bootstrap if the branch does not exist yet\n"
+    assert ran(shallow, origin, capsys, *command.split()) == (4, "", NEVER_FETCHED)
+    assert len(tips(origin)) == 1
+
+
+def test_a_pass_in_a_shallow_checkout_of_one_branch_starts_from_the_past_of_the_remote(
+    origin: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Steady: two of three replicas were dealt at other weights, and nothing moves but what is new."""
+    clone, author = cloned(origin, "clone"), cloned(origin, "author")
+    assert argosy(clone, capsys, "reconcile", "--bootstrap").code == 0
+    shallow = cloned(origin, "shallow", "--depth", "1", "--single-branch", "-b", "main")
+    assert ran(shallow, origin, capsys, "reconcile") == (0, UNCHANGED, "")
+    pushed(author, "nginx:1.30")
+    again = cloned(origin, "again", "--depth", "1", "--single-branch", "-b", "main")
+    assert ran(again, origin, capsys, "reconcile") == (0, COMMITTED, "")
+    assert held(origin) == (f"member1 {NGINX} 4 nginx:1.30", f"member2 {NGINX} 2 nginx:1.30")
+    assert ran(cloned(origin, "whole"), origin, capsys, "verify", "-n", "2") == (
+        0,
+        "<rendered> source <main>: equal\n<rendered~1> source <main~1>: equal\n",
+        "",
     )
-    assert argosy(shallow, capsys, "reconcile").out.startswith("unchanged: argosy/rendered")
-    assert origin.git("rev-parse", "argosy/rendered") == first
+
+
+def test_a_history_that_is_cut_off_is_not_taken_for_a_rewound_one(
+    origin: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    author = cloned(origin, "author")
+    assert argosy(cloned(origin, "clone"), capsys, "reconcile", "--bootstrap").code == 0
+    pushed(author, "nginx:1.30")
+    shallow = cloned(origin, "shallow", "--depth", "1", "-b", "main")
+    assert ran(shallow, origin, capsys, "reconcile", "--rev", "HEAD") == failed(
+        4,
+        "argosy: this shallow clone does not reach from <main> back to <main~1>",
+        "  hint: fetch the whole history: git fetch --unshallow",
+    )
+    assert ran(shallow, origin, capsys, "reconcile") == (0, COMMITTED, "")
+
+
+def test_a_partial_clone_is_never_fetched_into_behind_one_s_back(
+    origin: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    origin.git("config", "uploadpack.allowFilter", "true")
+    partial = cloned(origin, "partial", "--filter=blob:none", "--no-checkout")
+    blobs = [line.split()[2][:12] for line in origin.git("ls-tree", "-r", "main").splitlines()]
+    assert ran(partial, origin, capsys, "reconcile", "--bootstrap") == failed(
+        4,
+        f"argosy: 3 objects are not in this partial clone: {', '.join(sorted(blobs))}",
+        "  hint: Argosy never fetches behind your back; complete the clone: git fetch --refetch --no-filter",
+    )
+
+
+# A source that was pushed by force.
 
 
 def test_a_force_pushed_source_is_refused_until_it_is_accepted(
     origin: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clone, author = cloned(origin, "clone"), cloned(origin, "author")
-    argosy(clone, capsys, "reconcile", "--bootstrap")
+    assert argosy(clone, capsys, "reconcile", "--bootstrap").code == 0
+    first = origin.git("rev-parse", "main")
     author.git("commit", "-q", "--amend", "-m", "rewritten")
     author.git("push", "-q", "--force")
-    ended = argosy(clone, capsys, "reconcile")
-    assert (ended.code, "does not follow" in ended.err) == (6, True)
-    assert argosy(clone, capsys, "reconcile", "--accept-rewind").code == 0
+    refused = (6, "", REWOUND.format(first[:12]))
+    assert ran(clone, origin, capsys, "reconcile") == refused
+    assert ran(cloned(origin, "fresh"), origin, capsys, "reconcile") == refused
+    shallow = cloned(origin, "shallow", "--depth", "1", "--single-branch", "-b", "main")
+    assert ran(shallow, origin, capsys, "reconcile") == refused
+    assert len(tips(origin)) == 1
+    assert ran(clone, origin, capsys, "reconcile", "--accept-rewind") == (0, COMMITTED, "")
+    assert ran(cloned(origin, "later"), origin, capsys, "reconcile") == (0, UNCHANGED, "")
+    assert (held(origin), len(tips(origin))) == (SIX, 2)
+
+
+# Where branches are.
+
+
+class Astray(NamedTuple):
+    """Something done in a clone, and how a pass there ends."""
+
+    why: str
+    git: str
+    code: int
+    err: str
+
+
+ASTRAY = [
+    Astray(
+        "a branch the remote does not have",
+        "checkout -q -b feature",
+        4,
+        "argosy: 'origin' has no branch 'feature'\n  hint: push it first, or name the source: --rev REVISION\n",
+    ),
+    Astray(
+        "a rendered branch that somebody removed",
+        "push -q origin :argosy/rendered",
+        3,
+        "argosy: there is no branch 'argosy/rendered' at 'origin': is this the first run?\n"
+        "  hint: then pass --bootstrap; otherwise look for who removed the branch, or every workload is dealt anew\n",
+    ),
+    Astray(
+        "a remote that is gone",
+        "remote set-url origin {folder}/gone.git",
+        4,
+        "argosy: git ls-remote: '{folder}/gone.git' does not appear to be a git repository\n"
+        "  hint: check the address of the remote: git remote -v\n",
+    ),
+    Astray(
+        "a remote over a protocol that may run anything",
+        "remote set-url origin ext::sh",
+        4,
+        "argosy: git ls-remote: transport 'ext' not allowed\n"
+        "  hint: Argosy speaks to remotes over file, https and ssh only\n",
+    ),
+]
+
+
+@pytest.mark.parametrize("astray", ASTRAY, ids=lambda astray: astray.why)
+def test_a_pass_that_cannot_know_does_nothing(
+    astray: Astray, origin: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clone, folder = cloned(origin, "clone"), origin.path.parent
+    assert argosy(clone, capsys, "reconcile", "--bootstrap").code == 0
+    clone.git(*astray.git.format(folder=folder).split())
+    before = origin.git("for-each-ref")
+    assert ran(clone, origin, capsys, "reconcile") == (astray.code, "", astray.err.format(folder=folder))
+    assert origin.git("for-each-ref") == before
+
+
+def test_a_pass_on_another_branch_is_not_answered_by_the_one_before(
+    origin: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clone = cloned(origin, "clone")
+    assert argosy(clone, capsys, "reconcile", "--bootstrap").code == 0
+    clone.git("checkout", "-q", "-b", "release")
+    clone.commit({"nginx.yaml": [a_deployment(replicas=6, image="nginx:1.30"), TWO_TO_ONE]})
+    clone.git("push", "-q", "-u", "origin", "release")
+    release = origin.git("rev-parse", "release")
+    said = COMMITTED.replace("<main>", release[:12])
+    assert ran(clone, origin, capsys, "reconcile") == (0, said, "")
+    assert held(origin) == (f"member1 {NGINX} 4 nginx:1.30", f"member2 {NGINX} 2 nginx:1.30")
+
+
+def test_a_push_that_the_server_refuses_is_told_in_its_words(
+    origin: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hook = origin.path / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho 'nobody writes argosy/*' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    assert ran(cloned(origin, "clone"), origin, capsys, "reconcile", "--bootstrap") == failed(
+        4,
+        "argosy: git push: refs/heads/argosy/rendered: pre-receive hook declined; nobody writes argosy/*",
+        "  hint: a rule of the server refused the push; its words are above",
+    )
+    assert tips(origin) == []
 
 
 def test_the_rendered_branch_may_live_in_another_repository(
@@ -117,17 +366,19 @@ def test_the_rendered_branch_may_live_in_another_repository(
 ) -> None:
     elsewhere = Repository.create(tmp_path / "rendered.git", bare=True)
     author = cloned(origin, "author")
-    settings = {
-        "apiVersion": "argosy.dev/v1alpha1",
-        "kind": "Fleet",
-        "metadata": {"name": "prod"},
-        "spec": {"rendered": {"remote": f"file://{elsewhere.path}"}},
-    }
-    author.commit({"argosy.yaml": settings})
+    fleet = {**settings(rendered={"remote": f"file://{elsewhere.path}"}), "metadata": {"name": "prod"}}
+    source = author.commit({"argosy.yaml": fleet})
     author.git("push", "-q")
-    assert argosy(author, capsys, "reconcile", "--bootstrap").code == 0
+    first = argosy(author, capsys, "reconcile", "--bootstrap")
+    tip = elsewhere.git("rev-parse", "argosy-prod/rendered")
+    said = f"to argosy-prod/rendered: source {source[:12]} for 2 clusters"
+    assert first == (0, f"committed {tip[:12]} {said}\n", "")
+    assert argosy(author, capsys, "reconcile") == (
+        0,
+        f"unchanged: argosy-prod/rendered {tip[:12]} holds source {source[:12]}\n",
+        "",
+    )
     assert elsewhere.git("for-each-ref", "--format=%(refname)") == "refs/heads/argosy-prod/rendered"
-    assert argosy(author, capsys, "reconcile").out.startswith("unchanged: argosy-prod/rendered")
     assert origin.git("for-each-ref", "--format=%(refname)") == "refs/heads/main"
 
 
@@ -135,12 +386,8 @@ def test_a_branch_that_argosy_did_not_write_is_left_alone(
     origin: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     origin.git("branch", "argosy/rendered", "main")
-    ended = argosy(cloned(origin, "clone"), capsys, "reconcile")
-    tip = origin.git("rev-parse", "main")
-    assert (ended.code, ended.err) == (
+    assert ran(cloned(origin, "clone"), origin, capsys, "reconcile") == failed(
         4,
-        (
-            f"argosy: commit {tip[:12]} on the rendered branch was not written by Argosy\n"
-            "  hint: restore the branch to the last commit that has an Argosy-Source trailer\n"
-        ),
+        "argosy: commit <main> on the rendered branch was not written by Argosy",
+        "  hint: restore the branch to the last commit that has an Argosy-Source trailer",
     )

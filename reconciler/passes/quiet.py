@@ -16,6 +16,7 @@ import click
 from reconciler.command_options import is_given
 from reconciler.report import Log
 from reconciler.repository import Repository
+from reconciler.repository.refs import head_branch
 
 from .reconcile_options import ReconcileOptions
 from .trailers import engine_version
@@ -47,6 +48,7 @@ class Note:
     warnings: tuple[str, ...]
     problems: tuple[str, ...]
     version: str = ""
+    place: str = ""
 
     def write(self, repository: Repository) -> None:
         """Leave the note beside the repository's cache, for this user alone."""
@@ -56,7 +58,7 @@ class Note:
             temporary = path.with_suffix(f".{os.getpid()}")
             handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({**asdict(self), "version": engine_version()}, file)
+                json.dump({**asdict(self), "version": engine_version(), "place": _place(repository)}, file)
             temporary.replace(path)
 
 
@@ -88,7 +90,15 @@ def read_note(repository: Repository) -> Note | None:
     except (OSError, ValueError, TypeError, KeyError):
         return None
     is_ours = note.version == engine_version() and note.folder == repository.folder.under
-    return note if is_ours else None
+    return note if is_ours and note.place == _place(repository) else None
+
+
+def _place(repository: Repository) -> str:
+    """Return what decides where the source comes from: the branch this clone is on, and its configuration."""
+    with suppress(OSError):
+        configuration = (repository.folder.common_dir / "config").stat()
+        return f"{head_branch(repository.folder.git_dir)} {configuration.st_mtime_ns} {configuration.st_size}"
+    return ""
 
 
 def standing_now(repository: Repository, note: Note) -> Standing:

@@ -10,13 +10,14 @@ from typing import NamedTuple
 from render.errors import GitError, SourceMoved
 
 _PASSWORD = re.compile(r"(?<=https://)[^/@\s]+(?=@)|(?<=://)[^/@\s:]*:[^/@\s]+(?=@)")
-_MARK = re.compile(r"^(?:fatal|error|remote): ")
+_MARK = re.compile(r"^(?:(?:fatal|error|remote): )+")
 _REFUSED = re.compile(r"!\t[^:]*:(?P<ref>[^\t]+)\t\[[^\]]*\] ?\(?(?P<why>.*?)\)?")
 _NOISE = re.compile(
     r"hint:|warning: redirecting|remote:$|To \S+$|Total \d+ \(|Done$|From |and the repository exists"
     r"|Please make sure you have|To add an exception for this|git config --global --add safe"
     r"|fatal: Could not read from remote|error: failed to push some refs"
     r"|error: atomic push failed|.*\(atomic push failed\)$"
+    r"|(?:remote: )?(?:Enumerating|Counting|Compressing|Writing|Resolving|Unpacking|Checking) |Delta compression using"
 )
 _LINES = 3
 

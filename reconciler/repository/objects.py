@@ -118,7 +118,7 @@ def _contents(git: GitCommand, ids: Iterable[bytes], kind: str) -> dict[bytes, b
 def _refuse_missing(ids: list[bytes], *, partial: bool) -> None:
     if not ids:
         return
-    named = ", ".join(id_.hex()[:12] for id_ in islice(ids, _NAMED)) + (" ..." if len(ids) > _NAMED else "")
+    named = ", ".join(id_.hex()[:12] for id_ in islice(sorted(ids), _NAMED)) + (" ..." if len(ids) > _NAMED else "")
     count = counted(len(ids), "object is", "objects are")
     if partial:
         raise GitError(
