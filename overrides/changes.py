@@ -9,7 +9,7 @@ The values of a Secret are never shown, nor others that are secret (``secrecy``)
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -18,6 +18,7 @@ from typing import Any
 from render.documents import Hole
 from render.model import Manifest
 
+from .draft import Key
 from .jsontext import json_text
 from .pointer import escaped
 from .secrecy import HIDDEN, is_secret_entry, is_secret_key, veiled
@@ -25,6 +26,9 @@ from .secrecy import HIDDEN, is_secret_entry, is_secret_key, veiled
 _SHOWN_IN_SECRETS = re.compile(r"/metadata/labels(/.*)?|/type|/immutable")
 _LONGEST_VALUE = 80
 _NOTHING = object()
+
+Keys = tuple[Key, ...]
+Plain = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,52 +54,74 @@ def changes_of(before: Manifest, after: Manifest) -> tuple[FieldChange, ...]:
 
     What the two share is not looked at.
     """
-    changes = _changes("", before, after)
-    return tuple(map(_masked, changes)) if before.get("kind") == "Secret" else tuple(changes)
+    found: list[FieldChange] = []
+    _compare((), before, after, found)
+    return tuple(map(_masked, found)) if before.get("kind") == "Secret" else tuple(found)
 
 
-def _changes(path: str, before: Any, after: Any) -> Iterator[FieldChange]:
+def _compare(keys: Keys, before: Any, after: Any, found: list[FieldChange]) -> None:
     if before is after:
         return
     if isinstance(before, dict) and isinstance(after, dict):
-        yield from _changed_entries(path, before, after)
+        _compare_entries(keys, before, after, found)
     elif isinstance(before, list) and isinstance(after, list):
-        yield from _changed_items(path, before, after)
+        _compare_items(keys, before, after, found)
     elif not _is_same(before, after):
-        yield _change(path, before, after)
+        found.append(_change(keys, before, after))
 
 
-def _changed_entries(path: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FieldChange]:
+def _compare_entries(keys: Keys, before: Plain, after: Plain, found: list[FieldChange]) -> None:
     changed = [key for key, item in before.items() if after.get(key, _NOTHING) is not item]
     changed += [key for key in after if key not in before]
     for key in sorted(changed):
-        old, new, here = before.get(key, _NOTHING), after.get(key, _NOTHING), f"{path}{escaped((key,))}"
+        old, new = before.get(key, _NOTHING), after.get(key, _NOTHING)
         if is_secret_key(key) or (key == "value" and (is_secret_entry(before) or is_secret_entry(after))):
             if not _is_same(old, new):
-                yield _masked(_change(here, old, new))
+                found.append(_masked(_change((*keys, key), old, new)))
         elif old is _NOTHING or new is _NOTHING:
-            yield _change(here, old, new)
+            found.append(_change((*keys, key), old, new))
         else:
-            yield from _changes(here, old, new)
+            _compare((*keys, key), old, new, found)
 
 
-def _changed_items(path: str, before: list[Any], after: list[Any]) -> Iterator[FieldChange]:
-    """Yield what goes by its place before, from the end; then what comes and what changes by its place after."""
-    start, end = _equal_ends(before, after)
-    moves = _moves(before[start : len(before) - end], after[start : len(after) - end])
-    for _, old, new in sorted(moves):
-        removed = before[start + old] if old >= 0 else _NOTHING
-        added = after[start + new] if new >= 0 else _NOTHING
-        here = f"{path}/{start + (old if new < 0 else new)}"
+def _compare_items(keys: Keys, before: list[Any], after: list[Any], found: list[FieldChange]) -> None:
+    """Note what goes by its place before, from the end; then what comes and what changes by its place after."""
+    for _, old, new in sorted(_moves(before, after)):
+        removed = before[old] if old >= 0 else _NOTHING
+        added = after[new] if new >= 0 else _NOTHING
+        here = (*keys, old if new < 0 else new)
         if removed is _NOTHING or added is _NOTHING or _is_another(removed, added):
-            yield _change(here, removed, added)
+            found.append(_change(here, removed, added))
         else:
-            yield from _changes(here, removed, added)
+            _compare(here, removed, added, found)
 
 
 def _is_another(removed: Any, added: Any) -> bool:
     """Whether an item took another's place: shown whole, unless the value of one tells the secret of the other."""
     return _name(removed) != _name(added) and not (is_secret_entry(removed) or is_secret_entry(added))
+
+
+def _moves(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int, int]]:
+    """Return when an item's turn is and its places in two lists: -1 in the second if it goes, in the first if it comes.
+
+    >>> sorted(_moves(["x", "a", "b"], ["x", "b", "c"]))
+    [(-2, 1, -1), (1, -1, 2)]
+    """
+    if _is_paired(old, new):
+        return [(2, place, place) for place in range(len(old))]
+    start, end = _equal_ends(old, new)
+    middles = [
+        [json.dumps(_plain(item), sort_keys=True) for item in each[start : len(each) - end]] for each in (old, new)
+    ]
+    blocks = SequenceMatcher(None, middles[0], middles[1], autojunk=False).get_opcodes()
+    return [
+        (-1 - place if other < 0 else 1 if place < 0 else 2, place, other)
+        for tag, first, last, other_first, other_last in blocks
+        if tag != "equal"
+        for place, other in zip_longest(
+            range(start + first, start + last), range(start + other_first, start + other_last), fillvalue=-1
+        )
+    ]
 
 
 def _equal_ends(before: list[Any], after: list[Any]) -> tuple[int, int]:
@@ -108,29 +134,12 @@ def _equal_ends(before: list[Any], after: list[Any]) -> tuple[int, int]:
     return start, end
 
 
-def _moves(old: list[Any], new: list[Any]) -> Iterator[tuple[int, int, int]]:
-    """Yield when an item's turn is, and its places in two lists: -1 after for one that goes, before for one that comes.
-
-    >>> sorted(_moves(["a", "b"], ["b", "c"]))
-    [(-1, 0, -1), (1, -1, 1)]
-    """
-    blocks = [("replace", 0, len(old), 0, len(new))]
-    if not _is_paired(old, new):
-        before, after = ([json.dumps(_plain(item), sort_keys=True) for item in items] for items in (old, new))
-        blocks = list(SequenceMatcher(None, before, after, autojunk=False).get_opcodes())
-    for tag, first, last, other_first, other_last in blocks:
-        if tag != "equal":
-            for place, other in zip_longest(range(first, last), range(other_first, other_last), fillvalue=-1):
-                turn = -1 - place if other < 0 else 1 if place < 0 else 2
-                yield turn, place, other
-
-
 def _is_paired(old: list[Any], new: list[Any]) -> bool:
-    """Whether items change in their places: there is no other way, or each keeps its name."""
-    if not old or not new:
-        return True
+    """Whether items change in their places: each keeps its name, or there is but one."""
+    if len(old) != len(new):
+        return False
     names = list(map(_name, old))
-    return len(old) == len(new) and (len(old) == 1 or (None not in names and names == list(map(_name, new))))
+    return len(old) == 1 or (None not in names and names == list(map(_name, new)))
 
 
 def _name(item: Any) -> Any:
@@ -148,7 +157,8 @@ def _is_same(before: Any, after: Any) -> bool:
     return type(before) is type(after) and bool(before == after)
 
 
-def _change(path: str, before: Any, after: Any) -> FieldChange:
+def _change(keys: Keys, before: Any, after: Any) -> FieldChange:
+    path = escaped(keys)
     if before is _NOTHING:
         return FieldChange(path=path, operator="add", after=_shown(after))
     if after is _NOTHING:

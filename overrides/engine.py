@@ -2,8 +2,8 @@
 
 1. Find the ClusterOverridePolicies that select the manifest, in the order they apply.
 2. Split the clusters into classes by the rules that target them, and run each class' rules once.
-   What several classes begin with is run once: every rule leaves a manifest of its own, which shares what it did not
-   touch with the one it was given.
+   What several classes begin with is run once, and a rule runs once on the very same values of the fields it reaches:
+   it leaves a manifest of its own, which shares what it did not touch with the one it was given.
 3. For a namespaced manifest do the same with the OverridePolicies of its namespace - on each class' result, because
    they see labels the first round changed.
 """
@@ -26,6 +26,7 @@ from .record import Applied, RuleRun
 from .rules import CompiledPolicy, Plan, Planned, Rule, compiled_policy, plan_of, run_rule
 
 _MOST_PLANS_KEPT = 1024
+_NOTHING = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,18 +57,19 @@ class OverrideEngine:
 
     def override(self, manifest: Manifest, clusters: Mask) -> tuple[Overridden, ...]:
         """Say what a manifest becomes in each of the clusters, by class; an error stays in its class."""
-        first = self._round("", Overridden(clusters=clusters, manifest=manifest))
+        runs = _Runs()
+        first = self._round("", Overridden(clusters=clusters, manifest=manifest), runs)
         namespace = manifest["metadata"].get("namespace")
         if not namespace or namespace not in self._indexes:
             return tuple(first)
-        return tuple(second for overridden in first for second in self._round(namespace, overridden))
+        return tuple(second for overridden in first for second in self._round(namespace, overridden, runs))
 
-    def _round(self, namespace: str, given: Overridden) -> list[Overridden]:
+    def _round(self, namespace: str, given: Overridden, runs: "_Runs") -> list[Overridden]:
         """Apply the policies of a namespace, the empty one for those of the cluster scope."""
         index = self._indexes.get(namespace)
         if index is None or given.manifest is None:
             return [given]
-        return _run(self._plan(index.rules_for(given.manifest), given.clusters), given)
+        return runs.of(self._plan(index.rules_for(given.manifest), given.clusters), given)
 
     def _plan(self, rules: tuple[Rule, ...], clusters: Mask) -> Plan:
         known = self._plans.get((rules, clusters))
@@ -86,29 +88,65 @@ class _State(NamedTuple):
     error: OverrideError | None = None
 
 
-def _run(plan: Plan, given: Overridden) -> list[Overridden]:
-    """Run a plan on a manifest; a rule that is refused ends every class that has it with its error."""
-    states = [_State(given.manifest, given.runs)]
-    for step in plan.steps:
-        states.append(_after(step, states[step.state]))
-    return [
-        Overridden(
-            clusters=clusters,
-            manifest=states[state].manifest,
-            applied=(*given.applied, *applied),
-            runs=states[state].runs,
-            error=states[state].error,
-        )
-        for clusters, applied, state in plan.classes
-    ]
+class _Runs:
+    """The runs of rules on one template's manifests, each found once for the same values where the rule reaches."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        # What is known by the ids of values also holds the manifest they are in, so that no id is given away.
+        self._known: dict[tuple[object, ...], tuple[RuleRun | OverrideError, Manifest]] = {}
+
+    def of(self, plan: Plan, given: Overridden) -> list[Overridden]:
+        """Run a plan on a manifest; a rule that is refused ends every class that has it with its error."""
+        states = [_State(given.manifest, given.runs)]
+        for step in plan.steps:
+            states.append(self._after(step, states[step.state]))
+        return [
+            Overridden(
+                clusters=clusters,
+                manifest=states[state].manifest,
+                applied=(*given.applied, *applied),
+                runs=states[state].runs,
+                error=states[state].error,
+            )
+            for clusters, applied, state in plan.classes
+        ]
+
+    def _after(self, step: Planned, state: _State) -> _State:
+        if state.manifest is None:
+            return state
+        found = self._found(step, state.manifest)
+        if isinstance(found, OverrideError):
+            return _State(None, (), found)
+        return _State(_applied(found, state.manifest, step.rule.reach or ()), (*state.runs, found))
+
+    def _found(self, step: Planned, before: Manifest) -> RuleRun | OverrideError:
+        reach = step.rule.reach
+        if reach is None:
+            return _run(step, before)
+        key = (step.rule, *[id(before.get(field, _NOTHING)) for field in reach])
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = _run(step, before), before
+        return known[0]
 
 
-def _after(step: Planned, state: _State) -> _State:
-    if state.manifest is None:
-        return state
-    draft = Draft(state.manifest)
-    error = run_rule(step.rule, draft)
-    if error:
-        return _State(None, (), error)
-    run = RuleRun(step.rule.applied, state.manifest, draft.root, step.place)
-    return _State(draft.root, (*state.runs, run))
+def _run(step: Planned, before: Manifest) -> RuleRun | OverrideError:
+    draft = Draft(before)
+    return run_rule(step.rule, draft) or RuleRun(step.rule.applied, before, draft.root, step.place)
+
+
+def _applied(run: RuleRun, before: Manifest, reach: Iterable[str]) -> Manifest:
+    """Return what a rule makes of a manifest that holds, where the rule reaches, what the one of its run held."""
+    if run.after is run.before:
+        return before
+    if run.before is before:
+        return run.after
+    made = dict(before)
+    for field in reach:
+        if field in run.after:
+            made[field] = run.after[field]
+        else:
+            made.pop(field, None)
+    return made

@@ -35,9 +35,10 @@ class Applied:
 
 
 class RuleRun(NamedTuple):
-    """A manifest before and after a rule; ``place`` is the rule's in the order its round of policies applies.
+    """What a rule made of a manifest; ``place`` is the rule's in the order its round of policies applies.
 
-    The two share every part the rule did not touch, and nobody changes either.
+    The manifests share every part the rule did not touch, and nobody changes either. They are those of the class of
+    clusters for which it ran: another one for which it did the same may differ in what the rule does not reach.
     """
 
     applied: Applied

@@ -11,16 +11,18 @@ from .draft import Draft
 from .edits import Edit, compiled_edits
 from .errors import OverrideError, Refused
 from .policy import OverridePolicy
+from .reach import reach_of
 from .record import Applied, applied_rule
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """A rule of a policy: where it applies, what it does and how it is recorded."""
+    """A rule of a policy: where it applies, what it does, how it is recorded, and the fields it reaches (None: all)."""
 
     clusters: Mask
     edits: tuple[Edit, ...]
     applied: Applied
+    reach: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +47,8 @@ def compiled_policy(policy: OverridePolicy, clusters: ClusterIndex) -> CompiledP
 
 def compiled_rule(applied: Applied, clusters: Mask = 0) -> Rule:
     """Compile a rule from its record."""
-    return Rule(clusters, compiled_edits(applied.overriders, f"{applied.rule}.overriders"), applied)
+    edits = compiled_edits(applied.overriders, f"{applied.rule}.overriders")
+    return Rule(clusters, edits, applied, reach_of(applied.overriders))
 
 
 def run_rule(rule: Rule, draft: Draft) -> OverrideError | None:

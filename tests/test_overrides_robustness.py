@@ -1,18 +1,22 @@
 """Whatever a policy says and whatever shape a manifest has: a manifest or an error, and never a change of the input."""
 
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from overrides.changes import changes_of
+from overrides.draft import Draft
 from overrides.engine import OverrideEngine
 from overrides.explanation import steps_of
 from overrides.lint import lint_overrides
 from overrides.parsing import override_policy
-from overrides.record import applied_annotations
+from overrides.record import Applied, applied_annotations
+from overrides.rules import compiled_rule, run_rule
 from render.documents import emit, parse_documents
-from render.model import ObjectRef, Template
+from render.model import Manifest, ObjectRef, Template
 from tests.overriding import CLUSTERS, EVERY
 
 SCALARS = (
@@ -92,13 +96,14 @@ OVERRIDERS = st.fixed_dictionaries(
         "fieldOverrider": FIELDS,
     },
 )
+TARGETS = st.sampled_from([["eu-1"], ["us-1"], ["eu-1", "eu-2"]])
 POLICIES = st.lists(
     st.tuples(
         st.sampled_from(["", "shop"]),
         st.lists(
             st.fixed_dictionaries(
                 {"overriders": OVERRIDERS},
-                optional={"targetCluster": st.fixed_dictionaries({"clusterNames": st.just(["eu-1"])})},
+                optional={"targetCluster": st.fixed_dictionaries({"clusterNames": TARGETS})},
             ),
             min_size=1,
             max_size=2,
@@ -120,9 +125,21 @@ def test_there_is_always_an_answer(manifest: dict[str, Any], drawn: list[tuple[s
         applied_annotations(overridden.applied)
         steps = steps_of(manifest, overridden.applied)
         assert [step.error for step in steps if step.error] == ([overridden.error] if overridden.error else [])
+        assert overridden.error or overridden.manifest == one_by_one(manifest, overridden.applied)
+        changes = [changes_of(run.before, run.after) for run in overridden.runs]
+        assert overridden.error or changes == [step.changes for step in steps]
         if overridden.manifest is not None:
             assert ObjectRef.of(overridden.manifest) == ObjectRef.of(manifest)
             (document,) = parse_documents(emit(overridden.manifest))
             assert document.value == overridden.manifest
     lint_overrides(policies, [Template(ref=ObjectRef.of(manifest), manifest=manifest)], CLUSTERS)
     assert (manifest, drawn) == before
+
+
+def one_by_one(manifest: Manifest, applied: Sequence[Applied]) -> Manifest:
+    """What rules make of a manifest, each run for it alone."""
+    for record in applied:
+        draft = Draft(manifest)
+        assert run_rule(compiled_rule(record), draft) is None
+        manifest = draft.root
+    return manifest
