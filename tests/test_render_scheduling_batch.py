@@ -100,6 +100,26 @@ def test_only_declared_capacity_is_relieved_of_what_is_held() -> None:
     assert by_name(schedule_all((held, new), index))["b"] == {"said": 1, "seen": 5}
 
 
+def test_declared_room_that_is_given_up_is_free_at_once() -> None:
+    """What it leaves to others would otherwise be theirs in the next pass, though nothing is new then."""
+    bindings = [
+        a_binding(4, a_placement(DYNAMIC), name="a"),
+        a_binding(2, a_placement(DYNAMIC), targets(m=6), name="b"),
+    ]
+    batch = schedule_all(bindings, declared(m=6))
+    assert by_name(batch) == {"b": {"m": 2}, "a": {"m": 4}}
+    done = after(bindings, batch)
+    assert after(done, schedule_all(done, declared(m=6))) == done
+
+
+def test_observed_room_that_is_given_up_is_free_once_it_is_seen() -> None:
+    bindings = [
+        a_binding(4, a_placement(DYNAMIC), name="a"),
+        a_binding(2, a_placement(DYNAMIC), targets(m=6), name="b"),
+    ]
+    assert by_name(schedule_all(bindings, with_room(m=0))) == {"b": {"m": 2}, "a": {}}
+
+
 def test_without_reserving_every_binding_sees_all_the_room() -> None:
     options = SchedulingOptions(reserves_capacity=False)
     batch = schedule_all(fifty(), declared(eu=10, us=12, ap=8), options)

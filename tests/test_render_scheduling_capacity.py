@@ -223,3 +223,17 @@ def test_how_many_full_sets_of_components_fit(case: Sets) -> None:
 def test_room_beyond_what_replicas_can_be_is_cut_off() -> None:
     index: Any = with_room(a=2**40)
     assert list(Capacity(index).replicas(None)) == [2**31 - 1]
+
+
+@pytest.mark.parametrize("room", [summary(cpu="40", memory="400Gi"), summary(modelings={2: 3, 3: 6}, cpu="40")])
+@given(taken=st.lists(st.tuples(st.sampled_from([LARGE, requests(cpu="1")]), st.integers(1, 4)), max_size=6))
+def test_what_is_given_back_fits_again(room: ResourceSummary, taken: list[tuple[ReplicaRequirements, int]]) -> None:
+    capacity = Capacity(ClusterIndex([a_cluster("m", resource_summary=room, resource_models=DEFAULT)]))
+    asked = (LARGE, requests(cpu="1"), None)
+    before = [list(capacity.replicas(each)) for each in asked]
+    for requirements, replicas in taken:
+        capacity.take(requirements, [(0, replicas)])
+        capacity.replicas(requirements)
+    for requirements, replicas in taken:
+        capacity.take(requirements, [(0, -replicas)])
+    assert [list(capacity.replicas(each)) for each in asked] == before

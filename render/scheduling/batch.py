@@ -4,7 +4,8 @@ First what defines kinds (a kind then counts as served wherever its CRD goes), t
 ObjectRef. Each placement takes its room from the pass' working capacity before the next binding is looked at.
 
 Capacity that the source *declares* knows nothing of what this fleet has placed: all that bindings hold already is
-taken from it first. *Observed* capacity has it in, but for what was placed since: its ``reserved``.
+taken from it first, and what they give up is free at once. *Observed* capacity has it in, but for what was placed
+since, its ``reserved``; what is given up is free once it was observed to be.
 """
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -12,12 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from render.binding import Binding
-from render.bits import mask_where
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, TargetCluster
 
 from .attempts import Deliberation
-from .decisions import Decision, Refusal, Trigger, unchanged
+from .decisions import Decision, Trigger, unchanged
 from .explaining import explanation_of
 from .explanation import Explanation
 from .options import SchedulingOptions
@@ -150,9 +150,8 @@ def _step(scheduler: Scheduler, binding: Binding) -> Step:
 def _follow(scheduler: Scheduler, step: Step, apis: Collection[Api]) -> None:
     """Let the rest of the pass know what a decision takes, where it goes and what it delivers."""
     state, binding = scheduler.state, step.binding
-    success = step.deliberation and step.deliberation.success
-    if success and state.options.reserves_capacity and not isinstance(success.outcome, Refusal):
-        _take(scheduler, binding, _added(success.outcome, state.holdings.of(binding.targets).replicas))
+    if state.options.reserves_capacity and step.decision.targets is not binding.targets:
+        _move(scheduler, binding, step.decision.targets)
     _register(scheduler, binding, step.decision.targets)
     for api in apis:
         clusters = state.holdings.of(step.decision.targets).clusters
@@ -162,9 +161,7 @@ def _follow(scheduler: Scheduler, step: Step, apis: Collection[Api]) -> None:
 def _settle_in(scheduler: Scheduler, bindings: Iterable[Binding]) -> None:
     """Take from declared capacity what bindings hold, and tell workloads of a group about each other."""
     state = scheduler.state
-    declared = mask_where(
-        each.resource_summary is not None and each.resource_summary.is_declared for each in state.index.clusters
-    )
+    declared = state.declared
     for binding in bindings:
         if declared and binding.targets and binding.is_workload and state.options.reserves_capacity:
             holding = state.holdings.of(binding.targets)
@@ -180,18 +177,29 @@ def _register(scheduler: Scheduler, binding: Binding, targets: tuple[TargetClust
         scheduler.state.neighbours.place(binding, scheduler.state.holdings.of(targets).clusters)
 
 
-def _take(scheduler: Scheduler, binding: Binding, shares: Shares) -> None:
-    """Take room for replicas, or for one full set of components in each cluster."""
+def _move(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
+    """Take room for what a binding gets more than it holds, and give back what it no longer needs."""
+    holdings = scheduler.state.holdings
+    held, wanted = holdings.of(binding.targets).replicas, holdings.of(targets).replicas
+    _take(scheduler, binding, _added(wanted, held))
+    declared = scheduler.state.declared
+    if held and declared:
+        given_up = [(position, count) for position, count in _added(held, wanted) if declared >> position & 1]
+        _take(scheduler, binding, given_up, sign=-1)
+
+
+def _take(scheduler: Scheduler, binding: Binding, shares: Shares, sign: int = 1) -> None:
+    """Take room for replicas, or for one full set of components in each cluster; give it back with a sign of -1."""
     capacity = scheduler.state.capacity
     for component in binding.components:
-        capacity.take(component.requirements, [(position, component.replicas) for position, _ in shares])
+        capacity.take(component.requirements, [(position, sign * component.replicas) for position, _ in shares])
     if not binding.components and binding.is_workload:
-        capacity.take(binding.requirements, [share for share in shares if share[1]])
+        capacity.take(binding.requirements, [(position, sign * count) for position, count in shares if count])
 
 
-def _added(shares: Shares, held: Mapping[int, int]) -> Shares:
+def _added(wanted: Mapping[int, int], held: Mapping[int, int]) -> Shares:
     """Return what clusters get more than they hold."""
     if not held:
-        return shares
-    more = ((position, replicas - held.get(position, 0)) for position, replicas in shares)
+        return list(wanted.items())
+    more = ((position, replicas - held.get(position, 0)) for position, replicas in wanted.items())
     return [(position, count) for position, count in more if count > 0 or position not in held]

@@ -34,15 +34,26 @@ class Estimate:
 
 
 class Capacity:
-    """What is left of each cluster's capacity; ``take`` lowers it."""
+    """What is left of each cluster's capacity; ``take`` lowers it, or raises it by what is given back."""
 
-    __slots__ = ("_changed", "_columns", "_estimates", "_index", "_nodes", "_reserved", "_taken", "_uses_models")
+    __slots__ = (
+        "_changed",
+        "_columns",
+        "_estimates",
+        "_index",
+        "_nodes",
+        "_placed",
+        "_reserved",
+        "_taken",
+        "_uses_models",
+    )
 
     def __init__(self, index: ClusterIndex, *, uses_models: bool = True) -> None:
         self._index = index
         self._uses_models = uses_models
         self._columns: dict[str, list[int]] = {}
         self._nodes: dict[int, list[Nodes]] | None = None
+        self._placed: dict[int, dict[Request, int]] = {}
         self._estimates: dict[Request | None, Estimate] = {}
         self._taken: dict[Request, list[Shares]] = {}
         self._changed: list[int] = []
@@ -78,7 +89,7 @@ class Capacity:
         return sets
 
     def take(self, requirements: ReplicaRequirements | None, shares: Shares) -> None:
-        """Note that clusters now hold more replicas: pairs of a cluster's index and their number."""
+        """Note that clusters now hold more replicas (below 0: fewer): pairs of a cluster's index and their number."""
         if shares:
             self._taken.setdefault(request_of(requirements), []).append(shares)
 
@@ -128,8 +139,21 @@ class Capacity:
     def _place(self, request: Request, taken: Sequence[Shares]) -> None:
         nodes_by_cluster = self._modelled()
         for position, replicas in chain.from_iterable(taken) if nodes_by_cluster else ():
-            if position in nodes_by_cluster:
+            if position not in nodes_by_cluster:
+                continue
+            placed = self._placed.setdefault(position, {})
+            placed[request] = placed.get(request, 0) + replicas
+            if replicas > 0:
                 nodes_by_cluster[position] = placed_on(nodes_by_cluster[position], request, replicas)
+            else:
+                nodes_by_cluster[position] = self._placed_anew(position)
+
+    def _placed_anew(self, position: int) -> list[Nodes]:
+        """Return a cluster's nodes with all that is placed there, for when something was taken off them."""
+        nodes = modelled_nodes(self._index.clusters[position]) or []
+        for request, replicas in self._placed[position].items():
+            nodes = placed_on(nodes, request, replicas)
+        return nodes
 
     def _estimated(self, request: Request | None) -> list[int]:
         values = self._by_columns(request or (), 1)

@@ -78,7 +78,8 @@ class Scheduler:
         if options.propagates_empty_workloads:
             shares = with_empty(shares, success.selected)
         targets = self.state.targets.of(sorted(shares) if options.lists_by_name else shares)
-        return task.binding.targets if targets == task.binding.targets else targets
+        held = task.binding.targets
+        return held if self.state.targets.are_equal(targets, held) else targets
 
     def _hint(self, deliberation: Deliberation) -> str:
         """Say of which feasible clusters no capacity is known, if there are any: they count as full."""

@@ -1,7 +1,7 @@
 """What a pass knows while it goes on: the clusters, what is left of them, and what was read and found before."""
 
 from render.binding import Binding
-from render.bits import Mask
+from render.bits import Mask, mask_where
 from render.cluster_index import ClusterIndex
 from render.fleet import TieBreak
 from render.placement import Placement
@@ -19,7 +19,8 @@ from .webster import is_descending
 class PassState:
     """The state of one pass; ``capacity``, ``neighbours`` and ``delivered_apis`` follow its decisions.
 
-    ``delivered_apis`` are kinds whose CRD the pass delivers, with the clusters that get it.
+    ``delivered_apis`` are kinds whose CRD the pass delivers, with the clusters that get it. ``declared`` are the
+    clusters whose capacity the source declares.
     """
 
     def __init__(self, index: ClusterIndex, options: SchedulingOptions) -> None:
@@ -31,6 +32,9 @@ class PassState:
         self.targets = Targets(index)
         self.delivered_apis: dict[tuple[str, str], Mask] = {}
         self.terminating = index.terminating()
+        self.declared = mask_where(
+            each.resource_summary is not None and each.resource_summary.is_declared for each in index.clusters
+        )
         self.unlimited = [UNLIMITED] * len(index.clusters)
         # To Karmada a cluster serves what it reports; here one that reports nothing is not held to serve nothing.
         self._unrecorded = 0 if options.requires_recorded_apis else index.without_recorded_apis()

@@ -8,19 +8,21 @@ from render.cluster_index import ClusterIndex
 from render.model import TargetCluster
 
 Share = tuple[int, int]
+TargetList = tuple[TargetCluster, ...]
 
 
 class Targets:
     """The target clusters of a pass."""
 
-    __slots__ = ("_each", "_lists", "_names")
+    __slots__ = ("_compared", "_each", "_lists", "_names")
 
     def __init__(self, index: ClusterIndex) -> None:
         self._names = index.names
         self._each: dict[Share, TargetCluster] = {}
-        self._lists: dict[bytes, tuple[TargetCluster, ...]] = {}
+        self._lists: dict[bytes, TargetList] = {}
+        self._compared: dict[tuple[int, int], tuple[TargetList, TargetList, bool]] = {}
 
-    def of(self, shares: Sequence[Share]) -> tuple[TargetCluster, ...]:
+    def of(self, shares: Sequence[Share]) -> TargetList:
         """Return the target clusters of shares, in their order."""
         # Numbers side by side take an eighth of what pairs take, and there may be a million of them.
         key = array("q", chain.from_iterable(shares)).tobytes()
@@ -28,6 +30,13 @@ class Targets:
         if known is None:
             known = self._lists[key] = tuple(map(self._target, shares))
         return known
+
+    def are_equal(self, one: TargetList, other: TargetList) -> bool:
+        """Compare two lists, which many bindings share, once."""
+        known = self._compared.get((id(one), id(other)))
+        if known is None:  # kept alive by what is remembered of them, so that their identities name them
+            known = self._compared[id(one), id(other)] = (one, other, one == other)
+        return known[2]
 
     def _target(self, share: Share) -> TargetCluster:
         known = self._each.get(share)

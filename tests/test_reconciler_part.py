@@ -1,0 +1,245 @@
+"""A pass that looks at a part of the fleet commits what one that looks at everything would."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.passes.footing import on_footing, read_footing
+from reconciler.passes.part import Part
+from reconciler.passes.reading import read_previous, read_source
+from reconciler.repository import open_repository
+from render.model import ObjectRef
+
+from .build import (
+    Repository,
+    a_cluster,
+    a_cluster_policy,
+    a_config_map,
+    a_deployment,
+    a_policy,
+    argosy,
+    on_clusters,
+    weighted,
+)
+
+DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment"}
+DYNAMIC = {
+    "replicaSchedulingType": "Divided",
+    "replicaDivisionPreference": "Weighted",
+    "weightPreference": {"dynamicWeight": "AvailableReplicas"},
+}
+AGGREGATED = {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}
+SPREAD = [{"spreadByField": "cluster", "minGroups": 2, "maxGroups": 2}]
+PLACEMENTS: dict[str, dict[str, Any]] = {
+    "duplicated": on_clusters("m1", "m2"),
+    "static": on_clusters("m1", "m2", "m3", replicaScheduling=weighted(m1=1, m2=2, m3=3)),
+    "dynamic": {"clusterAffinity": {}, "replicaScheduling": DYNAMIC},
+    "aggregated": {"clusterAffinity": {}, "replicaScheduling": AGGREGATED},
+    "spread": {"clusterAffinity": {}, "spreadConstraints": SPREAD},
+    "follow": on_clusters("m3", "m4"),
+}
+WAYS = tuple(PLACEMENTS)
+SPACES = ("default", "shop", "web")
+
+
+def a_room(name: str, cpu: str) -> dict[str, Any]:
+    return {**a_cluster(name), "status": {"resourceSummary": {"allocatable": {"cpu": cpu, "pods": "200"}}}}
+
+
+def ground() -> dict[str, Any]:
+    policies = [
+        a_cluster_policy(
+            way,
+            selectors=[{**DEPLOYMENT, "labelSelector": {"matchLabels": {"way": way}}}],
+            placement=placement,
+            propagateDeps=way == "follow",
+        )
+        for way, placement in PLACEMENTS.items()
+    ]
+    override = {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "ClusterOverridePolicy",
+        "metadata": {"name": "replace"},
+        "spec": {
+            "resourceSelectors": [DEPLOYMENT],
+            "overrideRules": [
+                {
+                    "targetCluster": {"clusterNames": ["m2"]},
+                    "overriders": {
+                        "plaintext": [{"path": "/metadata/annotations/a", "operator": "replace", "value": "b"}]
+                    },
+                }
+            ],
+        },
+    }
+    maps = a_cluster_policy(
+        "maps",
+        selectors=[{"apiVersion": "v1", "kind": "ConfigMap", "labelSelector": {"matchLabels": {"way": "held"}}}],
+        placement=on_clusters("m1"),
+    )
+    rooms = [a_room("m1", "5"), a_room("m2", "7"), a_room("m3", "3"), a_cluster("m4")]
+    return {"ground.yaml": [*rooms, *policies, maps, override], "shop.yaml": a_namespace("shop")}
+
+
+def a_namespace(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {"team": name}}}
+
+
+def a_template(number: int, rng: random.Random) -> dict[str, Any]:
+    """A Deployment held in some way; it may need a config map, and some overrides cannot be applied to it."""
+    made = a_deployment(f"app{number}", replicas=rng.randrange(6), namespace=SPACES[number % 3])
+    made["metadata"]["labels"]["way"] = rng.choice((*WAYS, "dynamic", "aggregated", "none"))
+    pod = made["spec"]["template"]["spec"]
+    pod["containers"][0]["resources"] = {"requests": {"cpu": rng.choice(("250m", "500m"))}}
+    if rng.random() < 0.8:
+        made["metadata"]["annotations"] = {"a": "c"}
+    if rng.random() < 0.5:
+        pod["volumes"] = [{"name": "v", "configMap": {"name": f"settings{rng.randrange(3)}"}}]
+    return made
+
+
+def a_setting(number: int, **entries: str) -> dict[str, Any]:
+    """A config map; every second one is held by a policy of its own."""
+    made = a_config_map(f"settings{number // 3}", namespace=SPACES[number % 3], **entries)
+    made["metadata"]["labels"] = {"way": "held" if number % 2 else "none"}
+    return made
+
+
+def a_change(rng: random.Random) -> dict[str, Any]:
+    """Between one and three templates made anew, gone or back."""
+    files: dict[str, Any] = {}
+    for _ in range(rng.randrange(1, 4)):
+        number = rng.randrange(24)
+        files[f"apps/{number}.yaml"] = "# nothing\n" if rng.random() < 0.2 else a_template(number, rng)
+    if rng.random() < 0.3:
+        number = rng.randrange(9)
+        settings = a_setting(number, x=str(rng.random()))
+        files[f"settings/{number}.yaml"] = "# nothing\n" if rng.random() < 0.3 else settings
+    return files
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
+    repository, rng = Repository.create(tmp_path / "fleet"), random.Random(0)
+    held: dict[str, Any] = {f"apps/{number}.yaml": a_template(number, rng) for number in range(24)}
+    maps = {f"settings/{number}.yaml": a_setting(number) for number in range(9)}
+    # Beside these, what changes and what is restless is the smaller part.
+    held["many.yaml"] = [a_config_map(f"map{number}", namespace="shop") for number in range(60)]
+    loose = {"argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {removalGuard: {percent: 100}}\n"}
+    repository.commit({**ground(), **held, **maps, **loose})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code in {0, 1}
+    return repository
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_sequence_of_changes_commits_what_whole_passes_would(
+    fleet: Repository, capsys: pytest.CaptureFixture[str], seed: int
+) -> None:
+    rng = random.Random(seed)
+    for _ in range(6):
+        fleet.commit(a_change(rng))
+        assert next_part(fleet) is not None
+        ended = argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000")
+        assert ended.code in {0, 1}, ended.err
+    replayed = argosy(fleet, capsys, "verify", "-n", "7")
+    assert [line.rpartition(" ")[2] for line in replayed.out.splitlines()] == ["equal"] * len(replayed.out.splitlines())
+    footing_of(fleet).unlink()
+    (fleet.path / ".git/argosy/last-pass.json").unlink()
+    assert argosy(fleet, capsys, "reconcile").out.startswith("unchanged: ")
+
+
+def footing_of(fleet: Repository) -> Path:
+    return fleet.path / ".git/argosy/last-footing.json"
+
+
+APP = ObjectRef("apps", "Deployment", "web", "plain")
+
+
+class Looked(NamedTuple):
+    """A change after a pass, and the objects of it that the next pass looks at besides the restless ones."""
+
+    why: str
+    files: dict[str, Any]
+    refs: frozenset[ObjectRef] | None
+
+
+def plain(image: str = "nginx:1.29") -> dict[str, Any]:
+    made = a_deployment("plain", namespace="web", image=image)
+    made["metadata"] |= {"labels": {"way": "duplicated"}, "annotations": {"a": "c"}}
+    return made
+
+
+WEB = ObjectRef("", "Namespace", "", "web")
+LOOKS = [
+    Looked("nothing new is nothing to look at", {}, frozenset()),
+    Looked("a comment changes the file, so its object is looked at", {"z.yaml": plain() | {}}, frozenset()),
+    Looked("a template that changed, with its namespace", {"z.yaml": plain("nginx:2")}, frozenset({APP, WEB})),
+    Looked("a template that is gone", {"z.yaml": None}, frozenset({APP, WEB})),
+    Looked("a template that moved to another file is the same", {"z.yaml": None, "y.yaml": plain()}, frozenset()),
+    Looked("a policy is ground", {"policy.yaml": a_policy("p", placement=on_clusters("m1"))}, None),
+    Looked("a cluster's label is ground", {"m5.yaml": a_cluster("m5")}, None),
+    Looked("a namespace is ground", {"web.yaml": a_namespace("web")}, None),
+    Looked("a policy beside a template is ground", {"z.yaml": [plain(), a_policy(placement=on_clusters("m1"))]}, None),
+    Looked("settings are ground", {"argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {}\n"}, None),
+]
+
+
+@pytest.mark.parametrize("case", LOOKS, ids=lambda case: case.why)
+def test_what_a_pass_looks_at(case: Looked, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    many = [a_config_map(f"map{number}", namespace="web") for number in range(9)]
+    repository.commit({**ground(), "z.yaml": plain(), "many.yaml": many})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    repository.commit(case.files)
+    part = next_part(repository)
+    assert (part and part.refs) == case.refs
+
+
+def next_part(repository: Repository) -> Part | None:
+    """What the next pass looks at."""
+    with open_repository(str(repository.path)) as opened:
+        tip = opened.resolve("argosy/rendered")
+        desired = read_source(opened, opened.resolve("HEAD")).desired
+        return on_footing(opened, read_previous(opened, tip), desired, None).part
+
+
+class Spoilt(NamedTuple):
+    """Something that happened to the footing."""
+
+    why: str
+    spoil: Callable[[Path], object]
+
+
+SPOILT = [
+    Spoilt("it is gone", lambda path: path.unlink()),
+    Spoilt("it is no JSON", lambda path: path.write_text("{")),
+    Spoilt("it is something else", lambda path: path.write_text("[]")),
+    Spoilt("it lacks a field", lambda path: path.write_text('{"version": 1}')),
+    Spoilt(
+        "it is of another folder",
+        lambda path: path.write_text(path.read_text().replace('"folder": ""', '"folder": "x"')),
+    ),
+    Spoilt(
+        "it is of another commit",
+        lambda path: path.write_text(path.read_text().replace('"rendered": "', '"rendered": "0')),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", SPOILT, ids=lambda case: case.why)
+def test_without_a_footing_to_stand_on_a_pass_looks_at_everything(
+    case: Spoilt, fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(fleet, capsys, "reconcile").code in {0, 1}
+    case.spoil(footing_of(fleet))
+    fleet.commit(a_change(random.Random(1)))
+    assert next_part(fleet) is None
+    assert argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000").code in {0, 1}
+    assert argosy(fleet, capsys, "verify").out.endswith(": equal\n")
+    with open_repository(str(fleet.path)) as opened:
+        footing = read_footing(opened)
+        assert footing is not None
+        assert footing.rendered == opened.resolve("argosy/rendered")
