@@ -168,6 +168,16 @@ def test_a_past_that_argosy_did_not_write_is_no_past(
     check_runs((Run(command, 4, "", foreign.said),), repository, capsys)
 
 
+def test_validate_judges_by_the_past_only_where_it_can_be_read(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rendered(repository, capsys, "nginx:1")
+    source, version = (trailer(repository, name) for name in ("Argosy-Source", "Argosy-Version"))
+    on_rendered(repository, BROKEN_BINDING, f"mine{TRAILERS.format(source=source, version=version)}")
+    counted = "0 problems, 0 warnings: 1 template, 1 propagation policy, 0 override policies, 3 clusters in 5 files\n"
+    check_runs((Run("validate", 0, counted),), repository, capsys)
+
+
 def trailer(repository: Repository, name: str) -> str:
     return repository.git("log", "-1", f"--format=%(trailers:key={name},valueonly)", "argosy/rendered").strip()
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from .build import NGINX, a_deployment, a_policy, on_clusters
-from .stories import Run, Story, a_fleet, play, settings
+from .build import NGINX, a_deployment, a_policy, argosy, on_clusters
+from .stories import Run, Story, a_fleet, check_runs, play, settings
 
 NGINX_ON_TWO = (
     "member1 default/Deployment.apps/nginx 2 nginx:1.29",
@@ -28,25 +28,68 @@ default     Deployment.apps/nginx   member1:2 member2:2   NoPolicy
 """
 OUTDATED = f"{RELEASED}, though its template or its overrides have changed"
 
+STATUS = """\
+argosy/rendered <rendered> holds source <main>
+
+CLUSTER   OBJECTS   REPLICAS   NOTE
+member1   1         2
+member2   1         2
+member3   0         0
+
+bindings: 1 NoPolicy
+
+BINDING                         REASON     MESSAGE
+Deployment.apps default/nginx   NoPolicy   no policy selects it
+"""
+
+
+def checked(warning: str, *, policies: str, files: int) -> str:
+    """What validate says of a source with one released object."""
+    hint = "  hint: write a policy that selects it, or delete its template to remove it\n"
+    counted = f"0 problems, 1 warning: 1 template, {policies}, 0 override policies, 3 clusters in {files} files\n"
+    return f"warning: {warning}\n{hint}{counted}"
+
+
 STORIES = [
     Story(
-        "a policy that is deleted releases what it held, and that is said on every pass",
+        "a policy that is deleted releases what it held, and every command says so",
         {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)},
         {"policy.yaml": None},
         (
+            Run("validate", 0, checked(f"nginx.yaml:1: {RELEASED}", policies="0 propagation policies", files=4)),
+            Run(
+                "diff main~1 main",
+                1,
+                "<main~1>..<main>: 1 object changes hands\n"
+                "\nPOLICIES\n  Deployment.apps default/nginx: PropagationPolicy default/nginx -> no policy\n"
+                f"\nRELEASED\n  {RELEASED}\n",
+            ),
             Run("render", 0, TABLE, f"warning: {RELEASED}\n"),
             Run("reconcile", 0, COMMITTED, f"warning: {RELEASED}\n"),
             Run("reconcile", 0, UNCHANGED, f"warning: {RELEASED}\n"),
+            Run("validate", 0, checked(f"nginx.yaml:1: {RELEASED}", policies="0 propagation policies", files=4)),
+            Run(
+                "validate --strict",
+                1,
+                checked(f"nginx.yaml:1: {RELEASED}", policies="0 propagation policies", files=4).replace(
+                    "warning:", "error:"
+                ),
+            ),
+            Run("diff main main", 0, "<main>..<main>: no difference\n"),
+            Run("status", 0, STATUS),
         ),
         NGINX_ON_TWO,
     ),
     Story(
-        "a released object keeps every byte while its template changes, and that is said",
+        "a released object keeps every byte while its template changes, and every command says so",
         {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)},
         {"policy.yaml": None, "nginx.yaml": a_deployment(image="nginx:2")},
         (
+            Run("validate", 0, checked(f"nginx.yaml:1: {OUTDATED}", policies="0 propagation policies", files=4)),
             Run("reconcile", 0, COMMITTED, f"warning: {OUTDATED}\n"),
             Run("reconcile", 0, UNCHANGED, f"warning: {OUTDATED}\n"),
+            Run("render --commit", 0, "", f"unchanged branch=argosy/rendered\nwarning: {OUTDATED}\n"),
+            Run("validate", 0, checked(f"nginx.yaml:1: {OUTDATED}", policies="0 propagation policies", files=4)),
         ),
         NGINX_ON_TWO,
     ),
@@ -105,6 +148,24 @@ STORIES = [
         (),
     ),
 ]
+
+
+def test_what_would_change_a_released_object_is_told_as_a_difference_that_makes_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = a_fleet(tmp_path / "fleet")
+    repository.commit({"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)})
+    argosy(repository, capsys, "reconcile", "--bootstrap")
+    repository.commit({"policy.yaml": None})
+    argosy(repository, capsys, "reconcile")
+    repository.commit({"nginx.yaml": a_deployment(image="nginx:2")})
+    repository.commit({"other.yaml": a_deployment("other")})
+    runs = (
+        Run("diff main~2 main~1", 0, f"<main~2>..<main~1>: no difference\n\nRELEASED\n  {OUTDATED}\n"),
+        Run("diff main~1 main", 0, "<main~1>..<main>: no difference\n"),
+        Run("reconcile", 0, UNCHANGED, f"warning: {OUTDATED}\n"),
+    )
+    check_runs(runs, repository, capsys)
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.why)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from overrides.lint import LineOf
 from overrides.lint.selectors import nearest_hint
-from reconciler.passes.claims import policy_index
+from reconciler.passes.claims import match_options, policy_index
 from reconciler.passes.facts import Facts
 from reconciler.source.desired import Desired
 from reconciler.source.scope import Scopes
@@ -45,8 +45,7 @@ def policy_warnings(
     desired: Desired, *, facts: Facts, previous: Bindings, line_of: LineOf | None = None
 ) -> tuple[Problem, ...]:
     """Return the warnings about propagation policies, sorted; ``previous`` are the bindings rendered before."""
-    index = policy_index(desired)
-    matches = {each.ref: index.match(each) for each in desired.templates}
+    matches = _matches(desired, previous)
     scopes = Scopes.of((template.manifest for template in desired.templates), lambda: facts, desired.fleet)
     shadowed = tuple(_shadowed(matches))
     findings = [
@@ -58,6 +57,16 @@ def policy_warnings(
     return tuple(sorted({_problem(each, line_of) for each in findings}))
 
 
+def _matches(desired: Desired, previous: Bindings) -> dict[ObjectRef, Match]:
+    """Match every template as the next pass will."""
+    index, claims = policy_index(desired), desired.fleet.claims
+    if claims is Claims.PURE:
+        return {each.ref: index.match(each) for each in desired.templates}
+    options = match_options(desired.fleet)
+    claimed = {each.ref: previous[each.ref].policy for each in desired.templates if each.ref in previous}
+    return {each.ref: index.match(each, claim=claimed.get(each.ref, ""), options=options) for each in desired.templates}
+
+
 def _problem(finding: PolicyFinding, line_of: LineOf | None) -> Problem:
     policy = finding.policy
     line = line_of(policy.path, policy.document, finding.field) if line_of else 0
@@ -66,26 +75,27 @@ def _problem(finding: PolicyFinding, line_of: LineOf | None) -> Problem:
 
 def _shadowed(matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
     """Yield the policies that select objects and hold none, because others win every time."""
-    lost: dict[str, list[tuple[ObjectRef, Candidate, Candidate]]] = {}
+    lost: dict[str, list[tuple[ObjectRef, Candidate, PropagationPolicy]]] = {}
     winners = set()
     for ref, match in matches.items():
         if match.considered:
-            first, *others = match.considered
-            winners.add(str(first.policy))
-            for each in others:
-                lost.setdefault(str(each.policy), []).append((ref, each, first))
+            winner = match.policy or match.considered[0].policy
+            winners.add(str(winner))
+            for each in match.considered:
+                if each.policy is not winner:
+                    lost.setdefault(str(each.policy), []).append((ref, each, winner))
     for name, losses in lost.items():
         if name in winners:
             continue
         _, loser, _ = losses[0]
-        holders = listed(sorted({str(first.policy) for _, _, first in losses}))
+        holders = listed(sorted({str(winner) for _, _, winner in losses}))
         objects = counted(len(losses), "object")
         yield PolicyFinding(
             policy=loser.policy,
             rule=SHADOWED,
             field="spec.resourceSelectors",
             message=f"it holds nothing: it selects {objects}, all of which go to {holders}",
-            hint=f"for {losses[0][0]}, {loser.why_lost}",
+            hint=f"for {losses[0][0]}, {loser.why_lost or 'another policy has claimed it, and claims are Sticky'}",
         )
 
 
@@ -95,7 +105,8 @@ def _tied(matches: Mapping[ObjectRef, Match], shadowed: Collection[str]) -> Iter
     for ref, match in matches.items():
         if len(match.considered) > 1:
             first, second = match.considered[:2]
-            if _weight(first) == _weight(second) and str(second.policy) not in shadowed:
+            is_first = match.policy is None or match.policy is first.policy
+            if is_first and _weight(first) == _weight(second) and str(second.policy) not in shadowed:
                 ties.setdefault((str(first.policy), str(second.policy)), []).append((ref, second.policy))
     for (winner, _), found in ties.items():
         objects = listed([str(ref) for ref, _ in found])

@@ -1,9 +1,10 @@
 """Everything worth a warning in a source that loads: what loading says, policies that lose, overrides that miss."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from overrides.lint import lint_overrides
+from overrides.lint import LineOf, lint_overrides
 from reconciler.passes.facts import Facts
 from reconciler.passes.memory import Memory
 from reconciler.passes.publication import publication_of
@@ -16,6 +17,7 @@ from render.errors import GitError, Problem
 from render.model import ObjectRef
 
 from .lint_policies import policy_warnings
+from .lint_released import released_warnings
 
 OVERRIDE = "Override"
 NO_FACTS: Facts = {}
@@ -45,20 +47,23 @@ def validation_of(repository: Repository, commit: str, memory: Memory | None = N
 
 def _lint(repository: Repository, loaded: Loaded, memory: Memory) -> tuple[Problem, ...]:
     desired, line_of = loaded.desired, loaded.lines.line_of if loaded.lines else None
-    bindings, facts = _past(repository, desired, memory)
     overrides = lint_overrides(desired.override_policies, desired.templates, desired.clusters, line_of=line_of)
     return (
-        *policy_warnings(desired, facts=facts, previous=bindings, line_of=line_of),
+        *_lint_policies(repository, desired, memory, line_of),
         *(replace(each, kind=each.kind or OVERRIDE) for each in overrides),
     )
 
 
-def _past(repository: Repository, desired: Desired, memory: Memory) -> tuple[Mapping[ObjectRef, Binding], Facts]:
-    """Return the bindings and facts of the last rendered commit, as far as this clone has them."""
-    try:
+def _lint_policies(
+    repository: Repository, desired: Desired, memory: Memory, line_of: LineOf | None
+) -> tuple[Problem, ...]:
+    """Judge policies by the last rendered commit as well, as far as this clone has it and it can be read."""
+    with suppress(GitError):
         tip = publication_of(repository, desired.fleet).known_tip(desired.fleet.rendered_branch)
-        if tip is None:
-            return NO_BINDINGS, NO_FACTS
-        return memory.previous(repository, tip).bindings, read_evidence(repository, tip).facts
-    except GitError:
-        return NO_BINDINGS, NO_FACTS
+        if tip is not None:
+            previous, facts = memory.previous(repository, tip), read_evidence(repository, tip).facts
+            return (
+                *policy_warnings(desired, facts=facts, previous=previous.bindings, line_of=line_of),
+                *released_warnings(desired, previous, facts=facts, line_of=line_of),
+            )
+    return policy_warnings(desired, facts=NO_FACTS, previous=NO_BINDINGS, line_of=line_of)

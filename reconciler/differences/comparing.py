@@ -1,6 +1,6 @@
 """Two revisions rendered from the same past, and what separates them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.passes.frontpage import replicas_by_cluster
@@ -10,6 +10,7 @@ from reconciler.passes.presentation import problems_of
 from reconciler.passes.previous import Previous
 from reconciler.passes.publication import publication_of
 from reconciler.passes.reading import Evidence, Source, read_evidence
+from reconciler.passes.released import Released
 from reconciler.report import Log
 from reconciler.repository import Repository
 from render.errors import InputError
@@ -99,9 +100,19 @@ def difference_of(comparison: Comparison) -> Difference:
         movements=movements,
         misfits=tuple(sorted(misfits[1] - misfits[0])),
         mended=tuple(sorted(misfits[0] - misfits[1])),
+        released=tuple(_newly_released(base, head)),
         replicas=sum(replicas.values()),
         members=len(names[1]),
     )
+
+
+def _newly_released(base: Outcome, head: Outcome) -> Iterator[Released]:
+    """Yield what head releases, and what it would change if it were not released."""
+    known = set(base.released)
+    templates = [{each.ref: each.manifest for each in side.source.desired.templates} for side in (base, head)]
+    for each in head.released:
+        if each not in known or templates[0].get(each.ref) != templates[1][each.ref]:
+            yield each
 
 
 def _misfits(outcome: Outcome) -> Iterable[Misfit]:

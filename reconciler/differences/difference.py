@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from overrides.changes import FieldChange
+from reconciler.passes.released import Released
 from render.binding import Binding
 from render.model import ObjectRef
 
@@ -100,7 +101,8 @@ class Difference:
 
     ``joined`` and ``left`` are clusters that come to and go from the source; one that leaves is disconnected and keeps
     what it holds. ``members`` counts the clusters after the change, ``replicas`` those placed before it. ``misfits``
-    are new, ``mended`` are gone.
+    are new, ``mended`` are gone. ``released`` are objects that the change releases, and those whose templates it
+    changes in vain.
     """
 
     base: str
@@ -114,6 +116,7 @@ class Difference:
     movements: tuple[Movement, ...] = ()
     misfits: tuple[Misfit, ...] = ()
     mended: tuple[Misfit, ...] = ()
+    released: tuple[Released, ...] = ()
     replicas: int = 0
     members: int = 0
 

@@ -47,6 +47,10 @@ def plain_difference(difference: Difference) -> dict[str, Any]:
             {"object": plain_ref(each.ref), "before": each.before or None, "after": each.after or None}
             for each in difference.takeovers
         ],
+        "released": [
+            {"object": plain_ref(each.ref), "clusters": list(each.clusters), "outdated": each.is_outdated}
+            for each in difference.released
+        ],
         "movements": [_plain_movement(movement) for movement in difference.movements],
         "problems": [_plain_misfit(each) for each in difference.misfits],
         "solved": [_plain_misfit(each) for each in difference.mended],

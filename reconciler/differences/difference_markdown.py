@@ -75,6 +75,7 @@ def _sections(difference: Difference) -> Iterator[Section]:
     yield Section(title="Clusters", lines=_cluster_rows(difference), before=_CLUSTERS, is_open=True)
     yield Section(title="Replicas", lines=[_movement_row(each) for each in difference.movements], before=_REPLICAS)
     yield Section(title="Policies", lines=_policy_rows(difference), before=_POLICIES)
+    yield Section(title="Released", lines=[f"- {escaped(str(each))}\n" for each in difference.released])
     yield Section(title="Objects", lines=list(_object_lines(difference)), before="```diff\n", after="```\n")
 
 

@@ -45,6 +45,7 @@ def _sections(difference: Difference) -> Iterator[tuple[str, Iterable[str]]]:
     yield "CLUSTERS", _clusters(difference)
     yield "OBJECTS", _objects(difference)
     yield "POLICIES", (f"  {each.ref}: {takeover_words(each)}\n" for each in difference.takeovers)
+    yield "RELEASED", (f"  {each}\n" for each in difference.released)
     yield "REPLICAS", _replicas(difference)
     yield "PROBLEMS", (f"  {misfit_words(each)}\n" for each in difference.misfits)
     yield "SOLVED", (f"  {misfit_words(each)}\n" for each in difference.mended)

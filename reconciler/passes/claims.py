@@ -6,7 +6,7 @@ waits for something.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.source.desired import Desired
@@ -113,6 +113,19 @@ def _is_changed(template: Template, match: Match, before: Binding | None) -> boo
 def template_digest(template: Template) -> str:
     """Return a short hash of what a user wrote in a template."""
     return hashlib.sha256(emit(pruned(template.manifest))).hexdigest()[:16]
+
+
+def released_bindings(desired: Desired, previous: Mapping[ObjectRef, Binding]) -> Iterator[Binding]:
+    """Yield the bindings that a source releases, or leaves released, given those of the previous commit."""
+    policies, options = policy_index(desired), match_options(desired.fleet)
+    for template in desired.templates:
+        before = previous.get(template.ref)
+        if before is None:
+            continue
+        match = policies.match(template, claim=before.policy, options=options)
+        kept = released_binding(before, match, desired.fleet) if match.policy is None else None
+        if kept is not None:
+            yield kept
 
 
 def released_binding(before: Binding, match: Match, fleet: Fleet) -> Binding | None:

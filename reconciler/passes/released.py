@@ -35,8 +35,7 @@ class Released:
 
     ref: ObjectRef
     clusters: tuple[str, ...]
-    is_outdated: bool
-    template: Template
+    is_outdated: bool = False
 
     def __str__(self) -> str:
         keep = "keeps" if len(self.clusters) == 1 else "keep"
@@ -88,12 +87,10 @@ def _released(
         targets = fleet.index.named(target.name for target in binding.targets)
         kept = fleet.held(binding.ref, targets)
         if kept:
-            template = template_by_ref[binding.ref]
             yield Released(
                 ref=binding.ref,
                 clusters=tuple(fleet.index.names[index] for index in members(_holders(kept))),
-                is_outdated=_is_outdated(template, binding, kept, workshop),
-                template=template,
+                is_outdated=_is_outdated(template_by_ref[binding.ref], binding, kept, workshop),
             )
 
 
