@@ -72,7 +72,7 @@ STORIES = [
                 "validate --strict",
                 1,
                 checked(f"nginx.yaml:1: {RELEASED}", policies="0 propagation policies", files=4).replace(
-                    "warning:", "error:"
+                    "warning:", "error:", 1
                 ),
             ),
             Run("diff main main", 0, "<main>..<main>: no difference\n"),
