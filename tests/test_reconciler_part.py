@@ -151,6 +151,26 @@ def test_any_sequence_of_changes_commits_what_whole_passes_would(
     assert argosy(fleet, capsys, "reconcile").out.startswith("unchanged: ")
 
 
+def test_what_a_changed_workload_requires_is_looked_at_with_it(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The config map has a policy and a place of its own; now it is needed where the workload is, too."""
+    owner = a_deployment("owner", namespace="default")
+    owner["metadata"] |= {"labels": {"way": "follow"}, "annotations": {"a": "c"}}
+    fleet.commit({"owner.yaml": owner, "map.yaml": a_setting(3)})
+    fleet.commit({"settings/3.yaml": None})
+    assert argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000").code in {0, 1}
+    owner["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "configMap": {"name": "settings1"}}]
+    fleet.commit({"owner.yaml": owner})
+    part = next_part(fleet)
+    assert part is not None
+    assert ObjectRef("", "ConfigMap", "default", "settings1") not in part.refs
+    assert argosy(fleet, capsys, "reconcile").code in {0, 1}
+    assert argosy(fleet, capsys, "verify").out.endswith(": equal\n")
+    held = [path for path in fleet.files(under="clusters") if path.endswith("default/ConfigMap/settings1.yaml")]
+    assert [path.split("/")[1] for path in held] == ["m1", "m3", "m4"]
+
+
 def footing_of(fleet: Repository) -> Path:
     return fleet.path / ".git/argosy/last-footing.json"
 
