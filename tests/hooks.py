@@ -60,7 +60,7 @@ class Hook:
             "clientConfig": {"url": f"{self.url}{path}", "caBundle": self.bundle},
             "rules": [rule],
             "interpreterContextVersions": ["v1alpha1"],
-            "timeoutSeconds": 5,
+            "timeoutSeconds": 30,
         }
         return {
             "apiVersion": "config.karmada.io/v1alpha1",
