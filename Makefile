@@ -1,4 +1,4 @@
-# `make demo` and `make test` are all a fresh machine with python3 (3.11 or newer), git and make needs.
+# A fresh machine with python3 (3.11 or newer), git and make runs `make demo` and `make test`; with Go also `make e2e`.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -31,7 +31,7 @@ $(DEMO_READY): pyproject.toml
 
 environment: $(READY)  ## the environment for development, in .venv
 
-test: lint types contracts pytest smoke  ## everything CI checks: linters, types, contracts, tests, the built wheel
+test: lint types contracts pytest smoke  ## linters, types, contracts, tests, the built wheel; .ci/run adds e2e
 
 lint: $(READY)  ## ruff, and its formatter in check mode
 	@$(BIN)/ruff check .

@@ -1,6 +1,7 @@
 """Real member clusters where their programs are there, and one line that says which tests used them.
 
-With ``ARGOSY_E2E=required`` (``make e2e``) the programs are downloaded or built when they are missing.
+With ``ARGOSY_E2E=required`` (``make e2e``) the programs are downloaded or built when they are missing, and a test that
+needs them fails where they cannot be had. With ``ARGOSY_E2E=off`` those tests are left out.
 """
 
 import os
@@ -16,8 +17,9 @@ from .fakes import FakeCluster
 from .kubernetes.programs import installed
 
 PLAIN = ("etcd", "kube-apiserver", "kube-controller-manager")
-REQUIRED = os.environ.get("ARGOSY_E2E") == "required"
-AVAILABLE = REQUIRED or all(installed(name) for name in PLAIN)
+MODE = os.environ.get("ARGOSY_E2E", "")
+REQUIRED = MODE == "required"
+AVAILABLE = REQUIRED or (MODE != "off" and all(installed(name) for name in PLAIN))
 SIMULATED = REQUIRED or (AVAILABLE and all(installed(name) for name in ("kube-scheduler", "kwok")))
 
 
@@ -26,26 +28,34 @@ def pytest_configure() -> None:
     pytest.register_assert_rewrite("tests.stories")
 
 
+COUNTS = pytest.StashKey[tuple[int, int]]()
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the tests that need members out where there are none, openly."""
+    needing = {id(item) for item in items if item.get_closest_marker("cluster")}
     without = [
         item
         for item in items
-        if (not AVAILABLE and item.get_closest_marker("cluster"))
+        if (not AVAILABLE and id(item) in needing)
         or (not SIMULATED and "simulated" in getattr(item, "fixturenames", ()))
     ]
+    config.stash[COUNTS] = len(needing) - len(without), len(without)
     if not without:
         return
     config.hook.pytest_deselected(items=without)
     items[:] = [item for item in items if item not in without]
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what the tests marked ``cluster`` ran against."""
-    if AVAILABLE:
-        terminalreporter.write_line(f"cluster tests: real API servers, {installed('kube-apiserver') or 'built'}")
-    else:
-        terminalreporter.write_line("cluster tests: left out, no kube-apiserver here; `make e2e` builds one")
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say how many tests marked ``cluster`` there were, and what they ran against."""
+    run, left_out = config.stash.get(COUNTS, (0, 0))
+    if run:
+        terminalreporter.write_line(f"cluster tests: {run} with real API servers ({installed('kube-apiserver')})")
+    if left_out:
+        why = "as ARGOSY_E2E=off asks" if MODE == "off" else "their servers are not here, `make e2e` builds them"
+        terminalreporter.write_line(f"cluster tests: {left_out} left out, {why}")
 
 
 @pytest.fixture(scope="session")
