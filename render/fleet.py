@@ -74,7 +74,6 @@ class Fleet:
     ``is_karmada_compatible``: ``compatibility: Karmada``.
     ``reserve_capacity``: each new placement lowers the capacity the rest of the pass sees.
     ``require_recorded_apis``: a cluster with no recorded APIs fits nothing (Karmada's) instead of everything.
-    ``identity_overrides``: whether override policies may rename objects (Karmada lets them).
     ``secrets``: whether Secrets may be in the source.
     ``clusters``: the members that are reached by kubeconfig contexts, and which; ``kubeconfigs``: a folder with one
     kubeconfig a cluster, by which all are reached. With neither, passes render and leave members alone.
@@ -95,7 +94,6 @@ class Fleet:
     reserve_capacity: bool = True
     tie_break: TieBreak = TieBreak.IDENTITY
     require_recorded_apis: bool = False
-    identity_overrides: Permission = Permission.REFUSE
     on_policy_removal: OnPolicyRemoval = OnPolicyRemoval.KEEP
     secrets: Permission = Permission.ALLOW
     removal_guard: RemovalGuard = field(default_factory=RemovalGuard)

@@ -152,6 +152,57 @@ def test_what_leaves_at_once(loss: Loss, repository: Repository, capsys: pytest.
         assert left > set(loss.along)
 
 
+def test_of_many_clusters_the_first_are_named_and_one_word_allows_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = a_fleet(tmp_path / "fleet", 25)
+    names = sorted(f"member{number}" for number in range(1, 26))
+    policy = a_policy_of_all(*names)
+    lose(repository, Loss("", {"policy.yaml": policy, **config_maps(2), **roles(11)}, roles(11)), capsys)
+    lines = [
+        f"  {name}: 11 of 13 objects (more than 10; all 11 of kind Role.rbac.authorization.k8s.io):"
+        f" {first_five(ROLE, 6)}\n"
+        for name in names[:20]
+    ]
+    said = f"{HEADER}{''.join(lines)}  and 5 more clusters\n{hint('* 11')}"
+    runs = (
+        Run("reconcile", 6, "", said),
+        Run("reconcile --allow-removal *=11", 0, COMMITTED.replace("1 cluster", "25 clusters")),
+    )
+    check_runs(runs, repository, capsys)
+
+
+def test_a_source_that_lost_all_its_clusters_is_refused_until_that_is_meant(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = {**POLICY, **config_maps(3)}
+    repository.commit(first)
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    before = held(repository)
+    repository.commit({"argosy.yaml": settings(source={"ignore": ["clusters/"]})})
+    absent = (
+        "warning: policy.yaml:1: the source has policies but no clusters, so nothing is scheduled\n"
+        "  hint: declare members as cluster.karmada.io/v1alpha1 Cluster, with labels and region\n"
+    )
+    refused = (
+        "argosy: the source has no clusters any more, but member1 holds objects; nothing was committed\n"
+        "  hint: look at source.paths and ignore in argosy.yaml; if it is meant, say so in a source commit with the"
+        " trailer 'Argosy-Allow-Removal: * 1'\n"
+    )
+    check_runs((Run("reconcile", 6, "", absent + refused),), repository, capsys)
+    repository.commit({}, "It is meant\n\nArgosy-Allow-Removal: * 1")
+    troubles = "".join(
+        f"warning: ConfigMap default/c{number:02}: NoClusterFit: 0/0 clusters are available: no cluster exists.\n"
+        for number in range(3)
+    )
+    runs = (
+        Run("reconcile", 1, COMMITTED, absent + troubles),
+        Run("render --commit", 1, "", f"{absent}unchanged branch=argosy/rendered\n{troubles}"),
+    )
+    check_runs(runs, repository, capsys)
+    assert held(repository) == before
+
+
 ELEVEN = LOSSES[1]
 IN_TWO = LOSSES[9]
 REFUSED = Run("reconcile", 6, "", ELEVEN.said)

@@ -225,21 +225,6 @@ def test_replicas_in_the_tree_add_up_to_the_binding(repository: Repository, caps
     assert sum(int(text.partition("replicas: ")[2].split()[0]) for text in shown) == 17
 
 
-def test_a_source_that_lost_all_its_clusters_is_refused(
-    repository: Repository, capsys: pytest.CaptureFixture[str]
-) -> None:
-    repository.commit({"nginx.yaml": [a_deployment(), a_policy(placement=on_clusters("member1"))]})
-    reconcile(repository, capsys)
-    before = repository.git("rev-parse", "argosy/rendered")
-    repository.commit({"argosy.yaml": settings(source={"paths": ["nowhere"]})})
-    ended = reconcile(repository, capsys)
-    assert (ended.code, ended.err.splitlines()[1]) == (
-        6,
-        "argosy: the source has no clusters any more, but 1 holds objects; nothing was committed",
-    )
-    assert repository.git("rev-parse", "argosy/rendered") == before
-
-
 def test_a_subfolder_is_no_fleet_of_its_own(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     repository.commit({"apps/nginx.yaml": [a_deployment(), a_policy(placement=on_clusters("member1"))]})
     reconcile(repository, capsys)

@@ -38,7 +38,6 @@ def test_every_field_is_read() -> None:
                 "reserveCapacity": False,
                 "tieBreak": "Name",
                 "requireRecordedAPIs": True,
-                "identityOverrides": "Allow",
                 "onPolicyRemoval": "Remove",
                 "secrets": "Refuse",
                 "removalGuard": {"count": 0, "percent": 50, "whole": 1},
@@ -73,7 +72,6 @@ def test_every_field_is_read() -> None:
         reserve_capacity=False,
         tie_break=TieBreak.NAME,
         require_recorded_apis=True,
-        identity_overrides=Permission.ALLOW,
         on_policy_removal=OnPolicyRemoval.REMOVE,
         secrets=Permission.REFUSE,
         removal_guard=RemovalGuard(count=0, percent=50, whole=1),
@@ -98,7 +96,6 @@ def test_compatibility_turns_every_switch_but_the_written_ones() -> None:
         reserve_capacity=True,
         tie_break=TieBreak.NAME,
         require_recorded_apis=True,
-        identity_overrides=Permission.ALLOW,
     )
 
 

@@ -6,7 +6,7 @@ of more than ``whole`` objects, or everything the cluster holds - unless the sou
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from render.errors import GuardRefused
@@ -19,6 +19,7 @@ Paths = frozenset[tuple[str, ...]]
 
 _NAMESPACE_FOLDER = ("_cluster", "Namespace")
 _LISTED = 5
+_FEW, _MOST = 3, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,12 +121,21 @@ def check_removals(found: Iterable[Removal], allowances: Iterable[Allowance]) ->
     ]
     if not refused:
         return
-    lines = ["this change removes too much at once; nothing was committed", *(_described(item) for item in refused)]
-    trailers = ", ".join(f"'Argosy-Allow-Removal: {item.cluster} {len(item.paths)}'" for item in refused[:3])
+    lines = ["this change removes too much at once; nothing was committed", *map(_described, refused[:_MOST])]
+    if len(refused) > _MOST:
+        lines.append(f"  and {len(refused) - _MOST} more clusters")
+    trailers = ", ".join(f"'Argosy-Allow-Removal: {each.cluster} {each.count}'" for each in _wanted(refused))
     raise GuardRefused(
         "\n".join(lines),
         hint=f"if it is meant, say so in a source commit with the trailer {trailers}, or pass --allow-removal",
     )
+
+
+def _wanted(refused: Collection[Removal]) -> Iterable[Allowance]:
+    """Return what would let removals pass: an allowance for each of a few clusters, or one for all of many."""
+    if len(refused) > _FEW:
+        return (Allowance(cluster="*", count=max(len(item.paths) for item in refused)),)
+    return (Allowance(cluster=item.cluster, count=len(item.paths)) for item in refused)
 
 
 def _described(removal: Removal) -> str:

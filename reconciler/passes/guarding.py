@@ -15,7 +15,7 @@ from render.binding import Binding
 from render.errors import GitError, GuardRefused
 from render.guards import MovementGuard
 from render.model import ObjectRef
-from render.words import counted
+from render.words import listed
 
 from .guard import Allowance, Removal, check_removals
 from .movement import Breach, MovementAllowance, Placements, breaches, check_movements
@@ -55,7 +55,7 @@ def _option(text: str, parse: Callable[[str], _Allowance], what: str, subject: s
 
 def check_guards(outcome: Outcome, allowed: Allowed) -> None:
     """Refuse a pass that takes or moves too much."""
-    if outcome.previous is None:
+    if outcome.previous is None or not outcome.changed:
         return
     removed, broken = outcome.removals, movement_breaches(outcome)
     if broken or any(removal.reasons for removal in removed) or not outcome.source.desired.clusters:
@@ -69,9 +69,9 @@ def check_members(before: Collection[str], outcome: Outcome, allowed: Allowed) -
     """Refuse a source that lost every cluster at once: more likely its files were not found than meant to go."""
     if not before or outcome.source.desired.clusters or any(each.cluster == "*" for each in allowed.removals):
         return
-    held = counted(len(before), "holds", "hold")
+    holders = f"{listed(sorted(before))} {'holds' if len(before) == 1 else 'hold'}"
     raise GuardRefused(
-        f"the source has no clusters any more, but {held} objects; nothing was committed",
+        f"the source has no clusters any more, but {holders} objects; nothing was committed",
         hint="look at source.paths and ignore in argosy.yaml; if it is meant, say so in a source commit with the"
         f" trailer 'Argosy-Allow-Removal: * {len(before)}'",
     )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # most fleets set no limit, and then nothing is compared
 
 FLEET = "*"
 _LISTED = 5
+_FEW, _MOST = 3, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,11 +173,23 @@ def check_movements(found: Iterable[Breach], allowances: Iterable[MovementAllowa
     refused = [breach for breach in found if not any(allowance.covers(breach) for allowance in allowed)]
     if not refused:
         return
-    lines = ["this change moves too much at once; nothing was committed", *(f"  {each.message}" for each in refused)]
-    wanted = {each.subject: max(other.count for other in refused if other.subject == each.subject) for each in refused}
-    trailers = [f"'Argosy-Allow-Movement: {subject} {count}'" for subject, count in wanted.items()]
+    lines = ["this change moves too much at once; nothing was committed"]
+    lines += [f"  {each.message}" for each in refused[:_MOST]]
+    if len(refused) > _MOST:
+        lines.append(f"  and {len(refused) - _MOST} more")
+    trailers = ", ".join(f"'Argosy-Allow-Movement: {subject} {count}'" for subject, count in _wanted(refused).items())
     raise GuardRefused(
         "\n".join(lines),
-        hint="if it is meant, say so in a source commit with the trailer "
-        f"{', '.join(trailers[:3])}, or pass --allow-movement",
+        hint=f"if it is meant, say so in a source commit with the trailer {trailers}, or pass --allow-movement",
     )
+
+
+def _wanted(refused: Iterable[Breach]) -> dict[str, int]:
+    """Return what would let breaches pass, by subject: each of a few, or one word for all but what is pinned."""
+    wanted: dict[str, int] = {}
+    summed: dict[str, int] = {}
+    for each in refused:
+        wanted[each.subject] = max(wanted.get(each.subject, 0), each.count)
+        subject = each.subject if each.is_pin else FLEET
+        summed[subject] = max(summed.get(subject, 0), each.count)
+    return wanted if len(wanted) <= _FEW else summed

@@ -23,7 +23,6 @@ FLEET_SPEC = Record(
         "reserveCapacity": POINTER_FLAG,
         "tieBreak": Text(choices=("Identity", "Name")),
         "requireRecordedAPIs": POINTER_FLAG,
-        "identityOverrides": _PERMISSION,
         "onPolicyRemoval": Text(choices=("Keep", "Remove")),
         "secrets": _PERMISSION,
         "removalGuard": Record({"count": _COUNT, "percent": _COUNT, "whole": _COUNT}),

@@ -11,7 +11,6 @@ _ARGOSY: Manifest = {
     "reserveCapacity": True,
     "tieBreak": "Identity",
     "requireRecordedAPIs": False,
-    "identityOverrides": "Refuse",
 }
 _KARMADA: Manifest = {
     "claims": "Sticky",
@@ -19,7 +18,6 @@ _KARMADA: Manifest = {
     "reserveCapacity": False,
     "tieBreak": "Name",
     "requireRecordedAPIs": True,
-    "identityOverrides": "Allow",
 }
 
 
@@ -44,7 +42,6 @@ def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
         reserve_capacity=switches["reserveCapacity"],
         tie_break=TieBreak(switches["tieBreak"]),
         require_recorded_apis=switches["requireRecordedAPIs"],
-        identity_overrides=Permission(switches["identityOverrides"]),
         on_policy_removal=OnPolicyRemoval(spec.get("onPolicyRemoval") or "Keep"),
         secrets=Permission(spec.get("secrets") or "Allow"),
         removal_guard=_removal_guard(spec.get("removalGuard") or {}),
