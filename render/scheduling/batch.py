@@ -17,11 +17,11 @@ from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, TargetCluster
 
 from .attempts import Deliberation
+from .capacity import Shares
 from .decisions import Decision, Trigger, unchanged
 from .explaining import explanation_of
 from .explanation import Explanation
 from .options import SchedulingOptions
-from .replicas import Shares
 from .scheduler import Scheduler, is_schedulable
 
 Api = tuple[str, str]
@@ -165,9 +165,9 @@ def _settle_in(scheduler: Scheduler, bindings: Iterable[Binding]) -> None:
     for binding in bindings:
         if declared and binding.targets and binding.is_workload and state.options.reserves_capacity:
             holding = state.holdings.of(binding.targets)
-            held = list(holding.replicas.items())
+            held = holding.replicas
             if holding.clusters & ~declared:
-                held = [(position, count) for position, count in held if declared >> position & 1]
+                held = {position: count for position, count in held.items() if declared >> position & 1}
             _take(scheduler, binding, held)
         _register(scheduler, binding, binding.targets)
 
@@ -184,7 +184,7 @@ def _move(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, 
     _take(scheduler, binding, _added(wanted, held))
     declared = scheduler.state.declared
     if held and declared:
-        given_up = [(position, count) for position, count in _added(held, wanted) if declared >> position & 1]
+        given_up = {position: count for position, count in _added(held, wanted).items() if declared >> position & 1}
         _take(scheduler, binding, given_up, sign=-1)
 
 
@@ -192,14 +192,14 @@ def _take(scheduler: Scheduler, binding: Binding, shares: Shares, sign: int = 1)
     """Take room for replicas, or for one full set of components in each cluster; give it back with a sign of -1."""
     capacity = scheduler.state.capacity
     for component in binding.components:
-        capacity.take(component.requirements, [(position, sign * component.replicas) for position, _ in shares])
+        capacity.take(component.requirements, dict.fromkeys(shares, component.replicas), sign)
     if not binding.components and binding.is_workload:
-        capacity.take(binding.requirements, [(position, sign * count) for position, count in shares if count])
+        capacity.take(binding.requirements, shares, sign)
 
 
-def _added(wanted: Mapping[int, int], held: Mapping[int, int]) -> Shares:
+def _added(wanted: Shares, held: Shares) -> Shares:
     """Return what clusters get more than they hold."""
     if not held:
-        return list(wanted.items())
+        return wanted
     more = ((position, replicas - held.get(position, 0)) for position, replicas in wanted.items())
-    return [(position, count) for position, count in more if count > 0 or position not in held]
+    return {position: count for position, count in more if count > 0 or position not in held}

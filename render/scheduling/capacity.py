@@ -5,9 +5,8 @@ and patched where a placement has taken something since. What a placement takes 
 next estimate is asked for, so that a pass which never asks never pays.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import chain
 
 from render.cluster import Cluster, ResourceSummary
 from render.cluster_index import ClusterIndex
@@ -20,7 +19,8 @@ from .requests import CPU, Request, request_of, request_of_set
 UNLIMITED = 2**31 - 1
 PODS = "pods"
 
-Shares = Sequence[tuple[int, int]]
+Shares = Mapping[int, int]
+"""Replicas by the index of their cluster."""
 
 
 class Estimate:
@@ -55,7 +55,7 @@ class Capacity:
         self._nodes: dict[int, list[Nodes]] | None = None
         self._placed: dict[int, dict[Request, int]] = {}
         self._estimates: dict[Request | None, Estimate] = {}
-        self._taken: dict[Request, list[Shares]] = {}
+        self._taken: dict[Request, list[tuple[Shares, int]]] = {}
         self._changed: list[int] = []
         self._reserved = {
             position
@@ -88,10 +88,13 @@ class Capacity:
             sets[position] = sets_on(nodes, parts, sets[position])
         return sets
 
-    def take(self, requirements: ReplicaRequirements | None, shares: Shares) -> None:
-        """Note that clusters now hold more replicas (below 0: fewer): pairs of a cluster's index and their number."""
+    def take(self, requirements: ReplicaRequirements | None, shares: Shares, sign: int = 1) -> None:
+        """Note that clusters now hold so many more replicas; fewer with a sign of -1.
+
+        ``shares`` are kept until an estimate is asked for, and may not change until then.
+        """
         if shares:
-            self._taken.setdefault(request_of(requirements), []).append(shares)
+            self._taken.setdefault(request_of(requirements), []).append((shares, sign))
 
     def reserved(self) -> dict[str, dict[str, str]]:
         """Return what is reserved of each cluster's observed capacity now: what was, and what this pass has taken."""
@@ -112,33 +115,34 @@ class Capacity:
         return dict(sorted(amounts.items()))
 
     def _settle(self) -> None:
-        for request, taken in self._taken.items():
+        for request, noted in self._taken.items():
             columns = [(self._column(name), amount) for name, amount in ((PODS, 1), *request)]
-            if sum(map(len, taken)) < len(self._index.clusters):
+            taken = [(position, sign * count) for shares, sign in noted for position, count in shares.items() if count]
+            if len(taken) < len(self._index.clusters):
                 self._subtract_each(columns, taken)
             else:
                 self._subtract_all(columns, taken)
             self._place(request, taken)
         self._taken.clear()
 
-    def _subtract_each(self, columns: Sequence[tuple[list[int], int]], taken: Sequence[Shares]) -> None:
+    def _subtract_each(self, columns: Sequence[tuple[list[int], int]], taken: Sequence[tuple[int, int]]) -> None:
         for column, amount in columns:
-            for position, replicas in chain.from_iterable(taken):
+            for position, replicas in taken:
                 column[position] -= amount * replicas
-        self._changed += [position for position, _ in chain.from_iterable(taken)]
+        self._changed += [position for position, _ in taken]
 
-    def _subtract_all(self, columns: Sequence[tuple[list[int], int]], taken: Sequence[Shares]) -> None:
+    def _subtract_all(self, columns: Sequence[tuple[list[int], int]], taken: Sequence[tuple[int, int]]) -> None:
         """Subtract what many placements took in one go; every estimate is then found anew."""
         total = [0] * len(self._index.clusters)
-        for position, replicas in chain.from_iterable(taken):
+        for position, replicas in taken:
             total[position] += replicas
         for column, amount in columns:
             column[:] = [free - amount * replicas for free, replicas in zip(column, total, strict=True)]
         self._estimates.clear()
 
-    def _place(self, request: Request, taken: Sequence[Shares]) -> None:
+    def _place(self, request: Request, taken: Sequence[tuple[int, int]]) -> None:
         nodes_by_cluster = self._modelled()
-        for position, replicas in chain.from_iterable(taken) if nodes_by_cluster else ():
+        for position, replicas in taken if nodes_by_cluster else ():
             if position not in nodes_by_cluster:
                 continue
             placed = self._placed.setdefault(position, {})

@@ -66,6 +66,11 @@ class Division:
     weights: Sequence[int] = ()
     tiers: Sequence[Mask] = ()
 
+    @property
+    def is_copied(self) -> bool:
+        """Whether every selected cluster gets the same."""
+        return self.strategy in {Strategy.DUPLICATED, Strategy.UNDIVIDED} and not self.tiers
+
 
 def assign_replicas(division: Division) -> Shares | Refusal:
     """Assign the replicas; clusters that get none are not in the result, unless there is nothing to divide."""

@@ -14,7 +14,6 @@ from dataclasses import replace
 from render.binding import Binding
 from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
-from render.model import TargetCluster
 
 from .attempting import attempt, filters_of, is_set_in_one_cluster
 from .attempts import Attempt, Deliberation, Task
@@ -23,7 +22,7 @@ from .options import SchedulingOptions
 from .replicas import Shares
 from .rules import AffinityGroup
 from .state import PassState
-from .targets import with_empty
+from .targets import TargetList, with_empty
 from .triggers import trigger_of
 
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -73,13 +72,18 @@ class Scheduler:
         hint = self._hint(deliberation) if refusal.reason is Reason.UNSCHEDULABLE else ""
         return refused(task.binding, trigger, refusal, hint)
 
-    def _target_clusters(self, task: Task, success: Attempt, shares: Shares) -> tuple[TargetCluster, ...]:
-        options = self.state.options
+    def _target_clusters(self, task: Task, success: Attempt, shares: Shares) -> TargetList:
+        held = task.binding.targets
+        targets = self._listed(success, shares)
+        return held if self.state.targets.are_equal(targets, held) else targets
+
+    def _listed(self, success: Attempt, shares: Shares) -> TargetList:
+        options, division = self.state.options, success.division
         if options.propagates_empty_workloads:
             shares = with_empty(shares, success.selected)
-        targets = self.state.targets.of(sorted(shares) if options.lists_by_name else shares)
-        held = task.binding.targets
-        return held if self.state.targets.are_equal(targets, held) else targets
+        elif division and division.is_copied and success.selected is self.state.index.members(success.filters.feasible):
+            return self.state.targets.copies(success.selected, shares)
+        return self.state.targets.of(sorted(shares) if options.lists_by_name else shares)
 
     def _hint(self, deliberation: Deliberation) -> str:
         """Say of which feasible clusters no capacity is known, if there are any: they count as full."""

@@ -14,12 +14,13 @@ TargetList = tuple[TargetCluster, ...]
 class Targets:
     """The target clusters of a pass."""
 
-    __slots__ = ("_compared", "_each", "_lists", "_names")
+    __slots__ = ("_compared", "_copies", "_each", "_lists", "_names")
 
     def __init__(self, index: ClusterIndex) -> None:
         self._names = index.names
         self._each: dict[Share, TargetCluster] = {}
         self._lists: dict[bytes, TargetList] = {}
+        self._copies: dict[tuple[int, int], tuple[Sequence[int], TargetList]] = {}
         self._compared: dict[tuple[int, int], tuple[TargetList, TargetList, bool]] = {}
 
     def of(self, shares: Sequence[Share]) -> TargetList:
@@ -30,6 +31,14 @@ class Targets:
         if known is None:
             known = self._lists[key] = tuple(map(self._target, shares))
         return known
+
+    def copies(self, positions: Sequence[int], shares: Sequence[Share]) -> TargetList:
+        """Return the target clusters of shares that are all the same; of positions that bindings share, once."""
+        replicas = shares[0][1] if shares else 0
+        known = self._copies.get((id(positions), replicas))
+        if known is None:
+            known = self._copies[id(positions), replicas] = (positions, self.of(shares))
+        return known[1]
 
     def are_equal(self, one: TargetList, other: TargetList) -> bool:
         """Compare two lists, which many bindings share, once."""
