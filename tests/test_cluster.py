@@ -245,6 +245,41 @@ def test_draining_says_what_to_commit(placed: Repository, capsys: pytest.Capture
     assert (ended.code, wanted in ended.out) == (0, True)
 
 
+def test_draining_again_says_what_is_still_to_commit(placed: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    first = argosy(placed, capsys, "cluster", "unjoin", "oregon", "--drain").out
+    again = argosy(placed, capsys, "cluster", "unjoin", "oregon", "--drain")
+    assert (again.code, again.out) == (0, first.replace("oregon draining", "oregon already draining"))
+    placed.git("commit", "-q", "-am", "Drain oregon")
+    committed = argosy(placed, capsys, "cluster", "unjoin", "oregon", "--drain").out
+    held = len(rendered(placed, "oregon"))
+    assert committed == (
+        f"cluster/oregon already draining: {held} objects are to leave\n"
+        "next:\n  argosy reconcile\n  argosy cluster unjoin oregon\n"
+    )
+
+
+def test_what_a_pass_fetches_is_to_be_pushed_first(
+    placed: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    Repository.create(tmp_path / "hub.git", bare=True)
+    placed.git("remote", "add", "origin", str(tmp_path / "hub.git"))
+    placed.git("push", "-q", "origin", "main", "argosy/rendered")
+    placed.git("fetch", "-q", "origin")
+    out = argosy(placed, capsys, "cluster", "unjoin", "oregon", "--drain", "--commit").out
+    assert out.splitlines()[1:] == ["next:", "  git push", "  argosy reconcile", "  argosy cluster unjoin oregon"]
+
+
+def test_a_bare_repository_has_nothing_to_change(
+    repository: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    repository.git("clone", "-q", "--bare", ".", str(tmp_path / "bare.git"))
+    said = "argosy: a bare repository has no work tree to {}\n  hint: run this in a clone of it\n"
+    bare = Repository(tmp_path / "bare.git")
+    assert argosy(bare, capsys, "cluster", "cordon", "paris") == Ended(4, "", said.format("change"))
+    assert argosy(bare, capsys, "test", "--update").err.endswith(said.format("change"))
+    assert argosy(bare, capsys, "render", "--watch") == Ended(4, "", said.format("watch"))
+
+
 def test_a_disconnected_member_keeps_what_it_holds(placed: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     before = rendered(placed, "paris")
     placed.commit({"policy.yaml": a_policy("all", selectors=[CONFIG_MAPS], placement=on_clusters("oregon", "paris"))})

@@ -9,7 +9,8 @@ from reconciler.report import Log
 
 
 @click.command(
-    epilog="Such as: argosy explain deploy/web -n shop; argosy explain cluster paris; argosy explain policy web."
+    epilog="Such as: argosy explain deploy/web -n shop; argosy explain cluster/paris; argosy explain policy/web;"
+    " argosy explain cop/registry."
 )
 @click.argument("words", nargs=-1, required=True, metavar="KIND/NAME | cluster NAME | policy NAME")
 @with_namespace_options("The namespace the object or policy is in.")
@@ -23,8 +24,9 @@ def command(log: Log, /, **options: object) -> int:
 
     Which policies select it and why one of them won; which clusters were chosen, and every filter that refused the
     others; how replicas were divided, by which capacity; which overrides changed which fields; what keeps older bytes.
-    KIND is what kubectl accepts: deploy, deployments, deployment.apps. With -v divisions are told seat by seat. No
-    cluster is asked.
+    KIND is what kubectl accepts: deploy, deployments, deployment.apps. A cluster tells what it holds and what refuses
+    it the rest; a policy (pp, cpp, op, cop, or policy for any of them) what it selects, holds, loses and changes. With
+    -v divisions are told seat by seat. No cluster is asked.
     """
     from reconciler.explanation.inquiry import ExplainOptions, explain_and_show
 

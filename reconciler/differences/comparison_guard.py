@@ -1,7 +1,8 @@
 """The guards for a change of the source that is only looked at: what its commit would be refused for."""
 
-from reconciler.passes.guard import removals
+from reconciler.passes.guard import NOTHING_COMMITTED, removals
 from reconciler.passes.guarding import Allowed, allowed_between, breaches_of, check_found, check_members
+from render.errors import GuardRefused
 
 from .comparing import Comparison, tree_reader
 
@@ -12,6 +13,10 @@ def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
     guard = head.source.desired.fleet.removal_guard
     found = removals(base.rendered.tree.clusters, head.rendered.tree.clusters, tree_reader(comparison), guard)
     allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
-    check_members(base.rendered.tree.clusters, head, allowed)
     before = {binding.ref: binding for binding in base.rendered.built.bindings}
-    check_found(found, breaches_of(before, head), allowed)
+    try:
+        check_members(base.rendered.tree.clusters, head, allowed)
+        check_found(found, breaches_of(before, head), allowed)
+    except GuardRefused as error:
+        # There was nothing to commit.
+        raise GuardRefused(error.message.replace(NOTHING_COMMITTED, ""), hint=error.hint) from error

@@ -4,27 +4,24 @@ Nothing here decides. Every part is read from the pass that was computed, or is 
 that what is explained is what is rendered.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from overrides.engine import Overridden, OverrideEngine
-from overrides.explanation import Step, steps_of
 from reconciler.passes.assembly import Fleetwide, suspended_mask
 from reconciler.passes.outcomes import failure_reason
 from reconciler.passes.pipeline import Built, Rendered
 from reconciler.passes.previous import Previous
 from reconciler.source.desired import Desired
 from render.binding import Binding, BindingSnapshot
-from render.bits import Mask, members
 from render.matching import Match, NoPolicyReason
 from render.matching_order import Candidate
-from render.model import Manifest, ObjectRef, TargetCluster, Template
+from render.model import ObjectRef, TargetCluster
 from render.scheduling.explanation import Explanation
 from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
 from render.selection import ImplicitPriority
-from render.works import Workshop, render_works
 
 from .explaining_capacity import ClusterRoom, rooms_of
+from .explaining_overrides import OverriddenClusters, names_of, overridden_clusters
 
 SELECTS_BY = {ImplicitPriority.ALL: "kind", ImplicitPriority.LABEL: "labels", ImplicitPriority.NAME: "name"}
 
@@ -39,15 +36,6 @@ class PolicyVerdict:
     priority: int
     holds: bool
     why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverriddenClusters:
-    """A class of clusters to which the same override rules apply, and what each rule changed, or what stopped it."""
-
-    clusters: tuple[str, ...]
-    steps: tuple[Step, ...]
-    error: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +92,7 @@ def object_explanation(
         required_by=binding.required_by if binding else (),
         decision=decision,
         rooms=rooms_of(binding, decision, built.schedule.scheduler.state) if binding and decision else (),
-        overrides=tuple(_overridden(template, binding, desired, built)) if binding else (),
+        overrides=tuple(overridden_clusters(template, binding, desired, built)) if binding else (),
         kept=tuple(_kept(binding, built, previous)) if binding else (),
     )
 
@@ -159,31 +147,7 @@ def _targets(ref: ObjectRef, binding: Binding | None, rendered: Rendered) -> tup
     mask = 0
     for variant in works.variants if works else ():
         mask |= variant.clusters
-    return tuple(TargetCluster(name) for name in _names(mask, rendered.built))
-
-
-def _overridden(template: Template, binding: Binding, desired: Desired, built: Built) -> Iterator[OverriddenClusters]:
-    """Build the object once more, watching what every rule does to it."""
-    if template.ref not in built.works:
-        return
-    override = OverrideEngine(desired.override_policies, built.index).override
-    runs: list[tuple[Manifest, tuple[Overridden, ...]]] = []
-
-    def watched(manifest: Manifest, clusters: Mask) -> Sequence[Overridden]:
-        found = override(manifest, clusters)
-        runs.append((manifest, found))
-        return found
-
-    shop = built.workshop
-    render_works(template, binding, Workshop(targets=shop.targets, interpreter=shop.interpreter, override=watched))
-    for manifest, classes in runs:
-        for each in classes:
-            if each.applied:
-                yield OverriddenClusters(
-                    clusters=_names(each.clusters, built),
-                    steps=steps_of(manifest, each.applied),
-                    error=str(each.error) if each.error else "",
-                )
+    return tuple(TargetCluster(name) for name in names_of(mask, rendered.built))
 
 
 def _kept(binding: Binding, built: Built, previous: Previous | None) -> Iterator[Kept]:
@@ -197,12 +161,8 @@ def _kept(binding: Binding, built: Built, previous: Previous | None) -> Iterator
         return
     fleet = Fleetwide(index=built.index, previous=previous.tree if previous else None)
     if suspended := suspended_mask(binding, fleet):
-        names = _names(suspended, built)
+        names = names_of(suspended, built)
         yield Kept(clusters=names, reason="Suspended", message="the policy suspends dispatching there")
     for failure in works.failures:
-        names = _names(failure.clusters, built)
+        names = names_of(failure.clusters, built)
         yield Kept(clusters=names, reason=failure_reason([failure.error]), message=str(failure.error))
-
-
-def _names(clusters: Mask, built: Built) -> tuple[str, ...]:
-    return tuple(built.index.names[index] for index in members(clusters))

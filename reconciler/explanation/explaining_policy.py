@@ -1,6 +1,6 @@
 """What one propagation policy selects, what it holds, and which objects another policy holds instead, as values."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from reconciler.passes.pipeline import Built
@@ -51,6 +51,7 @@ class PolicyExplanation:
 def policy_explanation(policy: PropagationPolicy, desired: Desired, built: Built) -> PolicyExplanation:
     """Explain a propagation policy of the source."""
     bindings = {binding.ref: binding for binding in built.bindings}
+    scope = [each for each in desired.templates if policy.namespace in {"", each.ref.namespace}]
     matches = sorted(built.claims.matches.items())
     found = (
         _selected(ref, candidate, match, bindings)
@@ -63,17 +64,14 @@ def policy_explanation(policy: PropagationPolicy, desired: Desired, built: Built
         path=policy.path,
         priority=policy.priority,
         preemption=policy.preemption,
-        selectors=tuple(_counted(selector, policy, desired.templates) for selector in policy.resource_selectors),
+        selectors=tuple(counted_selector(selector, scope) for selector in policy.resource_selectors),
         objects=tuple(found),
     )
 
 
-def _counted(selector: ResourceSelector, policy: PropagationPolicy, templates: tuple[Template, ...]) -> SelectorCount:
-    count = sum(
-        bool(implicit_priority(selector, template))
-        for template in templates
-        if policy.namespace in {"", template.ref.namespace}
-    )
+def counted_selector(selector: ResourceSelector, scope: Iterable[Template]) -> SelectorCount:
+    """Count what a selector selects among the templates a policy may select."""
+    count = sum(bool(implicit_priority(selector, template)) for template in scope)
     return SelectorCount(selector=selector_text(selector), objects=count)
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
-from overrides.explanation import Step
 from render.words import counted
 
-from .explaining import Kept, ObjectExplanation, OverriddenClusters, PolicyVerdict
+from .explaining import Kept, ObjectExplanation, PolicyVerdict
 from .explaining_decision import Shown, decision_sections
-from .sections import DITTO, Section, section
+from .explaining_override_sections import overrides_section
+from .sections import Section, section
 
 
 def object_sections(found: ObjectExplanation, *, cluster: str = "", seats: bool = False) -> Iterator[Section]:
@@ -28,7 +28,7 @@ def object_sections(found: ObjectExplanation, *, cluster: str = "", seats: bool 
         yield from decision_sections(found.decision, found.rooms, shown)
     overrides = [each for each in found.overrides if not cluster or cluster in each.clusters]
     if overrides:
-        yield _overrides(overrides)
+        yield overrides_section(overrides)
     kept = [each for each in found.kept if not cluster or cluster in each.clusters]
     if kept:
         yield _kept(kept)
@@ -60,27 +60,6 @@ def _required(found: ObjectExplanation) -> Section:
         for each in found.required_by
     ]
     return section("Required by", ("BINDING", "CLUSTERS"), rows)
-
-
-def _overrides(overrides: Iterable[OverriddenClusters]) -> Section:
-    rows = [row for each in overrides for row in _override_rows(each)]
-    return section("Overrides, in the order they apply", ("CLUSTERS", "RULE", "CHANGE"), rows)
-
-
-def _override_rows(each: OverriddenClusters) -> Iterator[tuple[str, str, str]]:
-    """Yield a row per change; what repeats the row above is said once."""
-    clusters = " ".join(each.clusters)
-    for step in each.steps:
-        rule = f"{step.applied.policy} {step.applied.rule}"
-        for change in _changes(step):
-            yield clusters, rule, change
-            clusters = rule = DITTO
-
-
-def _changes(step: Step) -> tuple[str, ...]:
-    if step.error is not None:
-        return (f"could not be applied: {step.error}",)
-    return tuple(map(str, step.changes)) or ("changes nothing",)
 
 
 def _kept(kept: Iterable[Kept]) -> Section:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from overrides.policy import OverridePolicy
 from reconciler.command_options import refuse_options
 from reconciler.kind_names import found_object, parsed_words
 from reconciler.passes.one_pass import Outcome
@@ -15,12 +16,15 @@ from reconciler.report import VERBOSE, Log
 from reconciler.repository import CommitInfo, open_repository
 from reconciler.unknown_names import check_clusters
 from render.model import ObjectRef
+from render.policy import PropagationPolicy
 from render.scheduling.explanation import Explanation
 
 from .explaining import object_explanation
 from .explaining_capacity import Origin
 from .explaining_cluster import cluster_explanation
 from .explaining_fleet_sections import cluster_sections, policy_sections
+from .explaining_override_policy import override_policy_explanation
+from .explaining_override_sections import override_policy_sections
 from .explaining_policy import policy_explanation
 from .explaining_sections import object_sections
 from .inquiry_subjects import found_policies, is_cluster_noun, is_policy_noun
@@ -94,10 +98,16 @@ def _cluster_answer(name: str, outcome: Outcome) -> Answer:
 
 def _policy_answer(noun: str, name: str, outcome: Outcome, namespace: str) -> Answer:
     desired = outcome.source.desired
-    policies = found_policies(noun, name, namespace, desired.policies)
-    found = [policy_explanation(policy, desired, outcome.rendered.built) for policy in policies]
+    built = outcome.rendered.built
+    policies = found_policies(noun, name, namespace, (*desired.policies, *desired.override_policies))
+    found = [policy_explanation(each, desired, built) for each in policies if isinstance(each, PropagationPolicy)]
+    overriding = [
+        override_policy_explanation(each, desired, built) for each in policies if isinstance(each, OverridePolicy)
+    ]
     sections = [each for policy in found for each in policy_sections(policy)]
-    return {"kind": "PolicyExplanation", "policies": [plain_value(each) for each in found]}, sections
+    sections += [each for policy in overriding for each in override_policy_sections(policy)]
+    shown = {"policies": plain_value(found), "overridePolicies": plain_value(overriding)}
+    return {"kind": "PolicyExplanation", **shown}, sections
 
 
 def _object_answer(noun: str, name: str, moment: Moment, options: ExplainOptions) -> Answer:

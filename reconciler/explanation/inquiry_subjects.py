@@ -2,17 +2,25 @@
 
 from collections.abc import Iterable
 
+from overrides.policy import OverridePolicy
 from reconciler.unknown_names import unknown_name
 from render.policy import PropagationPolicy
 
 _CLUSTERS = frozenset({"cluster", "clusters", "clusters.cluster.karmada.io", "cluster.cluster.karmada.io"})
-_POLICIES = {
-    "policy": (True, False),
-    "policies": (True, False),
-    **dict.fromkeys(("pp", "propagationpolicy", "propagationpolicies"), (True,)),
-    **dict.fromkeys(("cpp", "clusterpropagationpolicy", "clusterpropagationpolicies"), (False,)),
+_NAMES = {
+    "PropagationPolicy": ("pp", "propagationpolicy", "propagationpolicies"),
+    "ClusterPropagationPolicy": ("cpp", "clusterpropagationpolicy", "clusterpropagationpolicies"),
+    "OverridePolicy": ("op", "overridepolicy", "overridepolicies"),
+    "ClusterOverridePolicy": ("cop", "clusteroverridepolicy", "clusteroverridepolicies"),
+}
+_KINDS = {
+    **dict.fromkeys(("policy", "policies"), frozenset(_NAMES)),
+    **{name: frozenset({kind}) for kind, names in _NAMES.items() for name in names},
 }
 _GROUP = ".policy.karmada.io"
+_VERSION = ".v1alpha1"
+
+Policy = PropagationPolicy | OverridePolicy
 
 
 def is_cluster_noun(noun: str) -> bool:
@@ -21,19 +29,28 @@ def is_cluster_noun(noun: str) -> bool:
 
 
 def is_policy_noun(noun: str) -> bool:
-    """Whether a noun means propagation policies of either scope."""
-    return noun.lower().removesuffix(_GROUP) in _POLICIES
+    """Whether a noun means propagation or override policies, of either scope."""
+    return _word(noun) in _KINDS
 
 
-def found_policies(
-    noun: str, name: str, namespace: str, policies: Iterable[PropagationPolicy]
-) -> tuple[PropagationPolicy, ...]:
-    """Return the policies that are meant: of one scope or, for ``policy``, of both; in one namespace or in any."""
-    scopes = _POLICIES[noun.lower().removesuffix(_GROUP)]
-    namespace = namespace if True in scopes else ""
-    known = [each for each in policies if each.is_namespaced in scopes and namespace in {"", each.namespace}]
+def _word(noun: str) -> str:
+    return noun.lower().removesuffix(_GROUP).removesuffix(_VERSION)
+
+
+def found_policies(noun: str, name: str, namespace: str, policies: Iterable[Policy]) -> tuple[Policy, ...]:
+    """Return the policies that are meant: of one kind or, for ``policy``, of all; in one namespace or in any.
+
+    A noun that means policies of the cluster scope alone makes the namespace count for nothing, as kubectl does.
+    """
+    kinds = _KINDS[_word(noun)]
+    namespace = "" if all(kind.startswith("Cluster") for kind in kinds) else namespace
+    known = [each for each in policies if _kind(each) in kinds and namespace in {"", each.namespace}]
     named = tuple(each for each in known if each.name == name)
     if not named:
         where = f" in namespace {namespace}" if namespace else ""
         raise unknown_name(f"the source has no {noun} called {name!r}{where}", name, {each.name for each in known})
     return named
+
+
+def _kind(policy: Policy) -> str:
+    return str(policy).partition(" ")[0]

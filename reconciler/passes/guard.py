@@ -20,6 +20,8 @@ Paths = frozenset[tuple[str, ...]]
 _NAMESPACE_FOLDER = ("_cluster", "Namespace")
 _LISTED = 5
 _FEW, _MOST = 3, 20
+NOTHING_COMMITTED = "; nothing was committed"
+"""What a refusal ends with where there was something to commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +123,7 @@ def check_removals(found: Iterable[Removal], allowances: Iterable[Allowance]) ->
     ]
     if not refused:
         return
-    lines = ["this change removes too much at once; nothing was committed", *map(_described, refused[:_MOST])]
+    lines = [f"this change removes too much at once{NOTHING_COMMITTED}", *map(_described, refused[:_MOST])]
     if len(refused) > _MOST:
         lines.append(f"  and {len(refused) - _MOST} more clusters")
     trailers = ", ".join(f"'Argosy-Allow-Removal: {each.cluster} {each.count}'" for each in _wanted(refused))

@@ -17,7 +17,7 @@ from render.guards import MovementGuard
 from render.model import ObjectRef
 from render.words import listed
 
-from .guard import Allowance, Removal, check_removals
+from .guard import NOTHING_COMMITTED, Allowance, Removal, check_removals
 from .movement import Breach, MovementAllowance, Placements, breaches, check_movements
 from .one_pass import Outcome
 from .trailers import ALLOW_MOVEMENT, ALLOW_REMOVAL
@@ -71,7 +71,7 @@ def check_members(before: Collection[str], outcome: Outcome, allowed: Allowed) -
         return
     holders = f"{listed(sorted(before))} {'holds' if len(before) == 1 else 'hold'}"
     raise GuardRefused(
-        f"the source has no clusters any more, but {holders} objects; nothing was committed",
+        f"the source has no clusters any more, but {holders} objects{NOTHING_COMMITTED}",
         hint="look at source.paths and ignore in argosy.yaml; if it is meant, say so in a source commit with the"
         f" trailer 'Argosy-Allow-Removal: * {len(before)}'",
     )

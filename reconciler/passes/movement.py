@@ -18,6 +18,8 @@ from render.guards import MovementBudget, MovementGuard, PinnedObject
 from render.model import ObjectRef
 from render.words import counted
 
+from .guard import NOTHING_COMMITTED
+
 if TYPE_CHECKING:  # most fleets set no limit, and then nothing is compared
     from reconciler.differences.difference import Movement
 
@@ -173,7 +175,7 @@ def check_movements(found: Iterable[Breach], allowances: Iterable[MovementAllowa
     refused = [breach for breach in found if not any(allowance.covers(breach) for allowance in allowed)]
     if not refused:
         return
-    lines = ["this change moves too much at once; nothing was committed"]
+    lines = [f"this change moves too much at once{NOTHING_COMMITTED}"]
     lines += [f"  {each.message}" for each in refused[:_MOST]]
     if len(refused) > _MOST:
         lines.append(f"  and {len(refused) - _MOST} more")
