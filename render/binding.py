@@ -55,7 +55,8 @@ class Binding:
     them (Karmada's isWorkload). ``targets`` keep the scheduler's order. ``applied_placement`` is the placement of the
     last successful decision (None: never scheduled), ``observed_affinity`` the affinity group it used, ``policy`` the
     policy that holds the template (``PropagationPolicy ns/name``; empty: none does), ``template_digest`` the content
-    the template had when a lazy policy last took effect.
+    the template had when a lazy policy last took effect. ``applied_overrides`` are the lines of its file
+    that tell people what override rules changed; nothing is decided by them.
     """
 
     ref: ObjectRef
@@ -84,6 +85,7 @@ class Binding:
     observed_affinity: str = ""
     last_scheduled_at: str = ""
     template_digest: str = ""
+    applied_overrides: str = ""
     conditions: tuple[Condition, ...] = field(default_factory=tuple)
 
     @property

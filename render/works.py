@@ -54,6 +54,10 @@ class OverriddenClass(Protocol):
         """The rules that applied, in order."""
 
     @property
+    def runs(self) -> Sequence[object]:
+        """What each of them made of the manifest, for whoever records it."""
+
+    @property
     def error(self) -> Exception | None:
         """Why there is no manifest."""
 
@@ -76,6 +80,7 @@ class Content(NamedTuple):
     clusters: Mask
     manifest: Manifest
     applied: tuple[AppliedRule, ...]
+    runs: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +159,8 @@ def render_works(template: Template, binding: Binding, workshop: Workshop) -> Wo
             if overridden.error is not None:
                 failures.append(Failure(clusters=overridden.clusters, error=overridden.error))
             elif overridden.manifest is not None:
-                contents.append(Content(overridden.clusters, pruned(overridden.manifest), tuple(overridden.applied)))
+                manifest, applied, runs = pruned(overridden.manifest), tuple(overridden.applied), tuple(overridden.runs)
+                contents.append(Content(overridden.clusters, manifest, applied, runs))
     blobs: dict[bytes, Blob] = {}
     texts = emit_alike([content.manifest for content in contents])
     variants = [

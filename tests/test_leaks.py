@@ -43,20 +43,40 @@ def a_workload(value: str) -> dict[str, Any]:
     return web
 
 
-def an_override() -> dict[str, Any]:
-    """A policy that puts the canary into a Secret, a variable and a copy."""
-    variable = {"name": "API_TOKEN", "value": CANARY}
-    rules: list[dict[str, Any]] = [
-        {"path": "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration", "value": CANARY},
-        {"path": "/spec/template/spec/containers/0/env/0", "value": variable},
+COPY = "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration"
+
+
+def overrides() -> list[dict[str, Any]]:
+    """Policies that put the canary into a Secret, a variable and a copy, change it there and take it away."""
+    environment, variable = "/spec/template/spec/containers/0/env", {"name": "API_TOKEN", "value": CANARY}
+    changed, moved = f"{CANARY}-new", {"name": "OTHER_TOKEN", "value": CANARY}
+    return [
+        an_override(
+            ("apps/v1", "Deployment", "web"),
+            [("replace", COPY, CANARY), ("replace", f"{environment}/0", variable)],
+            [("replace", f"{environment}/1/value", changed), ("remove", COPY)],
+            [("remove", f"{environment}/1"), ("add", f"{environment}/0", moved)],
+        ),
+        an_override(
+            ("v1", "Secret", "coded"),
+            [("add", "/data/b", ENCODED), ("replace", COPY, CANARY)],
+            [("replace", "/data", {"c": ENCODED}), ("remove", COPY)],
+        ),
+        an_override(("v1", "Secret", "plain"), [("replace", "/stringData/b", changed)]),
     ]
+
+
+def an_override(selected: tuple[str, str, str], *rules: list[tuple[Any, ...]]) -> dict[str, Any]:
+    """A policy of one object, whose rules are lists of operations."""
+    words = ("operator", "path", "value")
+    patches = [[dict(zip(words, edit, strict=False)) for edit in rule] for rule in rules]
     return {
         "apiVersion": "policy.karmada.io/v1alpha1",
         "kind": "OverridePolicy",
-        "metadata": {"name": "secrets", "namespace": SPACE},
+        "metadata": {"name": f"to-{selected[2]}", "namespace": SPACE},
         "spec": {
-            "resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment"}],
-            "overrideRules": [{"overriders": {"plaintext": [{"operator": "replace", **rule} for rule in rules]}}],
+            "resourceSelectors": [dict(zip(("apiVersion", "kind", "name"), selected, strict=True))],
+            "overrideRules": [{"overriders": {"plaintext": patch}} for patch in patches],
         },
     }
 
@@ -80,7 +100,7 @@ def repository(tmp_path: Path) -> Repository:
     """A fleet full of canaries, after one of something harmless."""
     made = Repository.create(tmp_path / "fleet")
     made.commit(files("harmless-value", base64.b64encode(b"harmless-value").decode()))
-    made.commit({**files(CANARY, ENCODED), "override.yaml": an_override()})
+    made.commit({**files(CANARY, ENCODED), "override.yaml": overrides()})
     return made
 
 
@@ -133,6 +153,8 @@ SAID = [
 def test_nothing_said_kept_or_committed_holds_it(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     assert argosy(repository, capsys, "-vv", "reconcile", "--bootstrap").code == 0
     assert CANARY in repository.show(f"clusters/member1/{SPACE}/Secret/plain.yaml")
+    for name, count in (("Secret/coded", 6), ("Secret/plain", 1), ("Deployment.apps/web", 7)):
+        assert repository.show(f"bindings/{SPACE}/{name}.yaml").count("\n    - path: ") == count
     for words, style in zip(SAID, cycle(("text", "json")), strict=False):
         ended = argosy(repository, capsys, "-vv", "--log-format", style, *words)
         assert ended.code in {0, 1}, (words, ended)

@@ -352,7 +352,8 @@ def test_rules_with_which_classes_begin_run_once_for_all_of_them() -> None:
 def test_a_rule_runs_once_on_the_same_values_where_it_reaches() -> None:
     policies = [an_override("a", patching("/spec/replicas", 5, on="eu-1")), an_override("b", labelled(x="1"))]
     own, others = OverrideEngine(policies, CLUSTERS).override(WEB, EVERY)
-    assert own.manifest and others.manifest
+    assert own.manifest
+    assert others.manifest
     assert own.runs[1] is others.runs[0]
     assert own.manifest == {**WEB, "metadata": others.manifest["metadata"], "spec": {**WEB["spec"], "replicas": 5}}
     assert own.manifest["metadata"] is others.manifest["metadata"]

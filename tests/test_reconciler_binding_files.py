@@ -1,11 +1,14 @@
 """Bindings come back from their files as they were, also when somebody wrote them by hand."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.passes.binding_files import BindingReader, BindingWriter
-from render.binding import Binding
-from render.documents import emit, parse_documents
+from render.admission import admit
+from render.binding import Binding, Condition
+from render.documents import emit, emit_json, parse_documents
 from render.model import ObjectRef, TargetCluster
 from render.parsing import binding_manifest
 
@@ -39,6 +42,47 @@ def test_a_word_that_yaml_reads_as_something_else_is_not_taken_for_a_name() -> N
     content = emit(binding_manifest(Binding(ref=REF, api_version="apps/v1")))
     by_hand = content.replace(b"spec:\n", b"spec:\n  clusters:\n  - {name: y}\n")
     assert BindingReader().parse(by_hand).targets == (TargetCluster(True),)  # type: ignore[arg-type]  # YAML says so
+
+
+RECORDS = st.lists(
+    st.sampled_from(
+        [
+            "  - policy: ClusterOverridePolicy p\n    rule: spec\n    clusterCount: 30\n    changes:\n",
+            "    - path: /text\n      operator: add\n      after: |\n        one\n\n        status:\n          two\n",
+            '    - path: /data/n\n      operator: replace\n      before: 1\n      after: "\\nstatus:\\n"\n',
+        ]
+    ),
+    max_size=3,
+).map(lambda parts: "".join(("  - changes:\n", *parts)) if parts else "")
+
+
+@given(TARGETS, RECORDS, st.booleans())
+def test_the_record_of_overrides_comes_back_as_the_lines_it_is(
+    targets: tuple[TargetCluster, ...], record: str, has_condition: bool
+) -> None:
+    conditions = (Condition(type="Scheduled", status="True"),) if has_condition else ()
+    made = Binding(ref=REF, api_version="apps/v1", targets=targets, applied_overrides=record, conditions=conditions)
+    content = BindingWriter().file_of(made)
+    assert BindingReader().parse(content) == made
+    assert record.encode() in content
+
+
+def test_the_record_stands_in_the_status() -> None:
+    record = (
+        "  - policy: ClusterOverridePolicy p\n    rule: spec\n    changes:\n    - path: /a\n      operator: remove\n"
+    )
+    made = Binding(ref=REF, api_version="apps/v1", applied_overrides=record)
+    entry = {"policy": "ClusterOverridePolicy p", "rule": "spec", "changes": [{"path": "/a", "operator": "remove"}]}
+    assert parse_documents(BindingWriter().file_of(made))[0].value == binding_manifest(made)
+    assert binding_manifest(made)["status"] == {"appliedOverrides": [entry]}
+    assert admit(binding_manifest(made)).problems == ()
+
+
+def test_a_record_in_another_style_is_passed_over() -> None:
+    record = "  - policy: ClusterOverridePolicy p\n    rule: spec\n    changes: []\n"
+    made = Binding(ref=REF, api_version="apps/v1", applied_overrides=record)
+    by_hand = emit_json(binding_manifest(made))
+    assert BindingReader().parse(by_hand) == replace(made, applied_overrides="")
 
 
 def test_bindings_that_share_a_list_share_the_value() -> None:

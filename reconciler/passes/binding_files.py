@@ -2,6 +2,8 @@
 
 A fleet's bindings name clusters a million times. So the lines of a target list are made once for all bindings that
 share it, and read back without the YAML parser; a file somebody wrote by hand is read as any other YAML.
+
+The record of what overrides changed is for people: it is written, and read back, as the lines it is.
 """
 
 import re
@@ -13,9 +15,8 @@ from render.documents import emit, parse_documents
 from render.model import TargetCluster
 from render.parsing import Placements, binding, binding_manifest
 
-_MARK = "argosy-target-clusters"
-_MARKED_LINE = f"\n  clusters: {_MARK}\n".encode()
-_HEAD = b"\n  clusters:\n"
+_MARK = "argosy-lines"
+_RECORD = re.compile(rb"\nstatus:\n  appliedOverrides:\n((?:(?:  - |    )[^\n]*\n|\n)+)")
 _LINE = re.compile(rb"  - \{name: (\"?)([a-z0-9.-]+)\1(?:, replicas: ([0-9]+))?\}\n")
 _LINES = re.compile(
     rb"\n  clusters:\n((?:  - \{name: (?:\"[a-z0-9.-]+\"|[a-z0-9.-]+)(?:, replicas: [0-9]+)?\}\n)+)(?!  -)"
@@ -32,18 +33,29 @@ class BindingWriter:
 
     def file_of(self, bound: Binding) -> bytes:
         """Return the file of a binding."""
-        if not bound.targets:
-            return emit(binding_manifest(bound))
-        manifest = binding_manifest(replace(bound, targets=()))
-        manifest["spec"]["clusters"] = _MARK
-        head, tail = emit(manifest).split(_MARKED_LINE, 1)
-        return b"".join((head, _HEAD, self._text(bound.targets), tail))
+        manifest = binding_manifest(replace(bound, targets=(), applied_overrides=""))
+        if bound.targets:
+            manifest["spec"]["clusters"] = _MARK
+        if bound.applied_overrides:
+            manifest.setdefault("status", {})["appliedOverrides"] = _MARK
+        content = emit(manifest)
+        if bound.targets:
+            content = _with_lines(content, "clusters", self._text(bound.targets))
+        if bound.applied_overrides:
+            content = _with_lines(content, "appliedOverrides", bound.applied_overrides.encode())
+        return content
 
     def _text(self, targets: tuple[TargetCluster, ...]) -> bytes:
         known = self.texts.get(id(targets))
         if known is None or known[0] is not targets:
             known = self.texts[id(targets)] = (targets, target_lines(targets))
         return known[1]
+
+
+def _with_lines(content: bytes, key: str, lines: bytes) -> bytes:
+    """Put the lines of a list into a file where its key has the mark."""
+    head, tail = content.split(f"\n  {key}: {_MARK}\n".encode(), 1)
+    return b"".join((head, f"\n  {key}:\n".encode(), lines, tail))
 
 
 def target_lines(targets: Iterable[TargetCluster]) -> bytes:
@@ -77,6 +89,13 @@ class BindingReader:
 
     def parse(self, content: bytes) -> Binding:
         """Read a binding; DocumentErrors, KeyError, TypeError or ValueError when the file is none."""
+        record = _RECORD.search(content)
+        if record is None:
+            return self._with_targets(content)
+        parsed = self._with_targets(content[: record.start(1)] + content[record.end() :])
+        return replace(parsed, applied_overrides=record.group(1).decode())
+
+    def _with_targets(self, content: bytes) -> Binding:
         found = _LINES.search(content)
         targets = self._targets(found.group(1)) if found else ()
         if found is None or not targets:

@@ -9,9 +9,10 @@
 Nothing here reads a file, a clock or a network, so the same three inputs give the same tree everywhere.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from overrides.binding_record import RecordWriter
 from overrides.engine import OverrideEngine
 from reconciler.source.desired import Desired
 from reconciler.source.teaching import interpreter_of
@@ -23,7 +24,16 @@ from render.model import ObjectRef, TargetCluster, Template
 from render.scheduling.batch import Surroundings
 from render.works import TargetGroups, Works, Workshop, render_works
 
-from .assembly import Assembly, Fleetwide, Tree, build_tree, cluster_folders, placed_variants, target_mask
+from .assembly import (
+    Assembly,
+    Fleetwide,
+    Tree,
+    build_tree,
+    cluster_folders,
+    placed_variants,
+    suspended_mask,
+    target_mask,
+)
 from .binding_files import BindingWriter
 from .claims import Claims, claim_templates
 from .dependencies import Following, following, with_dependencies
@@ -123,7 +133,7 @@ def _built(inputs: Inputs) -> Built:
     }
     judged = (
         with_rendered_condition(binding, works.get(binding.ref), index.names, before, inputs.source)
-        for binding in bindings
+        for binding in _recorded(bindings, works, index)
     )
     failed = ((template.ref, error) for template, error in claims.failed if template.ref in before)
     kept = (kept_binding(ref, error, before, inputs.source) for ref, error in failed)
@@ -137,6 +147,15 @@ def _built(inputs: Inputs) -> Built:
         bindings=tuple(sorted((*judged, *kept), key=lambda binding: binding.ref)),
         webhooks=webhooks,
     )
+
+
+def _recorded(bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], index: ClusterIndex) -> Iterator[Binding]:
+    """Yield the bindings with what overrides changed; what nothing was built for keeps its record with its bytes."""
+    record, fleet = RecordWriter(names=index.names), Fleetwide(index=index, previous=None)
+    for binding in bindings:
+        built = works.get(binding.ref)
+        text = record.text_of(built, kept=suspended_mask(binding, fleet)) if built else binding.applied_overrides
+        yield binding if text == binding.applied_overrides else replace(binding, applied_overrides=text)
 
 
 def _surroundings(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Binding]) -> Surroundings:

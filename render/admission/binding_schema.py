@@ -89,6 +89,7 @@ BINDING_SPEC = Record(
 
 BINDING_STATUS = Record(
     {
+        "appliedOverrides": Sequence(Anything()),
         "schedulerObservedGeneration": Whole(INT64),
         "schedulerObservingAffinityName": TEXT,
         "lastScheduledTime": TEXT,

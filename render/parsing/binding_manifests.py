@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from render.binding import Binding, GracefulEvictionTask
+from render.documents import parse_documents
 from render.model import TargetCluster
 from render.policy import ConflictResolution
 from render.resources import NodeClaim, ReplicaRequirements
@@ -31,6 +32,7 @@ def binding_manifest(binding: Binding) -> Plain:
         ),
         spec=_spec(binding),
         status=present(
+            appliedOverrides=_applied_overrides(binding),
             schedulerObservingAffinityName=binding.observed_affinity,
             lastScheduledTime=binding.last_scheduled_at,
             conditions=[
@@ -53,6 +55,13 @@ def _annotations(binding: Binding) -> Plain:
     if binding.template_digest:
         annotations[TEMPLATE_DIGEST] = binding.template_digest
     return annotations
+
+
+def _applied_overrides(binding: Binding) -> list[Plain]:
+    if not binding.applied_overrides:
+        return []
+    listed: list[Plain] = parse_documents(f"entries:\n{binding.applied_overrides}".encode())[0].value["entries"]
+    return listed
 
 
 def _spec(binding: Binding) -> Plain:

@@ -1,0 +1,136 @@
+"""What overrides changed in an object, as its binding records it: the text of ``status.appliedOverrides``.
+
+An entry is a rule that applied, the clusters it applied in and the fields it changed there, before and after:
+
+1. every run of a rule is compared once, however many classes of clusters it was for;
+2. runs of one rule that changed the same are one entry, their clusters joined;
+3. entries stand in the order in which rules apply. One without ``clusters`` is for all clusters the object goes to;
+   of many clusters it gives the number alone.
+
+A rule that changed nothing has no entry: what is committed changes with the outcome. Clusters that keep older bytes -
+a rule was refused, dispatching is suspended - are in none.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from typing import Any, cast
+
+from render.bits import Mask, members
+from render.documents import emit
+from render.documents.texts import INLINE, inline
+from render.works import Content, Works
+
+from .changes import FieldChange, changes_of
+from .record import Applied, RuleRun
+
+_MOST_NAMED = 20
+_LONGEST_VALUE = 1000
+_MOST_TEXTS_KEPT = 4096
+_LINE = re.compile("^(?=.)", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class _Entry:
+    applied: Applied
+    place: int
+    changes: str
+    clusters: Mask
+
+
+@dataclass(slots=True, kw_only=True)
+class RecordWriter:
+    """Writes the records of one pass; ``names`` are those of the clusters, by bit. Equal parts are one text."""
+
+    names: Sequence[str]
+    _changes: dict[tuple[FieldChange, ...], str] = field(default_factory=dict)
+    _clusters: dict[Mask, str] = field(default_factory=dict)
+
+    def text_of(self, works: Works, *, kept: Mask = 0) -> str:
+        """Return the lines of the entries; none if no rule applied. ``kept``: clusters that keep what they have."""
+        entries: dict[tuple[int, str], _Entry] = {}
+        for run, clusters in _runs(works.contents, kept):
+            found = changes_of(run.before, run.after)
+            if not found:
+                continue
+            changes = self._changes_text(found)
+            # Two runs of a rule name one and the same record of it.
+            entry = entries.setdefault((id(run.applied), changes), _Entry(run.applied, run.place, changes, 0))
+            entry.clusters |= clusters
+        every = _every(works) if entries else 0
+        ordered = sorted(entries.values(), key=lambda entry: (bool(entry.applied.source.namespace), entry.place))
+        return "".join([self._entry_text(entry, every) for entry in ordered])
+
+    def _entry_text(self, entry: _Entry, every: Mask) -> str:
+        clusters = "" if entry.clusters == every else self._clusters_text(entry.clusters)
+        policy, rule = _word(entry.applied.policy), _word(entry.applied.rule)
+        return f"  - policy: {policy}\n    rule: {rule}\n{clusters}{entry.changes}"
+
+    def _clusters_text(self, clusters: Mask) -> str:
+        known = self._clusters.get(clusters)
+        if known is None:
+            count = clusters.bit_count()
+            names = ", ".join(_word(self.names[index]) for index in members(clusters)) if count <= _MOST_NAMED else ""
+            known = f"    clusters: [{names}]\n" if names else f"    clusterCount: {count}\n"
+            self._clusters[clusters] = known
+        return known
+
+    def _changes_text(self, changes: tuple[FieldChange, ...]) -> str:
+        if not all(_is_text(change.before) and _is_text(change.after) for change in changes):
+            return _changes_lines(changes)
+        known = self._changes.get(changes)
+        if known is None:
+            if len(self._changes) >= _MOST_TEXTS_KEPT:
+                self._changes.clear()
+            known = self._changes[changes] = _changes_lines(changes)
+        return known
+
+
+def _runs(contents: Iterable[Content], kept: Mask) -> Iterator[tuple[RuleRun, Mask]]:
+    """Yield every run with the clusters it was for."""
+    runs: dict[int, RuleRun] = {}
+    clusters: dict[int, Mask] = {}
+    for content in contents:
+        mask = content.clusters & ~kept
+        for run in cast("tuple[RuleRun, ...]", content.runs) if mask else ():
+            runs[id(run)] = run
+            clusters[id(run)] = clusters.get(id(run), 0) | mask
+    return zip(runs.values(), clusters.values(), strict=True)
+
+
+def _every(works: Works) -> Mask:
+    """Return all clusters an object goes to, whether it could be built there or not."""
+    found = [*(content.clusters for content in works.contents), *(failure.clusters for failure in works.failures)]
+    return reduce(or_, found, 0)
+
+
+def _is_text(value: Any) -> bool:
+    # Values that are equal but not the same, 1 and true, must not share a text.
+    return value is None or type(value) is str
+
+
+def _changes_lines(changes: Iterable[FieldChange]) -> str:
+    return "".join(["    changes:\n", *map(_change_lines, changes)])
+
+
+def _change_lines(change: FieldChange) -> str:
+    before = "" if change.operator == "add" else _value_lines("before", change.before)
+    after = "" if change.operator == "remove" else _value_lines("after", change.after)
+    return f"    - path: {_word(change.path)}\n      operator: {change.operator}\n{before}{after}"
+
+
+def _word(text: str) -> str:
+    return INLINE[text] or inline(text)
+
+
+def _value_lines(name: str, value: Any) -> str:
+    if type(value) is str and len(value) <= _LONGEST_VALUE and (line := INLINE[value]):
+        return f"      {name}: {line}\n"
+    text = emit({name: value}).decode()
+    if len(text) > _LONGEST_VALUE:
+        whole = value if type(value) is str else json.dumps(value, ensure_ascii=False, sort_keys=True)
+        text = emit({name: f"{whole[:_LONGEST_VALUE]}... ({len(whole)} characters)"}).decode()
+    return _LINE.sub("      ", text)
