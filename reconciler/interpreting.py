@@ -16,11 +16,13 @@ from render.errors import ConfigError, InputError, Problem
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
 from render.interpreter.answers import plain_component, plain_dependency, plain_requirements
 from render.interpreter.customizations import KIND, RULES
+from render.interpreter.webhooks import KIND as WEBHOOKS
 from render.model import Manifest
 
 from .report import Log
 from .tables import table
 
+_WEBHOOK_HINT = "webhooks are asked by 'argosy reconcile' and 'argosy apply', where they reach clusters"
 _ARGUMENTS = {
     Operation.INTERPRET_REPLICA: ("desiredObj", "number, requirements or nil"),
     Operation.INTERPRET_COMPONENT: ("desiredObj", "list of {name, replicas, replicaRequirements}"),
@@ -53,6 +55,10 @@ def interpret_and_show(log: Log, options: InterpretOptions) -> int:
     if options.show_doc:
         click.echo(documentation(), nl=False)
         return 0
+    if not options.files and (options.check or options.operation is None):
+        raise click.UsageError(
+            "there is nothing to look at: name customizations with -f FILE, or an --operation to try"
+        )
     customizations = read_customizations(options.files)
     if options.check or options.operation is None:
         click.echo(_listing(customizations), nl=False)
@@ -91,7 +97,8 @@ def read_customizations(files: Sequence[Path]) -> list[Manifest]:
         for document in _documents(path, content):
             value = document.value
             if not isinstance(value, dict) or value.get("kind") != KIND:
-                problems.append(Problem(str(path), document.line, "kind", f"not a {KIND}"))
+                hint = _WEBHOOK_HINT if isinstance(value, dict) and value.get("kind") == WEBHOOKS else ""
+                problems.append(Problem(str(path), document.line, "kind", f"not a {KIND}", hint))
                 continue
             admitted = admit(value)
             found.append(value)
@@ -139,10 +146,18 @@ def _listing(customizations: Iterable[Manifest]) -> str:
 
 def answered(interpreter: Interpreter, operation: Operation, options: InterpretOptions) -> tuple[Layer, Any]:
     """Execute one operation on the objects of the files; return who answered, and the answer as plain data."""
-    takes_observed = operation in {Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH}
-    name = "--observed-file" if takes_observed else "--desired-file"
-    workload = _object(options.observed_file if takes_observed else options.desired_file, name, operation)
+    workload = _workload(operation, options)
     return interpreter.layer(operation, workload), _answer(interpreter, operation, workload, options)
+
+
+def _workload(operation: Operation, options: InterpretOptions) -> Manifest:
+    """Return the object that is asked about: but for Retain, which takes two, either file will do (karmadactl's)."""
+    desired, observed = options.desired_file, options.observed_file
+    if operation is Operation.RETAIN:
+        return _object(desired, "--desired-file", operation)
+    if desired and observed:
+        raise click.UsageError(f"{operation} takes one object: --desired-file or --observed-file")
+    return _object(desired or observed, "--desired-file or --observed-file", operation)
 
 
 def _answer(interpreter: Interpreter, operation: Operation, workload: Manifest, options: InterpretOptions) -> Any:

@@ -1,6 +1,7 @@
 """``argosy interpret``: customizations checked, shown and tried without a repository or a cluster."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -62,9 +63,88 @@ def test_a_script_that_does_not_compile_is_named_with_its_line(
     assert err.startswith(f"{broken}:12: spec.customizations.replicaResource.luaScript: ")
 
 
-def test_a_missing_file_option_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = interpret(capsys, "-f", SCRIPTS, "--operation", "Retain", "--desired-file", CRAWLER)
-    assert (code, err.splitlines()[-1]) == (2, "Error: Retain needs --observed-file")
+class Words(NamedTuple):
+    why: str
+    words: tuple[str, ...]
+    want: str
+
+
+OBSERVED, DESIRED = ("--observed-file", CRAWLER), ("--desired-file", CRAWLER)
+REFUSED = [
+    Words(
+        "no file, no operation",
+        (),
+        "there is nothing to look at: name customizations with -f FILE, or an --operation to try",
+    ),
+    Words(
+        "nothing to check",
+        ("--check",),
+        "there is nothing to look at: name customizations with -f FILE, or an --operation to try",
+    ),
+    Words("Retain of one", ("--operation", "Retain", *DESIRED), "Retain needs --observed-file"),
+    Words("Retain of the other", ("--operation", "Retain", *OBSERVED), "Retain needs --desired-file"),
+    Words(
+        "no object",
+        ("--operation", "InterpretHealth"),
+        "InterpretHealth needs --desired-file or --observed-file",
+    ),
+    Words(
+        "two objects",
+        ("--operation", "AggregateStatus", *DESIRED, *OBSERVED),
+        "AggregateStatus takes one object: --desired-file or --observed-file",
+    ),
+    Words("no number", ("--operation", "ReviseReplica", *DESIRED), "ReviseReplica needs --desired-replica"),
+]
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.why)
+def test_what_is_missing_is_named(case: Words, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = interpret(capsys, *case.words)
+    assert (code, out, err.splitlines()[-1]) == (2, "", f"Error: {case.want}")
+
+
+@pytest.mark.parametrize("option", ["--desired-file", "--observed-file"])
+def test_either_file_will_do_where_one_is_enough(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As for karmadactl, whose own examples give observed objects alone."""
+    answers = {
+        operation: interpret(capsys, "-f", SCRIPTS, "--operation", operation, option, CRAWLER, *more)[::2]
+        for operation, more in (
+            ("InterpretReplica", ()),
+            ("ReviseReplica", ("--desired-replica", "2")),
+            ("InterpretHealth", ()),
+            ("InterpretStatus", ()),
+            ("InterpretDependency", ()),
+            ("AggregateStatus", ()),
+        )
+    }
+    layers = {operation: (code, err.split("=")[-1].strip()) for operation, (code, err) in answers.items()}
+    assert layers == {
+        "InterpretReplica": (0, "customization"),
+        "ReviseReplica": (0, "customization"),
+        "InterpretHealth": (0, "customization"),
+        "InterpretStatus": (0, "native"),
+        "InterpretDependency": (0, "none"),
+        "AggregateStatus": (0, "none"),
+    }
+
+
+def test_webhooks_are_not_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hooks = tmp_path / "hooks.yaml"
+    hooks.write_text(
+        "apiVersion: config.karmada.io/v1alpha1\n"
+        "kind: ResourceInterpreterWebhookConfiguration\n"
+        "metadata: {name: hooks}\n"
+        "webhooks: []\n"
+    )
+    assert interpret(capsys, "-f", str(hooks)) == (
+        3,
+        "",
+        (
+            f"{hooks}:1: kind: not a ResourceInterpreterCustomization\n"
+            "  hint: webhooks are asked by 'argosy reconcile' and 'argosy apply', where they reach clusters\n"
+            "1 problem; nothing was changed\n"
+        ),
+    )
 
 
 def test_a_failing_script_is_an_answer_not_a_crash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

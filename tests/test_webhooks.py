@@ -520,3 +520,24 @@ def test_no_secret_is_sent_to_a_webhook(fleet: Fleet) -> None:
     assert kinds == {"CustomResourceDefinition", "ConfigMap", "Widget"}
     assert "canary" not in str(fleet.hook.asked)
     assert all(("secrets.", "default", "key") in member.objects for member in fleet.members.values())
+
+
+def test_doctor_connects_to_webhooks_where_a_pass_would_ask_them(fleet: Fleet) -> None:
+    def said() -> tuple[int, list[str]]:
+        ended = fleet.argosy("doctor")
+        return ended.code, [line for line in ended.out.splitlines() if "webhook" in line or "clientConfig" in line]
+
+    assert said() == (0, [])
+    settings = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": {"kubeconfigs": "kubeconfigs"}}
+    fleet.repository.commit({"argosy.yaml": settings})
+    where = f"{fleet.hook.url}/"
+    assert said() == (0, [f"ok   webhook hooks/hooks.example.io: {where} shows a certificate that is trusted"])
+    assert fleet.hook.asked == []
+    fleet.stack.close()
+    assert said() == (
+        1,
+        [
+            f"FAIL webhook hooks/hooks.example.io: refuses connections at {where}",
+            "       hint: see its clientConfig: passes that reach clusters ask it",
+        ],
+    )

@@ -10,7 +10,10 @@ from reconciler.passes.publication import Publication, publication_of
 from reconciler.passes.reading import read_previous, read_source
 from reconciler.report import Log
 from reconciler.repository import RefUpdate, Repository, open_repository
+from reconciler.source.desired import Desired
+from reconciler.source.teaching import interpreter_of
 from render.errors import ReconcileError
+from render.interpreter.webhooks import WebhookError
 from render.words import counted
 
 OLDEST_GIT = (2, 32)
@@ -50,7 +53,8 @@ def all_checks(repository: Repository, *, offline: bool) -> Iterator[Check]:
     yield source
     if not source.is_well:
         return
-    fleet = read_source(repository, repository.resolve("HEAD")).desired.fleet
+    desired = read_source(repository, repository.resolve("HEAD")).desired
+    fleet = desired.fleet
     publication = publication_of(repository, fleet)
     yield _remote(repository, publication)
     if publication.remote and not offline:
@@ -62,6 +66,8 @@ def all_checks(repository: Repository, *, offline: bool) -> Iterator[Check]:
             " or a linear review for argosy/*",
         )
     yield _checked("rendered branch", lambda: _rendered(publication, fleet.rendered_branch), "argosy verify")
+    if not offline and (fleet.clusters or fleet.kubeconfigs):
+        yield from _webhooks(desired)
 
 
 def _checked(name: str, find: Callable[[], str], hint: str) -> Check:
@@ -123,3 +129,16 @@ def _rendered(publication: Publication, branch: str) -> str:
         return f"{branch!r} does not exist yet: argosy reconcile --bootstrap makes it"
     previous = read_previous(publication.repository, tip)
     return f"{branch!r} {tip[:12]} holds source {previous.source[:12]}, written by engine {previous.version}"
+
+
+def _webhooks(desired: Desired) -> Iterator[Check]:
+    """Connect to every interpreter webhook, as a pass that reaches clusters will."""
+    for webhook in interpreter_of(desired).webhooks:
+        from reconciler.members.webhook_transport import greet
+
+        hint = "see its clientConfig: passes that reach clusters ask it"
+        try:
+            found, is_well = f"{greet(webhook)} shows a certificate that is trusted", True
+        except WebhookError as error:
+            found, is_well = error.what.removeprefix(f"webhook {webhook.name} "), False
+        yield Check(name=f"webhook {webhook.id}", is_well=is_well, found=found, hint=hint)

@@ -10,12 +10,12 @@ import json
 import socket
 import ssl
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPSConnection
 from queue import Empty, SimpleQueue
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import quote, urlsplit
 
 from render.interpreter.webhooks import Webhook, WebhookError
@@ -23,6 +23,7 @@ from render.interpreter.webhooks import Webhook, WebhookError
 MOST_BYTES = 3 * 2**20
 _DEEPEST = 100
 _DEFAULT_PORT = 443
+Outcome = TypeVar("Outcome")
 _IN_PATHS = "/%:@!$&'()*+,;=-._~"
 
 
@@ -71,9 +72,21 @@ def tls_of(webhook: Webhook) -> ssl.SSLContext:
 
 def post(webhook: Webhook, context: Mapping[str, Any], tls: ssl.SSLContext, *, user_agent: str) -> Mapping[str, Any]:
     """Send a ResourceInterpreterContext and return the one that is answered; WebhookError says why there is none."""
-    seconds = min(max(webhook.timeout_seconds, 1), 30)
-    exchange = _Exchange(webhook, tls, seconds)
-    status, content = exchange.outcome(json.dumps(context).encode(), user_agent)
+    exchange, body = _Exchange(webhook, tls), json.dumps(context).encode()
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "User-Agent": user_agent,
+        "Connection": "close",
+    }
+    target = f"{quote(exchange.address.path, safe=_IN_PATHS)}?timeout={exchange.seconds}s"
+
+    def send(connection: HTTPSConnection) -> tuple[int, bytes]:
+        connection.request("POST", target, body, headers)
+        with connection.getresponse() as response:
+            return response.status, response.read(MOST_BYTES + 1)
+
+    status, content = exchange.outcome(send)
     if 300 <= status < 400:
         raise webhook.error(f"answered with a redirect (HTTP status {status}), and redirects are not followed")
     if not 200 <= status < 300:
@@ -83,44 +96,43 @@ def post(webhook: Webhook, context: Mapping[str, Any], tls: ssl.SSLContext, *, u
     return _decoded(webhook, content)
 
 
+def greet(webhook: Webhook) -> Address:
+    """Connect to a webhook, asking nothing, and return where it is; WebhookError says why that cannot be done."""
+    exchange = _Exchange(webhook, tls_of(webhook))
+    exchange.outcome(HTTPSConnection.connect)
+    return exchange.address
+
+
 class _Exchange:
-    """A request under way, in a thread that is left behind when its time is over."""
+    """A connection in use, in a thread that is left behind when its time is over."""
 
-    def __init__(self, webhook: Webhook, tls: ssl.SSLContext, seconds: int) -> None:
+    def __init__(self, webhook: Webhook, tls: ssl.SSLContext) -> None:
+        self.address = address_of(webhook)
+        self.seconds = min(max(webhook.timeout_seconds, 1), 30)
         self._webhook = webhook
-        self._address = address_of(webhook)
-        self._seconds = seconds
-        self._connection = HTTPSConnection(self._address.host, self._address.port, timeout=seconds, context=tls)
-        self._outcome: SimpleQueue[tuple[int, bytes] | Exception] = SimpleQueue()
+        self._connection = HTTPSConnection(self.address.host, self.address.port, timeout=self.seconds, context=tls)
 
-    def outcome(self, body: bytes, user_agent: str) -> tuple[int, bytes]:
-        """Return the status and the content of the answer."""
-        headers = {
-            "Content-Type": "application/json",
-            "Accept": "application/json",
-            "User-Agent": user_agent,
-            "Connection": "close",
-        }
-        threading.Thread(target=self._send, args=(body, headers), daemon=True).start()
+    def outcome(self, use: Callable[[HTTPSConnection], Outcome]) -> Outcome:
+        """Return what comes of using the connection in the time there is."""
+        done: SimpleQueue[Outcome | Exception] = SimpleQueue()
+
+        def work() -> None:
+            try:
+                done.put(use(self._connection))
+            except Exception as error:  # noqa: BLE001 - explained, or raised again, where the outcome is awaited
+                done.put(error)
+            finally:
+                self._connection.close()
+
+        threading.Thread(target=work, daemon=True).start()
         try:
-            outcome = self._outcome.get(timeout=self._seconds)
+            outcome = done.get(timeout=self.seconds)
         except Empty as error:
             self._abandon()
-            raise self._unreached(f"did not answer within {self._seconds} s") from error
+            raise self._unreached(f"did not answer within {self.seconds} s") from error
         if isinstance(outcome, Exception):
             self._explain(outcome)
         return outcome
-
-    def _send(self, body: bytes, headers: Mapping[str, str]) -> None:
-        try:
-            target = f"{quote(self._address.path, safe=_IN_PATHS)}?timeout={self._seconds}s"
-            self._connection.request("POST", target, body, headers)
-            with self._connection.getresponse() as response:
-                self._outcome.put((response.status, response.read(MOST_BYTES + 1)))
-        except Exception as error:  # noqa: BLE001 - explained, or raised again, where the outcome is awaited
-            self._outcome.put(error)
-        finally:
-            self._connection.close()
 
     def _abandon(self) -> None:
         """Wake the thread where it waits for the other side."""
@@ -133,12 +145,12 @@ class _Exchange:
 
     def _explain(self, error: Exception) -> NoReturn:
         """Say what kept an answer from coming: the kind of error and where, never what was sent."""
-        address = self._address
+        address = self.address
         missing = f"has no address here: {address} is not found"
         if address.is_service:
             missing += "; a service is found inside its cluster alone - run there, or write clientConfig.url"
         words: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
-            (TimeoutError, f"did not answer within {self._seconds} s"),
+            (TimeoutError, f"did not answer within {self.seconds} s"),
             ((socket.gaierror, UnicodeError), missing),
             (ConnectionRefusedError, f"refuses connections at {address}"),
             (OSError, f"broke the connection off at {address}"),
@@ -154,10 +166,10 @@ class _Exchange:
         if isinstance(error, ssl.SSLCertVerificationError):
             trusted = "its caBundle" if self._webhook.client_config.get("caBundle") else "this system"
             reason = error.verify_message.rstrip(".")
-            return f"shows a certificate at {self._address} that {trusted} does not vouch for ({reason})"
+            return f"shows a certificate at {self.address} that {trusted} does not vouch for ({reason})"
         if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError):
             reason = str(error.reason).replace("_", " ").lower()
-            return f"could not agree on TLS at {self._address} ({reason})"
+            return f"could not agree on TLS at {self.address} ({reason})"
         return ""
 
 
