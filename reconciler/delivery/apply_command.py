@@ -10,7 +10,7 @@ from reconciler.delivery import live_differences
 from reconciler.members.kube_members import Members
 from reconciler.members.webhooks import calling_interpreter
 from reconciler.passes.publication import Publication, publication_of
-from reconciler.passes.reading import Source, read_evidence, read_source
+from reconciler.passes.reading import Source, read_evidence, read_fleet, read_source
 from reconciler.passes.rendering import parsed_allowances
 from reconciler.passes.trailers import SOURCE
 from reconciler.report import Log
@@ -73,15 +73,15 @@ def applied_commit(repository: Repository, revision: str) -> tuple[Fleetwide, De
         commit = repository.resolve(revision)
         desired = _rendered_source(repository, commit).desired
         return _fleetwide(desired.fleet, desired, publication_of(repository, desired.fleet)), desired, commit
-    head = read_source(repository, repository.resolve("HEAD"))
-    publication, branch = publication_of(repository, head.desired.fleet), head.desired.fleet.rendered_branch
+    fleet = read_fleet(repository, repository.resolve("HEAD"))
+    publication, branch = publication_of(repository, fleet), fleet.rendered_branch
     tip = publication.current_tip(branch)
     if tip is None:
         raise ConfigError(
             f"nothing is rendered yet: there is no branch {branch!r}", hint="argosy reconcile --bootstrap"
         )
     desired = _rendered_source(repository, tip).desired
-    return _fleetwide(head.desired.fleet, desired, publication), desired, tip
+    return _fleetwide(fleet, desired, publication), desired, tip
 
 
 def _rendered_source(repository: Repository, commit: str) -> Source:

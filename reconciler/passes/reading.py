@@ -7,6 +7,7 @@ from reconciler.repository import CommitInfo, Repository, Snapshot
 from reconciler.repository.cache import Cache
 from reconciler.source.desired import Desired
 from reconciler.source.desired_documents import ParseCache, ParsedBlob
+from reconciler.source.desired_fleet import load_fleet
 from reconciler.source.files import may_be_read
 from reconciler.source.loading import FactsOf, Loaded, load_source
 from render.errors import GitError, InputError
@@ -53,6 +54,15 @@ class Remembered:
         """Remember what was parsed, here and on disk."""
         self.parsed.update(values)
         self.cache.put_many(values)
+
+
+def read_fleet(repository: Repository, commit: str) -> Fleet:
+    """Return what argosy.yaml says at a commit, whatever else is wrong there; InputError with what is wrong with it."""
+    files = repository.snapshot(commit).files
+    home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
+    if home.problems:
+        raise InputError(home.problems)
+    return home.fleet
 
 
 def read_source(

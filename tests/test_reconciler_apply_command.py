@@ -1,0 +1,41 @@
+"""Which commit ``argosy apply`` applies, and what of the source it goes by."""
+
+from pathlib import Path
+
+import pytest
+
+from reconciler.delivery.apply_command import applied_commit
+from reconciler.repository import open_repository
+from render.errors import InputError
+
+from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
+
+FLEET = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+
+
+@pytest.fixture
+def repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
+    made = Repository.create(tmp_path / "fleet")
+    files = {"web.yaml": a_deployment("web"), "policy.yaml": a_policy(placement=on_clusters("member1"))}
+    made.commit({"clusters/member1.yaml": a_cluster("member1"), **files})
+    assert argosy(made, capsys, "render", "--commit", "--bootstrap").code == 0
+    return made
+
+
+def test_what_is_rendered_is_applied_whatever_has_become_of_the_source_since(repository: Repository) -> None:
+    tip = repository.git("rev-parse", "argosy/rendered")
+    repository.commit({"web.yaml": "a: [", "argosy.yaml": {**FLEET, "spec": {"kubeconfigs": "clusters"}}})
+    with open_repository(str(repository.path)) as opened:
+        fleetwide, desired, commit = applied_commit(opened, "")
+    assert commit == tip
+    assert fleetwide.fleet.kubeconfigs == "clusters"
+    assert [template.ref.name for template in desired.templates] == ["web"]
+
+
+def test_how_members_are_reached_must_be_readable(repository: Repository) -> None:
+    repository.commit({"argosy.yaml": {**FLEET, "spec": {"kubeconfig": "clusters"}}})
+    with open_repository(str(repository.path)) as opened, pytest.raises(InputError) as refused:
+        applied_commit(opened, "")
+    assert [str(problem) for problem in refused.value.problems] == [
+        "argosy.yaml:6: spec.kubeconfig: unknown field\n  hint: did you mean 'kubeconfigs'?"
+    ]
