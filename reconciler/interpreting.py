@@ -15,7 +15,7 @@ from render.documents import DocumentErrors, emit, locate_field, parse_documents
 from render.errors import ConfigError, InputError, Problem
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation
 from render.interpreter.answers import plain_component, plain_dependency, plain_requirements
-from render.interpreter.customizations import KIND, RULES
+from render.interpreter.customization_keys import KIND, RULES
 from render.interpreter.webhooks import KIND as WEBHOOKS
 from render.model import Manifest
 

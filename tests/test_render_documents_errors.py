@@ -5,7 +5,8 @@ from typing import NamedTuple
 import pytest
 
 from render.documents import Document, DocumentError, DocumentErrors, parse_documents, read_documents
-from render.documents.reading import read_chunks, read_exactly, sorted_out
+from render.documents.parsing import read_exactly
+from render.documents.reading import read_chunks, sorted_out
 
 KEPT_LAST = "\n  hint: kubectl would silently keep only the last one"
 ALIGN = "\n  hint: align it with the keys or items it belongs to"

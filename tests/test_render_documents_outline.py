@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from render.documents import emit, read_documents
 from render.documents.lines import Lines, NotOrdinary
 from render.documents.outline import outlined
-from render.documents.reading import read_chunk, read_chunks, read_exactly, read_quickly
+from render.documents.parsing import read_exactly, read_quickly
+from render.documents.reading import read_chunk, read_chunks
 
 from .bench.corpus import manifests
 from .fuzz.structures import ordinary, structure

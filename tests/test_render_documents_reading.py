@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from render.documents import Document, parse_documents
-from render.documents.reading import ReadChunk, read_chunk, read_chunks, read_exactly, read_quickly, sorted_out
+from render.documents.parsing import read_exactly, read_quickly
+from render.documents.reading import ReadChunk, read_chunk, read_chunks, sorted_out
 
 from .kubectl import head, objects_read
 

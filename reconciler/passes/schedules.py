@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
@@ -10,9 +10,11 @@ from render.fleet import Fleet
 from render.model import ObjectRef, Template
 from render.scheduling.batch import Surroundings, explanations, schedule_all
 from render.scheduling.decisions import Decision, recorded
-from render.scheduling.explanation import Explanation
 from render.scheduling.options import SchedulingOptions
 from render.scheduling.scheduler import Scheduler
+
+if TYPE_CHECKING:  # who only schedules explains nothing
+    from render.scheduling.explanation import Explanation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +27,7 @@ class Schedule:
     undecided: Sequence[Binding] = ()
     surroundings: Surroundings | None = None
 
-    def explanations(self, among: Container[ObjectRef]) -> Iterator[Explanation]:
+    def explanations(self, among: Container[ObjectRef]) -> "Iterator[Explanation]":
         """Take the decisions once more and explain those about some objects."""
         state = self.scheduler.state
         return explanations(self.undecided, state.index, state.options, self.surroundings, among=among)

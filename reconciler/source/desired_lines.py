@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from render.documents import locate_field
 from render.errors import Problem
 
 from .desired_documents import Found, Placed, ReadBlobs
@@ -26,6 +25,8 @@ class Lines:
 
     def line_of(self, place: Placed, path: str = "") -> int:
         """Return the line of a manifest's field, or of the nearest parent it has; 0 when it is not searched for."""
+        from render.documents import locate_field  # most sources have nothing to point at
+
         id_ = place.file.id
         if id_ not in self._contents:
             self._contents |= self.read([id_])

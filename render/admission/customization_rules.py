@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from render.errors import Problem
-from render.interpreter.customizations import RULES
-from render.interpreter.sandbox import script_problem
+from render.interpreter.customization_keys import RULES
 
 from .findings import Findings
 from .schema import Record
@@ -22,6 +21,8 @@ CUSTOMIZATION_SPEC = Record(
 
 def check_scripts(customization: dict[str, Any], findings: Findings) -> None:
     """Report scripts that are no Lua."""
+    from render.interpreter.sandbox import script_problem  # most sources have no scripts
+
     for path, _, script in _scripts(customization):
         if script and (fault := script_problem(script)):
             findings.problem(path, f"is no Lua: {fault}")

@@ -5,12 +5,16 @@ text line by line (``outline``), anything else from libyaml's events (``doubting
 read otherwise by a parser with all of kubectl's rules, which also says what is wrong and where (``syntax``).
 """
 
+from typing import TYPE_CHECKING, Any
+
 from .alike import emit_alike
 from .document import Document, DocumentError, DocumentErrors, Position
 from .emitting import emit, emit_json, emit_spliced
 from .holes import Emitted, Hole, copy_value
-from .positions import Places, locate, locate_field
 from .reading import parse_documents, read_documents
+
+if TYPE_CHECKING:
+    from .positions import Places, locate, locate_field
 
 __all__ = [
     "Document",
@@ -30,3 +34,14 @@ __all__ = [
     "parse_documents",
     "read_documents",
 ]
+
+_PLACED = frozenset({"Places", "locate", "locate_field"})
+
+
+def __getattr__(name: str) -> Any:
+    """Load what finds places in files, and the parser it needs, once it is asked for."""
+    if name not in _PLACED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import positions
+
+    return getattr(positions, name)

@@ -1,7 +1,7 @@
 """A file's bytes as the texts kubectl parses one by one: decoded, and cut at the lines that start with ``---``."""
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .document import DocumentError, Position
 
@@ -16,6 +16,15 @@ class Chunk(NamedTuple):
 
     text: str
     line: int
+
+
+class Reading(NamedTuple):
+    """What one chunk of a file holds: a value and the line it starts on (from 1), or an error."""
+
+    chunk: Chunk
+    value: Any = None
+    line: int = 0
+    error: DocumentError | None = None
 
 
 def split_chunks(chunk: Chunk) -> tuple[list[Chunk], list[DocumentError]]:

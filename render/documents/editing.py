@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from .chunks import Chunk, decoded
+from .chunks import Chunk, Reading, decoded
 from .document import DocumentError, DocumentErrors
 from .emitting import emit
 from .nodes import Entry, Form, Mark, Node, UneditableError, root_node, way_to
 from .positions import Path, Step
-from .reading import Reading, parse_documents, read_chunks
+from .reading import parse_documents, read_chunks
 from .scalars import UnusableScalar
 from .scanning import SyntaxProblem
 

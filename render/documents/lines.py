@@ -9,10 +9,7 @@ import re
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from .doubting import Doubtful, FastBuilder
-from .refusal import Refusal
 from .scalars import PlainKeys, PlainValues, UnusableScalar
-from .syntax import FastProblem
 
 _FOREIGN = "\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
 _INK = f"!-~{_FOREIGN}"
@@ -155,7 +152,9 @@ def _item(place: int, value: Any) -> Entry:
 
 def _collection(text: str) -> Any:
     """Return a collection in brackets that ends on its line."""
-    try:
-        return FastBuilder(f"{text}\n").document()
-    except (*FastProblem, Refusal, Doubtful):
-        raise NotOrdinary from None
+    from .parsing import flow_collection
+
+    found = flow_collection(text)
+    if found is None:
+        raise NotOrdinary
+    return found

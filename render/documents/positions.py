@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from .chunks import Chunk
+from .chunks import Chunk, Reading
 from .document import Position
-from .reading import Reading, read_chunks
+from .reading import read_chunks
 from .scalars import UnusableScalar, plain_key
 from .scanning import SyntaxProblem
 from .syntax import (

@@ -1,29 +1,13 @@
 """Files into documents: JSON or YAML, every document of a file, and every error of every document."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
 
-from .building import Builder
-from .chunks import Chunk, character_error, decoded, position_in, split_chunks
-from .document import Document, DocumentError, DocumentErrors, Position
-from .doubting import Doubtful, FastBuilder
+from .chunks import Chunk, Reading, decoded, position_in, split_chunks
+from .document import Document, DocumentError, DocumentErrors
 from .jsontext import NotJson, next_json_value
 from .lines import NotOrdinary
 from .outline import outlined
 from .refusal import Refusal
-from .scanning import SyntaxProblem
-from .syntax import FastProblem, LocatedEvents
-
-_HUGE = 1 << 20
-
-
-class Reading(NamedTuple):
-    """What one chunk of a file holds: a value and the line it starts on (from 1), or an error."""
-
-    chunk: Chunk
-    value: Any = None
-    line: int = 0
-    error: DocumentError | None = None
 
 
 def parse_documents(data: bytes) -> tuple[Document, ...]:
@@ -60,43 +44,10 @@ def read_chunk(chunk: Chunk) -> Reading:
     try:
         value, line = outlined(chunk.text)
     except NotOrdinary:
+        from .parsing import read_quickly
+
         return read_quickly(chunk)
     return Reading(chunk, value, chunk.line + line)
-
-
-def read_quickly(chunk: Chunk) -> Reading:
-    """Read one YAML document with libyaml, or exactly where that fails or is in doubt.
-
-    A huge document that fails is not read exactly, which would take seconds: libyaml says what is wrong with it.
-    """
-    try:
-        builder = FastBuilder(chunk.text)
-        value = builder.document()
-    except Doubtful:
-        return read_exactly(chunk)
-    except (*FastProblem, Refusal):
-        return read_exactly(chunk, exact=len(chunk.text) <= _HUGE)
-    return Reading(chunk, value, chunk.line + builder.line)
-
-
-def read_exactly(chunk: Chunk, *, exact: bool = True) -> Reading:
-    """Read one YAML document with the parser that knows all of kubectl's rules, and the place of its error."""
-    error = character_error(chunk)
-    if error:
-        return Reading(chunk, error=error)
-    events = LocatedEvents(chunk.text, exact=exact)
-    builder = Builder(events.next_event)
-    try:
-        value = builder.document()
-    except SyntaxProblem as problem:
-        return Reading(chunk, error=_moved(problem.position, problem.message, problem.hint, chunk))
-    except Refusal as refusal:
-        return Reading(chunk, error=_moved(events.position, refusal.message, refusal.hint, chunk))
-    return Reading(chunk, value, chunk.line + builder.line)
-
-
-def _moved(position: Position, message: str, hint: str, chunk: Chunk) -> DocumentError:
-    return DocumentError(position.line + chunk.line - 1, position.column, message, hint)
 
 
 ReadChunk = Callable[[Chunk], Reading]
@@ -115,7 +66,9 @@ def read_chunks(data: bytes, *, read: ReadChunk = read_chunk) -> Iterator[Readin
 
 def _json_error(rest: Chunk, refusal: Refusal) -> DocumentError:
     """Return why JSON is refused, at the place where the YAML parser refuses it for the same reason, if it does."""
-    error = read_exactly(rest).error if len(rest.text) <= _HUGE else None
+    from .parsing import HUGE, read_exactly
+
+    error = read_exactly(rest).error if len(rest.text) <= HUGE else None
     if error and error.message == refusal.message:
         return error
     return DocumentError(rest.line, 1, refusal.message, refusal.hint)

@@ -16,7 +16,6 @@ from render.model import Manifest
 from render.resources import Component, DependentObject
 
 from .answers import missing_part
-from .customizations import customized_kinds
 from .fields import value_at
 from .native import NATIVE
 from .operations import FUNCTION_BY_OPERATION, Interpretation, InterpreterError, Items, Layer, Operation, Replicas
@@ -45,7 +44,12 @@ class Interpreter:
     def of(cls, customizations: Iterable[Manifest], *, send: Send | None = None) -> Self:
         """Return the interpreter of a repository's customizations and webhook configurations, in any order."""
         manifests = sorted(customizations, key=lambda manifest: str(manifest["metadata"]["name"]))
-        return cls(customized=customized_kinds(manifests), webhooks=webhooks_of(manifests), send=send)
+        customized: Mapping[Kind, Interpretation] = {}
+        if manifests:  # what runs scripts takes long to import
+            from .customizations import customized_kinds
+
+            customized = customized_kinds(manifests)
+        return cls(customized=customized, webhooks=webhooks_of(manifests), send=send)
 
     def has(self, operation: Operation, manifest: Manifest) -> bool:
         """Say whether any layer has the operation for this kind."""

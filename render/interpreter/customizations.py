@@ -13,35 +13,13 @@ from render.model import Manifest, group_of
 from render.resources import Component, DependentObject
 
 from .answers import component_of, dependency_of, requirements_of
+from .customization_keys import FUNCTION, KIND, RULES
 from .fields import INT32, mapping_at, objects_at, text_at, type_name
 from .lua_border import restored, without_empty
 from .operations import FUNCTION_BY_OPERATION, Interpretation, InterpreterError, Items, Operation, Replicas
 from .sandbox import Limits, call_script, script_problem
 
-KIND = "ResourceInterpreterCustomization"
 LIMITS = Limits()
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A rule of spec.customizations: its key, its operation, and the Lua function its script defines."""
-
-    key: str
-    operation: Operation
-    function: str
-
-
-RULES: Sequence[Rule] = (
-    Rule("replicaResource", Operation.INTERPRET_REPLICA, "GetReplicas"),
-    Rule("componentResource", Operation.INTERPRET_COMPONENT, "GetComponents"),
-    Rule("replicaRevision", Operation.REVISE_REPLICA, "ReviseReplica"),
-    Rule("retention", Operation.RETAIN, "Retain"),
-    Rule("statusAggregation", Operation.AGGREGATE_STATUS, "AggregateStatus"),
-    Rule("dependencyInterpretation", Operation.INTERPRET_DEPENDENCY, "GetDependencies"),
-    Rule("statusReflection", Operation.INTERPRET_STATUS, "ReflectStatus"),
-    Rule("healthInterpretation", Operation.INTERPRET_HEALTH, "InterpretHealth"),
-)
-FUNCTION = {rule.operation: rule.function for rule in RULES}
 
 
 @dataclass(frozen=True, slots=True)

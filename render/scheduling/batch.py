@@ -10,7 +10,7 @@ since, its ``reserved``; what is given up is free once it was observed to be.
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
@@ -19,10 +19,11 @@ from render.model import ObjectRef, TargetCluster
 from .attempts import Deliberation
 from .capacity import Shares
 from .decisions import Decision, Trigger, unchanged
-from .explaining import explanation_of
-from .explanation import Explanation
 from .options import SchedulingOptions
 from .scheduler import Scheduler, is_schedulable
+
+if TYPE_CHECKING:  # who only schedules explains nothing
+    from .explanation import Explanation
 
 Api = tuple[str, str]
 """An apiVersion and a kind."""
@@ -83,7 +84,7 @@ def explain(
     index: ClusterIndex,
     options: SchedulingOptions | None = None,
     surroundings: Surroundings | None = None,
-) -> Explanation | None:
+) -> "Explanation | None":
     """Take the pass' decisions up to one binding and explain that one; None if it is not scheduled here."""
     return next(explanations(bindings, index, options, surroundings, among={ref}), None)
 
@@ -95,11 +96,13 @@ def explanations(
     surroundings: Surroundings | None = None,
     *,
     among: Container[ObjectRef],
-) -> Iterator[Explanation]:
+) -> "Iterator[Explanation]":
     """Take the pass' decisions and explain those about some bindings, in the order they are taken.
 
     Where nothing was to be decided, the attempts are those there would be if it were.
     """
+    from .explaining import explanation_of
+
     scheduler = Scheduler(index, options)
     for binding, deliberation, decision in _steps(scheduler, tuple(bindings), surroundings or Surroundings()):
         if deliberation is None or binding.ref not in among:

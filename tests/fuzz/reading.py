@@ -6,7 +6,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 from render.documents import DocumentError
-from render.documents.reading import read_chunk, read_chunks, read_exactly, read_quickly, sorted_out
+from render.documents.parsing import read_exactly, read_quickly
+from render.documents.reading import read_chunk, read_chunks, sorted_out
 from tests.kubectl import REFUSED, Refused, head, objects_read
 
 from .jsons import json_text
