@@ -4,8 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from .build import NGINX, a_deployment, a_policy, argosy, on_clusters
-from .stories import Run, Story, a_fleet, check_runs, play, settings
+from .build import (
+    NGINX,
+    a_cluster,
+    a_cluster_policy,
+    a_config_map,
+    a_deployment,
+    a_policy,
+    argosy,
+    on_clusters,
+    weighted,
+)
+from .memory_fleet import MemoryFleet
+from .stories import Run, Story, a_fleet, check_runs, held, play, settings
 
 NGINX_ON_TWO = (
     "member1 default/Deployment.apps/nginx 2 nginx:1.29",
@@ -17,6 +28,8 @@ WAITS = (
     "warning: Deployment.apps default/nginx: WaitingForDependentOverrides:"
     " PropagationPolicy default/nginx waits for dependent overrides: tuned\n"
 )
+ANY_CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap"}
+NAMESPACES = {"apiVersion": "v1", "kind": "Namespace"}
 ANY_DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment"}
 COMMITTED = "committed <rendered> to argosy/rendered: source <main> for 2 clusters\n"
 
@@ -28,26 +41,72 @@ default     Deployment.apps/nginx   member1:2 member2:2   NoPolicy
 """
 OUTDATED = f"{RELEASED}, though its template or its overrides have changed"
 
-STATUS = """\
-argosy/rendered <rendered> holds source <main>
-
-CLUSTER   OBJECTS   REPLICAS   NOTE
-member1   1         2
-member2   1         2
-member3   0         0
-
-bindings: 1 NoPolicy
-
-BINDING                         REASON     MESSAGE
-Deployment.apps default/nginx   NoPolicy   no policy selects it
-"""
-
 
 def checked(warning: str, *, policies: str, files: int) -> str:
     """What validate says of a source with one released object."""
     hint = "  hint: write a policy that selects it, or delete its template to remove it\n"
     counted = f"0 problems, 1 warning: 1 template, {policies}, 0 override policies, 3 clusters in {files} files\n"
     return f"warning: {warning}\n{hint}{counted}"
+
+
+ONE_MAP = {
+    "one.yaml": a_config_map("one"),
+    "maps.yaml": a_policy("maps", selectors=[ANY_CONFIG_MAP], placement=on_clusters("member1")),
+}
+SHOP = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": {"team": "web"}}}
+IN_SHOP = a_policy("all", namespace="shop", selectors=[ANY_CONFIG_MAP], placement=on_clusters("member1"))
+ONE_EACH = weighted(member1=1, member2=1, member3=1)
+NOTHING_WRONG = "0 problems, 0 warnings: {}, {} propagation policies, 0 override policies, 3 clusters in {} files\n"
+REMOVED_WITH_POLICY = """\
+<main~1>..<main>: 2 clusters change, 1 object removed, 1 object changes hands
+
+OBJECTS
+  - Deployment.apps default/nginx in member1, member2
+
+POLICIES
+  Deployment.apps default/nginx: PropagationPolicy default/nginx -> no policy
+
+REPLICAS
+  Deployment.apps default/nginx: 4 -> 0 replicas, 0 moved
+      member1 2 -> 0, member2 2 -> 0
+"""
+ALL_OF_TWO = """\
+this change removes too much at once; nothing was committed
+  member1: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml
+  member2: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml
+  hint: if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Removal: member1 1', \
+'Argosy-Allow-Removal: member2 1', or pass --allow-removal
+"""
+ABSENT = (
+    "warning: policy.yaml:22: spec.placement.replicaScheduling.weightPreference.staticWeightList[2].targetCluster."
+    "clusterNames: no cluster of the source is called 'member3'\n"
+)
+COUNTS_OF_TWO = "1 template, 1 propagation policy, 0 override policies, 2 clusters in 4 files"
+DISCONNECTED = """\
+<main~1>..<main>: 1 cluster is disconnected, 3 clusters change, 1 object changed, 2 of 6 replicas move
+
+CLUSTERS
+  - member3: disconnected, keeps what it holds
+
+OBJECTS
+  ~ 1 by its replicas
+
+REPLICAS
+  Deployment.apps default/nginx: 6 replicas, 2 moved
+      member1 2 -> 3, member2 2 -> 3, member3 2 -> 0
+"""
+TABLE_OF_TWO = """\
+NAMESPACE   OBJECT                  CLUSTERS              POLICY
+default     Deployment.apps/nginx   member1:3 member2:3   PropagationPolicy default/nginx
+
+disconnected, left as they were: member3
+"""
+
+
+def checked_unmatched(warning: str, hint: str) -> str:
+    """What validate says of a policy that has lost its template."""
+    counted = "0 problems, 1 warning: 1 template, 2 propagation policies, 0 override policies, 3 clusters in 6 files\n"
+    return f"warning: {warning}\n  hint: {hint}\n{counted}"
 
 
 STORIES = [
@@ -76,7 +135,6 @@ STORIES = [
                 ),
             ),
             Run("diff main main", 0, "<main>..<main>: no difference\n"),
-            Run("status", 0, STATUS),
         ),
         NGINX_ON_TWO,
     ),
@@ -141,6 +199,176 @@ STORIES = [
         NGINX_ON_TWO,
     ),
     Story(
+        "onPolicyRemoval: Remove takes it away, under the guard",
+        {
+            "argosy.yaml": settings(onPolicyRemoval="Remove"),
+            "nginx.yaml": a_deployment(),
+            "policy.yaml": a_policy(placement=ON_TWO),
+        },
+        {"policy.yaml": None},
+        (
+            Run("validate", 0, NOTHING_WRONG.format("1 template", 0, 5)),
+            Run("diff main~1 main", 1, REMOVED_WITH_POLICY),
+            Run("reconcile", 6, "", ALL_OF_TWO),
+            Run("reconcile --allow-removal *=1", 0, COMMITTED.replace("2 clusters", "0 clusters")),
+        ),
+        (),
+    ),
+    Story(
+        "what is released goes once onPolicyRemoval says Remove, under the guard",
+        {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)},
+        {"policy.yaml": None, "argosy.yaml": settings(onPolicyRemoval="Remove")},
+        (Run("reconcile", 6, "", ALL_OF_TWO),),
+        NGINX_ON_TWO,
+    ),
+    Story(
+        "what is released goes with its template, under the guard",
+        {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)},
+        {"policy.yaml": None, "nginx.yaml": None},
+        (
+            Run("reconcile", 6, "", ALL_OF_TWO),
+            Run("reconcile --allow-removal *=1", 0, COMMITTED.replace("2 clusters", "0 clusters")),
+        ),
+        (),
+    ),
+    Story(
+        "an object leaves the clusters that its policy names no more",
+        {
+            **ONE_MAP,
+            "nginx.yaml": a_deployment(),
+            "policy.yaml": a_policy(placement=ON_TWO),
+        },
+        {"policy.yaml": a_policy(placement=on_clusters("member2"))},
+        (
+            Run(
+                "diff main~1 main",
+                1,
+                "<main~1>..<main>: 1 cluster changes, 1 object removed\n"
+                "\nOBJECTS\n  - Deployment.apps default/nginx in member1\n"
+                "\nREPLICAS\n  Deployment.apps default/nginx: 4 -> 2 replicas, 0 moved\n      member1 2 -> 0\n",
+            ),
+            Run("reconcile", 0, COMMITTED),
+        ),
+        ("member1 default/ConfigMap/one", NGINX_ON_TWO[1]),
+    ),
+    Story(
+        "an object leaves with its template",
+        {**ONE_MAP, "nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=on_clusters("member1"))},
+        {"nginx.yaml": None},
+        (
+            Run(
+                "validate",
+                0,
+                checked_unmatched(
+                    "policy.yaml:12: spec.resourceSelectors[0]: selects no template", "there is no Deployment here"
+                ),
+            ),
+            Run("reconcile", 0, COMMITTED.replace("2 clusters", "1 cluster")),
+        ),
+        ("member1 default/ConfigMap/one",),
+    ),
+    Story(
+        "what preserveResourcesOnDeletion keeps leaves the folder alone, and diff says what becomes of it",
+        {
+            **ONE_MAP,
+            "nginx.yaml": a_deployment(),
+            "policy.yaml": a_policy(placement=on_clusters("member1"), preserveResourcesOnDeletion=True),
+        },
+        {"nginx.yaml": None},
+        (
+            Run(
+                "diff main~1 main",
+                1,
+                "<main~1>..<main>: 1 cluster changes, 1 object removed\n"
+                "\nOBJECTS\n  - Deployment.apps default/nginx in member1: it stays there, and is no longer ours"
+                " (preserveResourcesOnDeletion)\n"
+                "\nREPLICAS\n  Deployment.apps default/nginx: 2 -> 0 replicas, 0 moved\n      member1 2 -> 0\n",
+            ),
+            Run("reconcile", 0, COMMITTED.replace("2 clusters", "1 cluster")),
+        ),
+        ("member1 default/ConfigMap/one",),
+    ),
+    Story(
+        "a Cluster that leaves is disconnected: its folder stays, replicas are dealt to those that are left",
+        {"nginx.yaml": a_deployment(replicas=6), "policy.yaml": a_policy(placement={"replicaScheduling": ONE_EACH})},
+        {"clusters/member3.yaml": None},
+        (
+            Run("validate", 0, f"{ABSENT}0 problems, 1 warning: {COUNTS_OF_TWO}\n"),
+            Run("diff main~1 main", 1, DISCONNECTED),
+            Run("render", 0, TABLE_OF_TWO, ABSENT),
+            Run("reconcile", 0, COMMITTED.replace("2 clusters", "3 clusters"), ABSENT),
+        ),
+        (
+            "member1 default/Deployment.apps/nginx 3 nginx:1.29",
+            "member2 default/Deployment.apps/nginx 3 nginx:1.29",
+            "member3 default/Deployment.apps/nginx 2 nginx:1.29",
+        ),
+    ),
+    Story(
+        "a disconnected cluster gets nothing new",
+        {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement={})},
+        {"clusters/member3.yaml": None, "nginx.yaml": a_deployment(image="nginx:2")},
+        (Run("reconcile", 0, COMMITTED.replace("2 clusters", "3 clusters")),),
+        (
+            "member1 default/Deployment.apps/nginx 2 nginx:2",
+            "member2 default/Deployment.apps/nginx 2 nginx:2",
+            "member3 default/Deployment.apps/nginx 2 nginx:1.29",
+        ),
+    ),
+    Story(
+        "a namespace in use goes along bare when its template goes",
+        {"shop.yaml": SHOP, "apps.yaml": [a_config_map("one", namespace="shop"), IN_SHOP]},
+        {"shop.yaml": None},
+        (
+            Run(
+                "diff main~1 main",
+                1,
+                "<main~1>..<main>: 1 cluster changes, 1 object changed\n\nOBJECTS\n  ~ Namespace shop in member1\n"
+                '      metadata.labels: removed, was {"team":"web"}\n',
+            ),
+            Run("reconcile", 0, COMMITTED.replace("2 clusters", "1 cluster")),
+        ),
+        ("member1 _cluster/Namespace/shop", "member1 shop/ConfigMap/one"),
+    ),
+    Story(
+        "a namespace leaves the folder with its last object, and diff says so",
+        {**ONE_MAP, "shop.yaml": SHOP, "apps.yaml": [a_config_map("two", namespace="shop"), IN_SHOP]},
+        {"apps.yaml": None},
+        (
+            Run(
+                "diff main~1 main",
+                1,
+                "<main~1>..<main>: 1 cluster changes, 2 objects removed\n"
+                "\nOBJECTS\n  - ConfigMap shop/two in member1\n  - Namespace shop in member1\n",
+            ),
+            Run("reconcile", 0, COMMITTED.replace("2 clusters", "1 cluster")),
+        ),
+        ("member1 default/ConfigMap/one",),
+    ),
+    Story(
+        "namespaces: All sends the source's namespaces everywhere, as Karmada does",
+        {**ONE_MAP, "argosy.yaml": settings(namespaces="All"), "shop.yaml": SHOP},
+        {"README.md": "# fleet\n"},
+        (Run("reconcile", 0, UNCHANGED),),
+        (
+            "member1 _cluster/Namespace/shop",
+            "member1 default/ConfigMap/one",
+            "member2 _cluster/Namespace/shop",
+            "member3 _cluster/Namespace/shop",
+        ),
+    ),
+    Story(
+        "namespaces: Explicit sends those that a policy selects",
+        {
+            "argosy.yaml": settings(namespaces="Explicit"),
+            "shop.yaml": SHOP,
+            "apps.yaml": [a_config_map("one", namespace="shop"), IN_SHOP],
+        },
+        {"spaces.yaml": a_cluster_policy("spaces", selectors=[NAMESPACES], placement=on_clusters("member2"))},
+        (Run("reconcile", 0, COMMITTED),),
+        ("member1 shop/ConfigMap/one", "member2 _cluster/Namespace/shop"),
+    ),
+    Story(
         "a template whose first policy waits goes nowhere, and that is said",
         {"nginx.yaml": a_deployment(), "policy.yaml": WAITING},
         {"README.md": "# fleet\n"},
@@ -171,3 +399,46 @@ def test_what_would_change_a_released_object_is_told_as_a_difference_that_makes_
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.why)
 def test_what_leaves_the_source(story: Story, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     play(story, a_fleet(tmp_path / "fleet"), capsys)
+
+
+def test_a_cluster_that_comes_back_gives_up_what_it_kept_under_the_guard(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = a_fleet(tmp_path / "fleet")
+    repository.commit({"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)})
+    argosy(repository, capsys, "reconcile", "--bootstrap")
+    repository.commit({"clusters/member1.yaml": None, "policy.yaml": a_policy(placement=on_clusters("member2"))})
+    argosy(repository, capsys, "reconcile")
+    assert held(repository) == NGINX_ON_TWO
+    repository.commit({"clusters/member1.yaml": a_cluster("member1")})
+    refused = (
+        "this change removes too much at once; nothing was committed\n"
+        "  member1: 1 of 1 object (everything it holds): default/Deployment.apps/nginx.yaml\n"
+        "  hint: if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Removal: member1 1', or pass"
+        " --allow-removal\n"
+    )
+    runs = (
+        Run("reconcile", 6, "", refused),
+        Run("reconcile --allow-removal member1=1", 0, COMMITTED.replace("2 clusters", "1 cluster")),
+    )
+    check_runs(runs, repository, capsys)
+    assert held(repository) == NGINX_ON_TWO[1:]
+
+
+def test_what_is_preserved_stays_in_its_cluster_and_is_no_longer_ours(tmp_path: Path) -> None:
+    one = {"apiVersion": "v1", "kind": "ConfigMap", "name": "one"}
+    placement = on_clusters("member1")
+    first = {
+        "one.yaml": a_config_map("one", color="red"),
+        "two.yaml": a_config_map("two"),
+        "policy.yaml": a_policy("one", selectors=[one], placement=placement, preserveResourcesOnDeletion=True),
+        "others.yaml": a_policy("two", selectors=[{**one, "name": "two"}], placement=placement),
+    }
+    fleet = MemoryFleet.create(tmp_path / "fleet", {"member1": (1, {"cpu": "8", "pods": "110"})}, first)
+    fleet.run()
+    member = fleet.members["member1"]
+    assert member.objects["configmaps.", "default", "one"]["metadata"]["labels"]
+    fleet.repository.commit({"one.yaml": None})
+    fleet.run()
+    left = member.objects["configmaps.", "default", "one"]
+    assert (left["data"], left["metadata"]["labels"], left["metadata"]["managedFields"]) == ({"color": "red"}, {}, [])

@@ -13,13 +13,14 @@ from reconciler.passes.reading import Evidence, Source, read_evidence
 from reconciler.passes.released import Released
 from reconciler.report import Log
 from reconciler.repository import Repository
+from render.binding import Binding
 from render.errors import InputError
 from render.gitobjects import Blob, TreeEntry, parse_tree
 from render.layout import object_path
 from render.model import ObjectRef
 from render.words import counted
 
-from .difference import Difference, Misfit, cluster_totals, movements_between, takeovers_between
+from .difference import Action, Difference, Misfit, ObjectChange, cluster_totals, movements_between, takeovers_between
 from .difference_objects import FileChange, Texts, changed_files, object_changes
 
 
@@ -84,6 +85,7 @@ def difference_of(comparison: Comparison) -> Difference:
     shared = {template.ref for template in head.source.desired.templates} & templates
     files = changed_files(base.rendered.tree.clusters, head.rendered.tree.clusters, tree_reader(comparison))
     objects = object_changes(files, _ref_by_path(comparison), Texts(_blobs(comparison, files)))
+    objects = tuple(replace(each, is_preserved=True) if _is_preserved(each, before) else each for each in objects)
     movements = movements_between(before, after)
     replicas = replicas_by_cluster(before.values())
     names = [{cluster.name for cluster in side.source.desired.clusters} for side in (base, head)]
@@ -104,6 +106,12 @@ def difference_of(comparison: Comparison) -> Difference:
         replicas=sum(replicas.values()),
         members=len(names[1]),
     )
+
+
+def _is_preserved(change: ObjectChange, before: Mapping[ObjectRef, Binding]) -> bool:
+    """Whether what is removed stays in its clusters, because the policy that held it said so."""
+    held = before.get(change.ref) if change.action is Action.REMOVED else None
+    return held is not None and held.preserve_resources_on_deletion
 
 
 def _newly_released(base: Outcome, head: Outcome) -> Iterator[Released]:

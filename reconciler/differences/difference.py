@@ -26,13 +26,14 @@ class ObjectChange:
     """What happens to an object, the same in some clusters.
 
     ``fields`` are those of a changed object, the divided numbers left out: they are told by the movements, and an
-    object without any other change has no fields here.
+    object without any other change has no fields here. ``is_preserved``: clusters keep it though it is removed.
     """
 
     ref: ObjectRef
     action: Action
     clusters: tuple[str, ...]
     fields: tuple[FieldChange, ...] = ()
+    is_preserved: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,7 @@ def plain_difference(difference: Difference) -> dict[str, Any]:
                 "object": plain_ref(change.ref),
                 "action": str(change.action),
                 "clusters": list(change.clusters),
+                **({"preserved": True} if change.is_preserved else {}),
                 "fields": [_plain_field(field) for field in change.fields],
             }
             for change in difference.objects

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .difference import Action, Difference, Movement
 from .difference_text import SIGNS, is_number, misfit_words, numbers
-from .difference_words import clusters_named, sides, summary, takeover_words, value_texts
+from .difference_words import PRESERVED, clusters_named, sides, summary, takeover_words, value_texts
 
 _ROOM_FOR_END = 200
 _MOST_CHANGES = 10
@@ -121,7 +121,7 @@ def _object_lines(difference: Difference) -> Iterator[str]:
             continue
         where = f"{change.ref} in {clusters_named(change.clusters, difference.members)}".translate(_BREAKS)
         if change.action is not Action.CHANGED:
-            yield f"{SIGNS[change.action]} {where}\n"
+            yield f"{SIGNS[change.action]} {where}{PRESERVED if change.is_preserved else ''}\n"
             continue
         fields = []
         for each in change.fields:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from reconciler.tables import table
 
 from .difference import Action, Difference, Misfit, ObjectChange
-from .difference_words import clusters_named, field_words, movement_words, sides, summary, takeover_words
+from .difference_words import PRESERVED, clusters_named, field_words, movement_words, sides, summary, takeover_words
 
 SIGNS = {Action.ADDED: "+", Action.CHANGED: "~", Action.REMOVED: "-"}
 
@@ -59,7 +59,8 @@ def _clusters(difference: Difference) -> Iterator[str]:
 def _objects(difference: Difference) -> Iterator[str]:
     for change in difference.objects:
         if change.fields or change.action is not Action.CHANGED:
-            yield f"  {SIGNS[change.action]} {change.ref} in {clusters_named(change.clusters, difference.members)}\n"
+            where = clusters_named(change.clusters, difference.members)
+            yield f"  {SIGNS[change.action]} {change.ref} in {where}{PRESERVED if change.is_preserved else ''}\n"
             yield from (f"      {field_words(field)}\n" for field in change.fields)
     scaled = {change.ref for change in difference.objects if is_number(change)}
     if scaled:

@@ -11,6 +11,7 @@ from render.words import counted
 from .difference import Action, Difference, Movement, Takeover
 
 NO_POLICY = "no policy"
+PRESERVED = ": it stays there, and is no longer ours (preserveResourcesOnDeletion)"
 _LISTED = 6
 _LONGEST_VALUE = 100
 _LED_IN = 20
