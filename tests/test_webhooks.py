@@ -541,3 +541,33 @@ def test_doctor_connects_to_webhooks_where_a_pass_would_ask_them(fleet: Fleet) -
             "       hint: see its clientConfig: passes that reach clusters ask it",
         ],
     )
+
+
+def test_policy_tests_go_by_the_answers_there_are(fleet: Fleet) -> None:
+    expected = {"group": "example.io", "kind": "Widget", "namespace": "default", "name": "w"}
+    test = {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "PolicyTest",
+        "metadata": {"name": "two-thirds-in-member1"},
+        "spec": {"expect": [{**expected, "replicas": {"member1": 4, "member2": 2}}]},
+    }
+    fleet.repository.commit({"widget_test.yaml": test})
+    assert fleet.argosy("test").code == 1
+    fleet.reaching()
+    assert fleet.argosy("test").code == 0
+
+
+def test_a_pass_that_knows_the_last_one_still_looks_at_all_that_webhooks_answered(fleet: Fleet) -> None:
+    """What is changed and no longer answered for leaves the facts, as it does in a pass that knows nothing."""
+    settings = {"apiVersion": "v1", "kind": "ConfigMap"}
+    maps = [a_config_map(f"map-{number}") for number in range(9)]
+    fleet.repository.commit(
+        {"maps.yaml": [*maps, a_policy("maps", selectors=[settings], placement=on_clusters(*MEMBERS))]}
+    )
+    fleet.reaching()
+    fleet.repository.commit({"settings.yaml": a_config_map("settings", mode="slow")})
+    assert fleet.offline().code == 0
+    fleet.repository.commit({"widget.yaml": a_widget(size=3)})
+    assert fleet.offline().code == 1
+    assert "facts/_interpretations.yaml" not in fleet.repository.files("argosy/rendered")
+    assert fleet.argosy("verify", "-n", "1").out.split()[-1] == "equal"

@@ -6,6 +6,7 @@ from typing import Any
 
 from overrides.secrecy import HIDDEN
 from reconciler.passes.claims import SCHEDULED
+from reconciler.passes.interpretations import Answers
 from reconciler.passes.pipeline import Inputs, Rendered, render_pass
 from reconciler.source.desired import Desired
 from render.binding import Binding
@@ -14,6 +15,7 @@ from render.model import ObjectRef, TargetCluster
 from .policy_tests import Expectation, PolicyTest
 from .trial_fields import MISSING, field_of, held_objects, shown
 
+NO_ANSWERS: Answers = {}
 NOT_MEANT = "it is in no cluster, bound to nothing"
 
 
@@ -44,10 +46,10 @@ class Trial:
         return not self.mismatches
 
 
-def trial_of(test: PolicyTest, desired: Desired) -> Trial:
-    """Render what a test describes, as if for the first time, and compare."""
+def trial_of(test: PolicyTest, desired: Desired, answers: Answers = NO_ANSWERS) -> Trial:
+    """Render what a test describes, as if for the first time, and compare; ``answers`` are those known of webhooks."""
     given = with_given(desired, test)
-    rendered = render_pass(Inputs(desired=given, facts={}, previous=None, source=""))
+    rendered = render_pass(Inputs(desired=given, facts={}, previous=None, source="", answers=answers))
     refs = {expectation.ref for expectation in test.expectations}
     bindings = {each.ref: each for each in rendered.built.bindings if each.ref in refs}
     mismatches = [

@@ -6,9 +6,12 @@ from pathlib import PurePosixPath
 
 import click
 
-from reconciler.passes.reading import read_loaded, recorded_facts
+from reconciler.passes.interpretations import Answers
+from reconciler.passes.publication import publication_of
+from reconciler.passes.reading import read_evidence, read_loaded, recorded_facts
 from reconciler.report import Log
 from reconciler.repository import Repository, open_repository
+from reconciler.source.desired import Desired
 from reconciler.source.loading import Loaded
 from reconciler.unknown_names import unknown_name
 from render.errors import InputError
@@ -40,7 +43,8 @@ def run_tests_and_show(log: Log, options: TrialOptions) -> int:
         if loaded.problems:
             raise InputError(loaded.problems, warnings=loaded.desired.warnings)
         tests = chosen_tests(loaded.tests, options.paths, repository.folder.under)
-        trials = [trial_of(test, loaded.desired) for test in tests]
+        answers = _recorded_answers(repository, loaded.desired)
+        trials = [trial_of(test, loaded.desired, answers) for test in tests]
         if not trials:
             log.warning("the source has no PolicyTest")
         if options.update:
@@ -50,6 +54,14 @@ def run_tests_and_show(log: Log, options: TrialOptions) -> int:
         text = WRITERS[options.output](Results(trials=trials, coverage=coverage, line_of=line_of))
     click.echo(text, nl=False)
     return 0 if all(trial.passed for trial in trials) else 1
+
+
+def _recorded_answers(repository: Repository, desired: Desired) -> Answers:
+    """Return what interpreter webhooks answered, as far as the status branch is known here."""
+    if not desired.webhooks:
+        return {}
+    publication = publication_of(repository, desired.fleet)
+    return read_evidence(repository, repository.tip(publication.ref(desired.fleet.status_branch))).answers
 
 
 def chosen_tests(tests: Iterable[PolicyTest], paths: Sequence[str], folder: str) -> list[PolicyTest]:
