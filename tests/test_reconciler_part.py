@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.passes.facts import ClusterFacts
 from reconciler.passes.footing import on_footing, read_footing
 from reconciler.passes.part import Part
 from reconciler.passes.reading import read_previous, read_source
@@ -151,6 +152,45 @@ def test_any_sequence_of_changes_commits_what_whole_passes_would(
     assert argosy(fleet, capsys, "reconcile").out.startswith("unchanged: ")
 
 
+def observe(fleet: Repository, rooms: dict[str, dict[str, Any]]) -> None:
+    """Record on the status branch what was seen of the members."""
+    seen = Repository(fleet.path.parent / "seen")
+    if not seen.path.exists():
+        Repository.create(seen.path)
+    facts = [ClusterFacts(name=name, status=status) for name, status in rooms.items()]
+    seen.commit({f"facts/{each.name}.yaml": each.file() for each in facts})
+    fleet.git("fetch", "-q", str(seen.path), "+main:argosy/status")
+
+
+def a_status(cpu: int, ready: str = "True") -> dict[str, Any]:
+    room = {"allocatable": {"cpu": str(cpu), "pods": "100"}}
+    return {"conditions": [{"type": "Ready", "status": ready}], "resourceSummary": room}
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_capacity_that_changes_between_passes_concerns_what_waits_for_it(
+    fleet: Repository, capsys: pytest.CaptureFixture[str], seed: int
+) -> None:
+    rng = random.Random(100 + seed)
+    rooms = {name: a_status(2) for name in ("m1", "m2", "m3", "m4")}
+    observe(fleet, rooms)
+    assert next_part(fleet) is None
+    for _ in range(6):
+        assert argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000").code in {0, 1}
+        for name in rng.sample(sorted(rooms), 2):
+            rooms[name] = a_status(rng.randrange(6))
+        observe(fleet, rooms)
+        fleet.commit(a_change(rng) if rng.random() < 0.5 else {})
+        part = next_part(fleet)
+        assert part is not None
+        assert part.facts <= rooms.keys()
+    assert argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000").code in {0, 1}
+    replayed = argosy(fleet, capsys, "verify", "-n", "7").out.splitlines()
+    assert [line.rpartition(" ")[2] for line in replayed] == ["equal"] * len(replayed)
+    observe(fleet, rooms | {"m1": a_status(2, ready="False")})
+    assert next_part(fleet) is None
+
+
 def test_what_a_changed_workload_requires_is_looked_at_with_it(
     fleet: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -223,7 +263,7 @@ def next_part(repository: Repository) -> Part | None:
     with open_repository(str(repository.path)) as opened:
         tip = opened.resolve("argosy/rendered")
         desired = read_source(opened, opened.resolve("HEAD")).desired
-        return on_footing(opened, read_previous(opened, tip), desired, None).part
+        return on_footing(opened, read_previous(opened, tip), desired, opened.tip("refs/heads/argosy/status")).part
 
 
 class Spoilt(NamedTuple):

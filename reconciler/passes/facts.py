@@ -34,6 +34,10 @@ class ClusterFacts:
         seen = {"observedAt": self.observed_at} if self.observed_at else {}
         return emit({**head, **seen, "status": self.status})
 
+    def beside_capacity(self) -> Manifest:
+        """Return what else was seen than how much room there is."""
+        return {key: value for key, value in self.status.items() if key != "resourceSummary"}
+
     @classmethod
     def parse(cls, content: bytes) -> "ClusterFacts":
         """Read facts back from their file."""

@@ -13,7 +13,9 @@ from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from render.model import ObjectRef
 
+from .facts import ClusterFacts
 from .frontpage import parse_front_page
+from .interpretations import FILE as ANSWERS_FILE
 from .part import Footing, Part, refs_to_look_at
 from .previous import Previous, StoredBindings
 from .trailers import engine_version
@@ -64,7 +66,8 @@ def _words(ref: ObjectRef) -> tuple[str, str, str, str]:
 def on_footing(repository: Repository, previous: Previous, desired: Desired, facts: str | None) -> Previous:
     """Return the previous commit with the part to look at, where the last footing leaves out anything.
 
-    ``facts`` is the commit whose facts this pass uses (None: no facts); they must be those of the previous commit.
+    ``facts`` is the commit whose facts this pass uses (None: no facts); but for capacity they must be those of the
+    previous commit: a cluster that serves or is something else concerns whatever may be placed there.
     """
     # What webhooks answered is recorded for all objects at once, so a pass by their answers looks at all of them.
     footing = None if desired.webhooks else read_footing(repository)
@@ -72,8 +75,8 @@ def on_footing(repository: Repository, previous: Previous, desired: Desired, fac
     if refs is None or previous.version != engine_version() or not isinstance(previous.bindings, StoredBindings):
         return previous
     entries = previous.tree.trees.entries(previous.tree.root)
-    there = _facts_tree(repository, facts)
-    if there != (entries["facts"].id if "facts" in entries else None) or "README.md" not in entries:
+    changed = changed_capacity(repository, entries["facts"].id if "facts" in entries else None, facts)
+    if changed is None or "README.md" not in entries:
         return previous
     page = entries["README.md"].id
     tally = parse_front_page(repository.read_blobs([page])[page])
@@ -81,7 +84,27 @@ def on_footing(repository: Repository, previous: Previous, desired: Desired, fac
     previous.tree.load(refs)
     is_declared = any(cluster.resource_summary is not None for cluster in desired.clusters)
     others = tuple(each for ref, each in previous.bindings.items() if ref not in refs) if is_declared else ()
-    return replace(previous, part=Part(refs=refs, tally=tally, others=others))
+    return replace(previous, part=Part(refs=refs, tally=tally, others=others, facts=changed))
+
+
+def changed_capacity(repository: Repository, before: bytes | None, commit: str | None) -> frozenset[str] | None:
+    """Return the clusters whose capacity differs between a folder of facts and those of a commit.
+
+    None where anything else differs, or the clusters that have facts do.
+    """
+    after = _facts_tree(repository, commit)
+    if before is None or after is None or before == after:
+        return frozenset() if before == after else None
+    trees = repository.read_trees([before, after])
+    old, new = ({entry.name: entry.id for entry in trees[tree_id]} for tree_id in (before, after))
+    differing = [name for name in old if old[name] != new.get(name)]
+    if old.keys() != new.keys() or ANSWERS_FILE.encode() in differing:
+        return None
+    contents = repository.read_blobs([ids[name] for name in differing for ids in (old, new)])
+    pairs = [(ClusterFacts.parse(contents[old[name]]), ClusterFacts.parse(contents[new[name]])) for name in differing]
+    if any(one.beside_capacity() != other.beside_capacity() for one, other in pairs):
+        return None
+    return frozenset(facts.name for _, facts in pairs)
 
 
 def _facts_tree(repository: Repository, commit: str | None) -> bytes | None:

@@ -1,7 +1,8 @@
 """The part of a fleet that a pass looks at, when all else is known to stay as the previous commit has it.
 
-A pass done again changes nothing. So where nothing changed but resource templates, an object whose template is the same
-is decided and built as before - unless it is *restless*: something else than its own template has a say in it.
+A pass done again changes nothing. So where nothing changed but resource templates and free capacity, an object whose
+template is the same is decided and built as before - unless it is *restless*: something else than its own template has
+a say in it.
 
 1. what is restless after a pass is written down with the template contents it saw (``footing``);
 2. the next pass looks at the templates that changed, at what is restless, and at the namespaces of both;
@@ -31,12 +32,13 @@ class Part:
     """The objects to look at; what the previous tree holds of all others stays.
 
     ``others`` are the bindings beside it where its own may compete with them for room, and ``tally`` is what the
-    previous commit's front page counts.
+    previous commit's front page counts. ``facts`` are the clusters with other facts than the previous commit's.
     """
 
     refs: frozenset[ObjectRef]
     tally: Tally
     others: tuple[Binding, ...] = ()
+    facts: frozenset[str] = frozenset()
 
     def with_refs(self, refs: Iterable[ObjectRef]) -> "Part":
         """Return the part with more objects in it."""

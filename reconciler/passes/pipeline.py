@@ -178,17 +178,23 @@ def _assembled(inputs: Inputs, built: Built) -> Rendered:
     namespaces = tuple(_placed_namespaces(inputs.desired, built, assembly))
     if inputs.part:
         assembly.clear(ref for ref in inputs.part.refs if ref.group_kind == "Namespace")
-    else:
-        for name, facts in inputs.facts.items():
-            assembly.add(("facts", f"{name}.yaml"), facts.file())
-        if built.webhooks.used:
-            assembly.add(("facts", ANSWERS_FILE), answers_file(built.webhooks.used))
-    reserves = next_reserves(built.schedule.scheduler.state.capacity.reserved(), inputs.facts)
-    if reserves:
-        assembly.add((RESERVED_FILE,), reserves_file(reserves))
+    _add_grounds(inputs, built, assembly)
     folders, disconnected = cluster_folders(assembly)
     assembly.add(("README.md",), front_page(_tally(inputs, built, assembly), built.index.names, disconnected))
     return Rendered(tree=build_tree(assembly, folders, disconnected), built=built, namespaces=namespaces)
+
+
+def _add_grounds(inputs: Inputs, built: Built, assembly: Assembly) -> None:
+    """Put in what the pass was decided by: facts, answers of webhooks, and the room taken since facts were seen."""
+    for name in inputs.facts if inputs.part is None else sorted(inputs.part.facts):
+        assembly.add(("facts", f"{name}.yaml"), inputs.facts[name].file())
+    if inputs.part is None and built.webhooks.used:
+        assembly.add(("facts", ANSWERS_FILE), answers_file(built.webhooks.used))
+    reserves = next_reserves(built.schedule.scheduler.state.capacity.reserved(), inputs.facts)
+    if reserves:
+        assembly.add((RESERVED_FILE,), reserves_file(reserves))
+    elif inputs.part:
+        assembly.beside[RESERVED_FILE,] = None
 
 
 def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> Iterator[tuple[Template, Works]]:

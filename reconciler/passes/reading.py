@@ -1,6 +1,6 @@
 """From commits to values: the source of a revision, the facts, and the previous rendered commit."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from reconciler.repository import CommitInfo, Repository, Snapshot
@@ -142,13 +142,25 @@ def read_evidence(repository: Repository, commit: str | None) -> Evidence:
     if commit is None:
         return Evidence()
     files = {file.path: file.id for file in _folder(repository, repository.commit_info(commit), "facts").files}
-    contents = repository.read_blobs(files.values())
     answers = files.pop(f"facts/{ANSWERS_FILE}", None)
-    found = [ClusterFacts.parse(contents[blob_id]) for blob_id in files.values()]
+    found = _read_facts(repository, files.values())
     return Evidence(
         facts={facts.name: facts for facts in found},
-        answers=parsed_answers(contents[answers]) if answers else {},
+        answers=parsed_answers(repository.read_blobs([answers])[answers]) if answers else {},
     )
+
+
+def _read_facts(repository: Repository, ids: Collection[bytes]) -> list[ClusterFacts]:
+    """Read files of facts, parsing those no pass has parsed before."""
+    with Cache(repository.cache_dir, "facts", version=engine_version()) as cache:
+        known = cache.get_many(ids)
+        fresh = {
+            id_: ClusterFacts.parse(content) for id_, content in repository.read_blobs(set(ids) - known.keys()).items()
+        }
+        cache.put_many({id_: (each.name, each.status, each.observed_at) for id_, each in fresh.items()})
+    for id_, (name, status, observed_at) in known.items():
+        fresh[id_] = ClusterFacts(name=name, status=status, observed_at=observed_at)
+    return [fresh[id_] for id_ in ids]
 
 
 def _folder(repository: Repository, info: CommitInfo, name: str) -> Snapshot:
