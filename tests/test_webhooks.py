@@ -1,5 +1,7 @@
 """Fleets with an interpreter webhook, from commit to status: who is asked what when, and what happens without it."""
 
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -571,3 +573,16 @@ def test_a_pass_that_knows_the_last_one_still_looks_at_all_that_webhooks_answere
     assert fleet.offline().code == 1
     assert "facts/_interpretations.yaml" not in fleet.repository.files("argosy/rendered")
     assert fleet.argosy("verify", "-n", "1").out.split()[-1] == "equal"
+
+
+def test_rendering_loads_nothing_that_could_ask(fleet: Fleet) -> None:
+    program = (
+        "import sys\n"
+        "from reconciler.cli import run\n"
+        "run(['-C', sys.argv[1], 'render', '-o', 'name'])\n"
+        "loaded = {'ssl', 'http.client', 'kubernetes', 'urllib3'} & set(sys.modules)\n"
+        "print(sorted(loaded | {name for name in sys.modules if name.startswith('reconciler.members.webhook')}))\n"
+    )
+    command = [sys.executable, "-c", program, str(fleet.repository.path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
