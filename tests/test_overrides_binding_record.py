@@ -112,7 +112,7 @@ def adding(value: Any) -> dict[str, Any]:
     return patching("/spec", value, operator="add")
 
 
-LARGE = json.dumps({"a": ["word"] * 300})
+LARGE = json.dumps({"a": ["word"] * 300, "b": 1})
 VALUES = [
     Value("a number", adding(5), "after: 5\n"),
     Value("a word that YAML reads as another", adding("off"), 'after: "off"\n'),
@@ -124,8 +124,8 @@ VALUES = [
     Value("a long text is cut", adding("x" * 1001), f"after: {'x' * 1000}... (1001 characters)\n"),
     Value(
         "a large mapping is cut as JSON",
-        adding({"a": ["word"] * 300}),
-        f"after: {json.dumps(LARGE[:1000] + '... (2407 characters)')}\n",
+        adding({"b": 1, "a": ["word"] * 300}),
+        f"after: {json.dumps(LARGE[:1000] + '... (2415 characters)')}\n",
     ),
 ]
 

@@ -76,6 +76,7 @@ CASES = [
     Reach(
         "a patch of what goes", patching("/data", operator="remove", on="eu-1"), patching("/data", {}, operator="add")
     ),
+    Reach("a field that goes", patching("/spec/list", [], on="eu-1"), patching("/data", operator="remove")),
     Reach(
         "a path with words before its first slash",
         patching("/spec/list", [], on="eu-1"),
@@ -106,6 +107,14 @@ def test_what_another_rule_left_there_counts(case: Reach) -> None:
             assert run_rule(compiled_rule(record), draft) is None
             alone = draft.root
         assert overridden.manifest == alone
+
+
+def test_what_a_rule_leaves_as_it_is_is_not_copied() -> None:
+    idle = a_rule(labelsOverrider=[{"operator": "remove", "value": {"nowhere": ""}}])
+    policies = [an_override("a", patching("/spec/list", [], on="eu-1")), an_override("b", idle)]
+    own, others = OverrideEngine(policies, CLUSTERS).override(OBJECT, EVERY)
+    assert own.manifest is own.runs[0].after
+    assert others.manifest is OBJECT
 
 
 def test_what_cannot_be_applied_to_one_is_tried_on_another() -> None:
