@@ -3,6 +3,7 @@
 import argparse
 import cProfile
 import pstats
+import re
 import resource
 import shutil
 import statistics
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from reconciler.passes.facts import ClusterFacts
 from tests.build import Repository, a_cluster, a_deployment
 
 REGIONS = ("eu", "us", "ap", "sa")
@@ -50,6 +52,13 @@ def main(arguments: list[str]) -> int:
         report("cold, into a commit", cold)
         report("nothing changed", [timed(work, "reconcile") for _ in range(options.runs)])
         report("one template changed", [changed(work, number) for number in range(options.runs)])
+        observed(work, options.clusters, 0)
+        timed(work, "reconcile")
+        report("one cluster's facts", [observed(work, options.clusters, number + 1) for number in range(options.runs)])
+        report("one cluster's label", [relabelled(work, number) for number in range(options.runs)])
+        report("one override for all", [overridden(work, number) for number in range(options.runs)])
+        clones = [cloned(work, Path(folder) / f"clone{number}") for number in range(options.runs)]
+        report("fresh clone, one template", [changed(clone, 50 + number) for number, clone in enumerate(clones)])
         report("argosy --help", [measured(["-m", "reconciler", "--help"]) for _ in range(options.runs)])
         report("bare python", [measured(["-c", "pass"]) for _ in range(options.runs)])
     return 0
@@ -166,6 +175,54 @@ def changed(path: Path, number: int) -> Run:
     content = (path / name).read_text().replace("nginx:1.29", f"nginx:1.29.{number}")
     Repository(path).commit({name: content}, "one template")
     return timed(path, "reconcile")
+
+
+def observed(path: Path, clusters: int, number: int) -> Run:
+    """Record facts of every cluster, those of the first with other capacity than before, and run a pass."""
+    seen = Repository(path.parent / f"{path.name}-seen")
+    if not seen.path.exists():
+        Repository.create(seen.path)
+    names = [f"member{index:04}" for index in range(clusters)]
+    seen.commit({f"facts/{name}.yaml": facts_of(name, number if name == names[0] else 0) for name in names})
+    Repository(path).git("fetch", "-q", str(seen.path), "+main:argosy/status")
+    return timed(path, "reconcile")
+
+
+def facts_of(name: str, number: int) -> bytes:
+    """What was seen of a cluster: a dozen groups of APIs, its health, its room."""
+    kinds = [{"name": f"things{index}", "kind": f"Thing{index}"} for index in range(8)]
+    apis = [{"groupVersion": "apps/v1", "resources": [{"name": "deployments", "kind": "Deployment"}]}]
+    apis += [{"groupVersion": f"group{index}.example.com/v1", "resources": kinds} for index in range(12)]
+    room = {"allocatable": {"cpu": "64", "memory": "256Gi", "pods": str(500 + number)}}
+    conditions = [{"type": "Ready", "status": "True"}]
+    status = {"apiEnablements": apis, "conditions": conditions, "resourceSummary": room}
+    return ClusterFacts(name=name, status=status).file()
+
+
+def relabelled(path: Path, number: int) -> Run:
+    """Move one cluster to another stage and run a pass."""
+    name = "clusters/member0007.yaml"
+    content = re.sub(r"stage: \"?s\d+\"?", f"stage: s{(number + 2) % 3}", (path / name).read_text())
+    Repository(path).commit({name: content}, "one label")
+    return timed(path, "reconcile")
+
+
+def overridden(path: Path, number: int) -> Run:
+    """Change what one override writes into every template and run a pass."""
+    name = "policies/overrides.yaml"
+    content = re.sub(r"eu\d*\.example\.com", f"eu{number}.example.com", (path / name).read_text())
+    Repository(path).commit({name: content}, "one override")
+    return timed(path, "reconcile")
+
+
+def cloned(path: Path, target: Path) -> Path:
+    """Return a clone that has the rendered branch and no cache."""
+    subprocess.run(["git", "clone", "-q", "--mirror", str(path), str(target / ".git")], check=True)
+    clone = Repository(target)
+    clone.git("config", "--bool", "core.bare", "false")
+    clone.git("config", "--unset", "remote.origin.url")
+    clone.git("reset", "-q", "--hard", "main")
+    return target
 
 
 def measured(arguments: list[str]) -> Run:
