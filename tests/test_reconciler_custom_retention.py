@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.plans.custom_retention import left_to_owners, retention_by
-from render.interpreter import Interpreter, InterpreterError
+from reconciler.plans.custom_retention import RetainFailed, left_to_owners, retention_by
+from render.interpreter import Interpreter
 
 from .applying import Cluster, outcomes
 from .build import a_config_map, a_deployment
@@ -87,7 +87,7 @@ def test_a_bundled_rule_is_heard() -> None:
 
 def test_a_rule_never_makes_another_object() -> None:
     renames = a_rule("function Retain(desiredObj) desiredObj.metadata.name = 'other' return desiredObj end")
-    with pytest.raises(InterpreterError) as raised:
+    with pytest.raises(RetainFailed) as raised:
         retention_by(renames)(a_config_map("settings"), a_config_map("settings"))
     assert str(raised.value) == "ConfigMap settings: Retain makes it another object"
 

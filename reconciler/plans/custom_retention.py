@@ -5,31 +5,43 @@ once somebody else does - as for the kinds Kubernetes defines (``plan_retention`
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from render.interpreter import Interpreter, InterpreterError, Layer, Operation
 from render.model import Manifest
 
 from .fieldpaths import MISSING
 from .ownership import Fields
 
+if TYPE_CHECKING:
+    from render.interpreter import Interpreter
+
 Retain = Callable[[Manifest, Manifest], Manifest]
-_CUSTOM = frozenset({Layer.CUSTOMIZATION, Layer.WEBHOOK, Layer.THIRD_PARTY})
 _SAME = ("name", "namespace")
 
 
-def retention_by(interpreter: Interpreter) -> Retain:
+class RetainFailed(Exception):
+    """A rule of the source fails, or makes another object of it."""
+
+
+def retention_by(interpreter: "Interpreter") -> Retain:
     """Return the rule that plans ask: the desired object itself where the source has no rule of its own for it.
 
-    InterpreterError when a rule fails, or makes another object of it.
+    RetainFailed when a rule fails, or makes another object of it.
     """
+    # Who plans without an interpreter does without its modules.
+    from render.interpreter import InterpreterError, Layer, Operation
+
+    custom = frozenset({Layer.CUSTOMIZATION, Layer.WEBHOOK, Layer.THIRD_PARTY})
 
     def retain(desired: Manifest, live: Manifest) -> Manifest:
-        if interpreter.layer(Operation.RETAIN, desired) not in _CUSTOM:
+        if interpreter.layer(Operation.RETAIN, desired) not in custom:
             return desired
-        kept = interpreter.retain(desired, live)
+        try:
+            kept = interpreter.retain(desired, live)
+        except InterpreterError as error:
+            raise RetainFailed(str(error)) from error
         if not _is_same(kept, desired):
-            raise InterpreterError(f"{desired['kind']} {desired['metadata']['name']}: Retain makes it another object")
+            raise RetainFailed(f"{desired['kind']} {desired['metadata']['name']}: Retain makes it another object")
         return kept
 
     return retain

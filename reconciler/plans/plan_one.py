@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from reconciler.members.discovery import Resource
-from render.interpreter import InterpreterError
 from render.model import Manifest
 from render.policy import ConflictResolution
 
 from .applyset import PART_OF, member_of
 from .containment import contained
-from .custom_retention import left_to_owners
+from .custom_retention import RetainFailed, left_to_owners
 from .fieldpaths import MISSING, without
 from .ownership import Fields, Owner, differences, foreign_fields, own_entry, owned_part
 from .payload import as_sent
@@ -81,7 +80,7 @@ def plan_object(live: Manifest | None, given: Circumstances) -> PlannedObject:
         return _base(given, want, None)
     try:
         return _plan_existing(want, live, given)
-    except InterpreterError as error:
+    except RetainFailed as error:
         base = _base(given, want, live, action=Action.BLOCKED, reason="InterpreterFailed")
         return replace(base, message=str(error), hint="correct its Retain rule, or see to its webhook")
 

@@ -1,7 +1,9 @@
 """Applying to a real API server against ``kubectl apply --server-side``: much that is unchanged, and much that is new.
 
 Both are whole processes that read the same manifests from a file, on objects of their own, turn by turn, so the machine
-is as busy for one as for the other. CPU is the process's own, without the server's.
+is as busy for one as for the other. CPU is the process's own, without the server's. Beside that, the whole command:
+``argosy apply`` on a repository of as many templates, which also reads a commit, looks at the member and records in Git
+what came of every object.
 """
 
 import argparse
@@ -19,6 +21,7 @@ from typing import Any, NamedTuple
 
 from reconciler.members.exchange import Failure, Request
 from reconciler.members.kube_members import MemberAccess, Members
+from tests.build import Repository, a_cluster, a_policy
 from tests.clusters import Member
 
 ROOT = Path(__file__).parent.parent.parent
@@ -44,6 +47,7 @@ def main(arguments: list[str]) -> int:
         _bench_requests(member)
         _bench_unchanged(member, Path(folder), chosen.unchanged, chosen.rounds)
         _bench_new(member, Path(folder), chosen.new, chosen.rounds)
+        _bench_command(member, Path(folder) / "fleet", chosen.unchanged, chosen.rounds)
     return 0
 
 
@@ -76,6 +80,23 @@ def _bench_new(member: Member, folder: Path, count: int, rounds: int) -> None:
         rounds,
     )
     _tell(f"{count} new objects", costs)
+
+
+def _bench_command(member: Member, folder: Path, count: int, rounds: int) -> None:
+    space = "command"
+    selectors = [{"apiVersion": "v1", "kind": "ConfigMap"}, {"apiVersion": "apps/v1", "kind": "Deployment"}]
+    placement = {"clusterAffinity": {"clusterNames": [member.name]}}
+    files = {f"templates/{number}.yaml": _manifest(space, number) for number in range(count)}
+    files["templates/namespace.yaml"] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
+    files["policy.yaml"] = a_policy("all", namespace=space, selectors=selectors, placement=placement)
+    Repository.create(folder).commit({"clusters/member.yaml": a_cluster(member.name), **files})
+    argosy = [sys.executable, "-m", "reconciler", "-q", "-C", str(folder)]
+    _cost([*argosy, "render", "--commit", "--bootstrap"])
+    apply = [*argosy, "apply", "--kubeconfig", str(member.kubeconfig)]
+    _cost(apply)
+    costs = [_cost(apply) for _ in range(rounds)]
+    wall, cpu = (statistics.median(values) for values in ([each.wall for each in costs], [each.cpu for each in costs]))
+    print(f"{count} unchanged objects by the whole command: {wall:.2f} s ({cpu:.2f} s CPU)")
 
 
 def _turns(works: list[Callable[[int], Cost]], rounds: int) -> list[list[Cost]]:
