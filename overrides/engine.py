@@ -16,7 +16,7 @@ from typing import NamedTuple
 from render.bits import Mask
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
-from render.model import Manifest
+from render.model import Manifest, is_opaque
 
 from .draft import Draft
 from .errors import OverrideError
@@ -56,7 +56,12 @@ class OverrideEngine:
         self._plans: dict[tuple[tuple[Rule, ...], Mask], Plan] = {}
 
     def override(self, manifest: Manifest, clusters: Mask) -> tuple[Overridden, ...]:
-        """Say what a manifest becomes in each of the clusters, by class; an error stays in its class."""
+        """Say what a manifest becomes in each of the clusters, by class; an error stays in its class.
+
+        An opaque manifest becomes nothing else anywhere.
+        """
+        if is_opaque(manifest):
+            return (Overridden(clusters=clusters, manifest=manifest),)
         runs = _Runs()
         first = self._round("", Overridden(clusters=clusters, manifest=manifest), runs)
         namespace = manifest["metadata"].get("namespace")

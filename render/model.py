@@ -1,7 +1,7 @@
 """The words every other module uses: manifests, object references and target clusters."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 Manifest = Mapping[str, Any]
@@ -52,12 +52,18 @@ class TargetCluster:
     replicas: int = 0
 
 
+def is_opaque(manifest: Manifest) -> bool:
+    """Whether SOPS encrypted a document: nothing in it may change, or it could not be decrypted any more."""
+    return isinstance(manifest.get("sops"), dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
     """A resource template: an object in Git as the user wrote it, with namespace and API defaults written out.
 
     ``path`` and ``document`` (counted from 0 in the file; items of a ``List`` count on from it) say where it stands;
-    ``digest`` names its content (the blob id and the document's position).
+    ``digest`` names its content (the blob id and the document's position). ``text`` is that of an opaque document,
+    which is carried byte for byte; empty for any other.
     """
 
     ref: ObjectRef
@@ -65,6 +71,7 @@ class Template:
     path: str = ""
     document: int = 0
     digest: str = ""
+    text: bytes = field(default=b"", repr=False)
 
     @property
     def api_version(self) -> str:

@@ -149,6 +149,8 @@ def render_works(template: Template, binding: Binding, workshop: Workshop) -> Wo
     """Build a template for all target clusters of its binding; a failure stays in its own clusters."""
     manifest = template.manifest
     targets = workshop.targets.of(manifest, binding)
+    if template.text:
+        return _carried(template, clusters_of(targets))
     contents: list[Content] = []
     failures: list[Failure] = []
     for revised in _revisions(manifest, binding, targets, workshop.interpreter):
@@ -169,6 +171,14 @@ def render_works(template: Template, binding: Binding, workshop: Workshop) -> Wo
         for variant in _filled(content, text, targets, blobs)
     ]
     return Works(variants=merged(variants), blobs=blobs, contents=tuple(contents), failures=tuple(failures))
+
+
+def _carried(template: Template, clusters: Mask) -> Works:
+    """Return the works of an opaque document: its own bytes everywhere."""
+    blob_id = object_id("blob", template.text)
+    contents = (Content(clusters, template.manifest, ()),)
+    variants = (Variant(clusters, blob_id),) if clusters else ()
+    return Works(variants=variants, blobs={blob_id: template.text}, contents=contents, failures=())
 
 
 def clusters_of(targets: Sequence[Target]) -> Mask:

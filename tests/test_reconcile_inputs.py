@@ -19,7 +19,7 @@ from .build import (
     on_clusters,
     weighted,
 )
-from .stories import Files, Run, Story, a_fleet, check_runs, held, play, settings, tips
+from .stories import Files, Run, Story, a_fleet, check_runs, held, play, settings, tips, told
 
 ON_ONE = on_clusters("member1")
 POLICY = {"policy.yaml": a_policy(placement=ON_ONE)}
@@ -266,6 +266,15 @@ def test_both_sides_of_a_diff_start_from_the_same_past(
         Run("diff main main", 0, "<main>..<main>: no difference\n"),
     )
     check_runs(runs, repository, capsys)
+
+
+def test_a_folder_of_the_repository_is_no_fleet_of_its_own(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit({"apps/nginx.yaml": a_deployment(), **POLICY})
+    argosy(repository, capsys, "reconcile", "--bootstrap")
+    inside = Repository(repository.path / "apps")
+    assert told(argosy(inside, capsys, "reconcile"), repository) == (0, UNCHANGED, "")
 
 
 # Nothing else.

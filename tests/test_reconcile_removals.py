@@ -442,3 +442,26 @@ def test_what_is_preserved_stays_in_its_cluster_and_is_no_longer_ours(tmp_path: 
     fleet.run()
     left = member.objects["configmaps.", "default", "one"]
     assert (left["data"], left["metadata"]["labels"], left["metadata"]["managedFields"]) == ({"color": "red"}, {}, [])
+
+
+def test_a_namespace_without_a_template_is_bare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """So it equals any Namespace of its name that is there, whoever made it."""
+    repository = a_fleet(tmp_path / "fleet")
+    repository.commit({"apps.yaml": [a_config_map("one", namespace="shop"), IN_SHOP]})
+    argosy(repository, capsys, "reconcile", "--bootstrap")
+    assert repository.show("clusters/member1/_cluster/Namespace/shop.yaml") == (
+        "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop"
+    )
+
+
+def test_what_a_released_object_requires_stays_with_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = a_fleet(tmp_path / "fleet")
+    workload = a_deployment()
+    workload["spec"]["template"]["spec"]["containers"][0]["envFrom"] = [{"configMapRef": {"name": "settings"}}]
+    policy = a_policy(placement=ON_TWO, propagateDeps=True)
+    repository.commit({"apps.yaml": [workload, a_config_map("settings", color="red")], "policy.yaml": policy})
+    argosy(repository, capsys, "reconcile", "--bootstrap")
+    before = repository.git("rev-parse", "argosy/rendered:clusters")
+    repository.commit({"policy.yaml": None})
+    check_runs((Run("reconcile", 0, COMMITTED, f"warning: {RELEASED}\n"),), repository, capsys)
+    assert repository.git("rev-parse", "argosy/rendered:clusters") == before

@@ -252,7 +252,8 @@ def test_a_webhook_configuration_is_checked_at_its_lines() -> None:
 
 
 def test_an_encrypted_secret_is_nobodys_business() -> None:
-    secret = CONFIG.replace("ConfigMap", "Secret") + "data:\n  password: ENC[AES256_GCM,data:x]\nsops:\n  mac: ENC[x]\n"
+    encrypted = "  namespace: default\ndata:\n  password: ENC[AES256_GCM,data:x]\nsops:\n  mac: ENC[x]\n"
+    secret = CONFIG.replace("ConfigMap", "Secret") + encrypted
     refuse = "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec:\n  secrets: Refuse\n"
     assert load({"a.yaml": secret}).desired.warnings == ()
     assert load({"a.yaml": secret, "argosy.yaml": refuse}).problems == ()

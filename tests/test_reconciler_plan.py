@@ -51,6 +51,18 @@ def told(made: Plan) -> list[str]:
     return [f"{item.ref.name} {item.action} {item.reason}" for item in (*made.objects, *made.deletions)]
 
 
+def test_what_is_encrypted_is_not_sent() -> None:
+    made = plan([{**a_config_map("a", x="ENC[x]"), "sops": {"mac": "ENC[y]"}}], [])
+    assert [(item.action, item.reason, item.message, item.hint) for item in made.objects] == [
+        (
+            Action.BLOCKED,
+            "Encrypted",
+            "SOPS encrypted it, and Argosy does not decrypt",
+            "let a tool that decrypts apply it, such as Flux",
+        )
+    ]
+
+
 def test_a_plan_is_in_the_order_of_stages_and_changes_nothing_it_reads() -> None:
     wanted = [a_config_map("b", x="1"), a_config_map("a", x="1")]
     there = [live(a_config_map("b", x="1")), live(a_config_map("c"))]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
-from render.model import Manifest, ObjectRef
+from render.model import Manifest, ObjectRef, is_opaque
 
 from .inventory import HeldObject, Inventory
 from .observed import Observed
@@ -142,6 +142,10 @@ def _planned(desired: DesiredObject, scene: _Scene) -> PlannedObject:
     if desired.ref in scene.duplicates:
         message = "two manifests are about this object"
         return planned(desired, Action.BLOCKED, "Duplicate", message=message, hint="keep one of them")
+    if is_opaque(desired.manifest):
+        hint = "let a tool that decrypts apply it, such as Flux"
+        message = "SOPS encrypted it, and Argosy does not decrypt"
+        return planned(desired, Action.BLOCKED, "Encrypted", message=message, hint=hint)
     version = str(desired.manifest["apiVersion"])
     resource = scene.observed.discovery.resource(version, desired.ref.kind)
     resource = resource or scene.planned_kinds.get((version, desired.ref.kind))

@@ -5,16 +5,17 @@ Only defaults that decide replicas are applied here - everything else the member
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from render.admission.findings import Findings
 from render.admission.webhook_rules import check_webhooks
+from render.documents import document_text
 from render.fleet import Fleet
 from render.matching_exclusions import CLAIMED_BY, exclusions_of
-from render.model import Manifest, ObjectRef, Template, group_of
+from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
 
-from .desired_documents import Found, Placed
+from .desired_documents import Found, Placed, ReadBlobs
 from .desired_identity import check_identity
 
 _LEFT_OUT = "the kind is cluster-scoped, so its namespace is left out"
@@ -52,6 +53,9 @@ def load_templates(places: Iterable[Placed], *, is_namespaced: IsNamespaced, fle
             continue
         is_inside = is_namespaced(group_of(place.manifest["apiVersion"]), place.manifest["kind"])
         manifest = with_namespace(place.manifest, is_namespaced=is_inside, default=fleet.default_namespace)
+        if manifest is not place.manifest and is_opaque(manifest):
+            loaded.problems.append(_wrong_namespace(place, is_missing=bool(is_inside)))
+            continue
         template = template_of(place, manifest)
         if is_inside is False and manifest is not place.manifest:
             loaded.warnings.append(place.found("metadata.namespace", _LEFT_OUT))
@@ -64,6 +68,27 @@ def load_templates(places: Iterable[Placed], *, is_namespaced: IsNamespaced, fle
             if is_inside is None:
                 loaded.unscoped.append((template, place))
     return loaded
+
+
+def _wrong_namespace(place: Placed, *, is_missing: bool) -> Found:
+    """Return what is wrong with the namespace of an opaque document, into which none can be written."""
+    if is_missing:
+        hint = "encrypt it with its namespace: nothing is written into what SOPS encrypted"
+        return place.found("metadata.namespace", "required, but missing", hint=hint, kind="Required")
+    hint = "encrypt it without: nothing is taken out of what SOPS encrypted"
+    return place.found("metadata.namespace", "the kind is cluster-scoped", hint=hint)
+
+
+def carry_opaque(templates: Templates, read: ReadBlobs) -> None:
+    """Give the documents that SOPS encrypted their text; an item of a list has none of its own."""
+    opaque = [place for template, place in templates.placed if is_opaque(template.manifest) and not place.prefix]
+    if not opaque:
+        return
+    contents = read({place.file.id for place in opaque})
+    text_by_place = {id(place): document_text(contents[place.file.id], place.position) for place in opaque}
+    templates.placed = [
+        (replace(template, text=text_by_place.get(id(place), b"")), place) for template, place in templates.placed
+    ]
 
 
 def load_webhooks(places: Iterable[Placed]) -> Templates:

@@ -24,7 +24,7 @@ from .desired_fleet import FleetSource, load_fleet
 from .desired_karmada import KarmadaObjects, load_karmada
 from .desired_lines import Lines, PlacedLines
 from .desired_roles import Roles, sorted_by_role
-from .desired_templates import Templates, load_templates, load_webhooks
+from .desired_templates import Templates, carry_opaque, load_templates, load_webhooks
 from .desired_tests import PolicyTests, load_tests
 from .files import MAX_FILE_SIZE, WARNED, Selection, SourceFile, select_files
 from .ground import ground_of
@@ -102,6 +102,7 @@ def load_source(
     selection = select_files(files, folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore)
     contents = load_manifests(selection.files, read=read, cache=cache)
     parts, lines = _parts(home, selection, contents, facts or no_facts), Lines(read)
+    carry_opaque(parts.templates, read)
     found = [*_problems(parts, lines), *(_open_scopes(parts) if facts else ())]
     problems = tuple(sorted((*_file_problems(parts), *lines.located(found))))
     warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located(_warnings(parts)))))

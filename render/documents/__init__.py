@@ -11,7 +11,7 @@ from .alike import emit_alike
 from .document import Document, DocumentError, DocumentErrors, Position
 from .emitting import emit, emit_json, emit_spliced
 from .holes import Emitted, Hole, copy_value
-from .reading import parse_documents, read_documents
+from .reading import document_text, parse_documents, read_documents
 
 if TYPE_CHECKING:
     from .positions import Places, locate, locate_field
@@ -25,6 +25,7 @@ __all__ = [
     "Places",
     "Position",
     "copy_value",
+    "document_text",
     "emit",
     "emit_alike",
     "emit_json",

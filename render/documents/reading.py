@@ -27,6 +27,12 @@ def read_documents(data: bytes) -> tuple[tuple[Document, ...], tuple[DocumentErr
     return sorted_out(read_chunks(data))
 
 
+def document_text(data: bytes, index: int) -> bytes:
+    """Return the text of one of a file's documents that are not empty: all of the file where it is the only one."""
+    found = [reading.chunk.text for reading in read_chunks(data) if reading.value is not None]
+    return data if len(found) == 1 else found[index].encode()
+
+
 def sorted_out(readings: Iterable[Reading]) -> tuple[tuple[Document, ...], tuple[DocumentError, ...]]:
     """Number the documents of a file, and put the errors in order."""
     documents: list[Document] = []
