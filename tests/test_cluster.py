@@ -112,6 +112,14 @@ def test_a_member_among_others_in_a_file(repository: Repository, capsys: pytest.
     assert (repository.path / "fleet.yaml").read_text() == f"{first}---\n{changed}"
 
 
+def test_what_is_in_braces_stays_there(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    assert argosy(repository, capsys, "cluster", "label", "rome", "tier=1").code == 0
+    assert argosy(repository, capsys, "cluster", "taint", "rome", "a=b:NoExecute").code == 0
+    assert (repository.path / "rome.yaml").read_text() == FLOW.replace("{env: test}", '{env: test, tier: "1"}').replace(
+        "{syncMode: Push}", "{syncMode: Push, taints: [{key: a, value: b, effect: NoExecute}]}"
+    )
+
+
 class Refusal(NamedTuple):
     why: str
     words: tuple[str, ...]
@@ -131,7 +139,6 @@ REFUSALS = [
     Refusal("both at once", ("label", "paris", "a=b", "a-"), 2, "label 'a' is both set and taken away"),
     Refusal("an effect of nodes", ("taint", "paris", "a:PreferNoSchedule"), 2, "'a:PreferNoSchedule' is no taint"),
     Refusal("a value no label may have", ("label", "paris", "a=b c"), 3, "paris.yaml:6: metadata.labels"),
-    Refusal("braces", ("label", "rome", "a=b"), 3, "rome.yaml:3: it is written in braces or brackets"),
     Refusal("a member already", ("join", "paris"), 3, "'paris' is a member already: paris.yaml:2"),
     Refusal("a bad name", ("join", "../x"), 3, "clusters/../x.yaml: metadata.name: '../x' is no such name"),
     Refusal("a bad label", ("join", "new", "--label", "a=b c"), 3, "clusters/new.yaml: metadata.labels"),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from render.documents import emit, parse_documents
 from render.documents.editing import REMOVED, Edit, edited, without_document
+from render.documents.flow import flow_text
 from render.documents.nodes import UneditableError
 
 CLUSTER = """\
@@ -94,6 +95,28 @@ CASES = [
     case("literal text goes whole", ("a: |\n  # text\n\nb: 1\n", "b: 1\n"), ("a",)),
     case("a folded line goes whole", ("a: one\n  two\nb: 1\n", "b: 1\n"), ("a",)),
     case("an item deeper in", ("a:\n  -   b: 1\n      c: 2\n", "a:\n  -   b: 1\n      c: 3\n"), ("a", 0, "c"), 3),
+    case("text over several lines", ("a: one\n  two\nb: 1\n", "a: x\nb: 1\n"), ("a",), "x"),
+    case("literal text is replaced whole", ("a: |\n  # text\n\nb: 1\n", "a: x\nb: 1\n"), ("a",), "x"),
+    case("a list in place of a list", ("a:\n- 1\n- 2\n# b\nb: 1\n", "a:\n- 3\n# b\nb: 1\n"), ("a",), [3]),
+    case("a list in place of a deeper one", ("a:\n  - 1 # one\nb: 1\n", "a:\n- 3\nb: 1\n"), ("a",), [3]),
+    case("a mapping in place of a scalar", ("a: 1 # so\nb: 1\n", "a:  # so\n  c: 2\nb: 1\n"), ("a",), {"c": 2}),
+    case("a scalar in place of a mapping", ("a: # so\n  c: 2\nb: 1\n", "a: x  # so\nb: 1\n"), ("a",), "x"),
+    case("nothing in place of a list", ("a:\n- 1\nb: 1\n", "a: []\nb: 1\n"), ("a",), []),
+    case("an item in place of an item", ("a:\n- b: 1\n  c: 1\n- 2\n", "a:\n- d: 3\n- 2\n"), ("a", 0), {"d": 3}),
+    case("a list of Windows", ("a:\r\n- 1\r\nb: 1\r\n", "a:\r\n- 2\r\n- 3\r\nb: 1\r\n"), ("a",), [2, 3]),
+    case("a scalar in braces", ("a: {b: 1, c: 2} # so\n", "a: {b: 1, c: x} # so\n"), ("a", "c"), "x"),
+    case("a list in brackets", ("a: [b, c] # so\n", 'a: [d, "1", "e, f"] # so\n'), ("a",), ["d", "1", "e, f"]),
+    case("brackets over several lines", ("a: [b,\n  c]\nd: 1\n", "a: [e]\nd: 1\n"), ("a",), ["e"]),
+    case("empty brackets are filled", ("a: []\n", "a: [b]\n"), ("a",), ["b"]),
+    case("a key into braces", ("a: {b: 1}\n", "a: {b: 1, c: 2}\n"), ("a", "c"), 2),
+    case("keys into braces", ("a: {b: {}}\n", "a: {b: {c: {d: 2}}}\n"), ("a", "b", "c", "d"), 2),
+    case("an item into brackets", ("a: [b]\n", "a: [b, c]\n"), ("a", 1), "c"),
+    case("a key out of braces", ("a: {b: 1, c: 2}\n", "a: {c: 2}\n"), ("a", "b")),
+    case("braces that are left empty go along", ("a: {b: {c: 1}}\nd: 1\n", "d: 1\n"), ("a", "b", "c")),
+    case("all of JSON", ('{"a": 1}\n', "{}\n"), ("a",)),
+    case("JSON stays JSON", ('{"a": {"b": "x"}}\n', '{"a": {"b": "x", "c": ["y"]}}\n'), ("a", "c"), ["y"]),
+    case("a value of JSON", ('{\n  "a": 1,\n  "b": 2\n}\n', '{\n  "a": "x",\n  "b": 2\n}\n'), ("a",), "x"),
+    case("braces of an item", ("- {a: 1}\n- 2\n", "- {a: [x]}\n- 2\n"), (0, "a"), ["x"]),
     case("a dash by itself", ("a:\n-\n  b: 1\n- c: 1\n", "a:\n- c: 1\n"), ("a", 0)),
 ]
 
@@ -120,21 +143,27 @@ class Refused(NamedTuple):
     message: str
 
 
-BRACES = "it is written in braces or brackets\n  hint: write it in block style, an entry a line"
 ANCHOR = "an anchor, an alias or a tag stands here\n  hint: change it by hand"
 REFUSED = [
-    Refused("braces", "a:\n  b: {c: 1}\n", ("a", "b", "d"), 2, f"2:6: {BRACES}"),
-    Refused("JSON", '{"a": 1}', ("a",), 2, f"1:1: {BRACES}"),
+    Refused(
+        "comments in braces",
+        "a: {b: 1, # so\n  c: 2}\n",
+        ("a", "d"),
+        2,
+        "1:4: comments stand between these braces or brackets\n  hint: change it by hand",
+    ),
+    Refused(
+        "a scalar in braces in the way",
+        "a: {b: 1}\n",
+        ("a", "b", "c"),
+        2,
+        "1:8: it is a scalar\n  hint: change it by hand",
+    ),
+    Refused("brackets that end before", "a: [1]\n", ("a", 2), 2, "1:4: there is no item 2\n  hint: change it by hand"),
+    Refused("an alias in braces", "a: &x 1\nb: {c: *x}\n", ("b", "c", "d"), 2, f"2:8: {ANCHOR}"),
     Refused("an alias", "a: &x\n  b: 1\nc: *x\n", ("c", "b"), 2, f"3:4: {ANCHOR}"),
     Refused("an anchor", "a: &x\n  b: 1\nc: *x\n", ("a", "b"), 2, f"1:4: {ANCHOR}"),
     Refused("a tag", "a: !!str 1\n", ("a",), "2", f"1:4: {ANCHOR}"),
-    Refused(
-        "text over several lines",
-        "a: one\n  two\n",
-        ("a",),
-        "x",
-        "1:4: only what is written on one line can be changed\n  hint: change it by hand",
-    ),
     Refused(
         "the first key of an item",
         "a:\n- b: 1\n  c: 2\n",
@@ -192,3 +221,19 @@ def test_any_document_of_ours_takes_any_new_entry(value: dict[str, Any], key: st
     assert parse_documents(after)[0].value == {**value, "new": {key: text}, "items": items}
     assert after.startswith(commented)
     assert edited(after, 0, [Edit(path), Edit(("items",))]) == commented
+
+
+@given(st.dictionaries(WORDS, VALUES, min_size=1, max_size=4), WORDS, VALUES, st.booleans(), st.sampled_from([0, 1]))
+def test_any_value_replaces_any_other_and_nothing_else(
+    value: dict[str, Any], key: str, new: Any, is_json: bool, depth: int
+) -> None:
+    """In lines, in braces, and as JSON."""
+    flow = flow_text({"top": value}, is_json=is_json)
+    for text in (emit({"top": value}), f"{flow}\n".encode(), f"a: 1\nb: {flow}  # so\n".encode()):
+        top = ("b", "top") if text.startswith(b"a: 1") else ("top",)
+        path = (*top, key)[: len(top) + depth]
+        after = edited(text, 0, [Edit(path, new)])
+        want = {**value, key: new} if depth else new
+        wanted = {"a": 1, "b": {"top": want}} if len(top) > 1 else {"top": want}
+        assert parse_documents(after)[0].value == wanted
+        assert after.endswith(b"# so\n") == (len(top) > 1)

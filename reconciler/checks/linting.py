@@ -12,6 +12,7 @@ from reconciler.passes.reading import read_evidence, read_loaded, recorded_facts
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.loading import Loaded
+from reconciler.trials.trial_names import unknown_names
 from render.binding import Binding
 from render.errors import GitError, Problem
 from render.model import ObjectRef
@@ -51,6 +52,7 @@ def _lint(repository: Repository, loaded: Loaded, memory: Memory) -> tuple[Probl
     return (
         *_lint_policies(repository, desired, memory, line_of),
         *(replace(each, kind=each.kind or OVERRIDE) for each in overrides),
+        *(unknown_names(loaded.tests, desired, line_of) if line_of else ()),
     )
 
 

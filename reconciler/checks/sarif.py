@@ -17,6 +17,7 @@ _DESCRIPTIONS = {
     "UnmatchedSelector": "A resource selector that selects nothing",
     "ClusterScopedKind": "A namespaced policy aimed at a kind without namespaces",
     "ClaimsDiffer": "An object whose policy depends on what was claimed before",
+    "UnknownName": "A test that names what is not there",
     "Override": "An override that misses, repeats or contradicts",
     "Required": "A field that is missing",
     "Unknown": "A field that does not exist",

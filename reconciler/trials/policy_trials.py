@@ -11,9 +11,10 @@ from reconciler.passes.pipeline import Inputs, Rendered, render_pass
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.model import ObjectRef, TargetCluster
+from render.suggestions import nearest
 
 from .policy_tests import Expectation, PolicyTest
-from .trial_fields import MISSING, field_of, held_objects, shown
+from .trial_fields import MISSING, UNTOLD, field_of, held_objects, shown
 
 NO_ANSWERS: Answers = {}
 NOT_MEANT = "it is in no cluster, bound to nothing"
@@ -23,7 +24,7 @@ NOT_MEANT = "it is in no cluster, bound to nothing"
 class Mismatch:
     """An expectation that did not come true: the field of the test, what it says, and what is so (plain data).
 
-    What may not be shown is ``MISSING``.
+    What may not be shown, or is not there at all, is ``UNTOLD``.
     """
 
     field: str
@@ -92,7 +93,9 @@ def _mismatches(
     binding = bindings.get(expected.ref, Binding(ref=expected.ref, api_version=""))
     known = {each.ref for each in bindings.values()} | rendered.built.claims.matches.keys()
     if expected.ref not in known and not any(each.ref == expected.ref for each, _ in rendered.namespaces):
-        yield Mismatch(field=f"{path}.name", message=f"the source has no {expected.ref}")
+        near = nearest(expected.ref.name, {ref.name for ref in known if ref.group_kind == expected.ref.group_kind})
+        hint = f"; did you mean {near!r}?" if near else ""
+        yield Mismatch(field=f"{path}.name", message=f"the source has no {expected.ref}{hint}", got=UNTOLD)
         return
     yield from _decided(path, expected, binding, rendered)
     yield from _refused(path, expected, rendered)
@@ -104,7 +107,7 @@ def _mismatches(
             want = "nothing" if each.is_absent else shown(each.value, each.path, expected.ref)
             said = shown(got, each.path, expected.ref)
             message = f"{each.path} in {each.cluster}: want {want}, got {said}"
-            open_value = MISSING if said == HIDDEN else got
+            open_value = UNTOLD if said == HIDDEN else got
             yield Mismatch(field=f"{path}.fields[{number}].value", message=message, got=open_value)
 
 

@@ -1,6 +1,6 @@
 """What ``argosy test`` does: run the PolicyTests of the source, say how they went, or write back what is so."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -12,16 +12,21 @@ from reconciler.passes.reading import read_evidence, read_loaded, recorded_facts
 from reconciler.report import Log
 from reconciler.repository import Repository, open_repository
 from reconciler.source.desired import Desired
-from reconciler.source.loading import Loaded
+from reconciler.source.desired_documents import Placed
 from reconciler.unknown_names import unknown_name
-from render.errors import InputError
+from render.documents.nodes import UneditableError
+from render.errors import InputError, Problem
 from render.words import counted
 
 from .policy_tests import PolicyTest
 from .policy_trials import Trial, trial_of
 from .trial_coverage import coverage_of
+from .trial_names import unknown_names
 from .trial_reports import WRITERS, Results
-from .trial_updates import Edit, edits_of, updated
+from .trial_updates import is_told, updated
+
+Places = Mapping[tuple[str, int], Placed]
+"""Where tests stand, by their file and their number in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +48,15 @@ def run_tests_and_show(log: Log, options: TrialOptions) -> int:
         if loaded.problems:
             raise InputError(loaded.problems, warnings=loaded.desired.warnings)
         tests = chosen_tests(loaded.tests, options.paths, repository.folder.under)
+        line_of = loaded.lines.line_of if loaded.lines else lambda _path, _number, _field: 0
+        if unknown := tuple(unknown_names(tests, loaded.desired, line_of, is_rewritten=options.update)):
+            raise InputError(unknown, summary=f"{counted(len(unknown), 'problem')}; no test was run")
         answers = _recorded_answers(repository, loaded.desired)
         trials = [trial_of(test, loaded.desired, answers) for test in tests]
         if not trials:
             log.warning("the source has no PolicyTest")
         if options.update:
-            return _update(repository, trials, loaded, log)
-        line_of = loaded.lines.line_of if loaded.lines else lambda _path, _number, _field: 0
+            return _update(repository, trials, loaded.lines.places if loaded.lines else {}, log)
         coverage = coverage_of(trials, loaded.desired)
         text = WRITERS[options.output](Results(trials=trials, coverage=coverage, line_of=line_of))
     click.echo(text, nl=False)
@@ -81,21 +88,38 @@ def chosen_tests(tests: Iterable[PolicyTest], paths: Sequence[str], folder: str)
     return [test for test in known if test.name in names or PurePosixPath(".") in map(PurePosixPath, paths)]
 
 
-def _update(repository: Repository, trials: Iterable[Trial], loaded: Loaded, log: Log) -> int:
-    """Write what is so into the files of tests that failed; return 1 when a file could not be edited."""
+def _update(repository: Repository, trials: Iterable[Trial], places: Places, log: Log) -> int:
+    """Write what is so into the files of tests that failed; return 1 when something is left that failed.
+
+    InputError lists what could not be edited where; all else is written.
+    """
     root, left = repository.work_tree_to("change"), 0
-    edits: dict[str, list[Edit]] = {}
-    for trial in trials:
-        place = loaded.lines.places[trial.test.path, trial.test.document] if loaded.lines else None
-        if place is not None and trial.mismatches:
-            edits.setdefault(trial.test.path, []).extend(edits_of(place.position, trial.mismatches))
-    for path, wanted in edits.items():
-        file = root / path
-        content = updated(file.read_bytes(), wanted) if wanted else None
-        if content is None:
-            left += 1
-            log.warning(f"{path} could not be updated: write its expectations in block style, or change them by hand")
-            continue
-        file.write_bytes(content)
-        click.echo(f"updated {path}: {counted(len(wanted), 'expectation')}")
+    problems: list[Problem] = []
+    for path, failed in _failed_by_path(trials).items():
+        content, number = (root / path).read_bytes(), 0
+        for trial in failed:
+            told = [mismatch for mismatch in trial.mismatches if is_told(mismatch)]
+            for mismatch in trial.mismatches:
+                if mismatch not in told:
+                    log.warning(f"{path}: {mismatch.field}: {mismatch.message}; --update leaves it")
+            left += len(trial.mismatches) - len(told)
+            try:
+                content = updated(content, places[path, trial.test.document], trial)
+                number += len(told)
+            except UneditableError as error:
+                where = error.error
+                problems.append(Problem(path, where.line, "", where.message, where.hint))
+        if number:
+            (root / path).write_bytes(content)
+            click.echo(f"updated {path}: {counted(number, 'expectation')}")
+    if problems:
+        raise InputError(problems, summary=f"{counted(len(problems), 'test')} could not be updated")
     return 1 if left else 0
+
+
+def _failed_by_path(trials: Iterable[Trial]) -> Mapping[str, list[Trial]]:
+    failed: dict[str, list[Trial]] = {}
+    for trial in trials:
+        if not trial.passed:
+            failed.setdefault(trial.test.path, []).append(trial)
+    return failed

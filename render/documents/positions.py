@@ -59,7 +59,7 @@ class Places:
     def of_field(self, index: int, field: str) -> Position:
         """Return the place of a field given by name; a key with dots may stand without brackets if there is one."""
         value = self._readings[index].value if 0 <= index < len(self._readings) else None
-        return self.of_path(index, _path(value, field))
+        return self.of_path(index, path_of(value, field))
 
 
 def _as_read(value: Any, path: Path) -> Path:
@@ -71,7 +71,7 @@ def _as_read(value: Any, path: Path) -> Path:
     return tuple(steps)
 
 
-def _path(value: Any, field: str) -> Path:
+def path_of(value: Any, field: str) -> Path:
     """Split a field's name into steps, joining parts with dots where the value has such a key."""
     parts = [(bracketed.strip("\"'") or name, not bracketed) for bracketed, name in _PART.findall(field)]
     path: list[Step] = []

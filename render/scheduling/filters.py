@@ -59,6 +59,20 @@ class Filters:
         )
 
 
+PLUGINS = frozenset(
+    (
+        "APIEnablement",
+        "TaintToleration",
+        "ClusterAffinity",
+        "SpreadConstraint",
+        "ClusterEviction",
+        "WorkloadAffinity",
+        "WorkloadAntiAffinity",
+    )
+)
+"""The names of the filters."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rejection:
     """Clusters that one filter rejects for one reason."""
