@@ -3,7 +3,9 @@
 Every way a run can end has its exit code here and nowhere else: see ``EXIT_CODES``.
 """
 
+import errno
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -11,9 +13,11 @@ from typing import cast
 
 import click
 
-from render.errors import ReconcileError
+from render.errors import ConfigError, ReconcileError
 
 from .global_options import shared_options, with_global_options
+
+_FULL = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 COMMANDS = {
     "render": "Show or commit what every cluster must hold.",
@@ -100,7 +104,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the code that says how it ended."""
     # One command makes many values and drops few; looking for cycles among them would cost a tenth of its time.
     gc.disable()
-    sys.exit(run(arguments))
+    code = _flushed(run(arguments))
+    if "reconciler.members" in sys.modules:  # what speaks to clusters has credentials in files to remove
+        sys.exit(code)
+    # Nothing is left to do but to take all these values apart again, which of a large fleet takes a while.
+    os._exit(code)
+
+
+def _flushed(code: int) -> int:
+    """Hand over what is still to be written and return the exit code, another one where that is not possible."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return _unwritten(error) or code
+    return code
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -116,19 +133,22 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("argosy: interrupted", err=True)
         return 130
-    except BrokenPipeError:
-        return _closed_pipe()
+    except OSError as error:
+        return _unwritten(error)
     except Exception as error:  # noqa: BLE001 - the one place where a bug is caught and named
         return _bug(error)
     return result if isinstance(result, int) else 0
 
 
-def _closed_pipe() -> int:
-    """End quietly when the reader went away, as ``| head`` does."""
-    import os
-
+def _unwritten(error: OSError) -> int:
+    """End quietly when the reader went away, as ``| head`` does, and say so when there is no room to write."""
+    if error.errno not in _FULL:
+        return _bug(error)
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    if isinstance(error, BrokenPipeError):
+        return 0
+    click.echo(f"argosy: there is no room to write: {os.strerror(error.errno or 0).lower()}", err=True)
+    return ConfigError.exit_code
 
 
 def _bug(error: Exception) -> int:

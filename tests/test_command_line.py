@@ -1,6 +1,7 @@
 """What every command line has in common: global options on both sides of the command, and how a bug is reported."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -62,3 +63,26 @@ def test_a_missing_module_is_named(
     assert said == (
         "argosy: a bug: ModuleNotFoundError: reconciler.checks.diagnosis; please report it with these lines"
     )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device without room")
+@pytest.mark.parametrize(
+    "words", [("--version",), ("render", "--bootstrap", "-o", "yaml"), ("validate",)], ids=" ".join
+)
+def test_output_that_finds_no_room_is_told_of(words: tuple[str, ...], repository: Repository) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "reconciler", "-C", str(repository.path), *words]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (ended.returncode, ended.stderr.decode().splitlines()[-1]) == (
+        3,
+        "argosy: there is no room to write: no space left on device",
+    )
+
+
+def test_a_reader_that_goes_away_ends_a_command_quietly(repository: Repository) -> None:
+    command = [sys.executable, "-m", "reconciler", "-C", str(repository.path), "render", "--bootstrap", "-o", "yaml"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
