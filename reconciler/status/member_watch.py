@@ -25,6 +25,7 @@ from render.cluster import Cluster
 from render.model import ObjectRef, Template
 
 from .agent_branches import FromAgents, files_from_agents, is_pulling
+from .asking_ahead import ask_ahead
 from .cluster_files import parse_cluster_record
 from .collect import Looking, look_at_fleet
 from .collecting import ClusterState, Seen, condition_unknown, seconds_between, state_after
@@ -69,12 +70,13 @@ class Watch:
         repository = self.fleetwide.publication.repository
         bindings = RenderedCommits(repository).commit(commit).bindings
         templates: Mapping[ObjectRef, Template] = {template.ref: template for template in desired.templates}
+        interpreter = self.fleetwide.interpreter or interpreter_of(desired)
         pass_ = StatusPass(
             now=self.now,
             commit=commit,
             bindings=bindings,
             templates=templates,
-            interpreter=self.fleetwide.interpreter or interpreter_of(desired),
+            interpreter=interpreter,
             states=self.states,
             facts={name: facts for name, facts in self.facts.items() if name in self.states},
             answers=answers,
@@ -82,6 +84,7 @@ class Watch:
         )
 
         def files(reports: Sequence[ClusterReport], tip: str | None) -> Files:
+            ask_ahead(reports, interpreter)
             return status_files(read_recorded(self.fleetwide.status, tip), pass_, reports)
 
         return files
