@@ -1,6 +1,5 @@
 """What ``argosy doctor`` does: check what a pass needs, one line each, with the command that mends it."""
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -8,6 +7,7 @@ import click
 
 from reconciler.passes.publication import Publication, publication_of
 from reconciler.passes.reading import read_previous, read_source
+from reconciler.plain import as_json
 from reconciler.report import Log
 from reconciler.repository import RefUpdate, Repository, open_repository
 from reconciler.source.desired import Desired
@@ -35,7 +35,8 @@ def diagnose_and_show(log: Log, *, offline: bool, output: str) -> int:
         checks = list(all_checks(repository, offline=offline))
     if output == "json":
         plain = [{"name": c.name, "ok": c.is_well, "found": c.found, "hint": c.hint} for c in checks]
-        click.echo(json.dumps(plain, indent=2, ensure_ascii=False))
+        value = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Diagnosis"}
+        click.echo(as_json({**value, "checks": plain}), nl=False)
     else:
         for check in checks:
             mark = click.style("ok  ", fg="green") if check.is_well else click.style("FAIL", fg="red")

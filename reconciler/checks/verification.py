@@ -1,6 +1,5 @@
 """What ``argosy verify`` does: make rendered commits again and compare tree hashes."""
 
-import json
 from dataclasses import dataclass
 
 import click
@@ -9,6 +8,7 @@ from reconciler.passes.one_pass import run_pass
 from reconciler.passes.publication import publication_of
 from reconciler.passes.reading import read_evidence, read_previous, read_source
 from reconciler.passes.trailers import PREVIOUS, SOURCE, VERSION, engine_version
+from reconciler.plain import as_json
 from reconciler.report import Log
 from reconciler.repository import Repository, open_repository
 from render.errors import ConfigError
@@ -32,7 +32,8 @@ def verify_and_show(log: Log, *, revision: str, number: int, output: str) -> int
         start = repository.resolve(revision) if revision else _tip(repository)
         verdicts = [verdict(repository, info.id, log) for info in repository.history(start, number)]
     if output == "json":
-        click.echo(json.dumps([_plain(each) for each in verdicts], indent=2))
+        value = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Verification"}
+        click.echo(as_json({**value, "commits": [_plain(each) for each in verdicts]}), nl=False)
     else:
         for each in verdicts:
             detail = f": {each.detail}" if each.detail else ""

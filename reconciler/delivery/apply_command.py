@@ -13,6 +13,7 @@ from reconciler.passes.publication import Publication, publication_of
 from reconciler.passes.reading import Source, read_evidence, read_fleet, read_source
 from reconciler.passes.rendering import parsed_allowances
 from reconciler.passes.trailers import SOURCE
+from reconciler.plain import as_json
 from reconciler.report import Log
 from reconciler.repository import Repository, open_repository
 from reconciler.source.desired import Desired
@@ -23,7 +24,7 @@ from render.fleet import Fleet
 
 from .applying import Fleetwide
 from .cluster_report import ClusterReport
-from .deliveries import as_json, asked_of, deliver, delivery_of, exit_code, member_access, summary_row
+from .deliveries import asked_of, deliver, delivery_of, exit_code, member_access, plain_reports, summary_row
 
 _HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "FAILED", "STATE")
 
@@ -50,7 +51,8 @@ def apply_and_show(log: Log, revision: str, delivery: Mapping[str, Any], options
 def show(commit: str, reports: tuple[ClusterReport, ...], output: str) -> None:
     """Print a line per cluster, or everything as JSON."""
     if output == "json":
-        click.echo(as_json(commit, reports))
+        value = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Application", "rendered": commit}
+        click.echo(as_json({**value, "clusters": plain_reports(reports)}), nl=False)
     else:
         click.echo(table(_HEADER, [summary_row(report) for report in reports]), nl=False)
 

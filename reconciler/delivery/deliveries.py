@@ -1,6 +1,5 @@
 """From a command's options to a run of applying, and from its reports to what is said and the exit code."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -192,15 +191,9 @@ def _is_converged(report: ClusterReport) -> bool:
     return report.applied is None or report.applied.outcome is Outcome.CONVERGED
 
 
-def as_json(commit: str, reports: Iterable[ClusterReport]) -> str:
-    """Return what came of a run as one value; the README documents its fields."""
-    value = {
-        "apiVersion": "argosy.dev/v1alpha1",
-        "kind": "Application",
-        "rendered": commit,
-        "clusters": {report.cluster: _plain(report) for report in reports},
-    }
-    return json.dumps(value, indent=2, ensure_ascii=False)
+def plain_reports(reports: Iterable[ClusterReport]) -> dict[str, Any]:
+    """Return what came of a run as plain data, by cluster."""
+    return {report.cluster: _plain(report) for report in reports}
 
 
 def _plain(report: ClusterReport) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def explain_and_show(log: Log, options: ExplainOptions) -> int:
         moment = moment_of(repository, log, revision=options.rev, worktree=options.worktree)
         answer, sections = _answer(noun, name, moment, options)
     if options.output == "json":
-        click.echo(as_json({"apiVersion": API_VERSION, **_origin(moment), **answer}), nl=False)
+        click.echo(as_json({"apiVersion": API_VERSION, "kind": answer["kind"], **_origin(moment), **answer}), nl=False)
     else:
         write = as_markdown if options.output == "markdown" else as_text
         click.echo(write(sections), nl=False)

@@ -4,13 +4,24 @@ A fleet is reached when argosy.yaml or the command line says how; otherwise a pa
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import click
 
 from reconciler.delivery.applying import Delivery, Fleetwide
-from reconciler.delivery.deliveries import asked_of, deliver, delivery_of, exit_code, member_access, summary_row
+from reconciler.delivery.cluster_report import ClusterReport
+from reconciler.delivery.deliveries import (
+    asked_of,
+    deliver,
+    delivery_of,
+    exit_code,
+    member_access,
+    plain_reports,
+    summary_row,
+)
 from reconciler.members.kube_members import MemberAccess, Members
 from reconciler.members.webhooks import calling_interpreter
+from reconciler.plain import as_json
 from reconciler.report import Log
 from reconciler.status.member_watch import Watch, watch_members
 from reconciler.tables import table
@@ -45,14 +56,20 @@ class PassDelivery:
         asking = self.fleetwide.interpreter
         return answered_pass(outcome, self.evidence, asking.send, log) if asking and asking.send else outcome
 
-    def apply(self, outcome: Outcome, commit: str, options: ReconcileOptions, log: Log) -> int:
-        """Apply the rendered commit to the members, print a line for each, and return the exit code."""
+    def apply(self, outcome: Outcome, commit: str, log: Log) -> tuple[ClusterReport, ...]:
+        """Apply the rendered commit to the members and return what came of each."""
         answers = outcome.rendered.built.webhooks.used
         recorded = replace(self.fleetwide, record=self.watch.recording(outcome.source.desired, commit, answers))
-        reports = deliver(recorded, commit, self.delivery, self.access, log)
-        if options.output == "text":
-            click.echo(table(HEADER, [summary_row(report) for report in reports]), nl=False)
-        return exit_code(reports)
+        return deliver(recorded, commit, self.delivery, self.access, log)
+
+
+def show_reports(reports: tuple[ClusterReport, ...], *, told: dict[str, Any], output: str) -> int:
+    """Print a line for each member, or as JSON all that is told of the pass with it; return the exit code."""
+    if output == "json":
+        click.echo(as_json({**told, "clusters": plain_reports(reports)}), nl=False)
+    else:
+        click.echo(table(HEADER, [summary_row(report) for report in reports]), nl=False)
+    return exit_code(reports)
 
 
 def look_at_members(source: Source, publication: Publication, options: ReconcileOptions, log: Log) -> PassDelivery:

@@ -241,12 +241,13 @@ def rendering(outcome: Outcome, selection: Selection, shape: str) -> dict[str, A
         "decisions": {str(ref): str(decision.trigger) for ref, decision in sorted(schedule.decisions.items())},
         "released": [plain_released(each) for each in outcome.released],
         "unmatched": unmatched_objects(outcome),
-        "problems": [_plain_trouble(trouble) for trouble in problems_of(outcome)],
+        "problems": [plain_trouble(trouble) for trouble in problems_of(outcome)],
         "warnings": [str(warning) for warning in outcome.source.desired.warnings],
     }
 
 
-def _plain_trouble(trouble: Trouble) -> dict[str, Any]:
+def plain_trouble(trouble: Trouble) -> dict[str, Any]:
+    """Return what could not be placed or built as plain data."""
     return {
         "object": str(trouble.ref),
         "clusters": list(trouble.clusters),

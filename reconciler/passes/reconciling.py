@@ -1,8 +1,7 @@
 """What ``argosy reconcile`` does: fetch, render, guard, commit and push, again when somebody else was faster."""
 
-import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -17,7 +16,7 @@ from .footing import on_footing, write_footing
 from .guarding import Allowed, check_guards
 from .one_pass import Outcome, check_rewind, commit_outcome, run_pass
 from .part import footing_of
-from .presentation import problems_of
+from .presentation import plain_trouble, problems_of
 from .previous import Previous
 from .publication import Publication, publication_of, source_remote
 from .quiet import Note, Standing
@@ -119,8 +118,15 @@ def _reconciled(repository: Repository, origin: Origin, options: ReconcileOption
     commit = _committed(outcome, publication, options, log)
     worst = 1 if problems_of(outcome) else 0
     if members:
+        from .pass_delivery import show_reports
+
         tip = commit or (outcome.previous.commit if outcome.previous else "")
-        return members.apply(outcome, tip, options, log) or worst
+        reports = members.apply(outcome, tip, log)
+        return show_reports(reports, told=_plain(outcome, commit), output=options.output) or worst
+    if options.output == "json":
+        from reconciler.plain import as_json
+
+        click.echo(as_json(_plain(outcome, commit)), nl=False)
     if origin.ref and not options.dry_run:
         _remember(outcome, origin, publication, commit)
     return worst
@@ -183,9 +189,7 @@ def _committed(outcome: Outcome, publication: Publication, options: ReconcileOpt
     if not options.dry_run:
         with log.timed("commit"):
             commit = commit_outcome(outcome, publication, branch)
-    if options.output == "json":
-        click.echo(_as_json(outcome, commit))
-    else:
+    if options.output != "json":
         click.echo(_said(outcome, commit, branch, dry_run=options.dry_run))
     for line in (*released_lines(outcome.released), *map(str, problems_of(outcome))):
         log.warning(line)
@@ -236,8 +240,8 @@ def _said(outcome: Outcome, commit: str | None, branch: str, *, dry_run: bool) -
     return f"committed {str(commit)[:12]} to {branch}: {what}"
 
 
-def _as_json(outcome: Outcome, commit: str | None) -> str:
-    value = {
+def _plain(outcome: Outcome, commit: str | None) -> dict[str, Any]:
+    return {
         "apiVersion": "argosy.dev/v1alpha1",
         "kind": "Reconciliation",
         "source": outcome.source.commit,
@@ -249,6 +253,5 @@ def _as_json(outcome: Outcome, commit: str | None) -> str:
             for removal in outcome.removals
         ],
         "released": [plain_released(each) for each in outcome.released],
-        "problems": [str(problem) for problem in problems_of(outcome)],
+        "problems": [plain_trouble(problem) for problem in problems_of(outcome)],
     }
-    return json.dumps(value, indent=2, ensure_ascii=False)
