@@ -412,6 +412,86 @@ BROKEN = [
         ),
     ),
     Broken(
+        "a policy of a kind that does not exist",
+        {"a.yaml": POLICY.replace("PropagationPolicy", "PropagationPolicies")},
+        problems=(
+            "a.yaml:2: kind: there is no 'PropagationPolicies' in policy.karmada.io\n"
+            "  hint: did you mean 'PropagationPolicy'?"
+        ),
+    ),
+    Broken(
+        "a policy in lower case",
+        {"a.yaml": POLICY.replace("PropagationPolicy", "propagationpolicy")},
+        problems=(
+            "a.yaml:2: kind: there is no 'propagationpolicy' in policy.karmada.io\n"
+            "  hint: did you mean 'PropagationPolicy'?"
+        ),
+    ),
+    Broken(
+        "a kind that is nothing like any of its group",
+        {"a.yaml": POLICY.replace("PropagationPolicy", "Rollout")},
+        problems=(
+            "a.yaml:2: kind: there is no 'Rollout' in policy.karmada.io\n"
+            "  hint: known here: ClusterOverridePolicy, ClusterPropagationPolicy, ClusterTaintPolicy,"
+            " FederatedResourceQuota, OverridePolicy, PropagationPolicy"
+        ),
+    ),
+    Broken(
+        "a policy of a group that does not exist",
+        {"a.yaml": POLICY.replace("policy.karmada.io/v1alpha1", "karmada.io/v1")},
+        problems=(
+            "a.yaml:1: apiVersion: there is no PropagationPolicy in 'karmada.io/v1'\n"
+            "  hint: write 'policy.karmada.io/v1alpha1'"
+        ),
+    ),
+    Broken(
+        "a policy of no group at all",
+        {"a.yaml": POLICY.replace("policy.karmada.io/v1alpha1", "v1")},
+        problems=(
+            "a.yaml:1: apiVersion: there is no PropagationPolicy in 'v1'\n  hint: write 'policy.karmada.io/v1alpha1'"
+        ),
+    ),
+    Broken(
+        "an override of another group of Karmada's",
+        {"a.yaml": OVERRIDE.replace("policy.karmada.io", "config.karmada.io")},
+        problems=(
+            "a.yaml:1: apiVersion: there is no ClusterOverridePolicy in 'config.karmada.io/v1alpha1'\n"
+            "  hint: write 'policy.karmada.io/v1alpha1'"
+        ),
+    ),
+    Broken(
+        "a cluster of a group with a slip",
+        {"a.yaml": CLUSTER.replace("cluster.karmada.io", "cluster.karmda.io")},
+        problems=(
+            "a.yaml:1: apiVersion: there is no Cluster in 'cluster.karmda.io/v1alpha1'\n"
+            "  hint: write 'cluster.karmada.io/v1alpha1'"
+        ),
+    ),
+    Broken(
+        "a test of policies of another group",
+        {"a.yaml": "apiVersion: argosy.io/v1alpha1\nkind: PolicyTest\nmetadata:\n  name: a\n"},
+        problems=(
+            "a.yaml:1: apiVersion: there is no PolicyTest in 'argosy.io/v1alpha1'\n  hint: write 'argosy.dev/v1alpha1'"
+        ),
+    ),
+    Broken(
+        "a cluster of the Cluster API, which is one more template",
+        {
+            "c.yaml": CLUSTER,
+            "a.yaml": "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata:\n  name: a\n",
+        },
+    ),
+    Broken(
+        "policies of another project, which its definition brings along",
+        {
+            "c.yaml": CLUSTER,
+            "a.yaml": POLICY.replace("policy.karmada.io", "core.kubeadmiral.io"),
+            "b.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+            "metadata:\n  name: propagationpolicies.core.kubeadmiral.io\n"
+            "spec:\n  group: core.kubeadmiral.io\n  scope: Namespaced\n  names: {kind: PropagationPolicy}\n",
+        },
+    ),
+    Broken(
         "an overrider without a component",
         {"a.yaml": OVERRIDE.replace("component: Registry", "component: Registri")},
         problems=(
@@ -501,6 +581,57 @@ BROKEN = [
         "a Fleet with a field that does not exist",
         {"argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec:\n  defaultNamspace: shop\n"},
         problems=("argosy.yaml:4: spec.defaultNamspace: unknown field\n  hint: did you mean 'defaultNamespace'?"),
+    ),
+    Broken(
+        "folders to read that are not there",
+        {
+            "argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\n"
+            "spec:\n  source:\n    paths:\n    - apps\n    - ./polices/\n    - nowhere\n",
+            "apps/a.yaml": CONFIG,
+            "policies/p.yaml": POLICY,
+        },
+        problems=(
+            "argosy.yaml:7: spec.source.paths[1]: there is no './polices/'\n"
+            "  hint: did you mean 'policies'?\n"
+            "argosy.yaml:8: spec.source.paths[2]: there is no 'nowhere'\n"
+            "  hint: it would be looked for beside argosy.yaml"
+        ),
+    ),
+    Broken(
+        "folders to read that lead out",
+        {
+            "argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec:\n  source: {paths: [../other, /etc]}\n",
+        },
+        problems=(
+            "argosy.yaml:4: spec.source.paths[0]: '../other' leads out of the folder of argosy.yaml\n"
+            "argosy.yaml:4: spec.source.paths[1]: '/etc' leads out of the folder of argosy.yaml"
+        ),
+    ),
+    Broken(
+        "limits beyond all",
+        {
+            "argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\n"
+            "spec:\n  removalGuard: {percent: 200, count: -1}\n"
+        },
+        problems=(
+            "argosy.yaml:4: spec.removalGuard.count: must be at least 0, not -1\n"
+            "argosy.yaml:4: spec.removalGuard.percent: must be at most 100, not 200"
+        ),
+    ),
+    Broken(
+        "a Fleet of words that do not exist",
+        {
+            "argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec:\n  claims: sticky\n"
+            "  secrets: Forbid\n  reserveCapacity: 'no'\n",
+        },
+        problems=(
+            "argosy.yaml:4: spec.claims: unknown value 'sticky'\n"
+            "  hint: write 'Pure' or 'Sticky'\n"
+            "argosy.yaml:5: spec.secrets: unknown value 'Forbid'\n"
+            "  hint: write 'Allow' or 'Refuse'\n"
+            "argosy.yaml:6: spec.reserveCapacity: must be a boolean, not a string\n"
+            "  hint: write true or false, without quotes"
+        ),
     ),
     Broken(
         "an argosy.yaml that is no Fleet",

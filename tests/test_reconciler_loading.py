@@ -276,6 +276,7 @@ def test_settings_of_the_fleet_hold_for_what_it_loads() -> None:
             "fleet/.argosyignore": "apps/old/\n",
             "fleet/apps/a.yaml": CONFIG,
             "fleet/apps/b.tmp.yaml": "{",
+            "fleet/policies/README.md": "none yet",
             "fleet/apps/old/c.yaml": "{",
             "fleet/other/d.yaml": "{",
             "fleet/apps/w.json": '{"apiVersion": "acme.example/v1", "kind": "Widget", "metadata": {"name": "w"}}',

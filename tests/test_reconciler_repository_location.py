@@ -141,7 +141,7 @@ FAILURES = [
         "remote: error: GH006: Protected branch update failed for refs/heads/a.\n"
         "!\tabc:refs/heads/a\t[remote rejected] (protected branch hook declined)\n",
         GitError,
-        "git push: error: GH006: Protected branch update failed for refs/heads/a.; refs/heads/a: protected branch hook "
+        "git push: GH006: Protected branch update failed for refs/heads/a.; refs/heads/a: protected branch hook "
         "declined\n  hint: let Argosy's account push to this branch, or take its protection away",
     ),
     Failure(

@@ -82,6 +82,8 @@ def find_repository(start: Path) -> GitFolder:
     """Return the repository that ``start`` is in: a work tree, a bare repository, or any folder below one."""
     if not start.exists():
         raise GitError(f"{start} does not exist", hint="name a Git repository or a folder in one: -C FOLDER")
+    if not start.is_dir():
+        raise GitError(f"{start} is no folder", hint="name a Git repository or a folder in one: -C FOLDER")
     here = start.resolve()
     for folder in (here, *here.parents):
         git_dir = _git_dir_of(folder / ".git")

@@ -1,13 +1,15 @@
 """Which fleet is meant and what its argosy.yaml says; without the file, every default."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from render.admission import Admitted, admit
 from render.errors import Problem
 from render.fleet import Fleet
-from render.model import group_of
+from render.model import Manifest, group_of
 from render.parsing import fleet as parse_fleet
+from render.suggestions import nearest
 
 from .desired_documents import Found, Placed, ReadBlobs, load_manifests
 from .desired_lines import Lines
@@ -45,7 +47,7 @@ def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> 
         return FleetSource(fleet=Fleet(), folder=folder, problems=(problem,))
     path = paths[0] if paths else ""
     home = path.rpartition("/")[0]
-    fleet, problems = _parsed(file_by_path[path], read) if paths else (Fleet(), ())
+    fleet, problems = _parsed(file_by_path[path], file_by_path, read) if paths else (Fleet(), ())
     ignored = _ignore_lines(file_by_path.get(f"{home}/{IGNORE_FILE}" if home else IGNORE_FILE), read)
     ignore = (*ignored, *fleet.source.ignore)
     return FleetSource(fleet=fleet, folder=home, path=path, ignore=ignore, problems=problems)
@@ -65,7 +67,7 @@ def _fleet_paths(paths: Iterable[str], folder: str) -> list[str]:
     return sorted(path for path in known if path.startswith(f"{folder}/" if folder else ""))
 
 
-def _parsed(file: SourceFile, read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:
+def _parsed(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:
     if file.size > MAX_FILE_SIZE:
         return Fleet(), (Problem(file.path, 0, "", f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read"),)
     contents = load_manifests([file], read=read)
@@ -76,6 +78,8 @@ def _parsed(file: SourceFile, read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ..
     ]
     outcome = admit(fleets[0].manifest) if fleets else Admitted(object=None)
     found += (Found(fleets[0], problem) for problem in outcome.problems)
+    if outcome.object is not None:
+        found += _absent_paths(fleets[0], outcome.object, paths)
     problems = (*contents.unreadable, *Lines(read).located(found))
     if not fleets and not problems:
         hint = "the least it may hold is apiVersion: argosy.dev/v1alpha1 and kind: Fleet"
@@ -83,6 +87,20 @@ def _parsed(file: SourceFile, read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ..
     if problems or outcome.object is None:
         return Fleet(), tuple(sorted(problems))
     return parse_fleet(outcome.object, path=file.path), ()
+
+
+def _absent_paths(place: Placed, fleet: Manifest, paths: Collection[str]) -> Iterator[Found]:
+    """Yield the files and folders that are to be read and are not there."""
+    home = place.file.path.removesuffix(FLEET_FILE)
+    inside = [path.removeprefix(home) for path in paths if path.startswith(home)]
+    for number, wanted in enumerate(((fleet.get("spec") or {}).get("source") or {}).get("paths") or ()):
+        root = wanted.removeprefix("./").strip("/")
+        if root in {"", "."} or any(path == root or path.startswith(f"{root}/") for path in inside):
+            continue
+        folders = {path[: match.start()] for path in inside for match in re.finditer("/", path)}
+        near = nearest(root, folders)
+        hint = f"did you mean {near!r}?" if near else "it would be looked for beside argosy.yaml"
+        yield place.found(f"spec.source.paths[{number}]", f"there is no {wanted!r}", hint=hint)
 
 
 def _is_fleet(place: Placed) -> bool:

@@ -29,6 +29,12 @@ class Roles:
     fleets: list[Placed] = field(default_factory=list)
     problems: list[Found] = field(default_factory=list)
 
+    def set_aside(self, misnamed: Iterable[Found]) -> None:
+        """Take templates that are none for problems."""
+        self.problems += misnamed
+        places = {id(found.place) for found in misnamed}
+        self.templates = [place for place in self.templates if id(place) not in places]
+
 
 def sorted_by_role(places: Iterable[Placed], home: FleetSource) -> Roles:
     """Sort manifests by group and kind; where they stand does not matter, but for the Fleet."""

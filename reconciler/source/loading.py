@@ -22,6 +22,7 @@ from .desired_checks import absent_clusters, absent_listed, conflicting_customiz
 from .desired_documents import IGNORE_HINT, Contents, Found, ParseCache, ReadBlobs, load_manifests
 from .desired_fleet import FleetSource, load_fleet
 from .desired_karmada import KarmadaObjects, load_karmada
+from .desired_kinds import misnamed_kinds
 from .desired_lines import Lines, PlacedLines
 from .desired_roles import Roles, sorted_by_role
 from .desired_templates import Templates, carry_opaque, load_templates, load_webhooks
@@ -115,6 +116,7 @@ def load_source(
 def _parts(home: FleetSource, selection: Selection, contents: Contents, facts: FactsOf) -> _Parts:
     roles = sorted_by_role(contents.manifests, home)
     scopes = Scopes.of((place.manifest for place in roles.templates), lambda: facts(home.fleet), home.fleet)
+    roles.set_aside(tuple(misnamed_kinds(roles.templates, scopes.is_namespaced)))
     return _Parts(
         home=home,
         selection=selection,
