@@ -51,6 +51,7 @@ class Recorder:
     client: Client
     requests: list[Request] = field(default_factory=list)
     wire: Callable[[Request, Send], Answer | Failure] = straight
+    pinned: str = ""
 
     @property
     def stopped(self) -> Failure | None:
@@ -68,6 +69,7 @@ class Recorder:
         return self.client.wait(seconds)
 
     def pin(self, uid: str) -> None:
+        self.pinned = uid
         self.client.pin(uid)
 
     @property

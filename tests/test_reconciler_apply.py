@@ -42,6 +42,7 @@ def test_a_first_apply_creates_and_a_second_writes_nothing(cluster: Cluster) -> 
     assert outcomes(second) == {"ConfigMap settings": "unchanged UpToDate", "Deployment.apps web": "unchanged UpToDate"}
     assert [first.outcome, second.outcome] == [Outcome.CONVERGED, Outcome.CONVERGED]
     assert second_client.writes == []
+    assert second_client.pinned == cluster.server.read("/api/v1/namespaces/kube-system")["metadata"]["uid"]
 
 
 def test_the_parent_names_what_the_set_contains(cluster: Cluster) -> None:

@@ -48,7 +48,7 @@ def apply_plan(client: Client, plan: Plan, options: ApplyOptions | None = None) 
         failure = _identity_failure(site)
         if failure:
             return Applied(cluster=plan.cluster, commit=plan.commit, failure=failure)
-        client.pin(plan.uid)
+    client.pin(plan.uid)
     parent = plan.parent_refusal or _text(widen_parent(client, plan, chosen))
     results = _apply_stages(site)
     deletions, hold = _deleted(site, results, parent)
