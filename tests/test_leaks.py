@@ -274,7 +274,8 @@ def test_applying_drifting_and_being_refused(
         assert_silent(ended.out + ended.err)
 
     told("reconcile", "--bootstrap")
-    assert members[0].read(f"/api/v1/namespaces/{SPACE}/secrets/plain")["data"] == {"b": ENCODED}
+    overridden = base64.b64encode(f"{CANARY}-new".encode()).decode()
+    assert members[0].read(f"/api/v1/namespaces/{SPACE}/secrets/plain")["data"] == {"b": overridden}
     drift = json.dumps({"data": {"a": "eA==", "added": ENCODED}, "metadata": {"annotations": {"note": "seen"}}})
     members[0].kubectl("-n", SPACE, "patch", "secret", "coded", "-p", drift)
     env = json.dumps([{"op": "replace", "path": "/spec/template/spec/containers/0/env/1/value", "value": "x"}])
