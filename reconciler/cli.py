@@ -15,6 +15,7 @@ import click
 
 from render.errors import ConfigError, ReconcileError
 
+from .completing import completed_param, with_completion
 from .global_options import shared_options, with_global_options
 
 _FULL = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -65,7 +66,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"reconciler.commands.{cmd_name.replace('-', '_')}")
-        return with_global_options(cast("click.Command", module.command))
+        return with_completion(with_global_options(cast("click.Command", module.command)))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -87,7 +88,10 @@ class LazyGroup(click.Group):
 
 
 @click.group(
-    cls=LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}, params=shared_options()
+    cls=LazyGroup,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    params=[*map(completed_param, shared_options())],
 )
 @click.version_option(package_name="argosy", message="%(prog)s %(version)s")
 def argosy() -> None:

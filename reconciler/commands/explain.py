@@ -12,7 +12,7 @@ from reconciler.report import Log
     epilog="Such as: argosy explain deploy/web -n shop; argosy explain cluster/paris; argosy explain policy/web;"
     " argosy explain cop/registry."
 )
-@click.argument("words", nargs=-1, required=True, metavar="KIND/NAME | cluster NAME | policy NAME")
+@click.argument("subject", nargs=-1, required=True, metavar="KIND/NAME | cluster/NAME | policy/NAME")
 @with_namespace_options("The namespace the object or policy is in.")
 @click.option("--rev", default="", metavar="REV", help="A source commit, or a rendered one  [default: HEAD]")
 @click.option("--worktree", is_flag=True, help="Explain the files as they stand, committed or not.")
@@ -30,5 +30,5 @@ def command(log: Log, /, **options: object) -> int:
     """
     from reconciler.explanation.inquiry import ExplainOptions, explain_and_show
 
-    words = cast("tuple[str, ...]", options.pop("words"))
+    words = cast("tuple[str, ...]", options.pop("subject"))
     return explain_and_show(log, ExplainOptions(words=words, **options))  # type: ignore[arg-type]  # click checked them

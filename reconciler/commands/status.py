@@ -7,7 +7,7 @@ from reconciler.report import Log
 
 
 @click.command(epilog="Exit codes: 0 all is well; 1 something is not placed, not applied or not healthy.")
-@click.argument("words", nargs=-1, metavar="[cluster/NAME | KIND/NAME]")
+@click.argument("subject", nargs=-1, metavar="[cluster/NAME | KIND/NAME]")
 @with_namespace_options("The namespace the object is in.")
 @click.option(
     "-o",
@@ -18,7 +18,7 @@ from reconciler.report import Log
 )
 @click.option("-w", "--watch", is_flag=True, help="Fetch again and again, and show what is new, until ^C.")
 @click.pass_obj
-def command(log: Log, /, words: tuple[str, ...], namespace: str, output: str, *, watch: bool) -> int:
+def command(log: Log, /, subject: tuple[str, ...], namespace: str, output: str, *, watch: bool) -> int:
     """Show what the branches say: of the fleet, of one cluster (cluster/NAME) or of one object (KIND/NAME).
 
     Which source is rendered, what every cluster holds since when, and why something is not as it should be, down to
@@ -26,5 +26,6 @@ def command(log: Log, /, words: tuple[str, ...], namespace: str, output: str, *,
     """
     from reconciler.status.status_views import StatusOptions, show_views
 
-    subject = parsed_subject(words)
-    return show_views(log, StatusOptions(subject=subject, namespace=namespace, output=output, watch=watch))
+    return show_views(
+        log, StatusOptions(subject=parsed_subject(subject), namespace=namespace, output=output, watch=watch)
+    )

@@ -1,10 +1,15 @@
 """What an explanation can be about beside objects: clusters, and policies by the names kubectl has for them."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from overrides.policy import OverridePolicy
 from reconciler.unknown_names import unknown_name
-from render.policy import PropagationPolicy
+
+if TYPE_CHECKING:  # completion asks for these names, and has no time for more
+    from overrides.policy import OverridePolicy
+    from render.policy import PropagationPolicy
+
+    Policy = PropagationPolicy | OverridePolicy
 
 _CLUSTERS = frozenset({"cluster", "clusters", "clusters.cluster.karmada.io", "cluster.cluster.karmada.io"})
 _NAMES = {
@@ -20,8 +25,6 @@ _KINDS = {
 _GROUP = ".policy.karmada.io"
 _VERSION = ".v1alpha1"
 
-Policy = PropagationPolicy | OverridePolicy
-
 
 def is_cluster_noun(noun: str) -> bool:
     """Whether a noun means member clusters."""
@@ -33,11 +36,16 @@ def is_policy_noun(noun: str) -> bool:
     return _word(noun) in _KINDS
 
 
+def policy_kinds(noun: str) -> frozenset[str]:
+    """Return the kinds of policies that a noun means; none if it means something else."""
+    return _KINDS.get(_word(noun), frozenset())
+
+
 def _word(noun: str) -> str:
     return noun.lower().removesuffix(_GROUP).removesuffix(_VERSION)
 
 
-def found_policies(noun: str, name: str, namespace: str, policies: Iterable[Policy]) -> tuple[Policy, ...]:
+def found_policies(noun: str, name: str, namespace: str, policies: "Iterable[Policy]") -> "tuple[Policy, ...]":
     """Return the policies that are meant: of one kind or, for ``policy``, of all; in one namespace or in any.
 
     A noun that means policies of the cluster scope alone makes the namespace count for nothing, as kubectl does.
@@ -52,5 +60,5 @@ def found_policies(noun: str, name: str, namespace: str, policies: Iterable[Poli
     return named
 
 
-def _kind(policy: Policy) -> str:
+def _kind(policy: "Policy") -> str:
     return str(policy).partition(" ")[0]
