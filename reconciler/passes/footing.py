@@ -5,11 +5,11 @@ never trusted over Git: it holds for one rendered commit, and names contents by 
 """
 
 import json
-import os
 from contextlib import suppress
 from dataclasses import replace
 
 from reconciler.repository import Repository
+from reconciler.repository.private_file import write_privately
 from reconciler.source.desired import Desired
 from render.model import ObjectRef
 
@@ -25,7 +25,6 @@ _FILE = "last-footing.json"
 
 def write_footing(repository: Repository, footing: Footing) -> None:
     """Leave a footing for the next pass, for this user alone."""
-    path = repository.cache_dir / _FILE
     value = {
         "version": engine_version(),
         "folder": repository.folder.under,
@@ -35,12 +34,7 @@ def write_footing(repository: Repository, footing: Footing) -> None:
         "restless": sorted(map(_words, footing.restless)),
     }
     with suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary = path.with_suffix(f".{os.getpid()}")
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(value, file)
-        temporary.replace(path)
+        write_privately(repository.cache_dir / _FILE, json.dumps(value).encode())
 
 
 def read_footing(repository: Repository) -> Footing | None:

@@ -6,7 +6,6 @@ too. The note is disposable: without it, or with anything it does not expect, th
 """
 
 import json
-import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ import click
 from reconciler.command_options import is_given
 from reconciler.report import Log
 from reconciler.repository import Repository
+from reconciler.repository.private_file import write_privately
 from reconciler.repository.refs import head_branch
 
 from .reconcile_options import ReconcileOptions
@@ -52,14 +52,9 @@ class Note:
 
     def write(self, repository: Repository) -> None:
         """Leave the note beside the repository's cache, for this user alone."""
-        path = repository.cache_dir / _FILE
+        value = {**asdict(self), "version": engine_version(), "place": _place(repository)}
         with suppress(OSError):
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            temporary = path.with_suffix(f".{os.getpid()}")
-            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({**asdict(self), "version": engine_version(), "place": _place(repository)}, file)
-            temporary.replace(path)
+            write_privately(repository.cache_dir / _FILE, json.dumps(value).encode())
 
 
 def answered_quietly(log: Log, repository: Repository, options: ReconcileOptions) -> int | None:

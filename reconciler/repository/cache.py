@@ -15,6 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from .private_file import write_privately
+
 _LARGEST = 256 << 20
 _DIGEST = hashlib.sha256().digest_size
 _PRIVATE = 0o077
@@ -76,16 +78,7 @@ class Cache:
             return
         table = marshal.dumps(self._kept())
         with suppress(OSError):
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            temporary = self._path.with_suffix(f".{os.urandom(8).hex()}")
-            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(hashlib.sha256(table).digest() + table)
-                temporary.replace(self._path)
-            except OSError:
-                temporary.unlink(missing_ok=True)
-                raise
+            write_privately(self._path, hashlib.sha256(table).digest() + table)
             self._forget_versions()
         self._new = 0
 
