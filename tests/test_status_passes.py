@@ -1,13 +1,10 @@
 """Passes over members in memory: what the status branch says after each, and that it says nothing twice."""
 
-import io
 from pathlib import Path
 
 import pytest
 
 from reconciler.members.exchange import Answer, Failure, Request
-from reconciler.report import Log
-from reconciler.status.waiting import WaitOptions, Watching, wait_and_say
 from render.documents import emit
 
 from .build import Repository, a_deployment, a_policy, argosy, on_clusters
@@ -333,51 +330,3 @@ def test_a_failing_workload_is_told_with_its_container_and_the_newest_warning(fl
     state["waiting"]["message"] = "back-off 2m30s restarting"
     fleet.run(60)
     assert fleet.repository.git("rev-parse", "argosy/status") == tip
-
-
-def test_waiting_ends_when_the_passes_of_others_got_there(
-    fleet: MemoryFleet, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fleet.run()
-    clock = Clock()
-
-    def somebody_else(seconds: float) -> None:
-        clock.now += seconds
-        for member in fleet.members.values():
-            settle(member)
-        fleet.run(60)
-
-    log = Log(stream=io.StringIO(), repository=str(fleet.repository.path))
-    healthy = WaitOptions(subject="deploy/nginx", wish="healthy", timeout=10)
-    assert wait_and_say(log, healthy, Watching(now=clock, pause=somebody_else)) == 0
-    assert (capsys.readouterr().out, clock.now) == ("deploy/nginx is healthy\n", 2.0)
-
-
-def test_waiting_says_what_is_missing_when_the_time_is_over(fleet: MemoryFleet) -> None:
-    fleet.run()
-    clock, stream = Clock(), io.StringIO()
-    log = Log(stream=stream, repository=str(fleet.repository.path))
-    options = WaitOptions(wish="healthy", timeout=5)
-    assert wait_and_say(log, options, Watching(now=clock, pause=clock.pass_by)) == 1
-    assert (clock.now, stream.getvalue().splitlines()) == (
-        4.0,
-        [f"warning: Deployment.apps default/nginx is not healthy in member{number}" for number in (1, 2, 3)],
-    )
-    fleet.repository.commit({"note.txt": "nothing of the fleet"})
-    assert wait_and_say(log, WaitOptions(timeout=0), Watching(now=clock)) == 0
-    fleet.repository.commit({"policy.yaml": a_policy(placement=on_clusters("member1"))})
-    assert wait_and_say(log, WaitOptions(timeout=0), Watching(now=clock)) == 1
-    assert stream.getvalue().splitlines()[-1].endswith("is not rendered yet")
-
-
-class Clock:
-    """A clock that only moves when somebody waits."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def pass_by(self, seconds: float) -> None:
-        self.now += seconds

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 
 from render.binding import Binding
 from render.bits import Mask, members
+from render.matching import NoPolicyReason
 from render.model import TargetCluster
+
+from .dependencies import NOT_SCHEDULED
 
 _INTRODUCTION = """\
 # What every cluster must hold
@@ -19,6 +22,7 @@ Flux can use as it is. `bindings/` says which object goes where with how many re
 
 _CLUSTER = re.compile(r"\| \[([^\]|]+)\]\(clusters/[^)|]+\) \| (\d+) \| (\d+) \| .*\|")
 _REASON = re.compile(r"\| (\w+) \| (\d+) \|")
+ATTACHED = "Attached"
 _DISCONNECTED = "disconnected: left as it was"
 
 
@@ -51,21 +55,21 @@ def tally_of(held: Iterable[Mask], bindings: Collection[Binding], names: Sequenc
     return Tally(
         objects={names[index]: count for index, count in objects_by_index(held).items()},
         replicas=replicas_by_cluster(bindings),
-        reasons=Counter(map(scheduled_reason, bindings)),
+        reasons=Counter(map(binding_state, bindings)),
     )
 
 
 def front_page(tally: Tally, clusters: Iterable[str], disconnected: Iterable[str]) -> bytes:
     """Return the page: a line per cluster, then how many bindings are in which state."""
     lines = {name: _line(name, tally.objects.get(name, 0), tally.replicas.get(name, 0), "") for name in clusters}
-    lines |= {name: _line(name, 0, 0, _DISCONNECTED) for name in disconnected}
+    lines |= {name: _line(name, "", "", _DISCONNECTED) for name in disconnected}
     reasons = [f"| {reason} | {number} |" for reason, number in sorted(tally.reasons.items()) if number]
     head = (_INTRODUCTION, "| cluster | objects | replicas | |", "|---|---:|---:|---|")
     page = (*head, *(lines[name] for name in sorted(lines)), "", "| bindings | |", "|---|---:|", *reasons)
     return ("\n".join(page) + "\n").encode()
 
 
-def _line(name: str, objects: int, replicas: int, note: str) -> str:
+def _line(name: str, objects: int | str, replicas: int | str, note: str) -> str:
     return f"| [{name}](clusters/{name}) | {objects} | {replicas} | {note} |"
 
 
@@ -102,6 +106,12 @@ def replicas_by_cluster(bindings: Iterable[Binding]) -> Counter[str]:
     return counts
 
 
-def scheduled_reason(binding: Binding) -> str:
-    """Return the reason of a binding's Scheduled condition."""
+def binding_state(binding: Binding) -> str:
+    """Return a binding's state in a word: why it is not placed or not built, else whose it is, else ``Success``."""
+    said = [each.reason for each in binding.conditions if each.status == "False"]
+    troubles = [reason for reason in said if reason not in {NOT_SCHEDULED.reason, NoPolicyReason.NO_POLICY}]
+    if troubles:
+        return troubles[0]
+    if said:
+        return NoPolicyReason.NO_POLICY if NoPolicyReason.NO_POLICY in said else ATTACHED
     return next((each.reason for each in binding.conditions if each.type == "Scheduled"), "Unknown")

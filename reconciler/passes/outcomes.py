@@ -1,6 +1,6 @@
 """What a binding says about its own rendering: which clusters kept older bytes, since when and why."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from render.binding import Binding, Condition
@@ -47,6 +47,17 @@ def _with_condition(
 
 def _described(failure: Failure, names: Sequence[str]) -> str:
     return f"{', '.join(names[index] for index in members(failure.clusters))}: {failure.error}"
+
+
+def failed_clusters(message: str, among: Collection[str]) -> tuple[str, ...]:
+    """Return the clusters a ``Rendered`` condition's message names, out of those a binding is in.
+
+    >>> failed_clusters("eu, us: no such path: /a; b; paris: not that either", ["eu", "us", "paris", "oslo"])
+    ('eu', 'paris', 'us')
+    """
+    heads = (part.partition(": ")[0].split(", ") for part in message.split("; "))
+    named = {name for head in heads if all(name in among for name in head) for name in head}
+    return tuple(sorted(named))
 
 
 def failure_reason(errors: Iterable[Exception]) -> str:

@@ -12,7 +12,7 @@ from render.documents import emit, parse_documents
 from render.model import Manifest, ObjectRef, TargetCluster
 from render.parsing import binding_manifest
 
-from .frontpage import scheduled_reason
+from .frontpage import ATTACHED, binding_state
 from .one_pass import Outcome
 from .outcomes import INTERPRETER_FAILED, RENDERED, failure_reason
 from .released import plain_released
@@ -95,17 +95,20 @@ def _where(binding: Binding) -> str:
 
 def _sorted_targets(binding: Binding) -> list[TargetCluster]:
     found: dict[str, TargetCluster] = {}
+    for target in binding.targets:
+        found[target.name] = target
+    # What follows a workload goes where it goes, but has no replicas of its own.
     for target in all_targets(binding):
-        found.setdefault(target.name, target)
+        found.setdefault(target.name, TargetCluster(target.name))
     return [found[name] for name in sorted(found)]
 
 
 def _why(binding: Binding) -> str:
-    reason = scheduled_reason(binding)
+    state = binding_state(binding)
     if binding.policy:
-        return binding.policy if reason == "Success" else f"{binding.policy} ({reason})"
+        return binding.policy if state == "Success" else f"{binding.policy} ({state})"
     owners = ", ".join(snapshot.name for snapshot in binding.required_by)
-    return f"required by {owners}" if owners else reason
+    return f"required by {owners}" + ("" if state == ATTACHED else f" ({state})") if owners else state
 
 
 def unmatched_objects(outcome: Outcome) -> list[dict[str, str]]:

@@ -23,17 +23,19 @@ class Publication:
         """Return the local ref that stands for a branch there."""
         return f"refs/remotes/{_folder(self.remote)}/{branch}" if self.remote else f"refs/heads/{branch}"
 
-    def known_tip(self, branch: str, *, is_first: bool = False) -> str | None:
+    def known_tip(self, branch: str, *, is_first: bool | None = None) -> str | None:
         """Return where the branch stood when it was last seen; GitError when that is not known at all.
 
-        ``is_first``: somebody says that there is no such branch yet, so that none known is none.
+        ``is_first``: somebody says that there is no such branch yet, so that none known is none (None: nobody who
+        asks can say so).
         """
         tip = self.repository.tip(self.ref(branch))
         if tip is None and self.remote and not is_first and not self._was_fetched():
+            otherwise = "run argosy reconcile --bootstrap" if is_first is None else "pass --bootstrap"
             raise GitError(
                 f"branch {branch!r} of {self.remote!r} was never fetched here, so the fleet's past is not known",
                 hint=f"git fetch {self.remote} '+refs/heads/{branch}:{self.ref(branch)}',"
-                " or pass --bootstrap if the branch does not exist yet",
+                f" or {otherwise} if the branch does not exist yet",
             )
         return tip
 

@@ -3,7 +3,7 @@
 What comes out is Karmada's ResourceBinding status, and the status that the template itself would be given.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,11 +24,20 @@ Works = Mapping[str, Manifest]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BindingParts:
-    """What a binding's status is made of. ``template`` is None for one whose template is gone."""
+    """What a binding's status is made of. ``template`` is None for one whose template is gone.
+
+    ``works`` and ``members`` are those of the clusters somebody looks at.
+    """
 
     binding: Binding
     template: Template | None
     works: Works
+    members: Container[str]
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The members that should have the object."""
+        return tuple(name for name in expected_clusters(self.binding) if name in self.members)
 
 
 def binding_after(parts: BindingParts, before: Manifest | None, interpreter: Interpreter, now: str) -> Manifest:
@@ -38,7 +47,9 @@ def binding_after(parts: BindingParts, before: Manifest | None, interpreter: Int
     known = before.get("status") or {} if before else {}
     spoken = [condition(each.type, each.status, each.reason, each.message) for each in binding.conditions]
     template_status, faults = _template_status(parts, items, before, interpreter)
-    conditions = with_times([*spoken, fully_applied(binding, items), *faults], known.get("conditions") or (), now)
+    conditions = with_times(
+        [*spoken, fully_applied(parts.expected, items), *faults], known.get("conditions") or (), now
+    )
     namespace = {"namespace": ref.namespace} if ref.namespace else {}
     return {
         "apiVersion": "work.karmada.io/v1alpha2",
@@ -63,7 +74,7 @@ def expected_clusters(binding: Binding) -> tuple[str, ...]:
 
 def aggregated_items(parts: BindingParts) -> list[dict[str, Any]]:
     """Return ``aggregatedStatus``: an item for every cluster that has a Work of the object, by cluster name."""
-    return [_item(name, parts.works[name]) for name in expected_clusters(parts.binding) if name in parts.works]
+    return [_item(name, parts.works[name]) for name in parts.expected if name in parts.works]
 
 
 def _item(cluster: str, work: Manifest) -> dict[str, Any]:
@@ -77,9 +88,8 @@ def _item(cluster: str, work: Manifest) -> dict[str, Any]:
     return {"clusterName": cluster, **reported, "applied": True, "health": entry.get("health", "Unknown")}
 
 
-def fully_applied(binding: Binding, items: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def fully_applied(expected: Collection[str], items: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Return the FullyApplied condition: every expected cluster, and at least one, has applied the object."""
-    expected = expected_clusters(binding)
     applied = {item["clusterName"] for item in items if item.get("applied")}
     if expected and applied.issuperset(expected):
         return condition(FULLY_APPLIED, "True", "FullyAppliedSuccess", "All works have been successfully applied")

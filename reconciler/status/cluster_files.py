@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from render.documents import emit
 from render.model import Manifest
@@ -81,9 +80,13 @@ class Ailing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterLine:
-    """A cluster's line on the front page. ``ready`` is True, False, Unknown or nothing."""
+    """A cluster's line on the front page. ``ready`` is True, False, Unknown or nothing.
+
+    One that is no member any more is disconnected: nobody looks at it, so what was last seen says nothing.
+    """
 
     name: str
+    is_connected: bool = True
     ready: str = ""
     version: str = ""
     converged: str = ""
@@ -100,6 +103,7 @@ Written by Argosy. `clusters/` tells what each cluster is and can hold, `works/`
 `bindings/` how it is all in all. `inventory/` is what pruning goes by: leave it alone.
 """
 _MOST_AILING = 50
+DISCONNECTED = "disconnected: left as it was"
 
 
 def status_page(lines: Mapping[str, ClusterLine], ailing: Iterable[Ailing]) -> bytes:
@@ -107,10 +111,7 @@ def status_page(lines: Mapping[str, ClusterLine], ailing: Iterable[Ailing]) -> b
     page = [_INTRODUCTION, "| cluster | ready | version | converged | objects | unhealthy | since | |"]
     page += ["|---|---|---|---|---:|---:|---|---|"]
     for name, line in sorted(lines.items()):
-        outcome = "" if line.outcome == "Converged" else line.outcome
-        cells: tuple[Any, ...] = (line.ready, line.version, line.converged[:12], line.objects, line.unhealthy)
-        words = [f"[{name}](clusters/{name}.yaml)", *map(str, cells), line.since, outcome]
-        page.append(f"| {' | '.join(words)} |")
+        page.append(f"| [{name}](clusters/{name}.yaml) | {' | '.join(_cells(line))} |")
     worst = sorted(ailing, key=lambda each: (each.since, each.cluster, each.object))
     if worst:
         page += ["", "| not as it should be | cluster | reason | since |", "|---|---|---|---|"]
@@ -118,3 +119,11 @@ def status_page(lines: Mapping[str, ClusterLine], ailing: Iterable[Ailing]) -> b
     if len(worst) > _MOST_AILING:
         page += ["", f"{len(worst) - _MOST_AILING} more."]
     return ("\n".join(page) + "\n").encode()
+
+
+def _cells(line: ClusterLine) -> tuple[str, ...]:
+    converged = line.converged[:12]
+    if not line.is_connected:
+        return "", "", converged, "", "", "", DISCONNECTED
+    outcome = "" if line.outcome == "Converged" else line.outcome
+    return line.ready, line.version, converged, str(line.objects), str(line.unhealthy), line.since, outcome

@@ -73,6 +73,7 @@ class Watch:
         interpreter = self.fleetwide.interpreter or interpreter_of(desired)
         pass_ = StatusPass(
             now=self.now,
+            members=frozenset(cluster.name for cluster in desired.clusters),
             commit=commit,
             bindings=bindings,
             templates=templates,

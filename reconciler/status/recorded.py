@@ -1,7 +1,7 @@
 """What the status branch holds, as values: read once, and each distinct file parsed once."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -121,8 +121,11 @@ def _parsed(content: bytes) -> Manifest | None:
     return value if isinstance(value, dict) else None
 
 
-def cluster_lines(recorded: Recorded, converged: Mapping[str, str]) -> dict[str, ClusterLine]:
+def cluster_lines(
+    recorded: Recorded, members: Container[str], converged: Mapping[str, str] | None = None
+) -> dict[str, ClusterLine]:
     """Return a line for every cluster; ``converged`` maps clusters to the commits that newer news say they hold."""
+    newer = converged or {}
     records, works = recorded.clusters(), recorded.works()
     objects = Counter(cluster for by_cluster in works.values() for cluster in by_cluster)
     unhealthy = Counter(
@@ -133,7 +136,8 @@ def cluster_lines(recorded: Recorded, converged: Mapping[str, str]) -> dict[str,
             name=name,
             ready=record.state.ready,
             version=record.version,
-            converged=converged.get(name) or recorded.converged(name),
+            is_connected=name in members,
+            converged=newer.get(name) or recorded.converged(name),
             outcome=record.outcome,
             objects=objects[name],
             unhealthy=unhealthy[name],
@@ -148,11 +152,11 @@ def is_well(work: Manifest) -> bool:
     return all(_said(work, kind).get("status") == "True" for kind in (APPLIED, HEALTHY))
 
 
-def ailing_objects(recorded: Recorded) -> Iterable[Ailing]:
-    """Return every object that is not as it should be, with its most telling reason."""
+def ailing_objects(recorded: Recorded, members: Container[str]) -> Iterable[Ailing]:
+    """Return every object of a member that is not as it should be, with its most telling reason."""
     for below, by_cluster in sorted(recorded.works().items()):
         for cluster, work in sorted(by_cluster.items()):
-            if not is_well(work):
+            if cluster in members and not is_well(work):
                 yield _ailing(below, cluster, work)
 
 

@@ -1,9 +1,10 @@
 """One object, or one cluster, as the status branch tells of it: the chain of reasons from policy to container."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from reconciler.passes.dependencies import NOT_SCHEDULED
 from reconciler.tables import table
 from render.binding import Binding
 from render.layout import object_path
@@ -77,13 +78,14 @@ def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) 
     )
 
 
-def objects_of_binding(binding: Binding, recorded: Recorded) -> tuple[ObjectIn, ...]:
-    """Return an object in every cluster it should be in."""
+def objects_of_binding(binding: Binding, recorded: Recorded, members: Container[str]) -> tuple[ObjectIn, ...]:
+    """Return an object in every member it should be in; nobody looks at it in clusters that are disconnected."""
     replicas = {target.name: target.replicas for target in binding.targets}
     below = "/".join(object_path(binding.ref))
     return tuple(
         object_in(name, recorded.manifest(f"works/{name}/{below}"), replicas.get(name) or None)
         for name in expected_clusters(binding)
+        if name in members
     )
 
 
@@ -93,11 +95,13 @@ def objects_in_cluster(cluster: str, recorded: Recorded) -> tuple[ObjectIn, ...]
     return tuple(object_in(cluster, work) for work in works if work is not None)
 
 
-def object_text(binding: Binding, recorded: Recorded) -> str:
+def object_text(binding: Binding, recorded: Recorded, members: Container[str]) -> str:
     """Return all that is known of an object: policy, binding, clusters, and what ails it where."""
-    objects = objects_of_binding(binding, recorded)
-    lines = [str(binding.ref), f"policy: {binding.policy or 'none'}"]
+    objects = objects_of_binding(binding, recorded, members)
+    lines = [str(binding.ref), *head_lines(binding)]
     for each in _conditions(binding, recorded):
+        if each.get("reason") == NOT_SCHEDULED.reason:
+            continue  # it was never to be scheduled: it follows what requires it
         since = f", since {each['lastTransitionTime']}" if each.get("lastTransitionTime") else ""
         lines.append(f"{each['type']}: {each['status']} {each.get('reason', '')}{since}".rstrip())
         if each["status"] != "True" and each.get("message"):
@@ -115,7 +119,16 @@ def object_text(binding: Binding, recorded: Recorded) -> str:
         )
         for each in objects
     ]
+    left = [name for name in expected_clusters(binding) if name not in members]
+    lines += [f"disconnected, left as it was in: {', '.join(left)}"] if left else []
     return "\n".join(lines) + "\n" + (f"\n{table(header, rows)}" if rows else "") + "".join(_chains(objects))
+
+
+def head_lines(binding: Binding) -> Iterator[str]:
+    """Yield whose an object is: the policy that holds it, and what it follows."""
+    yield f"policy: {binding.policy or 'none'}"
+    if binding.required_by:
+        yield f"required by: {', '.join(f'{each.namespace}/{each.name}' for each in binding.required_by)}"
 
 
 def _chains(objects: Iterable[ObjectIn]) -> Iterator[str]:
@@ -144,7 +157,7 @@ def _conditions(binding: Binding, recorded: Recorded) -> list[Mapping[str, Any]]
     ]
 
 
-def object_value(binding: Binding, recorded: Recorded) -> dict[str, Any]:
+def object_value(binding: Binding, recorded: Recorded, members: Container[str]) -> dict[str, Any]:
     """Return the same as plain data."""
     known = recorded.binding(binding.ref) or {}
     return {
@@ -153,7 +166,8 @@ def object_value(binding: Binding, recorded: Recorded) -> dict[str, Any]:
         "object": str(binding.ref),
         "policy": binding.policy or None,
         "conditions": _conditions(binding, recorded),
-        "clusters": [each.as_value() for each in objects_of_binding(binding, recorded)],
+        "clusters": [each.as_value() for each in objects_of_binding(binding, recorded, members)],
+        "disconnected": [name for name in expected_clusters(binding) if name not in members],
         "templateStatus": known.get("templateStatus"),
     }
 
@@ -206,6 +220,7 @@ def cluster_value(cluster: str, recorded: Recorded) -> dict[str, Any]:
         "apiVersion": "argosy.dev/v1alpha1",
         "kind": "ClusterStatus",
         "cluster": cluster,
+        "connected": True,
         "converged": recorded.converged(cluster) or None,
         "outcome": record.outcome or None,
         "since": record.since or None,

@@ -1,9 +1,9 @@
-"""What ``argosy status`` says where there is a status branch: of the fleet, of a cluster, of an object."""
+"""What ``argosy status`` says: of the fleet, of a cluster, of an object - once, or whenever a branch moved."""
 
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
@@ -14,18 +14,22 @@ from reconciler.passes.publication import publication_of
 from reconciler.passes.reading import read_source
 from reconciler.report import Log
 from reconciler.repository import Repository, open_repository
-from reconciler.tables import table
 from reconciler.unknown_names import check_clusters
+from render.binding import Binding
 from render.documents import emit
-from render.errors import ConfigError
+from render.errors import ConfigError, ReconcileError
 
+from . import rendered_views
+from .fleet_views import fleet_text, fleet_value, is_well
 from .member_watch import read_recorded
-from .recorded import Recorded, ailing_objects, cluster_lines
+from .recorded import Recorded
 from .status_branch import StatusBranch
 from .status_objects import cluster_text, cluster_value, object_text, object_value, objects_of_binding
-from .statuses import FleetStatus, as_value, fleet_status, print_bindings, print_head, show_rendered, troubles
+from .statuses import FleetStatus, fleet_status, troubles
 
 POLL_SECONDS = 5.0
+Tips = tuple[str | None, ...]
+"""HEAD and where the branches stand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,152 +46,143 @@ class StatusOptions:
 class Telling:
     """The fleet as its rendered and its status branch tell of it."""
 
-    repository: Repository
     fleet: FleetStatus
     recorded: Recorded
 
 
-def show_views(log: Log, options: StatusOptions) -> int:
-    """Print what is asked for, and with ``watch`` again whenever a branch moved."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What is to be shown: as text, as plain data and as a name, and whether all is well with it."""
+
+    text: str
+    value: dict[str, Any] = field(repr=False)
+    name: str
+    is_fine: bool
+
+
+def show_views(log: Log, options: StatusOptions, pause: Callable[[float], object] = time.sleep) -> int:
+    """Print what is asked for, and with ``watch`` again whenever a branch moved, pausing between the looks."""
     if options.watch:
-        return _watched(log, options, pause=time.sleep)
+        return _watched(log, options, pause)
     with open_repository(log.repository, refresh=False) as repository:
-        return _shown(told(repository), options)
+        return _shown(told(repository, log), options)
 
 
-def told(repository: Repository) -> Telling:
+def told(repository: Repository, log: Log) -> Telling:
     """Read both branches as they are known here."""
-    fleet = fleet_status(repository)
-    status = _status_branch(repository)
-    tip = status.publication.repository.tip(status.publication.ref(status.branch))
-    return Telling(repository=repository, fleet=fleet, recorded=read_recorded(status, tip))
+    fleet = fleet_status(repository, log)
+    publication = publication_of(repository, fleet.source.desired.fleet)
+    status = StatusBranch(publication=publication, branch=fleet.source.desired.fleet.status_branch)
+    tip = repository.tip(publication.ref(status.branch))
+    return Telling(fleet=fleet, recorded=read_recorded(status, tip))
 
 
-def _status_branch(repository: Repository) -> StatusBranch:
-    fleet = read_source(repository, repository.resolve("HEAD")).desired.fleet
-    return StatusBranch(publication=publication_of(repository, fleet), branch=fleet.status_branch)
-
-
-def _watched(log: Log, options: StatusOptions, *, pause: Callable[[float], object]) -> int:
-    seen: tuple[str | None, ...] = ()
+def _watched(log: Log, options: StatusOptions, pause: Callable[[float], object]) -> int:
+    """Show what is new until somebody ends it; once something was shown, a look that fails is only told of."""
+    seen: Tips = ()
+    complaint = ""
     while True:
-        with open_repository(log.repository) as repository:
-            now = fetched_tips(repository)
-            if now != seen:
-                if seen:
-                    click.echo()
-                _shown(told(repository), options)
-                seen = now
+        try:
+            seen, complaint = _looked(log, options, seen), ""
+        except ReconcileError as error:
+            if not seen:
+                raise
+            if str(error) != complaint:
+                complaint = str(error)
+                log.warning(complaint)
         pause(POLL_SECONDS)
 
 
-def fetched_tips(repository: Repository) -> tuple[str | None, ...]:
-    """Fetch the rendered and the status branch and return where they stand."""
-    fleet = read_source(repository, repository.resolve("HEAD")).desired.fleet
+def _looked(log: Log, options: StatusOptions, seen: Tips) -> Tips:
+    with open_repository(log.repository) as repository:
+        now = fetched_tips(repository)
+        if now != seen:
+            telling = told(repository, log)
+            click.echo("\n" if seen else "", nl=False)
+            _shown(telling, options)
+    return now
+
+
+def fetched_tips(repository: Repository) -> Tips:
+    """Fetch the rendered and the status branch and return where they stand, HEAD first."""
+    head = repository.resolve("HEAD")
+    fleet = read_source(repository, head).desired.fleet
     publication = publication_of(repository, fleet)
-    return tuple(publication.current_tip(branch) for branch in (fleet.rendered_branch, fleet.status_branch))
+    return head, *(publication.current_tip(branch) for branch in (fleet.rendered_branch, fleet.status_branch))
 
 
 def _shown(telling: Telling, options: StatusOptions) -> int:
+    view = _view(telling, options)
+    if options.output == "json":
+        click.echo(json.dumps(view.value, indent=2, ensure_ascii=False))
+    elif options.output == "yaml":
+        click.echo(emit(view.value).decode(), nl=False)
+    elif options.output == "name":
+        click.echo(view.name)
+    else:
+        click.echo(view.text, nl=False)
+    return 0 if view.is_fine else 1
+
+
+def _view(telling: Telling, options: StatusOptions) -> View:
     noun, _, name = options.subject.partition("/")
     if not options.subject:
-        return _fleet_shown(telling, options)
+        return _fleet_view(telling, is_wide=options.output == "wide")
     if is_cluster_noun(noun):
-        return _cluster_shown(telling, name, options)
-    return _object_shown(telling, noun, name, options)
+        return _cluster_view(telling, name, is_wide=options.output == "wide")
+    return _object_view(telling, bound(telling, noun, name, options.namespace))
 
 
-def _cluster_shown(telling: Telling, name: str, options: StatusOptions) -> int:
-    records = telling.recorded.clusters()
-    if name not in records:
-        check_clusters([name], set(records) | telling.fleet.members)
-        raise ConfigError(f"nothing is recorded of cluster {name!r} yet", hint="argosy apply")
-    value = cluster_value(name, telling.recorded)
-    _printed(value, options, cluster_text(name, telling.recorded, every=options.output == "wide"), f"cluster/{name}")
-    return 0 if records[name].state.ready == "True" and all(map(_is_fine, value["objects"])) else 1
+def _fleet_view(telling: Telling, *, is_wide: bool) -> View:
+    fleet, recorded = telling.fleet, telling.recorded
+    return View(
+        text="".join(fleet_text(fleet, recorded, wide=is_wide)),
+        value=fleet_value(fleet, recorded),
+        name="\n".join(f"cluster/{name}" for name in fleet.clusters),
+        is_fine=is_well(fleet, recorded),
+    )
+
+
+def _cluster_view(telling: Telling, name: str, *, is_wide: bool) -> View:
+    fleet, recorded = telling.fleet, telling.recorded
+    records = recorded.clusters()
+    check_clusters([name], {*records, *fleet.clusters})
+    if name not in records or name not in fleet.members:
+        has_status = bool(recorded.files)
+        is_fine = rendered_views.is_cluster_fine(name, fleet) and not (has_status and name in fleet.members)
+        return View(
+            text=rendered_views.cluster_text(name, fleet, has_status=has_status),
+            value=rendered_views.cluster_value(name, fleet),
+            name=f"cluster/{name}",
+            is_fine=is_fine,
+        )
+    value = cluster_value(name, recorded)
+    is_fine = records[name].state.ready == "True" and all(map(_is_fine, value["objects"]))
+    text = cluster_text(name, recorded, every=is_wide)
+    return View(text=text, value=value, name=f"cluster/{name}", is_fine=is_fine)
 
 
 def _is_fine(value: dict[str, Any]) -> bool:
     return bool(value["applied"]) and value["health"] == "Healthy"
 
 
-def _object_shown(telling: Telling, noun: str, name: str, options: StatusOptions) -> int:
-    templates = read_source(telling.repository, telling.fleet.head).desired.templates
-    ref = found_object(noun, name, options.namespace, templates)
+def bound(telling: Telling, noun: str, name: str, namespace: str) -> Binding:
+    """Return the binding of the object that is meant; ConfigError when no policy selects it."""
+    ref = found_object(noun, name, namespace, telling.fleet.source.desired.templates)
     binding = telling.fleet.previous.bindings.get(ref)
     if binding is None:
         raise ConfigError(f"{ref} has no binding: no policy selects it", hint=f"argosy explain {noun}/{name}")
-    value = object_value(binding, telling.recorded)
-    _printed(value, options, object_text(binding, telling.recorded), f"{ref.group_kind.lower()}/{ref.name}")
-    objects = objects_of_binding(binding, telling.recorded)
-    fine = bool(objects) and all(each.applied == "True" and each.health == "Healthy" for each in objects)
-    return 0 if fine and not troubles(binding) else 1
+    return binding
 
 
-def _fleet_shown(telling: Telling, options: StatusOptions) -> int:
-    recorded = telling.recorded
+def _object_view(telling: Telling, binding: Binding) -> View:
+    fleet, recorded = telling.fleet, telling.recorded
+    name = f"{binding.ref.group_kind.lower()}/{binding.ref.name}"
+    value = object_value(binding, recorded, fleet.members)
     if not recorded.files:
-        return show_rendered(telling.fleet, options.output)
-    value = fleet_value(telling)
-    ailing = value.get("unwell") or []
-    if options.output in {"json", "yaml"}:
-        _printed(value, options, "", "")
-    elif options.output == "name":
-        click.echo("\n".join(f"cluster/{name}" for name in value["clusters"]))
-    else:
-        print_head(telling.fleet)
-        header = ("CLUSTER", "READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED", "SINCE", "NOTE")
-        click.echo(table(header, [_row(name, each) for name, each in value["clusters"].items()]), nl=False)
-        print_bindings(telling.fleet, wide=options.output == "wide")
-        rows = [(each["object"], each["cluster"], each["reason"], each["since"]) for each in ailing]
-        if rows:
-            click.echo("\n" + table(("NOT WELL", "CLUSTER", "REASON", "SINCE"), rows), nl=False)
-    bad = any(troubles(binding) for binding in telling.fleet.previous.bindings.values())
-    late = any(record.state.ready not in {"", "True"} for record in recorded.clusters().values())
-    return 1 if bad or late or ailing else 0
-
-
-def fleet_value(telling: Telling) -> dict[str, Any]:
-    """Return the fleet as plain data: what the rendered branch says, and what was seen of every cluster."""
-    value, lines = as_value(telling.fleet), cluster_lines(telling.recorded, {})
-    for name, cluster in value["clusters"].items():
-        line = lines.get(name)
-        if line is not None:
-            cluster |= {
-                "ready": line.ready,
-                "version": line.version,
-                "converged": line.converged or None,
-                "outcome": line.outcome,
-                "unhealthy": line.unhealthy,
-                "since": line.since,
-            }
-    found = ailing_objects(telling.recorded)
-    value["unwell"] = [
-        {"object": each.object, "cluster": each.cluster, "reason": each.reason, "since": each.since} for each in found
-    ]
-    return value
-
-
-def _row(name: str, cluster: dict[str, Any]) -> tuple[str, ...]:
-    outcome = cluster.get("outcome") or ""
-    notes = ["" if cluster["connected"] else "disconnected", "" if outcome == "Converged" else outcome]
-    return (
-        name,
-        cluster.get("ready") or "",
-        cluster.get("version") or "",
-        str(cluster["objects"]),
-        str(cluster.get("unhealthy", "")),
-        str(cluster["replicas"]),
-        (cluster.get("converged") or "")[:12],
-        cluster.get("since") or "",
-        " ".join(filter(None, notes)),
-    )
-
-
-def _printed(value: dict[str, Any], options: StatusOptions, text: str, name: str) -> None:
-    if options.output == "json":
-        click.echo(json.dumps(value, indent=2, ensure_ascii=False))
-    elif options.output == "yaml":
-        click.echo(emit(value).decode(), nl=False)
-    else:
-        click.echo(name if options.output == "name" else text, nl=options.output == "name")
+        text = rendered_views.object_text(binding, fleet)
+        return View(text=text, value=value, name=name, is_fine=not troubles(binding))
+    objects = objects_of_binding(binding, recorded, fleet.members)
+    fine = bool(objects) and all(each.applied == "True" and each.health == "Healthy" for each in objects)
+    text = object_text(binding, recorded, fleet.members)
+    return View(text=text, value=value, name=name, is_fine=fine and not troubles(binding))

@@ -45,10 +45,12 @@ class StatusPass:
 
     ``commit`` is the rendered commit it applies, with its ``bindings``; ``states`` and ``facts`` are those of the
     clusters it looked at; ``answers`` those of webhooks it rendered by (None: it did not render); ``agents`` are the
-    files taken from agents' branches.
+    files taken from agents' branches. Clusters that are no ``members`` are disconnected: what was last seen of them
+    stays, and counts for nothing.
     """
 
     now: str
+    members: frozenset[str] = frozenset()
     commit: str = ""
     bindings: Mapping[ObjectRef, Binding] = field(default_factory=dict, repr=False)
     templates: Mapping[ObjectRef, Template] = field(default_factory=dict, repr=False)
@@ -65,7 +67,8 @@ def status_files(recorded: Recorded, pass_: StatusPass, reports: Sequence[Cluste
     for made in (_cluster_files, _fact_files, _work_files, _binding_files):
         steps = steps.with_files(made(steps, pass_, reports))
     converged = {report.cluster: pass_.commit for report in reports if _is_converged(report)}
-    page = status_page(cluster_lines(steps, converged), ailing_objects(steps)) if steps.files else None
+    lines = cluster_lines(steps, pass_.members, converged)
+    page = status_page(lines, ailing_objects(steps, pass_.members)) if steps.files else None
     steps = steps.with_files({"README.md": page})
     changed = {path: content for path, content in steps.files.items() if recorded.files.get(path) != content}
     return {**changed, **dict.fromkeys(path for path in recorded.files if path not in steps.files)}
@@ -130,7 +133,10 @@ def _binding_files(recorded: Recorded, pass_: StatusPass, _reports: Sequence[Clu
     for ref, binding in pass_.bindings.items():
         path, before = binding_path(ref), recorded.binding(ref)
         parts = BindingParts(
-            binding=binding, template=pass_.templates.get(ref), works=works.get(path_in_cluster(ref), {})
+            binding=binding,
+            template=pass_.templates.get(ref),
+            works=works.get(path_in_cluster(ref), {}),
+            members=pass_.members,
         )
         after = binding_after(parts, before, pass_.interpreter, pass_.now)
         files[path] = recorded.files[path] if after == before else emit(after)

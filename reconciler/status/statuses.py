@@ -1,72 +1,100 @@
-"""What ``argosy status`` shows: the fleet as its branches tell it, without asking a cluster or a remote."""
+"""The fleet as its rendered branch tells it, without asking a cluster or a remote."""
 
-import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-import click
-
-from reconciler.passes.frontpage import replicas_by_cluster, scheduled_reason
+from reconciler.passes.frontpage import binding_state, replicas_by_cluster
+from reconciler.passes.outcomes import RENDERED, failed_clusters
 from reconciler.passes.previous import Previous
 from reconciler.passes.publication import publication_of
-from reconciler.passes.reading import read_previous, read_source
+from reconciler.passes.reading import Source, read_previous, read_source
+from reconciler.report import Log
 from reconciler.repository import Repository
-from reconciler.tables import table
 from render.binding import Binding
-from render.documents import emit
+from render.cluster import Cluster
 from render.errors import ConfigError
 
+from .binding_status import expected_clusters
+from .source_lag import SourceLag, lag_of
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True)
 class FleetStatus:
-    """The fleet as its branches tell it. ``head`` is the source's newest commit here; ``members`` its clusters."""
+    """The fleet as its rendered branch tells it, beside the source at HEAD; ``objects`` are counted by cluster."""
 
     branch: str
-    head: str
-    members: frozenset[str]
+    source: Source
+    lag: SourceLag
     previous: Previous
-    objects: Counter[str]
+    objects: Mapping[str, int]
 
-    @property
-    def is_current(self) -> bool:
-        """Whether the rendered commit is of the newest source."""
-        return self.previous.source == self.head
+    @cached_property
+    def members(self) -> Mapping[str, Cluster]:
+        """The clusters of the source by name."""
+        return {cluster.name: cluster for cluster in self.source.desired.clusters}
+
+    @cached_property
+    def clusters(self) -> tuple[str, ...]:
+        """The members and the clusters that are disconnected, by name."""
+        return tuple(sorted(self.previous.tree.clusters.keys() | self.members.keys()))
+
+    @cached_property
+    def bindings(self) -> tuple[Binding, ...]:
+        """Every binding, by object."""
+        return tuple(sorted(self.previous.bindings.values(), key=lambda binding: binding.ref))
+
+    @cached_property
+    def replicas(self) -> Mapping[str, int]:
+        """The replicas placed in every cluster; none in those that are disconnected, where nobody looks."""
+        return {name: count for name, count in replicas_by_cluster(self.bindings).items() if name in self.members}
+
+    @cached_property
+    def unbuilt(self) -> Mapping[str, tuple[Binding, ...]]:
+        """The bindings whose objects could not be built as asked for, by the clusters that keep something older."""
+        found: dict[str, list[Binding]] = {}
+        for binding in self.bindings:
+            for name in unbuilt_in(binding):
+                found.setdefault(name, []).append(binding)
+        return {name: tuple(each) for name, each in found.items()}
 
 
-def show_rendered(status: FleetStatus, output: str) -> int:
-    """Print what the rendered branch alone says; return 1 when a binding could not be placed or built."""
-    if output in {"json", "yaml"}:
-        value = as_value(status)
-        text = json.dumps(value, indent=2, ensure_ascii=False) + "\n" if output == "json" else emit(value).decode()
-        click.echo(text, nl=False)
-    elif output == "name":
-        for name in sorted(status.previous.tree.clusters.keys() | status.members):
-            click.echo(f"cluster/{name}")
-    else:
-        _print_tables(status, wide=output == "wide")
-    return 1 if any(troubles(binding) for binding in status.previous.bindings.values()) else 0
-
-
-def fleet_status(repository: Repository) -> FleetStatus:
-    """Read the branches of the fleet that HEAD's source describes."""
-    head = repository.resolve("HEAD")
-    desired = read_source(repository, head).desired
-    branch = desired.fleet.rendered_branch
-    tip = publication_of(repository, desired.fleet).known_tip(branch)
+def fleet_status(repository: Repository, log: Log) -> FleetStatus:
+    """Read the rendered branch of the fleet that HEAD's source describes."""
+    source = read_source(repository, repository.resolve("HEAD"))
+    branch = source.desired.fleet.rendered_branch
+    publication = publication_of(repository, source.desired.fleet)
+    tip = publication.known_tip(branch)
     if tip is None:
         raise ConfigError(
             f"nothing is rendered yet: there is no branch {branch!r}", hint="argosy reconcile --bootstrap"
         )
     previous = read_previous(repository, tip)
+    return FleetStatus(
+        branch=branch,
+        source=source,
+        lag=lag_of(repository, previous, source, log),
+        previous=previous,
+        objects=_objects(previous),
+    )
+
+
+def _objects(previous: Previous) -> Mapping[str, int]:
     counts: dict[bytes, int] = {}
     objects: Counter[str] = Counter()
     for name, tree_id in previous.tree.clusters.items():
         if tree_id not in counts:
             counts[tree_id] = sum(1 for _ in previous.tree.files(tree_id))
         objects[name] = counts[tree_id]
-    members = frozenset(cluster.name for cluster in desired.clusters)
-    return FleetStatus(branch=branch, head=head, members=members, previous=previous, objects=objects)
+    return objects
+
+
+def unbuilt_in(binding: Binding) -> tuple[str, ...]:
+    """Return the clusters in which a binding's object could not be built as asked for."""
+    said = next((each for each in binding.conditions if each.type == RENDERED and each.status == "False"), None)
+    return () if said is None else failed_clusters(said.message, expected_clusters(binding))
 
 
 def troubles(binding: Binding) -> list[str]:
@@ -78,75 +106,41 @@ def troubles(binding: Binding) -> list[str]:
     ]
 
 
-def print_head(status: FleetStatus) -> None:
-    """Print which source the rendered branch holds."""
-    previous = status.previous
-    lag = "" if status.is_current else f", but the newest source is {status.head[:12]}: run argosy reconcile"
-    click.echo(f"{status.branch} {previous.commit[:12]} holds source {previous.source[:12]}{lag}\n")
-
-
-def _print_tables(status: FleetStatus, *, wide: bool) -> None:
-    print_head(status)
-    previous = status.previous
-    replicas = replicas_by_cluster(previous.bindings.values())
-    rows = [
-        (name, str(status.objects[name]), str(replicas[name]), "" if name in status.members else "disconnected")
-        for name in sorted(previous.tree.clusters.keys() | status.members)
-    ]
-    click.echo(table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), rows), nl=False)
-    print_bindings(status, wide=wide)
-
-
-def print_bindings(status: FleetStatus, *, wide: bool) -> None:
-    """Print how many bindings are in which state, and those that need a look (or all)."""
-    previous = status.previous
-    reasons = Counter(map(scheduled_reason, previous.bindings.values()))
-    click.echo("\nbindings: " + ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items())))
-    shown = [binding for binding in previous.bindings.values() if wide or troubles(binding) or _is_released(binding)]
-    if shown:
-        click.echo("\n" + table(("BINDING", "REASON", "MESSAGE"), [_row(binding) for binding in shown]), nl=False)
-
-
-def _is_released(binding: Binding) -> bool:
-    return scheduled_reason(binding) == "NoPolicy"
-
-
-def _row(binding: Binding) -> tuple[str, str, str]:
-    worst = next((each for each in binding.conditions if each.status == "False"), None)
-    if worst is None:
-        names = " ".join(f"{each.name}:{each.replicas}" if each.replicas else each.name for each in binding.targets)
-        return str(binding.ref), scheduled_reason(binding), names
-    return str(binding.ref), worst.reason, worst.message
-
-
 def as_value(status: FleetStatus) -> dict[str, Any]:
     """Return the status as one value; the README documents its fields."""
     previous = status.previous
-    replicas = replicas_by_cluster(previous.bindings.values())
     return {
         "apiVersion": "argosy.dev/v1alpha1",
         "kind": "FleetStatus",
         "branch": status.branch,
         "rendered": previous.commit,
         "source": previous.source,
-        "head": status.head,
+        "newest": status.lag.newest,
+        "head": status.lag.head,
+        "current": status.lag.is_current,
         "engine": previous.version,
-        "clusters": {
-            name: {
-                "objects": status.objects[name],
-                "replicas": replicas[name],
-                "connected": name in status.members,
-            }
-            for name in sorted(previous.tree.clusters.keys() | status.members)
-        },
-        "bindings": [
-            {
-                "object": str(binding.ref),
-                "policy": binding.policy or None,
-                "reason": scheduled_reason(binding),
-                "clusters": {target.name: target.replicas for target in binding.targets},
-                "problems": troubles(binding),
-            }
-            for binding in previous.bindings.values()
-        ],
+        "clusters": {name: _cluster_value(name, status) for name in status.clusters},
+        "bindings": [_binding_value(binding) for binding in status.bindings],
+    }
+
+
+def _cluster_value(name: str, status: FleetStatus) -> dict[str, Any]:
+    return {
+        "objects": status.objects.get(name, 0),
+        "replicas": status.replicas.get(name, 0),
+        "connected": name in status.members,
+        "unbuilt": [str(binding.ref) for binding in status.unbuilt.get(name, ())],
+    }
+
+
+def _binding_value(binding: Binding) -> dict[str, Any]:
+    required_by = [f"{each.namespace}/{each.name}" for each in binding.required_by]
+    replicas = {target.name: target.replicas for target in binding.targets}
+    return {
+        "object": str(binding.ref),
+        "policy": binding.policy or None,
+        "reason": binding_state(binding),
+        "clusters": {name: replicas.get(name, 0) for name in expected_clusters(binding)},
+        **({"requiredBy": required_by} if required_by else {}),
+        "problems": troubles(binding),
     }

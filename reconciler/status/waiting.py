@@ -11,23 +11,26 @@ import click
 
 from reconciler.explanation.inquiry_subjects import is_cluster_noun
 from reconciler.kind_names import found_object
-from reconciler.passes.one_pass import run_pass
-from reconciler.passes.reading import read_evidence, read_source
+from reconciler.passes.reading import read_source
 from reconciler.report import Log
 from reconciler.repository import open_repository
+from reconciler.source.desired import Desired
 from reconciler.unknown_names import check_clusters
 from render.binding import Binding
-from render.errors import ConfigError
+from render.errors import GitError
 from render.model import Manifest, ObjectRef
 
 from .binding_status import expected_clusters
 from .conditions import found_condition
 from .recorded import Recorded, is_well, object_of
 from .status_objects import unwell
-from .status_views import Telling, fetched_tips, told
+from .status_views import Telling, Tips, bound, fetched_tips, told
 from .work_status import APPLIED
 
 POLL_SECONDS = 2.0
+_MOST_TOLD = 20
+_LOOK_AGAIN: Tips = ("",)
+"""What no branch's tip is, so that the next look is made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,55 +55,74 @@ def wait_and_say(log: Log, options: WaitOptions, watching: Watching | None = Non
     """Wait; return 0 once the wish came true, 1 when the time was over before, saying what is missing."""
     by = watching or Watching()
     end, missing = by.now() + options.timeout, ["nothing is known yet"]
-    seen: tuple[str | None, ...] = ()
+    seen: Tips = ()
     while True:
-        with open_repository(log.repository) as repository:
-            tips = fetched_tips(repository)
-            if tips != seen:
-                missing, seen = missing_of(told(repository), options, log), tips
-                log.progress(f"waiting: {len(missing)} to go")
+        missing, seen = _looked(log, options, missing, seen)
         if not missing:
             click.echo(f"{options.subject or 'the fleet'} is {options.wish}")
             return 0
         if by.now() + POLL_SECONDS > end:
-            for each in missing[:20]:
-                log.warning(each)
+            _give_up(log, options, missing)
             return 1
         by.pause(POLL_SECONDS)
 
 
-def missing_of(telling: Telling, options: WaitOptions, log: Log) -> list[str]:
+def _looked(log: Log, options: WaitOptions, missing: list[str], seen: Tips) -> tuple[list[str], Tips]:
+    """Look what is missing where a branch moved; a look that fails, after one that did not, is made again."""
+    try:
+        with open_repository(log.repository) as repository:
+            tips = fetched_tips(repository)
+            if tips == seen:
+                return missing, seen
+            if tips[1] is None:
+                check_subject(read_source(repository, str(tips[0])).desired, options)
+                return ["nothing is rendered yet"], tips
+            missing = missing_of(told(repository, log), options)
+    except GitError as error:
+        if not seen:
+            raise
+        return [error.message], _LOOK_AGAIN
+    log.progress(f"waiting: {len(missing)} to go")
+    return missing, tips
+
+
+def _give_up(log: Log, options: WaitOptions, missing: list[str]) -> None:
+    log.warning(f"after {options.timeout:g} s {options.subject or 'the fleet'} is not {options.wish}")
+    for each in missing[:_MOST_TOLD]:
+        log.warning(each)
+    if len(missing) > _MOST_TOLD:
+        log.warning(f"{len(missing) - _MOST_TOLD} more")
+
+
+def check_subject(desired: Desired, options: WaitOptions) -> None:
+    """Raise UnknownName when the source has no such cluster or object, for which one could wait for ever."""
+    noun, _, name = options.subject.partition("/")
+    if name and is_cluster_noun(noun):
+        check_clusters([name], [cluster.name for cluster in desired.clusters])
+    elif name:
+        found_object(noun, name, options.namespace, desired.templates)
+
+
+def missing_of(telling: Telling, options: WaitOptions) -> list[str]:
     """Return what keeps the wish from being true; nothing when it is."""
-    if not _is_rendered(telling, log):
-        return [f"source {telling.fleet.head[:12]} is not rendered yet"]
+    check_subject(telling.fleet.source.desired, options)
+    lag = telling.fleet.lag
+    if not lag.is_pushed:
+        return [f"source {lag.head[:12]} is not pushed, so no pass sees it"]
+    if not lag.is_current:
+        return [f"source {lag.newest[:12]} is not rendered yet"]
+    if not telling.recorded.files:
+        return ["no pass has recorded anything yet: the fleet is only rendered, or none has got there"]
     noun, _, name = options.subject.partition("/")
     if options.subject and not is_cluster_noun(noun):
-        return _of_object(telling, _binding(telling, noun, name, options.namespace), options.wish)
-    members = sorted(telling.fleet.members)
-    check_clusters(filter(None, [name]), members)
-    return [why for member in ([name] if name else members) for why in _of_cluster(telling, member, options.wish)]
-
-
-def _is_rendered(telling: Telling, log: Log) -> bool:
-    """Whether the rendered commit is what the newest source asks for, which a source that changes nothing also is."""
-    if telling.fleet.is_current:
-        return True
-    repository, previous = telling.repository, telling.fleet.previous
-    evidence = read_evidence(repository, previous.commit)
-    source = read_source(repository, telling.fleet.head, facts=lambda _fleet: evidence.facts)
-    return not run_pass(repository, source, previous, evidence, log).changed
-
-
-def _binding(telling: Telling, noun: str, name: str, namespace: str) -> Binding:
-    templates = read_source(telling.repository, telling.fleet.head).desired.templates
-    ref = found_object(noun, name, namespace, templates)
-    if ref not in telling.fleet.previous.bindings:
-        raise ConfigError(f"{ref} has no binding: no policy selects it", hint=f"argosy explain {noun}/{name}")
-    return telling.fleet.previous.bindings[ref]
+        return _of_object(telling, bound(telling, noun, name, options.namespace), options.wish)
+    members = [name] if name else sorted(telling.fleet.members)
+    return [why for member in members for why in _of_cluster(telling, member, options.wish)]
 
 
 def _of_object(telling: Telling, binding: Binding, wish: str) -> list[str]:
-    clusters, recorded = expected_clusters(binding), telling.recorded
+    clusters = tuple(name for name in expected_clusters(binding) if name in telling.fleet.members)
+    recorded = telling.recorded
     if not clusters:
         return [f"{binding.ref} is placed nowhere"]
     late = [f"{name} has not got the newest commit yet" for name in clusters if not _was_applied(telling, name)]

@@ -1,0 +1,119 @@
+"""The fleet at a glance: which source is rendered, a line per cluster, how bindings are, and what is not well."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from reconciler.passes.frontpage import ATTACHED, binding_state
+from reconciler.tables import table
+from render.binding import Binding
+
+from .binding_status import expected_clusters
+from .cluster_files import DISCONNECTED, Ailing, ClusterLine
+from .recorded import Recorded, ailing_objects, cluster_lines
+from .statuses import FleetStatus, as_value, troubles
+
+_SEEN = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED", "SINCE", "NOTE")
+
+
+def fleet_text(fleet: FleetStatus, recorded: Recorded, *, wide: bool) -> Iterator[str]:
+    """Yield the tables of a fleet; without a status branch, those of what is rendered alone."""
+    yield f"{fleet.branch} {fleet.previous.commit[:12]} holds source {fleet.previous.source[:12]}{fleet.lag}\n\n"
+    lines = cluster_lines(recorded, fleet.members)
+    if lines:
+        yield table(("CLUSTER", *_SEEN), [_seen_row(name, fleet, lines.get(name)) for name in fleet.clusters])
+    else:
+        yield table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), [_row(name, fleet) for name in fleet.clusters])
+    states = Counter(map(binding_state, fleet.bindings))
+    yield "\nbindings: " + (", ".join(f"{number} {state}" for state, number in sorted(states.items())) or "none") + "\n"
+    shown = [binding for binding in fleet.bindings if wide or troubles(binding) or binding_state(binding) == "NoPolicy"]
+    if shown:
+        yield "\n" + table(("BINDING", "REASON", "MESSAGE"), [_binding_row(binding) for binding in shown])
+    rows = [(each.object, each.cluster, each.reason, each.since) for each in unwell_objects(fleet, recorded)]
+    if rows:
+        yield "\n" + table(("NOT WELL", "CLUSTER", "REASON", "SINCE"), rows)
+
+
+def unwell_objects(fleet: FleetStatus, recorded: Recorded) -> tuple[Ailing, ...]:
+    """Return every object of a member that is not as it should be; nobody looks at those of other clusters."""
+    return tuple(ailing_objects(recorded, fleet.members))
+
+
+def is_well(fleet: FleetStatus, recorded: Recorded) -> bool:
+    """Whether everything is placed, built and healthy, and every member ready that was looked at."""
+    late = any(
+        record.state.ready not in {"", "True"} for name, record in recorded.clusters().items() if name in fleet.members
+    )
+    return not (late or any(map(troubles, fleet.bindings)) or unwell_objects(fleet, recorded))
+
+
+def _row(name: str, fleet: FleetStatus) -> tuple[str, ...]:
+    return name, str(fleet.objects.get(name, 0)), _replicas(name, fleet), _note(name, fleet, "")
+
+
+def _seen_row(name: str, fleet: FleetStatus, line: ClusterLine | None) -> tuple[str, ...]:
+    seen = line or ClusterLine(name=name)
+    is_known = line is not None and name in fleet.members
+    return (
+        name,
+        seen.ready if is_known else "",
+        seen.version if is_known else "",
+        str(fleet.objects.get(name, 0)),
+        str(seen.unhealthy) if is_known else "",
+        _replicas(name, fleet),
+        seen.converged[:12],
+        seen.since if is_known else "",
+        _note(name, fleet, seen.outcome),
+    )
+
+
+def _replicas(name: str, fleet: FleetStatus) -> str:
+    return str(fleet.replicas.get(name, 0)) if name in fleet.members else ""
+
+
+def _note(name: str, fleet: FleetStatus, outcome: str) -> str:
+    if name not in fleet.members:
+        return DISCONNECTED
+    reasons = Counter(map(binding_state, fleet.unbuilt.get(name, ())))
+    parts = ["" if outcome == "Converged" else outcome]
+    parts += [f"{number} not built: {reason}" for reason, number in sorted(reasons.items())]
+    return ", ".join(filter(None, parts))
+
+
+def _binding_row(binding: Binding) -> tuple[str, str, str]:
+    state = binding_state(binding)
+    said = [each.message for each in binding.conditions if each.status == "False" and each.reason == state]
+    return str(binding.ref), state, said[0] if said else placed_words(binding)
+
+
+def placed_words(binding: Binding) -> str:
+    """Return where an object is, with its replicas where it has some, and what it follows there."""
+    replicas = {target.name: target.replicas for target in binding.targets}
+    names = " ".join(f"{name}:{replicas[name]}" if replicas.get(name) else name for name in expected_clusters(binding))
+    owners = ", ".join(f"{each.namespace}/{each.name}" for each in binding.required_by)
+    return f"{names} (required by {owners})" if owners and binding_state(binding) == ATTACHED else names
+
+
+def fleet_value(fleet: FleetStatus, recorded: Recorded) -> dict[str, Any]:
+    """Return the fleet as plain data: what the rendered branch says, and what was seen of every member."""
+    value, lines = as_value(fleet), cluster_lines(recorded, fleet.members)
+    seen = {name: _seen_value(line) for name, line in lines.items()}
+    value["clusters"] = {name: {**cluster, **seen.get(name, {})} for name, cluster in value["clusters"].items()}
+    if recorded.files:
+        found = unwell_objects(fleet, recorded)
+        value["unwell"] = [
+            {"object": each.object, "cluster": each.cluster, "reason": each.reason, "since": each.since}
+            for each in found
+        ]
+    return value
+
+
+def _seen_value(line: ClusterLine) -> Mapping[str, Any]:
+    return {
+        "ready": line.ready,
+        "version": line.version,
+        "converged": line.converged or None,
+        "outcome": line.outcome,
+        "unhealthy": line.unhealthy,
+        "since": line.since,
+    }

@@ -1,0 +1,96 @@
+"""A cluster or an object as the rendered branch alone tells of it: where nothing is recorded, or nothing yet.
+
+A fleet that is only rendered - another tool applies its folders - has no status branch, and is not unwell for that.
+"""
+
+from typing import Any
+
+from reconciler.passes.frontpage import binding_state
+from reconciler.tables import table
+from render.binding import Binding
+from render.matching import NoPolicyReason
+
+from .binding_status import expected_clusters
+from .cluster_files import DISCONNECTED
+from .status_objects import head_lines
+from .statuses import FleetStatus, troubles, unbuilt_in
+
+NOT_RECORDED = "no pass has recorded what is in it: whoever applies the folder knows"
+NOT_YET = "nothing is recorded of it yet: run argosy apply, or let a pass reach it"
+NO_AGENT = "it pulls, and its agent has told nothing yet"
+
+
+def cluster_text(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
+    """Return what a cluster must hold, and why nothing more is known of it."""
+    rendered = fleet.previous
+    lines = [
+        f"cluster {cluster}",
+        f"folder: {fleet.branch}:clusters/{cluster} at {rendered.commit[:12]}, source {rendered.source[:12]}",
+        f"objects: {fleet.objects.get(cluster, 0)}",
+        _why_unknown(cluster, fleet, has_status=has_status),
+    ]
+    rows = [(str(each.ref), _replicas(each, cluster), _state(each, cluster)) for each in _in(cluster, fleet)]
+    return "\n".join(lines) + "\n" + (f"\n{table(('OBJECT', 'REPLICAS', 'STATE'), rows)}" if rows else "")
+
+
+def _why_unknown(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
+    member = fleet.members.get(cluster)
+    if member is None:
+        return DISCONNECTED
+    if member.sync_mode == "Pull":
+        return NO_AGENT
+    return NOT_YET if has_status else NOT_RECORDED
+
+
+def cluster_value(cluster: str, fleet: FleetStatus) -> dict[str, Any]:
+    """Return the same as plain data."""
+    objects = [
+        {"object": str(binding.ref), "replicas": _replicas(binding, cluster), "reason": _state(binding, cluster)}
+        for binding in _in(cluster, fleet)
+    ]
+    return {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "ClusterStatus",
+        "cluster": cluster,
+        "connected": cluster in fleet.members,
+        "converged": None,
+        "objects": [{**each, "replicas": int(each["replicas"] or 0)} for each in objects],
+    }
+
+
+def is_cluster_fine(cluster: str, fleet: FleetStatus) -> bool:
+    """Whether everything a cluster must hold could be placed and built."""
+    return not any(_trouble(binding, cluster) for binding in _in(cluster, fleet))
+
+
+def object_text(binding: Binding, fleet: FleetStatus) -> str:
+    """Return where an object must be, with how many replicas, and what stands in the way."""
+    lines = [str(binding.ref), *head_lines(binding), *troubles(binding)]
+    rows = [
+        (name, _replicas(binding, name), _state(binding, name) if name in fleet.members else DISCONNECTED)
+        for name in expected_clusters(binding)
+    ]
+    return "\n".join(lines) + "\n" + (f"\n{table(('CLUSTER', 'REPLICAS', 'STATE'), rows)}" if rows else "")
+
+
+def _in(cluster: str, fleet: FleetStatus) -> list[Binding]:
+    return [binding for binding in fleet.bindings if cluster in expected_clusters(binding)]
+
+
+def _replicas(binding: Binding, cluster: str) -> str:
+    return next((str(each.replicas) for each in binding.targets if each.name == cluster and each.replicas), "")
+
+
+def _state(binding: Binding, cluster: str) -> str:
+    """Return what is worth a word of an object in a cluster: what is wrong with it, or that no policy holds it."""
+    state = binding_state(binding)
+    return state if state == NoPolicyReason.NO_POLICY else _trouble(binding, cluster)
+
+
+def _trouble(binding: Binding, cluster: str) -> str:
+    """Return why an object is not in a cluster as it was asked for: it found no place, or could not be built."""
+    found = troubles(binding)
+    is_here = cluster in unbuilt_in(binding) or any(
+        each.type == "Scheduled" and each.reason == binding_state(binding) for each in binding.conditions
+    )
+    return binding_state(binding) if found and is_here else ""

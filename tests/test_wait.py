@@ -1,0 +1,245 @@
+"""``argosy wait``: until the branches say that it came true, or what is missing when the time is over."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.members.exchange import Answer, Failure, FailureKind, Request
+from reconciler.report import Log
+from reconciler.status.waiting import WaitOptions, Watching, wait_and_say
+from render.errors import ConfigError, GitError, UnknownName
+
+from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from .memory_fleet import MemoryFleet, settle
+
+ROOMY = {"cpu": "8", "memory": "32Gi", "pods": "110"}
+BOTH = ("eu", "us")
+NGINX = "Deployment.apps default/nginx"
+
+
+class Clock:
+    """A clock that only moves when somebody waits; then others get on with it."""
+
+    def __init__(self, *moves: Callable[[], object]) -> None:
+        self.now = 0.0
+        self.moves = list(moves)
+
+    def __call__(self) -> float:
+        return self.now
+
+    def pass_by(self, seconds: float) -> None:
+        self.now += seconds
+        if self.moves:
+            self.moves.pop(0)()
+
+
+def waited(repository: Repository, options: WaitOptions, clock: Clock) -> tuple[int, str]:
+    """The exit code and what was said while waiting."""
+    stream = io.StringIO()
+    log = Log(stream=stream, repository=str(repository.path))
+    return wait_and_say(log, options, Watching(now=clock, pause=clock.pass_by)), stream.getvalue()
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> MemoryFleet:
+    """Two members, and a Deployment that is in both."""
+    files = {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=on_clusters("eu", "us"))}
+    return MemoryFleet.create(tmp_path / "fleet", {"eu": (1, ROOMY), "us": (1, ROOMY)}, files)
+
+
+def settled(fleet: MemoryFleet, *names: str) -> None:
+    for name in names:
+        settle(fleet.members[name])
+    fleet.run(60)
+
+
+CAME_TRUE = {
+    ("", "applied"): "the fleet is applied\n",
+    ("", "healthy"): "the fleet is healthy\n",
+    ("cluster/eu", "applied"): "cluster/eu is applied\n",
+    ("deploy/nginx", "healthy"): "deploy/nginx is healthy\n",
+}
+
+
+@pytest.mark.parametrize(("subject", "wish"), CAME_TRUE)
+def test_it_ends_when_the_passes_of_others_got_there(
+    subject: str, wish: str, fleet: MemoryFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = Clock(fleet.run, lambda: settled(fleet, "eu", "us"))
+    assert waited(fleet.repository, WaitOptions(subject=subject, wish=wish, timeout=10), clock) == (0, "")
+    assert (capsys.readouterr().out, clock.now) == (CAME_TRUE[subject, wish], 2.0 if wish == "applied" else 4.0)
+
+
+class Late(NamedTuple):
+    why: str
+    prepare: Callable[[MemoryFleet], object]
+    missing: list[str]
+    subject: str = ""
+    wish: str = "applied"
+
+    @property
+    def what(self) -> str:
+        return self.subject or "the fleet"
+
+
+def unapplied(fleet: MemoryFleet) -> None:
+    """A pass in which one member refuses the object."""
+
+    def refuses(request: Request) -> Answer | Failure | None:
+        is_meant = request.method == "PATCH" and request.path.endswith("/deployments/nginx")
+        return Failure(kind=FailureKind.FORBIDDEN, message="closed", status=403) if is_meant else None
+
+    fleet.members["us"].faults.append(refuses)
+    fleet.run()
+
+
+def a_newer_source(fleet: MemoryFleet) -> None:
+    fleet.run()
+    fleet.repository.commit({"nginx.yaml": a_deployment(replicas=5)})
+
+
+def a_member_away(fleet: MemoryFleet) -> None:
+    fleet.run()
+    fleet.down = {"us"}
+    fleet.repository.commit({"nginx.yaml": a_deployment(replicas=5)})
+    fleet.run(60)
+
+
+def one_settled(fleet: MemoryFleet) -> None:
+    fleet.run()
+    settled(fleet, "eu")
+
+
+def nowhere(fleet: MemoryFleet) -> None:
+    fleet.repository.commit({"policy.yaml": a_policy(placement=on_clusters("mars"))})
+    fleet.run()
+
+
+def many_objects(fleet: MemoryFleet) -> None:
+    policy = a_policy("many", selectors=[{"apiVersion": "apps/v1", "kind": "Deployment"}])
+    fleet.repository.commit({f"d{number:02}.yaml": a_deployment(f"d{number:02}") for number in range(12)})
+    fleet.repository.commit({"policy.yaml": policy})
+    fleet.run()
+
+
+def rendered_only(fleet: MemoryFleet) -> None:
+    fleet.run()
+    fleet.repository.git("update-ref", "-d", "refs/heads/argosy/status")
+
+
+LATE = [
+    Late("before the first pass", lambda _: None, ["nothing is rendered yet"]),
+    Late("a source that no pass has seen", a_newer_source, ["source HEAD is not rendered yet"]),
+    Late(
+        "a fleet that is only rendered",
+        rendered_only,
+        ["no pass has recorded anything yet: the fleet is only rendered, or none has got there"],
+    ),
+    Late("a member that is away", a_member_away, ["us does not hold RENDERED yet"]),
+    Late("an object in such a member", a_member_away, ["us has not got the newest commit yet"], "deploy/nginx"),
+    Late("an object that was refused", unapplied, [f"{NGINX} is not applied in us"], "deploy/nginx"),
+    Late("a fleet with such an object", unapplied, ["us does not hold RENDERED yet"]),
+    Late(
+        "a workload that starts", MemoryFleet.run, [f"{NGINX} is not healthy in {name}" for name in BOTH], "", "healthy"
+    ),
+    Late("a workload that is done in one", one_settled, [f"{NGINX} is not healthy in us"], "deploy/nginx", "healthy"),
+    Late("one cluster", MemoryFleet.run, [f"{NGINX} is not healthy in us"], "cluster/us", "healthy"),
+    Late("an object that finds no place", nowhere, [f"{NGINX} is placed nowhere"], "deploy/nginx"),
+    Late(
+        "more than anyone reads",
+        many_objects,
+        [
+            *(f"Deployment.apps default/d{number:02} is not healthy in eu" for number in range(12)),
+            f"{NGINX} is not healthy in eu",
+            *(f"Deployment.apps default/d{number:02} is not healthy in us" for number in range(7)),
+            "6 more",
+        ],
+        "",
+        "healthy",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", LATE, ids=lambda case: case.why)
+def test_it_says_what_is_missing_when_the_time_is_over(case: Late, fleet: MemoryFleet) -> None:
+    case.prepare(fleet)
+    clock = Clock()
+    code, said = waited(fleet.repository, WaitOptions(subject=case.subject, wish=case.wish, timeout=5), clock)
+    for name in ("HEAD", "argosy/rendered"):
+        known = fleet.repository.git("rev-parse", "-q", "--verify", name, check=False)
+        said = said.replace(known[:12] or "none", name.rpartition("/")[2].upper())
+    first = f"after 5 s {case.what} is not {case.wish}"
+    assert (code, clock.now, said.splitlines()) == (1, 4.0, [f"warning: {line}" for line in (first, *case.missing)])
+
+
+def test_a_source_that_changes_no_outcome_is_there_already(fleet: MemoryFleet) -> None:
+    fleet.run()
+    fleet.repository.commit({"note.txt": "nothing of the fleet"})
+    assert waited(fleet.repository, WaitOptions(timeout=0), Clock()) == (0, "")
+
+
+def test_a_cluster_that_left_is_not_waited_for(fleet: MemoryFleet) -> None:
+    fleet.run()
+    fleet.down = {"us"}
+    fleet.repository.commit({"clusters/us.yaml": None, "nginx.yaml": a_deployment(replicas=3)})
+    fleet.run(60)
+    assert waited(fleet.repository, WaitOptions(timeout=0), Clock()) == (0, "")
+    assert waited(fleet.repository, WaitOptions(subject="deploy/nginx", timeout=0), Clock()) == (0, "")
+
+
+LOOSE = "ConfigMap default/loose"
+
+
+class Never(NamedTuple):
+    subject: str
+    error: type[Exception]
+    message: str
+    hint: str
+
+
+NEVER = [
+    Never("cluster/mars", UnknownName, "the source has no cluster called 'mars'", "known here: eu, us"),
+    Never("deploy/nginy", UnknownName, "the source has no deploy called 'nginy'", "did you mean 'nginx'?"),
+    Never("cm/loose", ConfigError, f"{LOOSE} has no binding: no policy selects it", "argosy explain cm/loose"),
+]
+
+
+@pytest.mark.parametrize("case", NEVER, ids=lambda case: case.subject)
+def test_what_will_never_be_is_not_waited_for(case: Never, fleet: MemoryFleet) -> None:
+    fleet.repository.commit({"loose.yaml": a_config_map("loose")})
+    fleet.run()
+    with pytest.raises(case.error) as caught:
+        waited(fleet.repository, WaitOptions(subject=case.subject, timeout=5), Clock())
+    error: Any = caught.value
+    assert (error.message, error.hint) == (case.message, case.hint)
+
+
+@pytest.fixture
+def clone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
+    """A clone of a hub in which everything is rendered and nothing applied."""
+    hub, repository = Repository.create(tmp_path / "hub.git", bare=True), Repository.create(tmp_path / "clone")
+    repository.git("remote", "add", "origin", str(hub.path))
+    policy = a_policy(placement=on_clusters("eu"))
+    repository.commit({"eu.yaml": a_cluster("eu"), "nginx.yaml": a_deployment(), "policy.yaml": policy})
+    repository.git("push", "-q", "-u", "origin", "main")
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    return repository
+
+
+def test_a_remote_that_is_away_for_a_moment_is_asked_again(clone: Repository) -> None:
+    hub, away = clone.path.parent / "hub.git", clone.path.parent / "away.git"
+    clock = Clock(lambda: hub.rename(away), lambda: away.rename(hub))
+    code, said = waited(clone, WaitOptions(timeout=8), clock)
+    assert (code, clock.now, said.splitlines()[1:]) == (
+        1,
+        8.0,
+        ["warning: no pass has recorded anything yet: the fleet is only rendered, or none has got there"],
+    )
+    code, said = waited(clone, WaitOptions(timeout=4), Clock(lambda: hub.rename(away)))
+    gone = f"warning: git ls-remote: '{hub}' does not appear to be a git repository"
+    assert (code, said.splitlines()) == (1, ["warning: after 4 s the fleet is not applied", gone])
+    with pytest.raises(GitError):
+        waited(clone, WaitOptions(timeout=4), Clock())
