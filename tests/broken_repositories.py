@@ -547,6 +547,18 @@ BROKEN = [
         ),
     ),
     Broken(
+        "an argosy.yaml that is a link",
+        {"argosy.yaml": Entry(b"/etc/argosy.yaml", LINK), "a.yaml": CONFIG},
+        problems=("argosy.yaml: is a symbolic link; links are never followed\n  hint: put the file here"),
+    ),
+    Broken(
+        "names that would draw on the terminal",
+        {"a\x1b[2J.yaml": "apiVersion: v1\nkind: ConfigMap\n", "b\n.yaml": "apiVersion: v1\nkind: ConfigMap\n"},
+        problems=(
+            "a\\x1b[2J.yaml:1: metadata.name: required, but missing\nb\\n.yaml:1: metadata.name: required, but missing"
+        ),
+    ),
+    Broken(
         "a submodule",
         {"vendor/base": Entry(b"", SUBMODULE)},
         warnings=(

@@ -1,13 +1,13 @@
 """Broken repositories through the command line: refused with the whole message, and nothing is written."""
 
-import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from tests.broken_repositories import BROKEN, Broken
+from tests.broken_repositories import BROKEN, CONFIG, Broken
 from tests.build import AUTHOR, Repository, argosy
 from tests.sources import FILE, SUBMODULE, source_of
 
@@ -28,11 +28,16 @@ def import_stream() -> Iterator[bytes]:
         source = source_of(case.files)
         for file in source.files:
             if file.mode == SUBMODULE:
-                yield f"M 160000 {NOWHERE} {file.path}\n".encode()
+                yield f"M 160000 {NOWHERE} {quoted(file.path)}\n".encode()
                 continue
             content = source.read([file.id])[file.id].ljust(file.size, b"#")
             mode = "100644" if file.mode == FILE else f"{file.mode:o}"
-            yield f"M {mode} inline {file.path}\ndata {len(content)}\n".encode() + content + b"\n"
+            yield f"M {mode} inline {quoted(file.path)}\ndata {len(content)}\n".encode() + content + b"\n"
+
+
+def quoted(path: str) -> str:
+    """A path as fast-import reads it, whatever is in it."""
+    return '"' + "".join(f"\\{byte:03o}" for byte in path.encode()) + '"'
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +64,181 @@ def test_a_pass_refuses_it_and_writes_nothing(
 def test_what_is_only_worth_a_word_stops_nothing(
     case: Broken, repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ended = argosy(repository, capsys, "validate", "--rev", branch_of(case), "-o", "json")
-    said = json.loads(ended.out)
-    assert (ended.code, ended.err, said["problems"]) == (0, "", [])
-    messages = [line.rpartition(": ")[2] for line in case.warnings.splitlines() if not line.startswith("  hint: ")]
-    loaded = [warning for warning in said["warnings"] if not warning["type"]]
-    assert [warning["message"].rpartition(": ")[2] for warning in loaded] == messages
+    refs = repository.git("for-each-ref")
+    ended = argosy(repository, capsys, "reconcile", "--bootstrap", "--dry-run", "--rev", branch_of(case))
+    words = [line if line.startswith("  hint: ") else f"warning: {line}" for line in case.warnings.splitlines()]
+    source = repository.git("rev-parse", branch_of(case))[:12]
+    said = f"would commit source {source} for 0 clusters to argosy/rendered\n"
+    assert ended == (0, said, "".join(f"{line}\n" for line in words))
+    assert repository.git("for-each-ref") == refs
+
+
+class Place(NamedTuple):
+    """Something wrong with a repository itself, done by a function, and how a pass in it ends."""
+
+    why: str
+    spoil: Callable[[Repository], object]
+    arguments: tuple[str, ...]
+    code: int
+    err: str
+
+
+def loose(repository: Repository, revision: str) -> Path:
+    """The file of a loose object."""
+    name = repository.git("rev-parse", revision)
+    path = repository.path / ".git" / "objects" / name[:2] / name[2:]
+    path.chmod(0o600)
+    return path
+
+
+def on_nothing(repository: Repository) -> None:
+    repository.git("checkout", "-q", "--orphan", "new")
+    repository.git("rm", "-rfq", ".")
+
+
+def locked(repository: Repository) -> None:
+    (repository.path / ".git/refs/heads/argosy").mkdir()
+    (repository.path / ".git/refs/heads/argosy/rendered.lock").touch()
+
+
+SPELLING = "  hint: fetch it first (git fetch origin), or check the spelling: git branch --all\n"
+LOCKED = (
+    "git update-ref: prepare: cannot lock ref 'refs/heads/argosy/rendered': Unable to create"
+    " '{path}/.git/refs/heads/argosy/rendered.lock': File exists."
+)
+
+PLACES = [
+    Place(
+        "a branch without a commit",
+        on_nothing,
+        (),
+        4,
+        "argosy: there is no commit 'HEAD'\n  hint: commit something first: the branch is still empty\n",
+    ),
+    Place("a missing branch", str, ("--rev", "feature"), 4, f"argosy: there is no commit 'feature'\n{SPELLING}"),
+    Place("a revision too far back", str, ("--rev", "HEAD~9"), 4, f"argosy: there is no commit 'HEAD~9'\n{SPELLING}"),
+    Place(
+        "a revision that is an option",
+        str,
+        ("--rev", "--exec=x"),
+        4,
+        f"argosy: there is no commit '--exec=x'\n{SPELLING}",
+    ),
+    Place(
+        "a revision that leads out",
+        str,
+        ("--rev", "refs/heads/../../HEAD"),
+        4,
+        f"argosy: there is no commit 'refs/heads/../../HEAD'\n{SPELLING}",
+    ),
+    Place(
+        "a revision without end", str, ("--rev", "x" * 300), 4, f"argosy: there is no commit '{'x' * 300}'\n{SPELLING}"
+    ),
+    Place(
+        "a tag of a file",
+        lambda repository: repository.git("tag", "file", "HEAD:a.yaml"),
+        ("--rev", "file"),
+        4,
+        f"argosy: there is no commit 'refs/tags/file'\n{SPELLING}",
+    ),
+    Place(
+        "a file that Git lost",
+        lambda repository: loose(repository, "HEAD:a.yaml").unlink(),
+        (),
+        4,
+        "argosy: 1 object is missing from the repository: {blob}\n  hint: run git fsck\n",
+    ),
+    Place(
+        "a file that is damaged in Git",
+        lambda repository: loose(repository, "HEAD:a.yaml").write_bytes(b"garbage"),
+        (),
+        4,
+        "argosy: 1 object is missing from the repository: {blob}\n  hint: run git fsck\n",
+    ),
+    Place(
+        "a folder that Git lost",
+        lambda repository: loose(repository, "HEAD^{tree}").unlink(),
+        (),
+        4,
+        "argosy: git ls-tree: not a tree object\n"
+        "  hint: objects are missing from the repository or damaged: git fsck\n",
+    ),
+    Place(
+        "a HEAD that is none",
+        lambda repository: (repository.path / ".git/HEAD").write_text("garbage\n"),
+        (),
+        4,
+        "argosy: git rev-parse: not a git repository (or any of the parent directories): .git\n"
+        "  hint: the repository is damaged: look at HEAD in its .git folder\n",
+    ),
+    Place(
+        "a branch in the way",
+        lambda repository: repository.git("branch", "argosy"),
+        (),
+        4,
+        "argosy: git update-ref: prepare: cannot lock ref 'refs/heads/argosy/rendered': 'refs/heads/argosy' exists;"
+        " cannot create 'refs/heads/argosy/rendered'\n"
+        "  hint: a branch whose name is a folder of this one is in the way: git branch -m\n",
+    ),
+    Place(
+        "a branch that somebody is writing, or was when the power failed",
+        locked,
+        (),
+        4,
+        f'somebody else was faster; rendering again reason="{LOCKED}"\n' * 4
+        + f"argosy: {LOCKED}\n"
+        + "  hint: another git is writing this branch; if none runs, remove the .lock file it left behind\n",
+    ),
+]
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.why)
+def test_a_repository_that_is_broken_itself_is_left_as_it_is(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({"a.yaml": CONFIG})
+    names = {"blob": repository.git("rev-parse", "HEAD:a.yaml")[:12], "path": str(repository.path)}
+    place.spoil(repository)
+    refs = repository.git("for-each-ref", check=False)
+    ended = argosy(repository, capsys, "reconcile", "--bootstrap", *place.arguments)
+    assert ended == (place.code, "", place.err.format(**names))
+    assert repository.git("for-each-ref", check=False) == refs
+
+
+class Nowhere(NamedTuple):
+    """What ``-C`` names, below a folder that is no repository, and what is said."""
+
+    why: str
+    path: str
+    err: str
+
+
+NAME_ONE = "  hint: name a Git repository or a folder in one: -C FOLDER\n"
+NOWHERES = [
+    Nowhere("nothing", "nowhere", f"argosy: {{}} does not exist\n{NAME_ONE}"),
+    Nowhere("a file", "file", f"argosy: {{}} is no folder\n{NAME_ONE}"),
+    Nowhere(
+        "a folder outside every repository",
+        "folder",
+        "argosy: {} is not in a Git repository\n  hint: run git init there, or name another with -C FOLDER\n",
+    ),
+    Nowhere(
+        "a linked work tree whose repository is gone",
+        "linked",
+        "argosy: {}/.git leads to no repository\n  hint: repair it: git worktree repair, git submodule update\n",
+    ),
+]
+
+
+@pytest.mark.parametrize("command", ["reconcile", "render", "validate", "diff"])
+@pytest.mark.parametrize("nowhere", NOWHERES, ids=lambda nowhere: nowhere.why)
+def test_what_is_no_repository_is_said_to_be_none(
+    nowhere: Nowhere, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / ".git").write_text("gitdir: /nowhere\n")
+    path = tmp_path / nowhere.path
+    assert argosy(Repository(path), capsys, command) == (4, "", nowhere.err.format(path))

@@ -252,7 +252,31 @@ SECRETS = [
     ),
 ]
 
-STORIES = [*OVERRIDES, *INTERPRETERS, *PLACEMENTS, *SUSPENDED, *SECRETS]
+BROKEN_FILE = (
+    "broken.yaml:2: no value where one must stand\n"
+    "  hint: if the file is no Kubernetes manifest, name it under source.ignore in argosy.yaml or in .argosyignore\n"
+    "policy.yaml:12: spec.priority: must be a whole number, not a string\n"
+    "2 problems; nothing was changed\n"
+)
+BROKEN = [
+    Story(
+        "of a commit with broken files every problem is told, and the last good one stays",
+        APPS,
+        {
+            "nginx.yaml": a_deployment(image="nginx:2"),
+            "broken.yaml": "kind: [\n",
+            "policy.yaml": a_policy(priority="high", placement=ON_TWO),
+        },
+        (
+            Run("reconcile", 3, "", BROKEN_FILE),
+            Run("render", 3, "", BROKEN_FILE),
+            Run("render --commit", 3, "", BROKEN_FILE),
+        ),
+        on("nginx:1.29", "nginx:1.29"),
+    )
+]
+
+STORIES = [*BROKEN, *OVERRIDES, *INTERPRETERS, *PLACEMENTS, *SUSPENDED, *SECRETS]
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.why)

@@ -30,6 +30,19 @@ TABLE = """\
 NAMESPACE   OBJECT                  CLUSTERS    POLICY
 default     Deployment.apps/nginx   member1:2   PropagationPolicy default/nginx
 """
+JSON = """\
+{
+  "apiVersion": "argosy.dev/v1alpha1",
+  "kind": "Reconciliation",
+  "source": "<main>",
+  "previous": "<rendered>",
+  "rendered": "<rendered>",
+  "changed": false,
+  "removals": [],
+  "released": [],
+  "problems": []
+}
+"""
 ROOT = Path(__file__).parent.parent
 
 
@@ -275,6 +288,40 @@ def test_a_folder_of_the_repository_is_no_fleet_of_its_own(
     argosy(repository, capsys, "reconcile", "--bootstrap")
     inside = Repository(repository.path / "apps")
     assert told(argosy(inside, capsys, "reconcile"), repository) == (0, UNCHANGED, "")
+
+
+# What is not committed.
+
+
+def test_what_is_not_committed_is_told_and_not_looked_at(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rendered(repository, capsys, "nginx:1.29")
+    repository.write({"nginx.yaml": a_deployment(image="nginx:2"), ".github/ci.yaml": "a: 1", "README.md": "# fleet"})
+    here = "warning: not committed, and so not looked at: {}\n  hint: --worktree looks at the files as they stand\n"
+    passing = "warning: not committed, and so not looked at: {}\n  hint: commit them first\n"
+    quiet = Run("reconcile", 0, UNCHANGED, passing.format("nginx.yaml"))
+    runs = (
+        quiet,
+        Run("render", 0, TABLE, here.format("nginx.yaml")),
+        Run("render --rev HEAD", 0, TABLE),
+        Run("render --worktree", 0, TABLE),
+        Run("reconcile --dry-run -o json", 0, JSON, passing.format("nginx.yaml")),
+    )
+    check_runs(runs, repository, capsys)
+    assert told(argosy(repository, capsys, "explain", "deploy/nginx"), repository).err == here.format("nginx.yaml")
+    repository.write({"clusters/member9.yaml": a_cluster("member9"), "policy.yaml": None, "new/a.json": "{}"})
+    many = "clusters/member9.yaml, new/a.json, nginx.yaml and 1 more"
+    check_runs((Run("render", 0, TABLE, here.format(many)),), repository, capsys)
+
+
+def test_what_is_not_committed_in_another_folder_is_not_told(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit({"eu/argosy.yaml": settings(), "eu/nginx.yaml": a_deployment(), "us/argosy.yaml": settings()})
+    repository.write({"us/nginx.yaml": a_deployment()})
+    inside = Repository(repository.path / "eu")
+    assert argosy(inside, capsys, "reconcile", "--bootstrap").err == ""
 
 
 # Nothing else.

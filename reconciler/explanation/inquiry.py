@@ -11,6 +11,7 @@ from overrides.policy import OverridePolicy
 from reconciler.command_options import refuse_options
 from reconciler.kind_names import found_object, parsed_words
 from reconciler.passes.one_pass import Outcome
+from reconciler.passes.uncommitted import AS_THEY_STAND, warn_of_uncommitted
 from reconciler.plain import as_json, plain_value
 from reconciler.report import VERBOSE, Log
 from reconciler.repository import CommitInfo, open_repository
@@ -53,6 +54,8 @@ def explain_and_show(log: Log, options: ExplainOptions) -> int:
     _refuse_idle(noun, options)
     options = replace(options, seats=options.seats or log.level >= VERBOSE)
     with open_repository(log.repository, progress=log.transfer) as repository:
+        if not options.rev and not options.worktree:
+            warn_of_uncommitted(repository, log, hint=AS_THEY_STAND)
         moment = moment_of(repository, log, revision=options.rev, worktree=options.worktree)
         answer, sections = _answer(noun, name, moment, options)
     if options.output == "json":

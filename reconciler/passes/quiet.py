@@ -20,6 +20,7 @@ from reconciler.repository.refs import head_branch
 
 from .reconcile_options import ReconcileOptions
 from .trailers import engine_version
+from .uncommitted import warn_of_uncommitted
 
 _FILE = "last-pass.json"
 
@@ -64,6 +65,8 @@ def answered_quietly(log: Log, repository: Repository, options: ReconcileOptions
     note = read_note(repository)
     if note is None or standing_now(repository, note) != note.standing:
         return None
+    if note.source_ref == "HEAD":
+        warn_of_uncommitted(repository, log)
     for line in (*note.warnings, *note.problems):
         log.warning(line)
     click.echo(f"unchanged: {note.branch} {str(note.standing.rendered)[:12]} holds source {note.standing.source[:12]}")

@@ -32,6 +32,7 @@ from .reading import (
 from .reconcile_options import ReconcileOptions, is_reaching
 from .released import plain_released, released_lines
 from .trailers import engine_version
+from .uncommitted import warn_of_uncommitted
 
 if TYPE_CHECKING:
     from .pass_delivery import PassDelivery
@@ -45,6 +46,8 @@ def reconcile_and_show(log: Log, repository: Repository, options: ReconcileOptio
     """Run one pass and say what it did; return 1 when something could not be placed or built."""
     origin = source_origin(repository, options.rev)
     commit = source_commit(repository, origin, options.rev, log)
+    if origin == ("", "HEAD"):
+        warn_of_uncommitted(repository, log)
     for _ in range(_TRIES - 1):
         try:
             return _reconciled(repository, Origin(commit, *origin), options, log)

@@ -19,6 +19,7 @@ from .publication import Publication, publication_of
 from .reading import read_evidence
 from .released import released_lines
 from .selecting import check_selection, emptiness
+from .uncommitted import AS_THEY_STAND, warn_of_uncommitted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +83,8 @@ def computed(
         tip = publication.known_tip(fleet.rendered_branch, is_first=options.bootstrap)
         previous = memory.previous(repository, tip) if tip else None
         evidence = read_evidence(repository, repository.tip(publication.ref(fleet.status_branch)))
+    if not options.rev and not options.worktree:
+        warn_of_uncommitted(repository, log, hint=AS_THEY_STAND)
     for warning in source.desired.warnings:
         log.warning(str(warning))
     return run_pass(repository, source, previous, evidence, log), publication

@@ -220,7 +220,7 @@ class Repository:
 
     def dirty_paths(self) -> tuple[str, ...]:
         """Return the paths of the work tree that the last commit does not hold as they are."""
-        from .porcelain import dirty_files
+        from .worktree import dirty_files
 
         if self.folder.work_tree is None:
             return ()

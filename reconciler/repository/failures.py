@@ -16,6 +16,7 @@ _NOISE = re.compile(
     r"hint:|warning: redirecting|remote:$|To \S+$|Total \d+ \(|Done$|From |and the repository exists"
     r"|Please make sure you have|To add an exception for this|git config --global --add safe"
     r"|fatal: Could not read from remote|error: failed to push some refs"
+    r"|Another git process seems|an editor opened by|are terminated then|may have crashed in|remove the file manually"
     r"|error: atomic push failed|.*\(atomic push failed\)$"
     r"|(?:remote: )?(?:Enumerating|Counting|Compressing|Writing|Resolving|Unpacking|Checking) |Delta compression using"
 )
@@ -62,6 +63,8 @@ _MEANINGS = (
     _Meaning("not allowed", GitError, "Argosy speaks to remotes over file, https and ssh only"),
     _Meaning("from promisor remote", GitError, "this is a partial clone: git fetch --refetch --no-filter"),
     _Meaning("ambiguous", GitError, "write more of the id, or the whole ref: refs/heads/NAME, refs/tags/NAME"),
+    _Meaning("not a tree object", GitError, "objects are missing from the repository or damaged: git fsck"),
+    _Meaning("not a git repository", GitError, "the repository is damaged: look at HEAD in its .git folder"),
     _Meaning("No space left on device", GitError, "make room on the disk; nothing was changed"),
     _Meaning("Permission denied", GitError, "check who owns the repository's folder"),
 )

@@ -1,4 +1,4 @@
-"""Everything asked of GitPython: fetch and push with progress, remotes, history, a dirty work tree.
+"""Everything asked of GitPython: fetch and push with progress, remotes, history.
 
 Importing it costs more than a pass in which nothing changed may take, so this module alone imports it, and only when
 one of these questions comes up. GitPython starts git with the whole environment of our own process; for as long as it
@@ -44,14 +44,6 @@ def history_ids(git: GitCommand, revision: str, limit: int) -> tuple[str, ...]:
     """Return the ids of a commit and those before it, the newest first."""
     with _opened(git) as repo:
         return tuple(commit.hexsha for commit in repo.iter_commits(revision, max_count=limit))
-
-
-def dirty_files(git: GitCommand) -> tuple[str, ...]:
-    """Return the paths that differ between the last commit and the work tree or the index, untracked ones included."""
-    with _opened(git) as repo:
-        listing = repo.git.status(porcelain=True, z=True, untracked_files="all", ignore_submodules="all", renames=False)
-    entries = [entry for entry in str(listing).split("\0") if entry]
-    return tuple(sorted(entry[3:] for entry in entries))
 
 
 def run_with_progress(git: GitCommand, arguments: Sequence[str], progress: Progress | None) -> None:

@@ -4,6 +4,7 @@ A ref is a file of its own, else a line of ``packed-refs``. git writes a packed 
 looking at the file first and the packed line second never misses one.
 """
 
+import errno
 import re
 from pathlib import Path
 
@@ -87,3 +88,7 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return b""
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return b""
+        raise

@@ -62,6 +62,13 @@ def read_work_tree(git: GitCommand, under: str, wanted: Wanted, algorithm: str) 
     return WorkTree(files=tuple(sorted(files, key=lambda file: os.fsencode(file.path))), contents=reader.contents)
 
 
+def dirty_files(git: GitCommand) -> tuple[str, ...]:
+    """Return the paths that differ between the last commit and the work tree or the index, untracked ones included."""
+    options = ("--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames")
+    entries = _text(git.run("status", *options).stdout).split("\0")
+    return tuple(sorted(entry[3:] for entry in entries if entry))
+
+
 @dataclass(slots=True, kw_only=True)
 class _Reader:
     """Turns paths into files and keeps what it read."""

@@ -13,7 +13,7 @@ from render.suggestions import nearest
 
 from .desired_documents import Found, Placed, ReadBlobs, load_manifests
 from .desired_lines import Lines
-from .files import FLEET_FILE, IGNORE_FILE, MAX_FILE_SIZE, SourceFile
+from .files import FLEET_FILE, IGNORE_FILE, MAX_FILE_SIZE, SYMLINK, SourceFile
 
 GROUP = "argosy.dev"
 
@@ -68,6 +68,9 @@ def _fleet_paths(paths: Iterable[str], folder: str) -> list[str]:
 
 
 def _parsed(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:
+    if file.mode == SYMLINK:
+        message = "is a symbolic link; links are never followed"
+        return Fleet(), (Problem(file.path, 0, "", message, "put the file here"),)
     if file.size > MAX_FILE_SIZE:
         return Fleet(), (Problem(file.path, 0, "", f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read"),)
     contents = load_manifests([file], read=read)
@@ -109,6 +112,6 @@ def _is_fleet(place: Placed) -> bool:
 
 
 def _ignore_lines(file: SourceFile | None, read: ReadBlobs) -> tuple[str, ...]:
-    if file is None or file.size > MAX_FILE_SIZE:
+    if file is None or file.mode == SYMLINK or file.size > MAX_FILE_SIZE:
         return ()
     return tuple(read([file.id])[file.id].decode("utf-8", "replace").splitlines())

@@ -15,7 +15,7 @@ WRITTEN_LIST = ".argosy-files"
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_FILE_SIZE = 8 * 1024 * 1024
 
-_SYMLINK, _SUBMODULE = 0o120000, 0o160000
+SYMLINK, _SUBMODULE = 0o120000, 0o160000
 _HELM, _KUSTOMIZE = ("Chart.yaml",), ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
@@ -115,7 +115,7 @@ def _is_candidate(file: SourceFile) -> bool:
     name = file.path.rpartition("/")[2]
     if file.mode == _SUBMODULE:
         return True
-    return name.endswith(SUFFIXES) or (file.mode == _SYMLINK and "." not in name)
+    return name.endswith(SUFFIXES) or (file.mode == SYMLINK and "." not in name)
 
 
 def _roots(base: str, paths: Sequence[str]) -> tuple[str, ...]:
@@ -164,7 +164,7 @@ class _Refusals:
     def _reason(self, file: SourceFile) -> Reason | None:
         if self._ignores(file.path[len(self._base) :]):
             return Reason.IGNORED
-        if file.mode == _SYMLINK:
+        if file.mode == SYMLINK:
             return Reason.SYMLINK
         return Reason.SUBMODULE if file.mode == _SUBMODULE else None
 
