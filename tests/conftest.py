@@ -52,7 +52,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Say how many tests marked ``cluster`` there were, and what they ran against."""
     run, left_out = config.stash.get(COUNTS, (0, 0))
     if run:
-        terminalreporter.write_line(f"cluster tests: {run} with real API servers ({installed('kube-apiserver')})")
+        server = installed("kube-apiserver") or "which are not here and cannot be made"
+        terminalreporter.write_line(f"cluster tests: {run} with real API servers ({server})")
     if left_out:
         why = "as ARGOSY_E2E=off asks" if MODE == "off" else "their servers are not here, `make e2e` builds them"
         terminalreporter.write_line(f"cluster tests: {left_out} left out, {why}")
