@@ -9,6 +9,7 @@ The record of what overrides changed is for people: it is written, and read back
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from render.binding import Binding
 from render.documents import emit, parse_documents
@@ -18,9 +19,8 @@ from render.parsing import Placements, binding, binding_manifest
 _MARK = "argosy-lines"
 _RECORD = re.compile(rb"\nstatus:\n  appliedOverrides:\n((?:(?:  - |    )[^\n]*\n|\n)+)")
 _LINE = re.compile(rb"  - \{name: (\"?)([a-z0-9.-]+)\1(?:, replicas: ([0-9]+))?\}\n")
-_LINES = re.compile(
-    rb"\n  clusters:\n((?:  - \{name: (?:\"[a-z0-9.-]+\"|[a-z0-9.-]+)(?:, replicas: [0-9]+)?\}\n)+)(?!  -)"
-)
+_LISTED = re.compile(rb"\n  clusters:\n((?:  - \{[^\n]*\n)+)(?!  -)")
+_LINES = re.compile(rb"(?:  - \{name: (?:\"[a-z0-9.-]+\"|[a-z0-9.-]+)(?:, replicas: [0-9]+)?\}\n)+")
 _PLAIN_NAME = re.compile(r"[a-z](?:[a-z0-9-]*[a-z0-9])?")
 _WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
@@ -89,29 +89,22 @@ class BindingReader:
 
     def parse(self, content: bytes) -> Binding:
         """Read a binding; DocumentErrors, KeyError, TypeError or ValueError when the file is none."""
-        record = _RECORD.search(content)
-        if record is None:
-            return self._with_targets(content)
-        parsed = self._with_targets(content[: record.start(1)] + content[record.end() :])
-        return replace(parsed, applied_overrides=record.group(1).decode())
-
-    def _with_targets(self, content: bytes) -> Binding:
-        found = _LINES.search(content)
-        targets = self._targets(found.group(1)) if found else ()
-        if found is None or not targets:
-            return self._parsed(content)
-        rest = content[: found.start()] + b"\n" + content[found.end() :]
-        return replace(self._parsed(rest), targets=targets)
+        lines: dict[str, Any] = {}
+        if (found := _LISTED.search(content)) and (targets := self._targets(found.group(1))):
+            lines["targets"] = targets
+            content = content[: found.start()] + b"\n" + content[found.end() :]
+        if record := _RECORD.search(content):
+            lines["applied_overrides"] = record.group(1).decode()
+            content = content[: record.start(1)] + content[record.end() :]
+        parsed = binding(parse_documents(content)[0].value, placements=self.placements)
+        return replace(parsed, **lines) if lines else parsed
 
     def _targets(self, lines: bytes) -> tuple[TargetCluster, ...]:
         """Return the targets of the lines we write; none for lines that mean something else to a YAML parser."""
         known = self.lists.get(lines)
         if known is None:
-            found = _LINE.findall(lines)
+            found = _LINE.findall(lines) if _LINES.fullmatch(lines) else []
             is_ours = all(quote or _is_plain(name.decode()) for quote, name, _ in found)
             listed = [TargetCluster(name.decode(), int(replicas or 0)) for _, name, replicas in found if is_ours]
             known = self.lists[lines] = tuple(listed)
         return known
-
-    def _parsed(self, content: bytes) -> Binding:
-        return binding(parse_documents(content)[0].value, placements=self.placements)
