@@ -3,6 +3,7 @@
 Every way a run can end has its exit code here and nowhere else: see ``EXIT_CODES``.
 """
 
+import atexit
 import errno
 import gc
 import os
@@ -109,9 +110,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # One command makes many values and drops few; looking for cycles among them would cost a tenth of its time.
     gc.disable()
     code = _flushed(run(arguments))
-    if "reconciler.members" in sys.modules:  # what speaks to clusters has credentials in files to remove
-        sys.exit(code)
-    # Nothing is left to do but to take all these values apart again, which of a large fleet takes a while.
+    # Files that held credentials go now. Nothing else is left to do but to take all these values apart again, which of
+    # a large fleet takes a while.
+    atexit._run_exitfuncs()  # noqa: SLF001 - what an ordinary exit calls
     os._exit(code)
 
 

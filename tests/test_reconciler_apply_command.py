@@ -1,5 +1,10 @@
 """Which commit ``argosy apply`` applies, and what of the source it goes by."""
 
+import base64
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +14,7 @@ from reconciler.repository import open_repository
 from render.errors import InputError
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
+from .wires import a_certificate
 
 FLEET = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
 
@@ -39,3 +45,36 @@ def test_how_members_are_reached_must_be_readable(repository: Repository) -> Non
     assert [str(problem) for problem in refused.value.problems] == [
         "argosy.yaml:6: spec.kubeconfig: unknown field\n  hint: did you mean 'kubeconfigs'?"
     ]
+
+
+def test_no_file_of_a_credential_outlives_the_command(repository: Repository, tmp_path: Path) -> None:
+    """An expired token of an oidc provider: renewing it takes the issuer's certificate, which is put into a file."""
+    claims = base64.urlsafe_b64encode(b'{"exp": 946684800}').decode().rstrip("=")
+    authority = base64.b64encode((a_certificate(tmp_path).parent / "server.crt").read_bytes()).decode()
+    config = {
+        "idp-issuer-url": "https://127.0.0.1:1",
+        "idp-certificate-authority-data": authority,
+        "client-id": "kubernetes",
+        "client-secret": "secret",
+        "refresh-token": "refresh",
+        "id-token": f"{claims}.{claims}.x",
+    }
+    kubeconfig = {
+        "clusters": [{"name": "it", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "users": [{"name": "it", "user": {"auth-provider": {"name": "oidc", "config": config}}}],
+        "contexts": [{"name": "member1", "context": {"cluster": "it", "user": "it"}}],
+    }
+    (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    command = [sys.executable, "-m", "reconciler", "-C", str(repository.path)]
+    run = subprocess.run(
+        [*command, "apply", "--kubeconfig", str(tmp_path / "kubeconfig")],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "the auth provider 'oidc' of context 'member1' gave no token (MaxRetryError)" in run.stderr
+    assert run.returncode == 5
+    assert list(temporary.iterdir()) == []
