@@ -12,7 +12,7 @@ from overrides.secrecy import HIDDEN
 from reconciler.differences.difference import Action, Movement, ObjectChange, ReplicaChange, movements_between
 from reconciler.differences.difference_fields import field_changes
 from reconciler.differences.difference_objects import FileChange, Texts, changed_files, object_changes
-from reconciler.differences.difference_words import field_words
+from reconciler.differences.difference_words import field_words, movement_words
 from render.binding import Binding
 from render.documents import emit, emit_json
 from render.gitobjects import Spliced, TreeEntry, blob_id, object_id, parse_tree
@@ -138,7 +138,7 @@ MOVES = [
 
 @pytest.mark.parametrize("case", MOVES, ids=lambda case: case.why)
 def test_moved(case: Moves) -> None:
-    (movement,) = movements_between({WEB: bound(case.before)}, {WEB: bound(case.after)})
+    (movement,) = movements_between({WEB: bound(case.before)}, {WEB: bound(case.after)}, ["a", "b"])
     assert (movement.moved, movement.before, movement.after) == (
         case.moved,
         sum(case.before.values()),
@@ -152,9 +152,46 @@ def bound(replicas: dict[str, int]) -> Binding:
 
 
 def test_a_workload_that_goes_is_told_and_moves_nothing() -> None:
-    assert movements_between({WEB: bound({"a": 2})}, {}) == (
+    assert movements_between({WEB: bound({"a": 2})}, {}, ["a"]) == (
         Movement(ref=WEB, before=2, after=0, changes=(ReplicaChange(cluster="a", before=2, after=0),)),
     )
+
+
+class Departure(NamedTuple):
+    why: str
+    before: dict[str, int]
+    after: dict[str, int]
+    moved: int
+    placed_anew: int
+    words: str
+
+
+DEPARTURES = [
+    Departure("its replicas are placed anew", {"a": 1, "gone": 3}, {"a": 4}, 0, 3, "a 1 -> 4, gone 3 (disconnected)"),
+    Departure("some of them", {"a": 1, "gone": 3}, {"a": 2}, 0, 1, "a 1 -> 2, gone 3 (disconnected)"),
+    Departure(
+        "others move at once",
+        {"a": 2, "b": 0, "gone": 3},
+        {"a": 1, "b": 4},
+        1,
+        3,
+        "a 2 -> 1, b 0 -> 4, gone 3 (disconnected)",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", DEPARTURES, ids=lambda case: case.why)
+def test_what_runs_in_a_disconnected_cluster_does_not_move(case: Departure) -> None:
+    (movement,) = movements_between({WEB: bound(case.before)}, {WEB: bound(case.after)}, ["a", "b"])
+    assert (movement.moved, movement.placed_anew, movement_words(movement)) == (
+        case.moved,
+        case.placed_anew,
+        case.words,
+    )
+
+
+def test_a_disconnected_cluster_alone_changes_nothing() -> None:
+    assert movements_between({WEB: bound({"a": 2, "gone": 2})}, {WEB: bound({"a": 2})}, ["a"]) == ()
 
 
 STORE = TreeStore()

@@ -104,16 +104,14 @@ EDITS = [
         "a cluster leaves: its replicas go elsewhere, its objects stay",
         {"clusters/lima.yaml": None},
         (
-            "1 cluster is disconnected, 3 clusters change, 1 object changed, 4 of 11 replicas move\n"
+            "1 cluster is disconnected, 2 clusters change, 1 object changed, 4 replicas are placed anew\n"
             "\nCLUSTERS\n"
             "  - lima: disconnected, keeps what it holds\n"
             "\nOBJECTS\n"
             "  ~ 1 by its replicas\n"
             "\nREPLICAS\n"
-            "  Deployment.apps default/cache: 3 -> 2 replicas, 0 moved\n"
-            "      lima 1 -> 0\n"
-            "  Deployment.apps default/nginx: 8 replicas, 4 moved\n"
-            "      bern 2 -> 4, lima 4 -> 0, oslo 2 -> 4\n"
+            "  Deployment.apps default/nginx: 8 replicas, 4 placed anew\n"
+            "      bern 2 -> 4, lima 4 (disconnected), oslo 2 -> 4\n"
         ),
     ),
     Edit(
@@ -247,6 +245,7 @@ def test_the_json_is_of_a_stable_shape(repository: Repository, capsys: pytest.Ca
             "takeovers": 0,
             "replicas": 11,
             "moved": 2,
+            "placedAnew": 0,
             "problems": 0,
         },
         "clusters": [
@@ -269,6 +268,7 @@ def test_the_json_is_of_a_stable_shape(repository: Repository, capsys: pytest.Ca
                 "before": 3,
                 "after": 0,
                 "moved": 0,
+                "placedAnew": 0,
                 "clusters": [{"name": name, "before": 1, "after": 0} for name in everywhere],
             },
             {
@@ -276,12 +276,24 @@ def test_the_json_is_of_a_stable_shape(repository: Repository, capsys: pytest.Ca
                 "before": 8,
                 "after": 8,
                 "moved": 2,
+                "placedAnew": 0,
                 "clusters": [{"name": "bern", "before": 2, "after": 4}, {"name": "lima", "before": 4, "after": 2}],
             },
         ],
         "problems": [],
         "solved": [],
     }
+
+
+def test_a_cluster_that_left_changes_nothing_more_once_that_is_rendered(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit({"clusters/lima.yaml": None})
+    assert argosy(repository, capsys, "reconcile").code == 0
+    ended = argosy(repository, capsys, "diff", "HEAD~1", "HEAD")
+    assert ended.out.partition(": ")[2] == (
+        "1 cluster is disconnected\n\nCLUSTERS\n  - lima: disconnected, keeps what it holds\n"
+    )
 
 
 @pytest.mark.parametrize("output", ["text", "json", "markdown"])

@@ -1,6 +1,6 @@
 """Two revisions rendered from the same past, and what separates them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.passes.frontpage import replicas_by_cluster
@@ -83,12 +83,12 @@ def difference_of(comparison: Comparison) -> Difference:
     after = {binding.ref: binding for binding in head.rendered.built.bindings}
     templates = {template.ref for template in base.source.desired.templates}
     shared = {template.ref for template in head.source.desired.templates} & templates
-    files = changed_files(base.rendered.tree.clusters, head.rendered.tree.clusters, tree_reader(comparison))
+    names = [{cluster.name for cluster in side.source.desired.clusters} for side in (base, head)]
+    files = changed_files(_folders(base, names[1]), _folders(head, names[1]), tree_reader(comparison))
     objects = object_changes(files, _ref_by_path(comparison), Texts(_blobs(comparison, files)))
     objects = tuple(replace(each, is_preserved=True) if _is_preserved(each, before) else each for each in objects)
-    movements = movements_between(before, after)
+    movements = movements_between(before, after, names[1])
     replicas = replicas_by_cluster(before.values())
-    names = [{cluster.name for cluster in side.source.desired.clusters} for side in (base, head)]
     misfits = [frozenset(_misfits(side)) for side in (base, head)]
     return Difference(
         base=base.source.commit,
@@ -106,6 +106,11 @@ def difference_of(comparison: Comparison) -> Difference:
         replicas=sum(replicas.values()),
         members=len(names[1]),
     )
+
+
+def _folders(side: Outcome, members: Container[str]) -> Mapping[str, bytes]:
+    """Return the folders of members; a disconnected cluster keeps its own, whatever the other side put there."""
+    return {name: tree_id for name, tree_id in side.rendered.tree.clusters.items() if name in members}
 
 
 def _is_preserved(change: ObjectChange, before: Mapping[ObjectRef, Binding]) -> bool:

@@ -3,7 +3,7 @@
 Both sides were rendered from the same previous commit and the same facts, so nothing here is due to anything else.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -47,14 +47,32 @@ class Takeover:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaChange:
-    """The replicas of a workload in one cluster, before and after."""
+    """The replicas of a workload in one cluster, before and after.
+
+    A disconnected cluster keeps what it runs, though it no longer counts.
+    """
 
     cluster: str
     before: int
     after: int
+    is_disconnected: bool = False
 
     def __str__(self) -> str:
-        return f"{self.cluster} {self.before} -> {self.after}"
+        return f"{self.cluster} {f'{self.before} (disconnected)' if self.is_disconnected else self._numbers}"
+
+    @property
+    def _numbers(self) -> str:
+        return f"{self.before} -> {self.after}"
+
+    @property
+    def lost(self) -> int:
+        """The replicas that are no longer placed there."""
+        return max(0, self.before - self.after)
+
+    @property
+    def gained(self) -> int:
+        """The replicas that are newly placed there."""
+        return max(0, self.after - self.before)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +87,22 @@ class Movement:
     @property
     def moved(self) -> int:
         """The replicas that leave one cluster and appear in another; what is scaled away or added does not move."""
-        lost = sum(max(0, change.before - change.after) for change in self.changes)
-        gained = sum(max(0, change.after - change.before) for change in self.changes)
-        return min(lost, gained)
+        lost = sum(change.lost for change in self.changes if not change.is_disconnected)
+        return min(lost, self._gained)
+
+    @property
+    def displaced(self) -> int:
+        """The replicas that appear in another cluster, be it that they leave one or that theirs is disconnected."""
+        return min(sum(change.lost for change in self.changes), self._gained)
+
+    @property
+    def placed_anew(self) -> int:
+        """The replicas that appear elsewhere for some that go on in a disconnected cluster."""
+        return self.displaced - self.moved
+
+    @property
+    def _gained(self) -> int:
+        return sum(change.gained for change in self.changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -132,6 +163,11 @@ class Difference:
         """How many replicas move between clusters."""
         return sum(movement.moved for movement in self.movements)
 
+    @property
+    def placed_anew(self) -> int:
+        """How many replicas are placed elsewhere because their cluster is disconnected."""
+        return sum(movement.placed_anew for movement in self.movements)
+
     def count(self, action: Action) -> int:
         """Count the objects, not their copies in clusters, to which something happens."""
         return len({change.ref for change in self.objects if change.action is action})
@@ -140,18 +176,26 @@ class Difference:
 Bindings = Mapping[ObjectRef, Binding]
 
 
-def movements_between(before: Bindings, after: Bindings) -> tuple[Movement, ...]:
-    """Return how replicas change, by workload; a workload that comes or goes as a whole counts as well."""
+def movements_between(before: Bindings, after: Bindings, members: Container[str]) -> tuple[Movement, ...]:
+    """Return how replicas change, by workload; a workload that comes or goes as a whole counts as well.
+
+    Clusters that are no ``members`` (afterwards) are disconnected: alone they change nothing.
+    """
     found = []
     for ref in sorted(before.keys() | after.keys()):
         old, new = replicas_of(before.get(ref)), replicas_of(after.get(ref))
         if old != new:
             clusters = sorted(name for name in old.keys() | new.keys() if old.get(name, 0) != new.get(name, 0))
-            changes = (
-                ReplicaChange(cluster=name, before=old.get(name, 0), after=new.get(name, 0)) for name in clusters
+            changes = tuple(
+                ReplicaChange(
+                    cluster=name, before=old.get(name, 0), after=new.get(name, 0), is_disconnected=name not in members
+                )
+                for name in clusters
             )
+            if all(change.is_disconnected for change in changes):
+                continue
             total = sum(old.values()), sum(new.values())
-            found.append(Movement(ref=ref, before=total[0], after=total[1], changes=tuple(changes)))
+            found.append(Movement(ref=ref, before=total[0], after=total[1], changes=changes))
     return tuple(found)
 
 
@@ -183,7 +227,7 @@ def cluster_totals(
             row = counts.setdefault(name, {})
             row[change.action] = row.get(change.action, 0) + 1
     for movement in movements:
-        for moved in movement.changes:
+        for moved in (change for change in movement.changes if not change.is_disconnected):
             row = counts.setdefault(moved.cluster, {})
             row["replicas"] = row.get("replicas", 0) + moved.after - moved.before
     return tuple(

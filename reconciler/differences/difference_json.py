@@ -10,7 +10,7 @@ from typing import Any
 from overrides.changes import FieldChange
 from render.model import ObjectRef
 
-from .difference import Action, ClusterTotal, Difference, Misfit, Movement
+from .difference import Action, ClusterTotal, Difference, Misfit, Movement, ReplicaChange
 from .difference_words import summary
 
 API_VERSION = "argosy.dev/v1alpha1"
@@ -67,6 +67,7 @@ def _summary(difference: Difference) -> dict[str, Any]:
         "takeovers": len(difference.takeovers),
         "replicas": difference.replicas,
         "moved": difference.moved,
+        "placedAnew": difference.placed_anew,
         "problems": len(difference.misfits),
     }
 
@@ -87,8 +88,14 @@ def _plain_movement(movement: Movement) -> dict[str, Any]:
         "before": movement.before,
         "after": movement.after,
         "moved": movement.moved,
-        "clusters": [{"name": at.cluster, "before": at.before, "after": at.after} for at in movement.changes],
+        "placedAnew": movement.placed_anew,
+        "clusters": [_plain_change(change) for change in movement.changes],
     }
+
+
+def _plain_change(change: ReplicaChange) -> dict[str, Any]:
+    numbers = {"name": change.cluster, "before": change.before, "after": change.after}
+    return {**numbers, "disconnected": True} if change.is_disconnected else numbers
 
 
 def plain_ref(ref: ObjectRef) -> dict[str, str]:

@@ -8,7 +8,7 @@ mention people, add links, or end a fold.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .difference import Action, Difference, Movement
+from .difference import Action, Difference, Movement, ReplicaChange
 from .difference_text import SIGNS, is_number, misfit_words, numbers
 from .difference_words import PRESERVED, clusters_named, sides, summary, takeover_words, value_texts
 
@@ -100,11 +100,16 @@ def _cluster_rows(difference: Difference) -> list[str]:
 def _movement_row(movement: Movement) -> str:
     """Return a workload's line: its biggest changes, the others counted."""
     biggest = sorted(movement.changes, key=lambda change: -abs(change.after - change.before))[:_MOST_CHANGES]
-    shown = ", ".join(f"{code(each.cluster)} {each.before} → {each.after}" for each in biggest)
+    shown = ", ".join(f"{code(each.cluster)} {_numbers(each)}" for each in biggest)
     more = len(movement.changes) - len(biggest)
     total = numbers(movement.before, movement.after).replace("->", "→")
     where = f"{shown} and {more} more" if more else shown
-    return f"| {code(str(movement.ref))} | {total} | {movement.moved} | {where} |\n"
+    anew = f" ({movement.placed_anew} placed anew)" if movement.placed_anew else ""
+    return f"| {code(str(movement.ref))} | {total} | {movement.moved}{anew} | {where} |\n"
+
+
+def _numbers(change: ReplicaChange) -> str:
+    return f"{change.before} (disconnected)" if change.is_disconnected else f"{change.before} → {change.after}"
 
 
 def _policy_rows(difference: Difference) -> list[str]:

@@ -5,7 +5,16 @@ from collections.abc import Iterable, Iterator
 from reconciler.tables import table
 
 from .difference import Action, Difference, Misfit, ObjectChange
-from .difference_words import PRESERVED, clusters_named, field_words, movement_words, sides, summary, takeover_words
+from .difference_words import (
+    PRESERVED,
+    clusters_named,
+    field_words,
+    moved_words,
+    movement_words,
+    sides,
+    summary,
+    takeover_words,
+)
 
 SIGNS = {Action.ADDED: "+", Action.CHANGED: "~", Action.REMOVED: "-"}
 
@@ -75,7 +84,7 @@ def is_number(change: ObjectChange) -> bool:
 def _replicas(difference: Difference) -> Iterator[str]:
     for each in difference.movements:
         word = "replica" if each.before == each.after == 1 else "replicas"
-        yield f"  {each.ref}: {numbers(each.before, each.after)} {word}, {each.moved} moved\n"
+        yield f"  {each.ref}: {numbers(each.before, each.after)} {word}, {moved_words(each)}\n"
         yield f"      {movement_words(each)}\n"
 
 

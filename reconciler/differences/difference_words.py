@@ -28,6 +28,7 @@ def summary(difference: Difference) -> str:
         *(_counted(difference.count(action), f"object {action}", f"objects {action}") for action in Action),
         _counted(len(difference.takeovers), "object changes hands", "objects change hands"),
         _moved(difference),
+        _placed_anew(difference.placed_anew),
         _counted(len(difference.misfits), "new problem", "new problems"),
         _counted(len(difference.mended), "problem solved", "problems solved"),
     ]
@@ -43,6 +44,16 @@ def _moved(difference: Difference) -> str:
         return ""
     replicas = counted(difference.replicas, "replica")
     return f"{difference.moved} of {replicas} {'moves' if difference.moved == 1 else 'move'}"
+
+
+def _placed_anew(count: int) -> str:
+    return f"{counted(count, 'replica')} {'is' if count == 1 else 'are'} placed anew" if count else ""
+
+
+def moved_words(movement: Movement) -> str:
+    """Return how many replicas of a workload move, and how many are placed anew for those nobody looks at any more."""
+    anew = f", {movement.placed_anew} placed anew" if movement.placed_anew else ""
+    return f"{movement.moved} moved{anew}" if movement.moved or not anew else anew.removeprefix(", ")
 
 
 def sides(difference: Difference) -> str:

@@ -1,6 +1,7 @@
 """The movement guard: what a commit does to placed workloads, and whether that is more than argosy.yaml allows.
 
-1. The replicas that move must stay within the budget of the fleet and of each workload.
+1. The replicas that move must stay within the budget of the fleet and of each workload, those among them that are
+   placed anew because their cluster is disconnected.
 2. A workload that loses clusters keeps at least the minimum of clusters and regions; one that never had them may stay.
 3. Pinned objects never leave the clusters they are pinned to. A cluster that left the source keeps what it holds, so
    nothing leaves it.
@@ -80,7 +81,7 @@ def breaches(placements: Placements, guard: MovementGuard) -> tuple[Breach, ...]
         return ()
     from reconciler.differences.difference import movements_between
 
-    movements = movements_between(placements.before, placements.after)
+    movements = movements_between(placements.before, placements.after, placements.region_by_cluster)
     return (
         *_fleet_breaches(movements, placements, guard.fleet),
         *(breach for movement in movements for breach in _workload_breaches(movement, guard.workload)),
@@ -92,18 +93,20 @@ def breaches(placements: Placements, guard: MovementGuard) -> tuple[Breach, ...]
 def _fleet_breaches(
     movements: Iterable["Movement"], placements: Placements, budget: MovementBudget
 ) -> Iterator[Breach]:
-    moved = sum(movement.moved for movement in movements)
+    moved = sum(movement.displaced for movement in movements)
     total = sum(target.replicas for binding in placements.before.values() for target in binding.targets)
     if over := _over(moved, total, budget):
         yield Breach(subject=FLEET, count=moved, message=f"the fleet: {_moved(moved, total)} ({over})")
 
 
 def _workload_breaches(movement: "Movement", budget: MovementBudget) -> Iterator[Breach]:
-    if over := _over(movement.moved, movement.before, budget):
+    if over := _over(movement.displaced, movement.before, budget):
         where = [str(change) for change in movement.changes]
         more = f" and {len(where) - _LISTED} more" if len(where) > _LISTED else ""
-        message = f"{movement.ref}: {_moved(movement.moved, movement.before)} ({over}): {', '.join(where[:_LISTED])}"
-        yield Breach(subject=str(movement.ref), count=movement.moved, message=message + more)
+        message = (
+            f"{movement.ref}: {_moved(movement.displaced, movement.before)} ({over}): {', '.join(where[:_LISTED])}"
+        )
+        yield Breach(subject=str(movement.ref), count=movement.displaced, message=message + more)
 
 
 def _moved(moved: int, total: int) -> str:
