@@ -52,6 +52,20 @@ EXIT_CODES = {
     130: "interrupted",
 }
 
+_ELSEWHERE = {
+    "version": "--version",
+    "help": "--help",
+    **{word: f"cluster {word}" for word in ("join", "unjoin", "label", "taint", "cordon", "uncordon")},
+    "drain": "cluster unjoin --drain",
+    "get": "status",
+    "describe": "explain",
+    "lint": "validate",
+    "build": "render",
+    "plan": "diff",
+    "sync": "reconcile",
+}
+"""What kubectl, karmadactl and their like call what is here."""
+
 _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
 
 
@@ -78,8 +92,10 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             from difflib import get_close_matches
 
-            if near := get_close_matches(args[0], COMMANDS, n=1):
-                raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from error
+            near = get_close_matches(args[0], [*_ELSEWHERE, *COMMANDS], n=1)
+            if near:
+                word = _ELSEWHERE.get(near[0], near[0])
+                raise click.UsageError(f"{error.message} Did you mean 'argosy {word}'?", ctx) from error
             raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above

@@ -86,3 +86,13 @@ def test_a_reader_that_goes_away_ends_a_command_quietly(repository: Repository) 
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("rendr", "render"), ("join", "cluster join"), ("uncodron", "cluster uncordon"), ("version", "--version")],
+)
+def test_another_word_for_a_command_leads_to_it(word: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([word]) == 2
+    said = f"Error: No such command {word!r}. Did you mean 'argosy {meant}'?"
+    assert capsys.readouterr().err.splitlines()[-1] == said

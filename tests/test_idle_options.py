@@ -69,6 +69,7 @@ IDLE = [
     Idle("reconcile --kubeconfigs there --no-prune --orphans", f"--orphans {KEEPING}"),
     Idle("apply --no-prune --confirm Namespace/a", f"--confirm {KEEPING}"),
     Idle("apply --no-prune --confirm-all", f"--confirm-all {KEEPING}"),
+    Idle("apply --dry-run server --rehearse", "--rehearse goes without --dry-run server, which is all it does"),
     Idle("apply --as-group admins", "--as-group goes with --as, as for kubectl"),
     Idle("diff --live --as-group admins", "--as-group goes with --as, as for kubectl"),
     Idle("status -n default", f"--namespace {OBJECT}"),

@@ -193,3 +193,31 @@ def test_a_file_for_all_others_gives_nobody_its_current_context(tmp_path: Path) 
     contexts = Contexts(access=access, files=[tmp_path / "usual"])
     found = [contexts.find(name) for name in ("member1", "member2")]
     assert [isinstance(each, Failure) or each.name for each in found] == ["member1", True]
+
+
+@pytest.mark.parametrize(
+    ("clusters", "said"),
+    [
+        ((), "argosy reconcile only renders: argosy.yaml says of none how it is reached"),
+        (("member2",), "argosy reconcile applies to member2; it leaves member1 alone"),
+        (("*",), "argosy reconcile applies to member1, member2"),
+    ],
+)
+def test_the_doctor_says_what_a_pass_applies_to(
+    clusters: tuple[str, ...], said: str, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit({"argosy.yaml": settings(*({"name": name} for name in clusters))})
+    assert f"ok   clusters: {said}\n" in argosy(repository, capsys, "doctor", "--offline").out
+
+
+@pytest.mark.parametrize(
+    "settled", [{"kubeconfigs": "/nowhere"}, {"clusters": [{"name": "*", "kubeconfig": "/nowhere/config"}]}]
+)
+def test_a_kubeconfig_on_the_command_line_outranks_what_argosy_yaml_says_of_all(
+    settled: dict[str, Any], repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest = {**settings(), "spec": settled}
+    repository.commit({"argosy.yaml": manifest})
+    ended = argosy(repository, capsys, "reconcile", "--bootstrap", "--kubeconfig", "/mine")
+    assert ended.code == 5
+    assert ended.err.count("there is no kubeconfig at /mine") == 2

@@ -305,7 +305,7 @@ def test_released_and_unheld_objects_say_so(repository: Repository, capsys: pyte
     assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
     assert explain(repository, capsys, "deploy/nginx").splitlines()[1:] == [
         "  No policy selects it.",
-        "  It goes nowhere by itself.",
+        "  It goes nowhere.",
     ]
     repository.commit({"policy.yaml": None})
     text = explain(repository, capsys, "cm/one")
@@ -363,3 +363,16 @@ def test_a_policy_tells_what_it_holds_and_loses(repository: Repository, capsys: 
             "   it selects by kind, PropagationPolicy default/one by name"
         ),
     ]
+
+
+def test_what_follows_says_where_it_goes(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    deployment = a_deployment()
+    deployment["spec"]["template"]["spec"]["volumes"] = [{"name": "one", "configMap": {"name": "one"}}]
+    policy = a_policy(placement=on_clusters("member1"), propagateDeps=True)
+    repository.commit({"one.yaml": [a_config_map("one"), deployment], "policy.yaml": policy})
+    outcomes = [
+        argosy(repository, capsys, "explain", "cm/one", *words).out.splitlines()[2]
+        for words in ((), ("--cluster", "member1"), ("--cluster", "member2"))
+    ]
+    along = "  It goes along to member1, with what requires it."
+    assert outcomes == [along, along, "  It does not go to member2."]

@@ -1,6 +1,6 @@
 """What ``argosy doctor`` does: check what a pass needs, one line each, with the command that mends it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import click
@@ -13,8 +13,9 @@ from reconciler.repository import RefUpdate, Repository, open_repository
 from reconciler.source.desired import Desired
 from reconciler.source.teaching import interpreter_of
 from render.errors import ReconcileError
+from render.fleet import Fleet
 from render.interpreter.webhooks import WebhookError
-from render.words import counted
+from render.words import counted, listed
 
 OLDEST_GIT = (2, 32)
 
@@ -67,8 +68,19 @@ def all_checks(repository: Repository, *, offline: bool) -> Iterator[Check]:
             " or a linear review for argosy/*",
         )
     yield _checked("rendered branch", lambda: _rendered(publication, fleet.rendered_branch), "argosy verify")
+    yield Check(name="clusters", is_well=True, found=_reach(fleet, [cluster.name for cluster in desired.clusters]))
     if not offline and (fleet.clusters or fleet.kubeconfigs):
         yield from _webhooks(desired)
+
+
+def _reach(fleet: Fleet, names: Sequence[str]) -> str:
+    """Say which clusters passes apply to, going by argosy.yaml alone."""
+    reached = [name for name in names if fleet.reached is None or name in fleet.reached]
+    left = [name for name in names if name not in reached]
+    if not reached:
+        return "argosy reconcile only renders: argosy.yaml says of none how it is reached"
+    alone = f"; it leaves {listed(left)} alone" if left else ""
+    return f"argosy reconcile applies to {listed(reached)}{alone}"
 
 
 def _checked(name: str, find: Callable[[], str], hint: str) -> Check:

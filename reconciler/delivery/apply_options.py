@@ -112,6 +112,8 @@ def split(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the delivery options of a command, and its other ones; a usage error for those that would do nothing."""
     if options.get("no_prune"):
         refuse_options(_PRUNING, "goes without --no-prune, which deletes nothing")
+    if options.get("dry_run") == "server":
+        refuse_options(["rehearse"], "goes without --dry-run server, which is all it does")
     if not options["as_user"]:
         refuse_options(["as_groups"], "goes with --as, as for kubectl")
     return (

@@ -18,6 +18,7 @@ from reconciler.report import Log
 from reconciler.unknown_names import check_clusters
 from render.errors import ClusterError
 from render.fleet import Fleet
+from render.fleet_settings import OTHERS
 from render.selectors import LabelSelector, Requirement
 from render.words import counted, listed
 
@@ -93,12 +94,16 @@ def _requirement(text: str) -> Requirement:
 
 
 def member_access(fleet: Fleet, options: Mapping[str, Any], untrusted: str) -> MemberAccess:
-    """Return how members are reached: the command's options, then argosy.yaml."""
+    """Return how members are reached: the command's options, then argosy.yaml.
+
+    A kubeconfig that is named stands in for the usual one and for what argosy.yaml says of many members at once.
+    """
+    named = options["kubeconfig"]
     user, groups = options["as_user"], options["as_groups"]
     return MemberAccess(
-        clusters=fleet.clusters,
-        kubeconfig=options["kubeconfig"],
-        folder=options["kubeconfigs"] or fleet.kubeconfigs,
+        clusters=tuple(access for access in fleet.clusters if not named or access.name != OTHERS),
+        kubeconfig=named,
+        folder=options["kubeconfigs"] or ("" if named else fleet.kubeconfigs),
         in_cluster=options["in_cluster"],
         untrusted=untrusted,
         impersonate=Impersonation(user=user, groups=groups) if user or groups else None,

@@ -36,11 +36,14 @@ def object_sections(found: ObjectExplanation, *, cluster: str = "", seats: bool 
 
 def _outcome(found: ObjectExplanation, cluster: str) -> Iterator[str]:
     targets = [each for each in found.targets if cluster in {"", each.name}]
-    if cluster and not targets:
-        yield f"It does not go to {cluster} by itself."
+    own = {each.name for each in targets}
+    along = sorted({each.name for binding in found.required_by for each in binding.clusters} - own)
+    along = [name for name in along if cluster in {"", name}]
+    if along:
+        yield f"It goes along to {', '.join(along)}, with what requires it."
     elif not targets:
-        yield "It goes nowhere by itself."
-    else:
+        yield f"It does not go to {cluster}." if cluster else "It goes nowhere."
+    if targets:
         shown = ", ".join(f"{each.name} {each.replicas}" if each.replicas else each.name for each in targets)
         asked = "" if found.replicas is None else f"asks for {counted(found.replicas, 'replica')} and "
         yield f"It {asked}goes to {shown}."
