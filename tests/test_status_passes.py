@@ -52,6 +52,36 @@ def test_the_first_pass_divides_by_what_it_saw_and_makes_two_status_commits(flee
     }
 
 
+def test_the_history_tells_what_became_of_the_fleet(fleet: MemoryFleet) -> None:
+    fleet.run()
+    for member in fleet.members.values():
+        settle(member)
+    fleet.run(60)
+    del fleet.members["member1"].objects["nodes.", "", "node-2"]
+    fleet.run(60)
+    fleet.down = {"member2"}
+    fleet.run(10)
+    fleet.run(30)
+    fleet.repository.commit({"nginx.yaml": a_deployment(replicas=24)})
+    fleet.run(60)
+    fleet.down = set()
+    fleet.run(60)
+    first, second = fleet.repository.git("log", "--reverse", "--format=%h", "--abbrev=12", "argosy/rendered").split()
+    assert fleet.status_commits() == [
+        f"Attempt {first}",
+        f"Apply {first}: 3 clusters ready, facts of 3 clusters, 3 objects of 3 clusters",
+        f"Apply {first}: 3 objects of 3 clusters",
+        f"Apply {first}: facts of member1",
+        f"Apply {first}: member2 Unreachable",
+        f"Apply {first}: member2 not ready, facts of member2",
+        f"Attempt {second}",
+        f"Apply {second}: 2 objects of member1 and member3",
+        f"Apply {second}: member2 ready, facts of member2, 1 object of member2",
+    ]
+    newest = fleet.repository.git("log", "-1", "--skip=1", "--format=%b", "argosy/status")
+    assert newest.splitlines()[:3] == ["member1: 1 object", "member3: 1 object", ""]
+
+
 def test_passes_that_see_nothing_new_commit_nothing(fleet: MemoryFleet) -> None:
     fleet.run()
     for member in fleet.members.values():

@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from reconciler.passes.publication import Publication
 from reconciler.passes.trailers import engine_version
@@ -79,6 +80,18 @@ def _nothing_more(_reports: Sequence[ClusterReport], _tip: str | None) -> Files:
     return {}
 
 
+def _plain_message(commit: str, _reports: Sequence[ClusterReport], _files: Files) -> str:
+    return f"Apply {commit[:12]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What a pass writes down in the end, and what the commit says of it."""
+
+    files: OutcomeFiles = _nothing_more
+    message: Callable[[str, Sequence[ClusterReport], Files], str] = _plain_message
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleetwide:
     """Where a fleet's branches are and who its members are.
@@ -90,7 +103,7 @@ class Fleetwide:
     fleet: Fleet
     members: tuple[Cluster, ...]
     interpreter: Interpreter | None = None
-    record: OutcomeFiles = _nothing_more
+    record: Record = field(default_factory=Record)
 
     @property
     def status(self) -> StatusBranch:
@@ -155,7 +168,8 @@ class Run:
         if self.delivery.writes:
             for report in reports:
                 remember_settled(repository.cache_dir, report)
-            status.commit(self._outcomes(reports), f"Apply {self.commit[:12]}", time=self._now())
+            said = partial(self.fleetwide.record.message, self.commit, reports)
+            status.commit(self._outcomes(reports), said, time=self._now())
         return reports
 
     def _uids(self, members: Iterable[str], inventories: Mapping[str, Inventory]) -> dict[str, str]:
@@ -209,7 +223,7 @@ class Run:
                 after = before.after(self.commit, report.applied.outcome, report.applied.left)
                 if after != before:
                     files[inventory_path(report.cluster)] = inventory_file(after)
-            return merged_files([self.fleetwide.record(reports, tip), files])
+            return merged_files([self.fleetwide.record.files(reports, tip), files])
 
         return made
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from reconciler.delivery.applying import Delivery, Fleetwide, OutcomeFiles, chosen_members
+from reconciler.delivery.applying import Delivery, Fleetwide, Record, chosen_members
 from reconciler.delivery.cluster_contents import RenderedCommits
 from reconciler.delivery.cluster_report import ClusterReport
 from reconciler.delivery.fleet_apply import OpenClient
@@ -32,6 +32,7 @@ from .collecting import ClusterState, Seen, condition_unknown, seconds_between, 
 from .fact_changes import facts_of, facts_to_write
 from .recorded import FOLDERS, Recorded
 from .status_branch import Files, StatusBranch
+from .status_words import status_message
 from .status_writing import StatusPass, status_files
 
 LOOK_SECONDS = 60.0
@@ -65,7 +66,7 @@ class Watch:
     seen: tuple[Seen, ...] = ()
     from_agents: FromAgents = field(default_factory=FromAgents)
 
-    def recording(self, desired: Desired, commit: str, answers: Answers | None = None) -> OutcomeFiles:
+    def recording(self, desired: Desired, commit: str, answers: Answers | None = None) -> Record:
         """Return what records this pass, given the source, the rendered commit it applies and what it rendered by."""
         repository = self.fleetwide.publication.repository
         bindings = RenderedCommits(repository).commit(commit).bindings
@@ -88,7 +89,10 @@ class Watch:
             ask_ahead(reports, interpreter)
             return status_files(read_recorded(self.fleetwide.status, tip), pass_, reports)
 
-        return files
+        def message(commit: str, reports: Sequence[ClusterReport], files: Files) -> str:
+            return status_message(commit, files, reports, self.states, self.now)
+
+        return Record(files=files, message=message)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -47,12 +47,19 @@ class StatusBranch:
         contents = self.repository.read_blobs(file.id for file in files)
         return {file.path.removeprefix(f"{folder}/"): contents[file.id] for file in files}
 
-    def commit(self, made: Callable[[str | None], Files], message: str, *, time: int) -> str | None:
-        """Commit the files that ``made`` returns for the tip as it is; None when they change nothing."""
+    def commit(
+        self, made: Callable[[str | None], Files], message: str | Callable[[Files], str], *, time: int
+    ) -> str | None:
+        """Commit the files that ``made`` returns for the tip as it is; None when they change nothing.
+
+        ``message`` may be told of these files.
+        """
         for attempt in range(_TRIES):
             tip = self.tip()
+            files = made(tip)
+            said = message if isinstance(message, str) else message(files)
             try:
-                return self._committed(made(tip), tip, message, time)
+                return self._committed(files, tip, said, time)
             except SourceMoved:
                 if attempt == _TRIES - 1:
                     raise
