@@ -31,6 +31,22 @@ WAITS = (
 ANY_CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap"}
 NAMESPACES = {"apiVersion": "v1", "kind": "Namespace"}
 ANY_DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment"}
+WAITING_FOR_CLASS = a_policy(
+    placement=ON_TWO,
+    schedulePriority={"priorityClassSource": "KubePriorityClass", "priorityClassName": "urgent"},
+)
+CLASS_WAITS = (
+    "warning: Deployment.apps default/nginx: WaitingForPriorityClass:"
+    " PropagationPolicy default/nginx waits for PriorityClass urgent\n"
+)
+WAITING_POLICY = """\
+warning: policy.yaml:7: spec.dependentOverrides: it is not applied: it waits for dependent overrides: tuned
+0 problems, 1 warning: 1 template, 1 propagation policy, 0 override policies, 3 clusters in 5 files
+"""
+OVERRIDES_TO_CLASS = (
+    "policy.yaml:7: spec.dependentOverrides: it is not applied: it waits for dependent overrides: tuned",
+    "policy.yaml:17: spec.schedulePriority.priorityClassName: it is not applied: it waits for PriorityClass urgent",
+)
 COMMITTED = "committed <rendered> to argosy/rendered: source <main> for 2 clusters\n"
 
 UNCHANGED = "unchanged: argosy/rendered <rendered> holds source <main>\n"
@@ -83,7 +99,7 @@ ABSENT = (
 )
 COUNTS_OF_TWO = "1 template, 1 propagation policy, 0 override policies, 2 clusters in 4 files"
 DISCONNECTED = """\
-<main~1>..<main>: 1 cluster is disconnected, 3 clusters change, 1 object changed, 2 of 6 replicas move
+<main~1>..<main>: 1 cluster is disconnected, 2 clusters change, 1 object changed, 2 replicas are placed anew
 
 CLUSTERS
   - member3: disconnected, keeps what it holds
@@ -92,8 +108,8 @@ OBJECTS
   ~ 1 by its replicas
 
 REPLICAS
-  Deployment.apps default/nginx: 6 replicas, 2 moved
-      member1 2 -> 3, member2 2 -> 3, member3 2 -> 0
+  Deployment.apps default/nginx: 6 replicas, 2 placed anew
+      member1 2 -> 3, member2 2 -> 3, member3 2 (disconnected)
 """
 TABLE_OF_TWO = """\
 NAMESPACE   OBJECT                  CLUSTERS              POLICY
@@ -181,6 +197,7 @@ STORIES = [
         {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)},
         {"policy.yaml": WAITING, "nginx.yaml": a_deployment(image="nginx:2")},
         (
+            Run("validate", 0, WAITING_POLICY),
             Run("reconcile", 1, COMMITTED, WAITS),
             Run("reconcile", 1, UNCHANGED, WAITS),
             Run("render --commit", 1, "", f"unchanged branch=argosy/rendered\n{WAITS}"),
@@ -367,6 +384,17 @@ STORIES = [
         {"spaces.yaml": a_cluster_policy("spaces", selectors=[NAMESPACES], placement=on_clusters("member2"))},
         (Run("reconcile", 0, COMMITTED),),
         ("member1 shop/ConfigMap/one", "member2 _cluster/Namespace/shop"),
+    ),
+    Story(
+        "what a policy held stays while it waits for a PriorityClass",
+        {"nginx.yaml": a_deployment(), "policy.yaml": a_policy(placement=ON_TWO)},
+        {"policy.yaml": WAITING_FOR_CLASS, "nginx.yaml": a_deployment(image="nginx:2")},
+        (
+            Run("validate", 0, WAITING_POLICY.replace(*OVERRIDES_TO_CLASS)),
+            Run("reconcile", 1, COMMITTED, CLASS_WAITS),
+            Run("render --commit", 1, "", f"unchanged branch=argosy/rendered\n{CLASS_WAITS}"),
+        ),
+        NGINX_ON_TWO,
     ),
     Story(
         "a template whose first policy waits goes nowhere, and that is said",

@@ -1,7 +1,8 @@
 """What is probably a mistake in propagation policies, though Karmada accepts it: found by matching every template.
 
 A policy that holds nothing it selects, a tie that names decide, a selector that selects nothing, a namespaced policy
-aimed at kinds without namespaces, and templates whose policy depends on what was there before.
+aimed at kinds without namespaces, one that waits for what is not there, and templates whose policy depends on what was
+there before.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,7 +17,7 @@ from reconciler.source.scope import Scopes
 from render.binding import Binding
 from render.errors import Problem
 from render.fleet import Claims
-from render.matching import Match, MatchOptions
+from render.matching import Match, MatchOptions, NoPolicyReason
 from render.matching_order import Candidate
 from render.model import ObjectRef, Template, group_of
 from render.policy import PropagationPolicy
@@ -25,7 +26,11 @@ from render.selectors import ResourceSelector
 from render.words import counted, listed
 
 SHADOWED, TIED, UNMATCHED = "ShadowedPolicy", "PolicyTie", "UnmatchedSelector"
-CLUSTER_SCOPED, CLAIMS_DIFFER = "ClusterScopedKind", "ClaimsDiffer"
+CLUSTER_SCOPED, CLAIMS_DIFFER, WAITING = "ClusterScopedKind", "ClaimsDiffer", "WaitingPolicy"
+_WAITS_FOR = {
+    NoPolicyReason.WAITING_FOR_OVERRIDES: "spec.dependentOverrides",
+    NoPolicyReason.WAITING_FOR_PRIORITY_CLASS: "spec.schedulePriority.priorityClassName",
+}
 
 Bindings = Mapping[ObjectRef, Binding]
 
@@ -51,6 +56,7 @@ def policy_warnings(
     findings = [
         *shadowed,
         *_tied(matches, {str(each.policy) for each in shadowed}),
+        *_waiting(matches),
         *_unmatched(desired, scopes),
         *(_claims_differ(desired, matches, previous) if desired.fleet.claims is Claims.PURE else ()),
     ]
@@ -121,6 +127,18 @@ def _tied(matches: Mapping[ObjectRef, Match], shadowed: Collection[str]) -> Iter
 
 def _weight(candidate: Candidate) -> tuple[bool, int, int]:
     return candidate.policy.is_namespaced, candidate.policy.priority, candidate.implicit_priority
+
+
+def _waiting(matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
+    """Yield the policies that are not applied because something they name is not there."""
+    for match in matches.values():
+        if match.reason not in _WAITS_FOR:
+            continue
+        for candidate in match.considered:
+            waits = match.message.removeprefix(f"{candidate.policy} ")
+            if waits != match.message:
+                field, message = _WAITS_FOR[match.reason], f"it is not applied: it {waits}"
+                yield PolicyFinding(policy=candidate.policy, rule=WAITING, field=field, message=message)
 
 
 def _unmatched(desired: Desired, scopes: Scopes) -> Iterator[PolicyFinding]:
