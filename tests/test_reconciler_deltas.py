@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.repository.deltas import SplicedDeltas, copy_range, encode_size, find_delta, insert_bytes
+from reconciler.repository.deltas import (
+    SplicedDeltas,
+    copy_range,
+    encode_size,
+    find_delta,
+    find_delta_by_middle,
+    insert_bytes,
+)
 from render.gitobjects import Spliced
 
 
@@ -141,3 +148,22 @@ def test_a_delta_that_is_found_is_right(base: bytes, data: st.DataObject) -> Non
     if delta is not None:
         assert applied(base, delta) == changed
         assert len(delta) * 2 < len(changed)
+
+
+MIDDLE = b"".join(b"  - {name: member%04d, replicas: 3}\n" % number for number in range(200))
+
+
+@given(st.tuples(st.binary(max_size=400), st.binary(max_size=900)), st.tuples(st.binary(max_size=400), st.binary()))
+def test_a_long_middle_is_found_wherever_it_stands(one: tuple[bytes, bytes], other: tuple[bytes, bytes]) -> None:
+    base, data = one[0] + MIDDLE + one[1], other[0] + MIDDLE + other[1]
+    delta = find_delta_by_middle(base, data)
+    assert (delta is None) == (base == data)
+    if delta is not None:
+        assert applied(base, delta) == data
+        assert len(delta) < len(other[0]) + len(other[1]) + 40
+
+
+@given(st.binary(max_size=300), st.binary(max_size=300))
+def test_what_has_no_middle_in_common_has_no_delta_by_it(base: bytes, data: bytes) -> None:
+    delta = find_delta_by_middle(base, data)
+    assert delta is None or applied(base, delta) == data

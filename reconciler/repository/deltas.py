@@ -1,9 +1,10 @@
 """Differences between objects of one pack, in Git's delta format, where they are cheap to find.
 
 A delta is the base's size, the result's size, and instructions: copy a range of the base, or insert literal bytes.
-Three shapes of likeness are looked for, none of which needs a search: blobs that share all segments and differ in
-integers, contents of equal length that differ in places (trees of two clusters), and contents with a common beginning
-and end. Every base is a whole object, so that no chain is ever longer than one.
+Four shapes of likeness are looked for, none of which needs a long search: blobs that share all segments and differ in
+integers, long contents whose middles are the same (bindings that share a list of clusters), contents of equal length
+that differ in places (trees of two clusters), and contents with a common beginning and end. Every base is a whole
+object, so that no chain is ever longer than one.
 """
 
 import re
@@ -15,6 +16,10 @@ from render.gitobjects import Spliced
 _COPY_LIMIT = 0x10000
 _INSERT_LIMIT = 127
 _SMALLEST_SAVING = 2
+_PROBE, _MOST = 64, 4
+LONG = 4096
+"""From so many bytes on it is worth looking for a middle that contents share."""
+
 _MOST_INSTRUCTIONS = 600
 _LENGTHS = [bytes((length,)) for length in range(_INSERT_LIMIT + 1)]
 
@@ -91,11 +96,35 @@ def find_delta(base: bytes, data: bytes) -> bytes | None:
     """Return a delta of ``data`` against ``base`` less than half its size, or None where none is found cheaply."""
     if base == data or min(len(base), len(data)) < 64:
         return None
-    found = _in_place(base, data) if len(base) == len(data) else _around(base, data)
-    if found is None:
+    return _delta(base, data, _in_place(base, data) if len(base) == len(data) else _around(base, data))
+
+
+def find_delta_by_middle(base: bytes, data: bytes) -> bytes | None:
+    """Return a delta of long contents that share a stretch around the middle of the base, None where they do not."""
+    return _delta(base, data, _by_middle(base, data)) if base != data else None
+
+
+def _delta(base: bytes, data: bytes, instructions: Iterable[bytes] | None) -> bytes | None:
+    if instructions is None:
         return None
-    delta = encode_size(len(base)) + encode_size(len(data)) + b"".join(found)
+    delta = encode_size(len(base)) + encode_size(len(data)) + b"".join(instructions)
     return delta if len(delta) * _SMALLEST_SAVING < len(data) else None
+
+
+def _by_middle(base: bytes, data: bytes) -> Iterable[bytes] | None:
+    """Copy the stretch around the middle of the base, wherever it stands, and insert what is before and after it."""
+    middle = len(base) // 2
+    found = data.find(base[middle : middle + _PROBE])
+    if found < 0:
+        return None
+    before = min(middle, found)
+    head = _common_prefix(base[middle - before : middle][::-1], data[found - before : found][::-1])
+    after = min(len(base) - middle, len(data) - found)
+    tail = _common_prefix(base[middle : middle + after], data[found : found + after])
+    if (head + tail) * _MOST < len(data) * (_MOST - 1):
+        return None
+    copied = copy_range(middle - head, head + tail)
+    return insert_bytes(data[: found - head]), copied, insert_bytes(data[found + tail :])
 
 
 def _in_place(base: bytes, data: bytes) -> Iterable[bytes] | None:

@@ -9,21 +9,24 @@
 
 import os
 import struct
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import IO, Self
 from zlib import adler32, compress, crc32
 
 from render.gitobjects import Blob, Spliced, hasher
 
-from .deltas import SplicedDeltas, find_delta
+from .deltas import LONG, SplicedDeltas, find_delta, find_delta_by_middle
 from .packindex import encode_index, index_record
 
 _COMMIT, _TREE, _BLOB, _DELTA = 1, 2, 3, 6
 _FLUSH = 1 << 20
 _STORED_UP_TO = 100
 _LIKENESS = 40
+_BASES = 8
 _STORED = struct.Struct("<HBHH")
 _CHECK = struct.Struct(">I")
 
@@ -94,16 +97,18 @@ class _Pack:
         self._add(id_, _header(_DELTA, len(delta)) + _distance(self.position - base) + deflated)
 
     def add_alike(self, kind: int, contents: Iterable[tuple[bytes, bytes]]) -> None:
-        """Append objects of which many resemble each other: equal beginnings make two neighbours."""
-        bases: dict[bytes, tuple[bytes, int]] = {}
+        """Append objects of which many resemble each other: equal beginnings make two neighbours.
+
+        Long blobs, whose middles differ by what they have in common with others, are held against several of them.
+        """
+        bases_by_likeness: dict[bytes, deque[tuple[bytes, int]]] = {}
         for id_, data in contents:
-            likeness = data[:_LIKENESS].partition(b"\0")[0]
-            base, start = bases.get(likeness, (b"", 0))
-            delta = find_delta(base, data)
-            if delta:
-                self.add_delta(id_, delta, start)
+            bases = bases_by_likeness.setdefault(data[:_LIKENESS].partition(b"\0")[0], deque(maxlen=_BASES))
+            found = next(_deltas(bases, data, is_long=kind == _BLOB and len(data) >= LONG), None)
+            if found:
+                self.add_delta(id_, *found)
             else:
-                bases[likeness] = data, self.add_whole(id_, kind, data)
+                bases.appendleft((data, self.add_whole(id_, kind, data)))
 
     def finish(self) -> bytes:
         """Append the checksum and return it."""
@@ -122,6 +127,16 @@ class _Pack:
         self._file.write(data)
         self._chunks.clear()
         self._unwritten = 0
+
+
+def _deltas(bases: Iterable[tuple[bytes, int]], data: bytes, *, is_long: bool) -> Iterator[tuple[bytes, int]]:
+    """Yield differences to what was written whole, with where that starts; the cheapest to find come first."""
+    for base, start in bases if is_long else ():
+        if delta := find_delta_by_middle(base, data):
+            yield delta, start
+    for base, start in islice(bases, 1):
+        if delta := find_delta(base, data):
+            yield delta, start
 
 
 def _add_blobs(pack: _Pack, blobs: Mapping[bytes, Blob]) -> None:
