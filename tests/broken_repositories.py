@@ -748,6 +748,20 @@ spec:
         ),
     ),
     Broken(
+        "a quota and a taint policy, on which only Karmada acts",
+        {
+            "a.yaml": "apiVersion: policy.karmada.io/v1alpha1\nkind: FederatedResourceQuota\n"
+            "metadata:\n  name: q\n  namespace: shop\n",
+            "b.yaml": "apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterTaintPolicy\nmetadata:\n  name: t\n",
+        },
+        warnings=(
+            "a.yaml:1: FederatedResourceQuota.policy.karmada.io shop/q is left out: objects of the group"
+            " policy.karmada.io are never propagated, and Argosy does not act on them\n"
+            "b.yaml:1: ClusterTaintPolicy.policy.karmada.io t is left out: objects of the group policy.karmada.io"
+            " are never propagated, and Argosy does not act on them"
+        ),
+    ),
+    Broken(
         "a Secret everyone can read",
         {"a.yaml": CONFIG.replace("ConfigMap", "Secret") + "stringData:\n  password: hunter2\n"},
         warnings="a.yaml:1: in clear text for everyone who can read the repository: Secret default/settings",

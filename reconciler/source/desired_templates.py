@@ -18,6 +18,9 @@ from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
 from .desired_documents import Found, Placed, ReadBlobs
 from .desired_identity import check_identity
 
+_ACTED_ON_BY_KARMADA = frozenset(
+    f"{group}.karmada.io" for group in ("apps", "autoscaling", "networking", "policy", "remedy")
+)
 _LEFT_OUT = "the kind is cluster-scoped, so its namespace is left out"
 _MAX_COUNT = 2**31 - 1
 _REPLICATED = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "ReplicaSet")})
@@ -61,7 +64,8 @@ def load_templates(places: Iterable[Placed], *, is_namespaced: IsNamespaced, fle
             loaded.warnings.append(place.found("metadata.namespace", _LEFT_OUT))
         reason = exclusions.reason(template)
         if reason:
-            loaded.warnings.append(place.found("", f"{template.ref} is left out: {reason}"))
+            idle = ", and Argosy does not act on them" if template.ref.group in _ACTED_ON_BY_KARMADA else ""
+            loaded.warnings.append(place.found("", f"{template.ref} is left out: {reason}{idle}"))
         # What something else distributes may still have to follow a workload of ours.
         if not reason or template.labels.get(CLAIMED_BY):
             loaded.placed.append((template, place))
