@@ -11,6 +11,7 @@ import os
 import struct
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -141,16 +142,32 @@ def _deltas(bases: Iterable[tuple[bytes, int]], data: bytes, *, is_long: bool) -
 
 def _add_blobs(pack: _Pack, blobs: Mapping[bytes, Blob]) -> None:
     """Append plain blobs, then each family of spliced ones as differences to its first."""
-    families: dict[tuple[bytes, ...], tuple[SplicedDeltas, int]] = {}
+    families: dict[tuple[bytes, ...], _Family] = {}
     pack.add_alike(_BLOB, ((id_, blob) for id_, blob in blobs.items() if isinstance(blob, bytes)))
     for id_, blob in blobs.items():
         if not isinstance(blob, Spliced):
             continue
         family = families.get(blob.segments)
         if family is None:
-            families[blob.segments] = SplicedDeltas(blob), pack.add_whole(id_, _BLOB, blob.data())
+            families[blob.segments] = _Family(blob, pack.add_whole(id_, _BLOB, blob.data()))
         else:
-            pack.add_delta(id_, family[0].delta(blob.values), family[1])
+            pack.add_delta(id_, family.deltas.delta(blob.values), family.start)
+
+
+@dataclass(slots=True)
+class _Family:
+    """Blobs with the same segments: the first of them, and where it starts; most have no second one."""
+
+    first: Spliced
+    start: int
+    _deltas: SplicedDeltas | None = None
+
+    @property
+    def deltas(self) -> SplicedDeltas:
+        """What makes the others differences to the first."""
+        if self._deltas is None:
+            self._deltas = SplicedDeltas(self.first)
+        return self._deltas
 
 
 @lru_cache(maxsize=4096)
