@@ -101,7 +101,7 @@ def locked(repository: Repository) -> None:
     (repository.path / ".git/refs/heads/argosy/rendered.lock").touch()
 
 
-SPELLING = "  hint: fetch it first (git fetch origin), or check the spelling: git branch --all\n"
+SPELLING = "  hint: check the spelling: git branch --all\n"
 LOCKED = (
     "git update-ref: prepare: cannot lock ref 'refs/heads/argosy/rendered': Unable to create"
     " '{path}/.git/refs/heads/argosy/rendered.lock': File exists."

@@ -193,13 +193,20 @@ class Unresolvable(NamedTuple):
     want: str
 
 
-FETCH = "fetch it first (git fetch origin), or check the spelling: git branch --all"
+SPELLING = "check the spelling: git branch --all"
 UNRESOLVABLE = [
-    Unresolvable("absent", (), "nope", f"there is no commit 'nope'\n  hint: {FETCH}"),
-    Unresolvable("an option", (), "--all", f"there is no commit '--all'\n  hint: {FETCH}"),
-    Unresolvable("an option with a value", (), "--output=x", f"there is no commit '--output=x'\n  hint: {FETCH}"),
-    Unresolvable("a short option", (), "-x", f"there is no commit '-x'\n  hint: {FETCH}"),
-    Unresolvable("too far back", (), "HEAD~7", f"there is no commit 'HEAD~7'\n  hint: {FETCH}"),
+    Unresolvable("absent", (), "nope", f"there is no commit 'nope'\n  hint: {SPELLING}"),
+    Unresolvable("misspelt", (), "mian", "there is no commit 'mian'\n  hint: did you mean 'main'?"),
+    Unresolvable(
+        "absent, with a remote",
+        (("remote", "add", "hub", "/nowhere"),),
+        "nope",
+        f"there is no commit 'nope'\n  hint: fetch it first (git fetch hub), or {SPELLING}",
+    ),
+    Unresolvable("an option", (), "--all", f"there is no commit '--all'\n  hint: {SPELLING}"),
+    Unresolvable("an option with a value", (), "--output=x", f"there is no commit '--output=x'\n  hint: {SPELLING}"),
+    Unresolvable("a short option", (), "-x", f"there is no commit '-x'\n  hint: {SPELLING}"),
+    Unresolvable("too far back", (), "HEAD~7", f"there is no commit 'HEAD~7'\n  hint: {SPELLING}"),
     Unresolvable("nothing", (), "", "'' is not a revision\n  hint: name a branch, a tag or a commit"),
     Unresolvable("two lines", (), "a\nb", "'a\\nb' is not a revision\n  hint: name a branch, a tag or a commit"),
     Unresolvable(

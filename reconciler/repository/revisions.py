@@ -1,6 +1,7 @@
 """From what somebody typed to a commit, refusing what could mean two things."""
 
 from render.errors import GitError
+from render.suggestions import nearest
 
 from .command import GitCommand
 from .location import GitFolder
@@ -42,12 +43,17 @@ def _asked(git: GitCommand, folder: GitFolder, name: str, *, shallow: bool) -> s
     complaint = answer.stderr.decode("utf-8", "replace")
     if "ambiguous" in complaint:
         raise GitError(f"{name!r} is ambiguous: several objects begin like this", hint="write more of the id")
-    raise GitError(f"there is no commit {name!r}", hint=_hint(folder, name, shallow=shallow))
+    raise GitError(f"there is no commit {name!r}", hint=_hint(git, folder, name, shallow=shallow))
 
 
-def _hint(folder: GitFolder, name: str, *, shallow: bool) -> str:
+def _hint(git: GitCommand, folder: GitFolder, name: str, *, shallow: bool) -> str:
     if name == "HEAD" or f"refs/heads/{name}" == head_branch(folder.git_dir):
         return "commit something first: the branch is still empty"
     if shallow:
         return "this clone is shallow; fetch the whole history: git fetch --unshallow"
-    return "fetch it first (git fetch origin), or check the spelling: git branch --all"
+    refs = git.text("for-each-ref", "--format=%(refname:short)").split()
+    if near := nearest(name, refs):
+        return f"did you mean {near!r}?"
+    remotes = git.text("remote").split()
+    fetch = f"fetch it first (git fetch {remotes[0]}), or " if remotes else ""
+    return f"{fetch}check the spelling: git branch --all"
