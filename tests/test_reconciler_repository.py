@@ -138,7 +138,10 @@ def test_a_broken_repository_inside_another_is_not_taken_for_the_outer(tmp_path:
     (inner.path / ".git/HEAD").write_text("broken\n", encoding="utf-8")
     with pytest.raises(GitError) as caught:
         open_repository(inner.path).resolve("main")
-    assert whole(caught) == "git rev-parse: not a git repository (or any of the parent directories): .git"
+    assert whole(caught) == (
+        "git rev-parse: not a git repository (or any of the parent directories): .git\n"
+        "  hint: the repository is damaged: look at HEAD in its .git folder"
+    )
 
 
 @pytest.mark.parametrize("line", ["gitdir: ../gone\n", "nonsense\n", ""])
