@@ -1,9 +1,12 @@
 """One look at a cluster: few requests, whole lists or none, and what is not in them asked for by name."""
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
+
+import pytest
 
 from reconciler.delivery.observe import observe_cluster
+from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.listing import Listing, list_objects
 from reconciler.plans.inventory import Inventory
@@ -13,6 +16,7 @@ from render.model import ObjectRef
 
 from .applying import Cluster, Recorder, Send, desired_objects
 from .build import a_config_map, a_deployment
+from .fakes import FakeCluster
 
 
 def looked(cluster: Cluster, *manifests: dict[str, Any], client: Recorder | None = None, **known: Any) -> Observed:
@@ -194,3 +198,38 @@ class TestPages:
         busy = Failure(kind=FailureKind.UNAVAILABLE, message="busy")
         found, _ = self.paged(cluster, [self.page("a", "t1"), busy])
         assert found == busy
+
+
+class Size(NamedTuple):
+    why: str
+    sizes: list[int]
+    limits: list[str]
+
+
+SIZES = [
+    Size("small objects come in large pages", [1000, 1000, 1000], ["500", "4194", "4194"]),
+    Size("tiny ones in pages that end somewhere", [10, 10], ["500", "5000"]),
+    Size("large ones in pages of the usual number", [100_000, 100_000], ["500", "500"]),
+    Size("what comes next counts", [1000, 100_000, 1000], ["500", "4194", "500"]),
+    Size("no size, no guess", [0, 0], ["500", "500"]),
+]
+
+
+@pytest.mark.parametrize("case", SIZES, ids=lambda case: case.why)
+def test_pages_are_as_large_as_their_objects_allow(case: Size) -> None:
+    """A page of four megabytes is what one answer should bring."""
+    client = Recorder(FakeCluster())
+    limits: list[str] = []
+
+    def turning(request: Request, _send: Send) -> Answer | Failure:
+        size = case.sizes[len(limits)]
+        limits.append(request.query["limit"])
+        items = [{"metadata": {"name": f"{len(limits)}-{number}", "namespace": "x"}} for number in range(10)]
+        token = "" if len(limits) == len(case.sizes) else "more"
+        return Answer(status=200, body={"metadata": {"continue": token}, "items": items}, size=size * 10)
+
+    client.wire = turning
+    resource = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True)
+    found = list_objects(client, Listing(resource=resource))
+    assert not isinstance(found, Failure)
+    assert (len(found), limits) == (10 * len(case.sizes), case.limits)

@@ -61,10 +61,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A request that succeeded: the decoded body, the server's warnings and its clock (an HTTP date)."""
+    """A request that succeeded: the decoded body, how many bytes it was, the server's warnings and its clock.
+
+    ``date`` is an HTTP date.
+    """
 
     status: int
     body: Any = field(default=None, repr=False)
+    size: int = 0
     warnings: tuple[str, ...] = ()
     date: str = ""
 

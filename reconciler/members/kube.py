@@ -198,6 +198,7 @@ class KubeClient:
         return Answer(
             status=response.status,
             body=body,
+            size=len(response.data),
             warnings=tuple(_warning_text(warning) for warning in warnings),
             date=response.headers.get("Date", ""),
         )

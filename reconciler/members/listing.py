@@ -10,6 +10,8 @@ from .discovery import Resource
 from .exchange import JSON, Answer, Client, Failure, FailureKind, Request
 
 PAGE = 500
+LARGEST_PAGE = 5000
+_PAGE_BYTES = 4 << 20
 _LIST_SECONDS = 60.0
 _RESTARTS = 3
 _METADATA = f"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
@@ -64,10 +66,13 @@ def _listed(client: Client, listing: Listing, namespace: str) -> dict[ObjectRef,
 
 
 def pages(client: Client, listing: Listing, namespace: str) -> Iterator[dict[ObjectRef, dict[str, Any]] | Failure]:
-    """Yield the pages of a list; a failure is the last."""
-    token = ""
+    """Yield the pages of a list; a failure is the last.
+
+    A page of small objects is followed by larger ones: every page costs a question and its answer's way.
+    """
+    token, limit = "", PAGE
     while True:
-        query = {"limit": str(PAGE), "timeoutSeconds": str(int(_LIST_SECONDS) - 10)}
+        query = {"limit": str(limit), "timeoutSeconds": str(int(_LIST_SECONDS) - 10)}
         query |= {"labelSelector": listing.selector} if listing.selector else {}
         query |= {"fieldSelector": listing.fields} if listing.fields else {}
         query |= {"continue": token} if token else {}
@@ -83,7 +88,10 @@ def pages(client: Client, listing: Listing, namespace: str) -> Iterator[dict[Obj
         if isinstance(answer, Failure):
             yield answer
             return
-        yield dict(_items(answer, listing.resource))
+        page = dict(_items(answer, listing.resource))
+        yield page
+        if answer.size:
+            limit = min(max(PAGE, _PAGE_BYTES * len(page) // answer.size), LARGEST_PAGE)
         token = (answer.body.get("metadata") or {}).get("continue") or ""
         if not token:
             return
