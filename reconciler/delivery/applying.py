@@ -86,10 +86,11 @@ def _plain_message(commit: str, _reports: Sequence[ClusterReport], _files: Files
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What a pass writes down in the end, and what the commit says of it."""
+    """What a pass writes down in the end, what the commit says of it, and the rendered commits it went by so far."""
 
     files: OutcomeFiles = _nothing_more
     message: Callable[[str, Sequence[ClusterReport], Files], str] = _plain_message
+    commits: RenderedCommits | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +159,8 @@ class Run:
         inventories = announcements.inventories()
         if self.delivery.writes:
             inventories = announcements.announce(self._uids(members, inventories))
-        commits, words = RenderedCommits(repository), RemovalWords(repository, self.commit)
+        commits = self.fleetwide.record.commits or RenderedCommits(repository)
+        words = RemovalWords(repository, self.commit)
         jobs = [self._job(inventories.get(name, Inventory(cluster=name)), commits, words) for name in members]
         found = []
         for report in apply_fleet(jobs, self.open_client, self._options(announcements)):

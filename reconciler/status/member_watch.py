@@ -68,8 +68,8 @@ class Watch:
 
     def recording(self, desired: Desired, commit: str, answers: Answers | None = None) -> Record:
         """Return what records this pass, given the source, the rendered commit it applies and what it rendered by."""
-        repository = self.fleetwide.publication.repository
-        bindings = RenderedCommits(repository).commit(commit).bindings
+        commits = RenderedCommits(self.fleetwide.publication.repository)
+        bindings = commits.commit(commit).bindings
         templates: Mapping[ObjectRef, Template] = {template.ref: template for template in desired.templates}
         interpreter = self.fleetwide.interpreter or interpreter_of(desired)
         pass_ = StatusPass(
@@ -92,7 +92,7 @@ class Watch:
         def message(commit: str, reports: Sequence[ClusterReport], files: Files) -> str:
             return status_message(commit, files, reports, self.states, self.now)
 
-        return Record(files=files, message=message)
+        return Record(files=files, message=message, commits=commits)
 
     @property
     def warnings(self) -> tuple[str, ...]:
