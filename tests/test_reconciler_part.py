@@ -10,7 +10,7 @@ import pytest
 from reconciler.passes.facts import ClusterFacts
 from reconciler.passes.footing import on_footing, read_footing
 from reconciler.passes.part import Part
-from reconciler.passes.reading import read_previous, read_source
+from reconciler.passes.reading import read_evidence, read_previous, read_source
 from reconciler.repository import open_repository
 from render.model import ObjectRef
 
@@ -263,7 +263,8 @@ def next_part(repository: Repository) -> Part | None:
     with open_repository(str(repository.path)) as opened:
         tip = opened.resolve("argosy/rendered")
         desired = read_source(opened, opened.resolve("HEAD")).desired
-        return on_footing(opened, read_previous(opened, tip), desired, opened.tip("refs/heads/argosy/status")).part
+        evidence = read_evidence(opened, opened.tip("refs/heads/argosy/status"))
+        return on_footing(opened, read_previous(opened, tip), desired, evidence.folder).part
 
 
 class Spoilt(NamedTuple):

@@ -11,11 +11,12 @@ from dataclasses import replace
 from reconciler.repository import Repository
 from reconciler.repository.private_file import write_privately
 from reconciler.source.desired import Desired
+from render.errors import GitError
+from render.gitobjects import TreeEntry
 from render.model import ObjectRef
 
 from .facts import ClusterFacts
 from .frontpage import parse_front_page
-from .interpretations import FILE as ANSWERS_FILE
 from .part import Footing, Part, refs_to_look_at
 from .previous import Previous, StoredBindings
 from .trailers import engine_version
@@ -32,6 +33,7 @@ def write_footing(repository: Repository, footing: Footing) -> None:
         "ground": footing.ground,
         "digests": [[*_words(ref), digest] for ref, digest in footing.digests.items()],
         "restless": sorted(map(_words, footing.restless)),
+        "facts": footing.facts,
     }
     with suppress(OSError):
         write_privately(repository.cache_dir / _FILE, json.dumps(value).encode())
@@ -48,6 +50,7 @@ def read_footing(repository: Repository) -> Footing | None:
             ground=value["ground"],
             digests={ObjectRef(*words): digest for *words, digest in value["digests"]},
             restless=frozenset(ObjectRef(*words) for words in value["restless"]),
+            facts=value["facts"],
         )
     except (OSError, ValueError, TypeError, KeyError):
         return None
@@ -57,20 +60,26 @@ def _words(ref: ObjectRef) -> tuple[str, str, str, str]:
     return ref.group, ref.kind, ref.namespace, ref.name
 
 
-def on_footing(repository: Repository, previous: Previous, desired: Desired, facts: str | None) -> Previous:
+def on_footing(repository: Repository, previous: Previous, desired: Desired, facts: bytes | None) -> Previous:
     """Return the previous commit with the part to look at, where the last footing leaves out anything.
 
-    ``facts`` is the commit whose facts this pass uses (None: no facts); but for capacity they must be those of the
-    previous commit: a cluster that serves or is something else concerns whatever may be placed there.
+    ``facts`` is the folder of the facts this pass goes by (None: none). But for capacity they must be those of the last
+    pass: a cluster that serves or is something else concerns whatever may be placed there.
     """
     # What webhooks answered is recorded for all objects at once, so a pass by their answers looks at all of them.
     footing = None if desired.webhooks else read_footing(repository)
     refs = refs_to_look_at(footing, desired, previous.commit) if footing else None
-    if refs is None or previous.version != engine_version() or not isinstance(previous.bindings, StoredBindings):
+    if footing is None or refs is None or previous.version != engine_version():
         return previous
     entries = previous.tree.trees.entries(previous.tree.root)
-    changed = changed_capacity(repository, entries["facts"].id if "facts" in entries else None, facts)
-    if changed is None or "README.md" not in entries:
+    changed = _facts_to_write(repository, entries.get("facts"), facts)
+    is_as_seen = are_equal_but_for_capacity(repository, bytes.fromhex(footing.facts) or None, facts)
+    if (
+        changed is None
+        or not is_as_seen
+        or "README.md" not in entries
+        or not isinstance(previous.bindings, StoredBindings)
+    ):
         return previous
     page = entries["README.md"].id
     tally = parse_front_page(repository.read_blobs([page])[page])
@@ -81,28 +90,32 @@ def on_footing(repository: Repository, previous: Previous, desired: Desired, fac
     return replace(previous, part=Part(refs=refs, tally=tally, others=others, facts=changed))
 
 
-def changed_capacity(repository: Repository, before: bytes | None, commit: str | None) -> frozenset[str] | None:
-    """Return the clusters whose capacity differs between a folder of facts and those of a commit.
-
-    None where anything else differs, or the clusters that have facts do.
-    """
-    after = _facts_tree(repository, commit)
+def are_equal_but_for_capacity(repository: Repository, before: bytes | None, after: bytes | None) -> bool:
+    """Say whether two folders of facts tell the same of the same clusters, but for how much room there is."""
     if before is None or after is None or before == after:
-        return frozenset() if before == after else None
-    trees = repository.read_trees([before, after])
-    old, new = ({entry.name: entry.id for entry in trees[tree_id]} for tree_id in (before, after))
-    differing = [name for name in old if old[name] != new.get(name)]
-    if old.keys() != new.keys() or ANSWERS_FILE.encode() in differing:
-        return None
-    contents = repository.read_blobs([ids[name] for name in differing for ids in (old, new)])
+        return before == after
+    try:
+        old, new = (_ids(repository, tree_id) for tree_id in (before, after))
+        if old.keys() != new.keys():
+            return False
+        differing = [name for name in old if old[name] != new[name]]
+        contents = repository.read_blobs([ids[name] for name in differing for ids in (old, new)])
+    except GitError:  # the status branch may have been squashed since
+        return False
     pairs = [(ClusterFacts.parse(contents[old[name]]), ClusterFacts.parse(contents[new[name]])) for name in differing]
-    if any(one.beside_capacity() != other.beside_capacity() for one, other in pairs):
-        return None
-    return frozenset(facts.name for _, facts in pairs)
+    return all(one.beside_capacity() == other.beside_capacity() for one, other in pairs)
 
 
-def _facts_tree(repository: Repository, commit: str | None) -> bytes | None:
-    if commit is None:
-        return None
-    root = repository.commit_info(commit).tree
-    return next((entry.id for entry in repository.read_trees([root])[root] if entry.name == b"facts"), None)
+def _facts_to_write(repository: Repository, there: TreeEntry | None, facts: bytes | None) -> frozenset[str] | None:
+    """Return the clusters whose facts are not those of the rendered commit; None where it has others as well."""
+    if facts is None:
+        return None if there else frozenset()
+    if there is not None and there.id == facts:
+        return frozenset()
+    old, new = _ids(repository, there.id) if there else {}, _ids(repository, facts)
+    differing = {name for name in new if old.get(name) != new[name]}
+    return frozenset(name.removesuffix(".yaml") for name in differing) if old.keys() <= new.keys() else None
+
+
+def _ids(repository: Repository, tree_id: bytes) -> dict[str, bytes]:
+    return {entry.name.decode(): entry.id for entry in repository.read_trees([tree_id])[tree_id]}

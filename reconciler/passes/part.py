@@ -32,7 +32,7 @@ class Part:
     """The objects to look at; what the previous tree holds of all others stays.
 
     ``others`` are the bindings beside it where its own may compete with them for room, and ``tally`` is what the
-    previous commit's front page counts. ``facts`` are the clusters with other facts than the previous commit's.
+    previous commit's front page counts. ``facts`` are the clusters whose facts are not those of the previous commit.
     """
 
     refs: frozenset[ObjectRef]
@@ -51,13 +51,14 @@ class Footing:
     """What a pass stood on, as far as the next one may stand on it too.
 
     ``ground`` names all of the source but ordinary templates, ``digests`` their contents by object. ``restless`` are
-    the objects to look at in every pass.
+    the objects to look at in every pass. ``facts`` is the id of the folder of facts it went by ("": none).
     """
 
     rendered: str
     ground: str
     digests: Mapping[ObjectRef, str]
     restless: frozenset[ObjectRef]
+    facts: str = ""
 
 
 def footing_of(

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from reconciler.repository import CommitInfo, Repository, Snapshot
+from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.source.desired import Desired
 from reconciler.source.desired_documents import ParseCache, ParsedBlob
@@ -31,10 +31,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What a render goes by beside its source and its past: facts of the members, and answers of webhooks."""
+    """What a render goes by beside its source and its past: facts of the members, and answers of webhooks.
+
+    ``folder`` is the id of the tree they were read from (None: from members, or there are none).
+    """
 
     facts: Facts = field(default_factory=dict)
     answers: Answers = field(default_factory=dict)
+    folder: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +145,17 @@ def read_evidence(repository: Repository, commit: str | None) -> Evidence:
     """Read the facts and answers that a commit of the status or the rendered branch holds; none without one."""
     if commit is None:
         return Evidence()
-    files = {file.path: file.id for file in _folder(repository, repository.commit_info(commit), "facts").files}
-    answers = files.pop(f"facts/{ANSWERS_FILE}", None)
+    root = repository.commit_info(commit).tree
+    folder = next((entry.id for entry in repository.read_trees([root])[root] if entry.name == b"facts"), None)
+    if folder is None:
+        return Evidence()
+    files = {entry.name.decode(): entry.id for entry in repository.read_trees([folder])[folder]}
+    answers = files.pop(ANSWERS_FILE, None)
     found = _read_facts(repository, files.values())
     return Evidence(
         facts={facts.name: facts for facts in found},
         answers=parsed_answers(repository.read_blobs([answers])[answers]) if answers else {},
+        folder=folder,
     )
 
 
@@ -161,9 +170,3 @@ def _read_facts(repository: Repository, ids: Collection[bytes]) -> list[ClusterF
     for id_, (name, status, observed_at) in known.items():
         fresh[id_] = ClusterFacts(name=name, status=status, observed_at=observed_at)
     return [fresh[id_] for id_ in ids]
-
-
-def _folder(repository: Repository, info: CommitInfo, name: str) -> Snapshot:
-    """Return the files of a folder at the root of a commit; none when it has no such folder."""
-    present = any(entry.name == name.encode() for entry in repository.read_trees([info.tree])[info.tree])
-    return repository.snapshot(info.id, name) if present else Snapshot(commit=info.id, files=())

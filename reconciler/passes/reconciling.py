@@ -113,7 +113,7 @@ def _reconciled(repository: Repository, origin: Origin, options: ReconcileOption
     for warning in source.desired.warnings:
         log.warning(str(warning))
     if previous and not members:
-        previous = on_footing(publication.repository, previous, source.desired, _facts_tip(publication, source))
+        previous = on_footing(publication.repository, previous, source.desired, evidence.folder)
     outcome = run_pass(repository, source, previous, evidence, log)
     if members:
         outcome = members.interpreted(outcome, log)
@@ -131,7 +131,7 @@ def _reconciled(repository: Repository, origin: Origin, options: ReconcileOption
 
         click.echo(as_json(_plain(outcome, commit)), nl=False)
     if origin.ref and not options.dry_run:
-        _remember(outcome, origin, publication, commit)
+        _remember(outcome, origin, publication, commit, evidence)
     return worst
 
 
@@ -177,11 +177,8 @@ def _upgraded(
 
 
 def _evidence(publication: Publication, source: Source) -> Evidence:
-    return read_evidence(publication.repository, _facts_tip(publication, source))
-
-
-def _facts_tip(publication: Publication, source: Source) -> str | None:
-    return publication.current_tip(source.desired.fleet.status_branch)
+    tip = publication.current_tip(source.desired.fleet.status_branch)
+    return read_evidence(publication.repository, tip)
 
 
 def _committed(outcome: Outcome, publication: Publication, options: ReconcileOptions, log: Log) -> str | None:
@@ -199,7 +196,9 @@ def _committed(outcome: Outcome, publication: Publication, options: ReconcileOpt
     return commit
 
 
-def _remember(outcome: Outcome, origin: Origin, publication: Publication, commit: str | None) -> None:
+def _remember(
+    outcome: Outcome, origin: Origin, publication: Publication, commit: str | None, evidence: Evidence
+) -> None:
     """Leave a note so that a pass with nothing new need not be done, and one with little new not as a whole."""
     fleet, tip = outcome.source.desired.fleet, outcome.previous.commit if outcome.previous else None
     refs = [_published_ref(publication, branch) for branch in (fleet.rendered_branch, fleet.status_branch)]
@@ -224,7 +223,7 @@ def _remember(outcome: Outcome, origin: Origin, publication: Publication, commit
         troubled = (trouble.ref for trouble in problems_of(outcome))
         bindings = outcome.rendered.built.bindings
         footing = footing_of(outcome.source.desired, standing.rendered, bindings, troubled)
-        write_footing(publication.repository, footing)
+        write_footing(publication.repository, replace(footing, facts=(evidence.folder or b"").hex()))
 
 
 def _published_ref(publication: Publication, branch: str) -> str:
