@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from render.documents import emit
+from render.documents import emit, parse_documents
 from render.gitobjects import object_id
 
 from .build import Repository, a_deployment, a_policy, argosy, on_clusters, weighted
@@ -385,6 +385,17 @@ def test_an_encrypted_document_is_carried_byte_for_byte_and_never_overridden(
     carried = repository.git("rev-parse", "argosy/rendered:clusters/member1/default/Secret/encrypted.yaml")
     want = (text if "two" not in where else ENCRYPTED).encode()
     assert carried == object_id("blob", want).hex()
+
+
+def test_an_encrypted_item_of_a_list_is_never_overridden(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest = parse_documents(ENCRYPTED.encode())[0].value
+    listed = {"apiVersion": "v1", "kind": "List", "items": [manifest]}
+    repository.commit({"encrypted.yaml": listed, "labels.yaml": LABELLED, **SECRETS_POLICY})
+    check_runs((Run("reconcile --bootstrap", 0, committed("1 cluster")),), repository, capsys)
+    carried = repository.show("clusters/member1/default/Secret/encrypted.yaml")
+    assert parse_documents(f"{carried}\n".encode())[0].value == manifest
 
 
 class Namespaced(NamedTuple):

@@ -212,6 +212,19 @@ def test_a_shallow_checkout_of_one_branch_does_not_know_the_past_and_says_so(
     assert len(tips(origin)) == 1
 
 
+def test_who_says_that_there_is_no_past_is_believed_where_none_is_known(
+    origin: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shallow = cloned(origin, "shallow", "--depth", "1", "--single-branch", "-b", "main")
+    table = (
+        "NAMESPACE   OBJECT                  CLUSTERS              POLICY\n"
+        "default     Deployment.apps/nginx   member1:4 member2:2   PropagationPolicy default/nginx\n"
+    )
+    assert ran(shallow, origin, capsys, "render") == (4, "", NEVER_FETCHED)
+    assert ran(shallow, origin, capsys, "render", "--bootstrap") == (0, table, "")
+    assert ran(shallow, origin, capsys, "diff", "--bootstrap") == (0, "<main>..work tree: no difference\n", "")
+
+
 def test_a_pass_in_a_shallow_checkout_of_one_branch_starts_from_the_past_of_the_remote(
     origin: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
