@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reconciler.passes.facts import ClusterFacts, with_facts
 from reconciler.status.fact_changes import facts_to_write
-from render.cluster import Cluster, Taint
+from render.cluster import Cluster, ResourceModel, ResourceModelRange, Taint
 
 
 def facts(*, ready: str = "True", kinds: tuple[str, ...] = ("Pod",), cpu: str = "10", **used: str) -> ClusterFacts:
@@ -51,6 +51,42 @@ CHANGES = [
 @pytest.mark.parametrize("case", CHANGES, ids=lambda case: case.why)
 def test_facts_to_write(case: Change) -> None:
     assert facts_to_write(case.before, case.after, case.age) is (case.after if case.written else case.before)
+
+
+class Grades(NamedTuple):
+    why: str
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    written: bool
+
+
+MODELS = tuple(
+    ResourceModel(grade=grade, ranges=(ResourceModelRange(name="cpu", min=least, max=most),))
+    for grade, (least, most) in enumerate([("0", "500m"), ("500m", "1"), ("1", "2"), ("2", "9999")])
+)
+GRADES = [
+    Grades("nothing is nothing", (0, 0, 1, 1), (0, 0, 1, 1), False),
+    Grades("pods that found another node move what grades amount to", (0, 0, 0, 1), (1, 0, 0, 0), True),
+    Grades("a tenth of what is allocatable is not enough", (0, 0, 1, 1), (0, 0, 2, 0), False),
+    Grades("more than a tenth is", (0, 0, 2, 2), (0, 1, 3, 0), True),
+    Grades("the last room counts", (1, 1, 0, 0), (2, 0, 0, 0), True),
+    Grades("a grade without room says nothing", (1, 0, 1, 0), (5, 0, 1, 0), False),
+]
+
+
+@pytest.mark.parametrize("case", GRADES, ids=lambda case: case.why)
+def test_where_nodes_are_graded_the_grades_count(case: Grades) -> None:
+    """Placement goes by them, and by the sums no more."""
+
+    def graded(counts: tuple[int, ...]) -> ClusterFacts:
+        made = facts(allocated="5")
+        listed = [{"grade": grade, "count": count} for grade, count in enumerate(counts)]
+        summary = {**made.status["resourceSummary"], "allocatableModelings": listed}
+        return ClusterFacts(name="m1", status={**made.status, "resourceSummary": summary})
+
+    before, after = graded(case.before), graded(case.after)
+    assert (facts_to_write(before, after, 0, MODELS) is after) is case.written
+    assert facts_to_write(before, after, 0) is before
 
 
 def test_facts_never_recorded_are_written() -> None:

@@ -1,14 +1,17 @@
 """When facts are written anew: design rules that keep a busy cluster from making a commit of every pod that comes.
 
 Served APIs, Ready and allocatable count exactly. Free capacity counts when, of any resource, it crosses zero or moves
-by more than a tenth of what is allocatable; smaller moves wait until what is recorded is ten minutes old.
+by more than a tenth of what is allocatable; smaller moves wait until what is recorded is ten minutes old. Where nodes
+are counted by grades, which is what decides then, what these amount to is looked at in the same way: pods that find
+another node change it though the sum stays.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from reconciler.passes.facts import ClusterFacts
+from render.cluster import ResourceModel
 from render.model import Manifest
 from render.quantity import Amount, parse_quantity
 
@@ -31,10 +34,12 @@ def facts_of(state: ClusterState, now: str) -> ClusterFacts:
     return ClusterFacts(name=state.name, status=known, observed_at=now)
 
 
-def facts_to_write(previous: ClusterFacts | None, seen: ClusterFacts, age: float) -> ClusterFacts:
+def facts_to_write(
+    previous: ClusterFacts | None, seen: ClusterFacts, age: float, models: Sequence[ResourceModel] = ()
+) -> ClusterFacts:
     """Return the facts to go by: those seen when they differ enough, else the previous ones, which stay as they are.
 
-    ``age`` is how old the previous ones are, in seconds.
+    ``age`` is how old the previous ones are, in seconds; ``models`` are the grades of the cluster's nodes.
     """
     if previous is None:
         return seen
@@ -42,17 +47,33 @@ def facts_to_write(previous: ClusterFacts | None, seen: ClusterFacts, age: float
         return previous
     if _exact(previous.status) != _exact(seen.status) or age >= STALE_SECONDS:
         return seen
-    return seen if has_moved(_summary(previous), _summary(seen)) else previous
+    return seen if has_moved(_summary(previous), _summary(seen), models) else previous
 
 
-def has_moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+def has_moved(before: Mapping[str, Any], after: Mapping[str, Any], models: Sequence[ResourceModel] = ()) -> bool:
     """Whether the free amount of any resource crosses zero or moves by more than a tenth of what is allocatable."""
+    modelled = {each.name for model in models for each in model.ranges}
     for name, quantity in (after.get("allocatable") or {}).items():
-        old, new = _free(before, name), _free(after, name)
-        move, most = new - old, _MOVE * parse_quantity(str(quantity))
-        if (old > 0) != (new > 0) or move > most or -move > most:
+        most = _MOVE * parse_quantity(str(quantity))
+        if _is_far(_free(before, name), _free(after, name), most):
+            return True
+        if name in modelled and _is_far(_graded(before, name, models), _graded(after, name, models), most):
             return True
     return False
+
+
+def _is_far(old: Amount, new: Amount, most: Amount) -> bool:
+    return (old > 0) != (new > 0) or new - old > most or old - new > most
+
+
+def _graded(summary: Mapping[str, Any], name: str, models: Sequence[ResourceModel]) -> Amount:
+    """Return how much of a resource nodes of these grades have at least."""
+    least = {model.grade: each.min for model in models for each in model.ranges if each.name == name}
+    counts = summary.get("allocatableModelings") or ()
+    amount: Amount = 0
+    for each in counts:
+        amount += each["count"] * parse_quantity(str(least.get(each["grade"], "0")))
+    return amount
 
 
 def _free(summary: Mapping[str, Any], name: str) -> Amount:

@@ -134,7 +134,7 @@ def watch(
         if not _is_our_fault(each)
     }
     states |= _silent_agents(fleetwide, recorded, now)
-    facts = _facts(recorded, states, now)
+    facts = _facts(recorded, states, fleetwide.members, now)
     return Watch(
         fleetwide=fleetwide,
         now=now,
@@ -164,12 +164,12 @@ def read_recorded(status: StatusBranch, commit: str | None) -> Recorded:
     return Recorded(files={file.path: contents[file.id] for file in files})
 
 
-def _facts(recorded: Recorded, states: Mapping[str, ClusterState], now: str) -> Facts:
-    known = dict(recorded.facts())
+def _facts(recorded: Recorded, states: Mapping[str, ClusterState], members: Iterable[Cluster], now: str) -> Facts:
+    known, models = dict(recorded.facts()), {cluster.name: cluster.resource_models for cluster in members}
     for name, state in states.items():
         before = known.get(name)
         age = seconds_between(before.observed_at, now) if before else 0.0
-        known[name] = facts_to_write(before, facts_of(state, now), age)
+        known[name] = facts_to_write(before, facts_of(state, now), age, models.get(name, ()))
     return {name: known[name] for name in sorted(known)}
 
 
