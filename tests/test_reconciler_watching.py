@@ -95,14 +95,14 @@ def test_a_save_is_seen(command: str, repository: Repository) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["diff", "HEAD", "HEAD", "--watch"], "Error: --watch compares the work tree: leave HEAD out"),
+        (["diff", "HEAD", "HEAD", "--watch"], "Error: HEAD goes without --watch, which compares the work tree"),
         (
             ["validate", "--rev", "HEAD", "--watch"],
-            "Error: --watch checks the files as they stand: leave --rev out",
+            "Error: --rev goes without --watch, which checks the files as they stand",
         ),
         (
             ["render", "--rev", "HEAD", "--watch"],
-            "Error: --worktree and --watch go with neither --rev nor --commit",
+            "Error: --rev goes with neither --worktree nor --watch",
         ),
     ],
 )

@@ -14,6 +14,7 @@ from render.words import counted
 
 from .footing import on_footing, write_footing
 from .guarding import Allowed, check_guards
+from .mirrors import update_mirrors
 from .one_pass import Outcome, check_rewind, commit_outcome, run_pass
 from .part import footing_of
 from .presentation import plain_trouble, problems_of
@@ -189,6 +190,9 @@ def _committed(outcome: Outcome, publication: Publication, options: ReconcileOpt
     if not options.dry_run:
         with log.timed("commit"):
             commit = commit_outcome(outcome, publication, branch)
+            mirrored = update_mirrors(outcome, publication, commit)
+        if mirrored:
+            log.info("mirrored", branches=", ".join(mirrored))
     if options.output != "json":
         click.echo(_said(outcome, commit, branch, dry_run=options.dry_run))
     for line in (*released_lines(outcome.released), *map(str, problems_of(outcome))):

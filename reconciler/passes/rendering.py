@@ -13,6 +13,7 @@ from render.words import counted
 from .guard import Allowance
 from .guarding import Allowed, check_guards, movement_breaches
 from .memory import Memory
+from .mirrors import update_mirrors
 from .one_pass import Outcome, check_rewind, commit_outcome, run_pass
 from .presentation import Selection, problems_of, shown
 from .publication import Publication, publication_of
@@ -104,6 +105,7 @@ def _commit(outcome: Outcome, publication: Publication, options: RenderOptions, 
     branch = outcome.source.desired.fleet.rendered_branch
     here = Publication(repository=publication.repository)
     commit = commit_outcome(outcome, here, branch)
+    update_mirrors(outcome, here, commit)
     if commit is None:
         log.info("unchanged", branch=branch)
     else:
