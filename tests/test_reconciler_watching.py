@@ -115,7 +115,7 @@ def test_only_a_work_tree_is_watched(
 
 def test_a_bare_repository_has_nothing_to_watch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ended = argosy(Repository.create(tmp_path / "bare.git", bare=True), capsys, "diff", "--watch")
-    assert (ended.code, ended.err.splitlines()[-1]) == (
-        2,
-        "Error: --watch needs a work tree, and this repository has none",
+    assert (ended.code, ended.err) == (
+        4,
+        "argosy: a bare repository has no work tree to watch\n  hint: run this in a clone of it\n",
     )
