@@ -55,7 +55,8 @@ class Watch:
     """What was seen of the members at the beginning of a pass.
 
     ``facts`` are what to render by, with the ``answers`` recorded of webhooks; ``states`` those of the members this
-    pass looked at; ``from_agents`` what pulling members told themselves.
+    pass looked at, ``turned`` those of them whose readiness is not what is recorded; ``from_agents`` what pulling
+    members told themselves.
     """
 
     fleetwide: Fleetwide
@@ -63,6 +64,7 @@ class Watch:
     facts: Facts = field(default_factory=dict)
     answers: Answers = field(default_factory=dict)
     states: Mapping[str, ClusterState] = field(default_factory=dict)
+    turned: Mapping[str, ClusterState] = field(default_factory=dict)
     seen: tuple[Seen, ...] = ()
     from_agents: FromAgents = field(default_factory=FromAgents)
 
@@ -90,7 +92,7 @@ class Watch:
             return status_files(read_recorded(self.fleetwide.status, tip), pass_, reports)
 
         def message(commit: str, reports: Sequence[ClusterReport], files: Files) -> str:
-            return status_message(commit, files, reports, self.states, self.now)
+            return status_message(commit, files, reports, self.turned)
 
         return Record(files=files, message=message, commits=commits)
 
@@ -123,6 +125,7 @@ def watch(
     status = fleetwide.status
     recorded = read_recorded(status, status.tip())
     from_agents = files_from_agents(fleetwide, recorded.files)
+    ready = {name: record.state.ready for name, record in recorded.clusters().items()}
     recorded = recorded.with_files(from_agents.files)
     chosen = {cluster.name: cluster for cluster in members if not is_pulling(cluster)}
     seen = look_at_fleet(chosen, looking)
@@ -141,6 +144,7 @@ def watch(
         facts=facts,
         answers=recorded.answers(),
         states={name: state.with_capacity_of(facts[name].status) for name, state in states.items()},
+        turned={name: state for name, state in states.items() if state.ready != ready.get(name)},
         seen=seen,
         from_agents=from_agents,
     )

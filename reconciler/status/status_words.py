@@ -12,19 +12,19 @@ from reconciler.passes.interpretations import FILE as ANSWERS_FILE
 from reconciler.plans.inventory import Outcome
 from render.words import counted
 
-from .collecting import READY, ClusterState
-from .conditions import found_condition
+from .collecting import ClusterState
 
 Files = Mapping[str, bytes | None]
+_READY = {"True": "ready", "False": "not ready"}
 _MOST_NAMED = 2
 _MOST_LINES = 50
 
 
 def status_message(
-    commit: str, files: Files, reports: Sequence[ClusterReport], states: Mapping[str, ClusterState], now: str
+    commit: str, files: Files, reports: Sequence[ClusterReport], turned: Mapping[str, ClusterState]
 ) -> str:
-    """Return the message of a commit that writes files; ``states`` are of the clusters looked at ``now``."""
-    ready = {name: word for name, state in states.items() if (word := _turned(state, now))}
+    """Return the message of a commit that writes files; ``turned`` are clusters whose readiness is not what it was."""
+    ready = {name: _READY.get(state.ready, "silent") for name, state in turned.items()}
     news = [report for report in reports if f"clusters/{report.cluster}.yaml" in files and report.cluster not in ready]
     ended = {report.cluster: word for report in news if (word := _ended(report))}
     facts = sorted(
@@ -41,14 +41,6 @@ def status_message(
     lines = [f"{name}: {', '.join(_words(name, (ready, ended), facts, objects))}" for name in names]
     more = [f"{len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
     return "\n".join([subject, "", *lines[:_MOST_LINES], *more]) if len(names) > 1 else subject
-
-
-def _turned(state: ClusterState, now: str) -> str:
-    """Return what a cluster became in this look; nothing where it stays as it was."""
-    ready = found_condition(state.status.get("conditions"), READY)
-    if ready.get("lastTransitionTime") != now:
-        return ""
-    return {"True": "ready", "False": "not ready"}.get(str(ready.get("status")), "silent")
 
 
 def _ended(report: ClusterReport) -> str:
