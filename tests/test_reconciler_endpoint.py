@@ -198,6 +198,11 @@ def test_a_proxy_of_the_environment_is_for_what_it_does_not_except(case: Way) ->
     assert endpoint_of(context, environment).proxy == ("" if case.is_straight else "http://proxy.example.com:3128")
 
 
+def test_a_proxy_of_the_environment_may_leave_its_scheme_out() -> None:
+    context = Context(name="it", cluster=SERVER, user={})
+    assert endpoint_of(context, {"https_proxy": "proxy.example.com:3128"}).proxy == "http://proxy.example.com:3128"
+
+
 def test_a_proxy_of_its_own_counts_whatever_the_environment_excepts() -> None:
     context = Context(name="it", cluster={**SERVER, "proxy-url": "http://own.example.com"}, user={})
     assert endpoint_of(context, {"NO_PROXY": "*"}).proxy == "http://own.example.com"

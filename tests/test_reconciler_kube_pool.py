@@ -192,6 +192,18 @@ def test_an_answer_that_tells_nothing_stops_the_write(case: Refusal) -> None:
     assert (outcome.kind, told(wire)) == (case.kind, [ASK_WHO] * case.asked)
 
 
+def test_a_connection_that_breaks_off_at_the_question_writes_nothing() -> None:
+    balancer, broken = Behind("a"), iter([True])
+
+    def breaking(asked: Asked) -> Reply:
+        return Reply(cut=True) if next(broken, False) else balancer(asked)
+
+    with answering(choose=breaking) as wire:
+        outcome = client_for(wire, pin="a").send(WRITE)
+    assert isinstance(outcome, Answer)
+    assert (told(wire), balancer.written) == ([ASK_WHO, ASK_WHO, WRITTEN], ["a"])
+
+
 def test_a_pass_whose_connections_come_to_lead_elsewhere_writes_nothing_there() -> None:
     """The server closes connections as it likes; each new one may be taken by another cluster behind the address."""
     right, wrong = FakeCluster("right"), FakeCluster("wrong")

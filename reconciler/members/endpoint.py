@@ -78,7 +78,9 @@ def _proxy_of(environment: Mapping[str, str], server: SplitResult) -> str:
     """Return the proxy the environment names for a server."""
     named = (_variable(environment, f"{scheme}_proxy") for scheme in (server.scheme, "all"))
     proxy = next(filter(None, named), "")
-    return "" if not proxy or _goes_straight(server, _variable(environment, "no_proxy")) else proxy
+    if not proxy or _goes_straight(server, _variable(environment, "no_proxy")):
+        return ""
+    return proxy if "://" in proxy else f"http://{proxy}"
 
 
 def _variable(environment: Mapping[str, str], name: str) -> str:

@@ -105,8 +105,12 @@ class _Pinned(HTTPConnection):
     def _make_sure(self, headers: urllib3.HTTPHeaderDict) -> None:
         usual, self.timeout = self.timeout, _IDENTITY_SECONDS
         headers.discard("Content-Type")
-        super().request("GET", self.pin.target, headers=headers)
-        answer = self.getresponse()
+        try:
+            super().request("GET", self.pin.target, headers=headers)
+            answer = self.getresponse()
+        except OSError as error:
+            # Of some of these urllib3 thinks that the server may have answered all the same.
+            raise urllib3.exceptions.ProtocolError("Connection aborted.", error) from error
         if answer.status != 200 or _uid_of(answer.data) != self.pin.uid:
             raise Astray(answer)
         self.timeout, self._known = usual, self.sock

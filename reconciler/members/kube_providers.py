@@ -11,6 +11,7 @@ import ssl
 import threading
 import time
 from datetime import datetime
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -119,4 +120,5 @@ def in_cluster_context() -> Context | Failure:
         return unusable(f"this process runs in no cluster it could use ({type(error).__name__})")
     cluster = {"server": configuration.host, "certificate-authority": configuration.ssl_ca_cert}
     user = {"tokenFile": incluster_config.SERVICE_TOKEN_FILENAME}
-    return Context(name="in-cluster", cluster=cluster, user=user)
+    root = Path("/")
+    return Context(name="in-cluster", cluster=cluster, user=user, cluster_folder=root, user_folder=root)
