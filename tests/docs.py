@@ -1,7 +1,8 @@
 """The README's runs, made: ``python -m tests.docs`` runs its console blocks and writes what they print into it.
 
 A block fenced as ``console`` holds commands after ``$`` and what they print. All blocks run in one repository made from
-``examples/quickstart``; authors and times are fixed, so that even the commit ids come out the same everywhere.
+``examples/quickstart``; authors and times are fixed, so that even the commit ids come out the same everywhere. A block
+below ``<!-- made by python -m tests.NAME -->`` is what that prints.
 """
 
 import os
@@ -18,6 +19,7 @@ from tests.build import AUTHOR, Repository
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 BLOCK = re.compile(r"```console\n(.*?)```\n", re.DOTALL)
+MADE = re.compile(r"(<!-- made by python -m (tests\.\w+) -->\n```text\n)(.*?)(```\n)", re.DOTALL)
 MOMENT = "2026-01-15T09:00:00+0000"
 
 
@@ -31,7 +33,8 @@ def made(text: str) -> str:
         run("git add -A", fleet, environment)
         run("git commit -q -m 'The shop'", fleet, environment)
         del repository
-        return BLOCK.sub(lambda block: f"```console\n{_block(block.group(1), fleet, environment)}```\n", text)
+        text = BLOCK.sub(lambda block: f"```console\n{_block(block.group(1), fleet, environment)}```\n", text)
+        return MADE.sub(lambda block: f"{block[1]}{_printed(block[2])}{block[4]}", text)
 
 
 def fixed_environment(folder: Path) -> dict[str, str]:
@@ -57,6 +60,10 @@ def _block(text: str, fleet: Path, environment: dict[str, str]) -> str:
         output = run(command, fleet, environment)
         shown.append(f"$ {command}\n{output}")
     return "".join(shown)
+
+
+def _printed(module: str) -> str:
+    return run(f"{sys.executable} -m {module}", ROOT, dict(os.environ))
 
 
 def run(command: str, fleet: Path, environment: dict[str, str]) -> str:

@@ -12,6 +12,7 @@ from reconciler.members.exchange import Failure, FailureKind
 from reconciler.passes.one_pass import commit_outcome, run_pass
 from reconciler.passes.publication import publication_of
 from reconciler.passes.reading import Evidence, read_previous, read_source_to_look_by, with_facts_seen
+from reconciler.passes.upkeep import keep_up
 from reconciler.report import QUIET, Log
 from reconciler.repository import open_repository
 from reconciler.status.collect import Looking
@@ -73,8 +74,11 @@ class MemoryFleet:
                 delivery=Delivery(),
                 open_client=self.open,
                 report=lambda _report: None,
+                clock=lambda: self.now,
             )
-            return run.reports()
+            reports = run.reports()
+            keep_up(repository, log)
+            return reports
 
     def status_commits(self) -> list[str]:
         """The subjects of the status branch, oldest first."""

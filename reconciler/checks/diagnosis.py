@@ -18,6 +18,7 @@ from render.interpreter.webhooks import WebhookError
 from render.words import counted, listed
 
 OLDEST_GIT = (2, 32)
+_MANY_PACKS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,7 @@ def all_checks(repository: Repository, *, offline: bool) -> Iterator[Check]:
             f"let this user push {fleet.rendered_branch!r}; a branch protection rule must not require pull requests"
             " or a linear review for argosy/*",
         )
+    yield _storage(repository)
     yield _checked("rendered branch", lambda: _rendered(publication, fleet.rendered_branch), "argosy verify")
     yield Check(name="clusters", is_well=True, found=_reach(fleet, [cluster.name for cluster in desired.clusters]))
     if not offline and (fleet.clusters or fleet.kubeconfigs):
@@ -120,6 +122,14 @@ def _remote(repository: Repository, publication: Publication) -> Check:
     hint = f"git config --add remote.{remote}.fetch '+refs/heads/argosy/*:refs/remotes/{remote}/argosy/*'"
     found = publication.remote if covers else f"{publication.remote}, whose argosy/* branches 'git fetch' leaves out"
     return Check(name="published at", is_well=bool(covers), found=found, hint=hint)
+
+
+def _storage(repository: Repository) -> Check:
+    """Count the packs: passes join them, but nothing does where passes fail, or write as another user."""
+    packs = list((repository.folder.objects / "pack").glob("pack-*.pack"))
+    megabytes = sum(pack.stat().st_size for pack in packs) / 1e6
+    found = f"{counted(len(packs), 'pack')}, {megabytes:.1f} MB"
+    return Check(name="storage", is_well=len(packs) < _MANY_PACKS, found=found, hint="git gc")
 
 
 def _remote_answers(publication: Publication) -> str:

@@ -13,6 +13,7 @@ from reconciler.passes.publication import Publication, publication_of
 from reconciler.passes.reading import Source, read_evidence, read_fleet, read_source
 from reconciler.passes.rendering import parsed_allowances
 from reconciler.passes.trailers import SOURCE
+from reconciler.passes.upkeep import keep_up
 from reconciler.plain import as_json
 from reconciler.report import Log
 from reconciler.repository import Repository, open_repository
@@ -41,6 +42,7 @@ def apply_and_show(log: Log, revision: str, delivery: Mapping[str, Any], options
             seen = watch_members(fleetwide, chosen, Members(access).open, log)
             fleetwide = replace(fleetwide, record=seen.recording(desired, commit))
         reports = deliver(fleetwide, commit, chosen, access, log)
+        keep_up(repository, log)
     if chosen.dry_run:
         show_rehearsal(commit, reports, options["output"])
     else:

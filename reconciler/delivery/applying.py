@@ -150,6 +150,7 @@ class Run:
     open_client: OpenClient
     report: Callable[[ClusterReport], None]
     tell: Callable[[str, Result], None] = lambda _cluster, _result: None
+    clock: Callable[[], float] = time.time
 
     def reports(self) -> tuple[ClusterReport, ...]:
         """Apply the commit to every chosen member and return what came of each, by name."""
@@ -230,4 +231,4 @@ class Run:
         return made
 
     def _now(self) -> int:
-        return int(time.time())
+        return int(self.clock())

@@ -34,6 +34,7 @@ from .reconcile_options import ReconcileOptions, is_reaching
 from .released import plain_released, released_lines
 from .trailers import engine_version
 from .uncommitted import warn_of_uncommitted
+from .upkeep import keep_up
 
 if TYPE_CHECKING:
     from .pass_delivery import PassDelivery
@@ -49,12 +50,18 @@ def reconcile_and_show(log: Log, repository: Repository, options: ReconcileOptio
     commit = source_commit(repository, origin, options.rev, log)
     if origin == ("", "HEAD"):
         warn_of_uncommitted(repository, log)
+    code = _tried(repository, Origin(commit, *origin), options, log)
+    keep_up(repository, log)
+    return code
+
+
+def _tried(repository: Repository, origin: "Origin", options: ReconcileOptions, log: Log) -> int:
     for _ in range(_TRIES - 1):
         try:
-            return _reconciled(repository, Origin(commit, *origin), options, log)
+            return _reconciled(repository, origin, options, log)
         except SourceMoved as error:
             log.info("somebody else was faster; rendering again", reason=error.message)
-    return _reconciled(repository, Origin(commit, *origin), options, log)
+    return _reconciled(repository, origin, options, log)
 
 
 class Origin(NamedTuple):
