@@ -135,11 +135,12 @@ def _busy(folder: Path, clusters: int, objects: int, passes: int) -> None:
         began = time.process_time()
         for number in range(begin, begin + count):
             _busy_pass(fleet, number, objects)
-        cpu, before, size = (time.process_time() - began) / count, size, _size(fleet.repository)
+        cpu, left = (time.process_time() - began) / count, _stored(fleet.repository)
+        before, size = size, _size(fleet.repository)
         commits = fleet.repository.git("rev-list", "--count", "argosy/status")
         print(
             f"{begin + count} busy passes: {(size - before) * _HUNDRED / count / 1e6:.2f} MB more per 100 after"
-            f" maintenance, {size / 1e6:.2f} MB in all; {commits} status commits; CPU {cpu:.2f} s each",
+            f" maintenance, {size / 1e6:.2f} MB in all, {left / 1e6:.2f} MB before it; {commits} status commits; CPU {cpu:.2f} s each",
             flush=True,
         )
 
@@ -159,8 +160,11 @@ def _busy_pass(fleet: MemoryFleet, number: int, objects: int) -> None:
 
 def _size(repository: Repository) -> int:
     repository.git("gc", "-q", "--prune=now")
-    packs = repository.path / ".git" / "objects" / "pack"
-    return sum(file.stat().st_size for file in packs.iterdir())
+    return _stored(repository)
+
+
+def _stored(repository: Repository) -> int:
+    return sum(file.stat().st_size for file in (repository.path / ".git" / "objects").rglob("*") if file.is_file())
 
 
 @dataclass
