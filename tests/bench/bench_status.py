@@ -140,7 +140,8 @@ def _busy(folder: Path, clusters: int, objects: int, passes: int) -> None:
         commits = fleet.repository.git("rev-list", "--count", "argosy/status")
         print(
             f"{begin + count} busy passes: {(size - before) * _HUNDRED / count / 1e6:.2f} MB more per 100 after"
-            f" maintenance, {size / 1e6:.2f} MB in all, {left / 1e6:.2f} MB before it; {commits} status commits; CPU {cpu:.2f} s each",
+            f" maintenance, {size / 1e6:.2f} MB in all, {left / 1e6:.2f} MB before it;"
+            f" {commits} status commits; CPU {cpu:.2f} s each",
             flush=True,
         )
 
