@@ -9,7 +9,7 @@ from .attempts import Attempt, Task
 from .candidates import LOCALITY_SCORE, ordered
 from .decisions import Reason, Refusal, Trigger
 from .filters import Filters, no_cluster_fits, rejections
-from .replicas import Division, assign_replicas
+from .replicas import Division
 from .retention import Extension, extension_of
 from .rules import AffinityGroup, Strategy, assignment_strategy
 from .spread import Selection, select_clusters
@@ -45,7 +45,7 @@ def attempt(state: PassState, task: Task, group: AffinityGroup, trigger: Trigger
         weights=task.rules.weights,
         tiers=tiers,
     )
-    outcome = assign_replicas(division)
+    outcome = state.shares(division)
     if isinstance(outcome, Refusal):
         outcome = outcome.during("failed to assign replicas")
     return Attempt(

@@ -1,5 +1,7 @@
 """What a pass knows while it goes on: the clusters, what is left of them, and what was read and found before."""
 
+from collections.abc import Sequence
+
 from render.binding import Binding
 from render.bits import Mask, mask_where
 from render.cluster_index import ClusterIndex
@@ -8,10 +10,12 @@ from render.placement import Placement
 
 from .attempts import Task
 from .capacity import UNLIMITED, Capacity
+from .decisions import Refusal
 from .holdings import Holdings
 from .neighbours import Neighbours
 from .options import SchedulingOptions
-from .rules import Rules, placement_rules
+from .replicas import Division, Shares, assign_replicas
+from .rules import Rules, Strategy, placement_rules
 from .targets import Targets
 from .webster import is_descending
 
@@ -39,6 +43,7 @@ class PassState:
         # To Karmada a cluster serves what it reports; here one that reports nothing is not held to serve nothing.
         self._unrecorded = 0 if options.requires_recorded_apis else index.without_recorded_apis()
         self._rules: dict[int, Rules] = {}
+        self._copies: dict[tuple[int, int, Strategy], tuple[Sequence[int], Shares | Refusal]] = {}
 
     def task(self, binding: Binding) -> Task:
         """Return a binding with its placement's rules and what it holds; it must have a placement."""
@@ -56,6 +61,16 @@ class PassState:
         if known is None:
             known = self._rules[id(placement)] = placement_rules(placement, self.index)
         return known
+
+    def shares(self, division: Division) -> Shares | Refusal:
+        """Assign the replicas of a division; copies to clusters that many bindings select are listed once."""
+        if not division.is_copied:
+            return assign_replicas(division)
+        key = (id(division.selected), division.replicas, division.strategy)
+        known = self._copies.get(key)
+        if known is None:
+            known = self._copies[key] = (division.selected, assign_replicas(division))
+        return known[1]
 
     def serving(self, binding: Binding) -> Mask:
         """Return the clusters that serve a binding's kind, or will once this pass has delivered its CRD."""
