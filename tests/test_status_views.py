@@ -301,6 +301,34 @@ def test_nobody_looks_at_a_disconnected_cluster(tmp_path: Path, capsys: pytest.C
     assert (ended.code, ended.out.splitlines()[-1]) == (0, "disconnected: left as it was")
 
 
+def test_an_object_that_stays_in_a_disconnected_cluster_is_judged_by_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A released binding keeps its targets, whatever becomes of them."""
+    files = {"nginx.yaml": a_deployment(replicas=2), "policy.yaml": a_policy(placement=on_clusters("eu", "us"))}
+    fleet = MemoryFleet.create(tmp_path / "fleet", {"eu": (1, ROOMY), "us": (1, ROOMY)}, files)
+    fleet.run()
+    fleet.repository.commit({"policy.yaml": None})
+    fleet.run(60)
+    fleet.repository.commit({"clusters/us.yaml": None})
+    settle(fleet.members["eu"])
+    fleet.run(60)
+    binding = fleet.recorded("bindings/default/Deployment.apps/nginx.yaml")["status"]
+    assert [each["status"] for each in binding["conditions"] if each["type"] == "FullyApplied"] == ["True"]
+    assert [each["clusterName"] for each in binding["aggregatedStatus"]] == ["eu"]
+    ended = argosy(fleet.repository, capsys, "status", "deploy/nginx")
+    assert (ended.code, ended.out.splitlines()[4:]) == (
+        0,
+        [
+            "FullyApplied: True FullyAppliedSuccess, since 2027-01-15T08:00:00Z",
+            "disconnected, left as it was in: us",
+            "",
+            "CLUSTER   REPLICAS   READY   APPLIED   HEALTH    REASON   SINCE",
+            "eu        2          2/2     True      Healthy            2027-01-15T08:02:00Z",
+        ],
+    )
+
+
 class Moves:
     """A pause in which somebody else gets on with it; in the end the one who watches has seen enough."""
 
