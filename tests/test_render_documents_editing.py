@@ -205,7 +205,7 @@ def test_a_document_is_taken_out(before: str, index: int, after: str) -> None:
 
 WORDS = st.sampled_from(["a", "b", "on", "1", "x y", "#", "~", "é", "key: value", "- dash"])
 VALUES = st.recursive(
-    WORDS | st.integers() | st.booleans(),
+    WORDS | st.integers(-(2**63), 2**63 - 1) | st.booleans(),
     lambda inner: st.dictionaries(WORDS, inner, min_size=1, max_size=3) | st.lists(inner, min_size=1, max_size=3),
     max_leaves=8,
 )
