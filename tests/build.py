@@ -10,6 +10,7 @@ import pytest
 
 from reconciler.cli import run
 from render.documents import emit
+from tests.waiting import SECONDS
 
 AUTHOR = {
     "GIT_AUTHOR_NAME": "Ada",
@@ -112,8 +113,9 @@ class Repository:
 
     def git(self, *arguments: str, check: bool = True) -> str:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")} | AUTHOR
+        command = ["git", *arguments]
         done = subprocess.run(
-            ["git", *arguments], cwd=self.path, env=environment, capture_output=True, text=True, check=False
+            command, cwd=self.path, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS
         )
         assert not check or done.returncode == 0, done.stderr
         return done.stdout.strip()

@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import secrets
+import select
 import socket
 import ssl
 import subprocess
@@ -22,9 +23,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from .kubernetes.programs import obtain
+from .waiting import SECONDS
 
 JSON = "application/json"
 START_SECONDS = 60
+KUBECTL_SECONDS = 180
 ATTEMPTS = 3
 STAGES = Path(__file__).parent / "kubernetes" / "stages.yaml"
 
@@ -75,7 +78,7 @@ class Member:
             self._supervisor.stdin.close()
         if self._supervisor.stdout:
             self._supervisor.stdout.close()
-        self._supervisor.wait(timeout=30)
+        self._supervisor.wait(timeout=SECONDS)
 
     def stop_server(self) -> None:
         """Kill the API server; what it stored stays."""
@@ -118,6 +121,7 @@ class Member:
             capture_output=True,
             text=True,
             check=False,
+            timeout=KUBECTL_SECONDS,
         )
         assert run.returncode == 0, f"kubectl {' '.join(arguments)}: {run.stderr}"
         return run.stdout
@@ -234,6 +238,8 @@ class Member:
         assert self._supervisor.stdout
         self._supervisor.stdin.write(json.dumps(request) + "\n")
         self._supervisor.stdin.flush()
+        answered = select.select([self._supervisor.stdout], [], [], SECONDS)[0]
+        assert answered, f"not within {SECONDS:g} s: the supervisor's answer to {request}"
         return json.loads(self._supervisor.stdout.readline())
 
     def _wait_ready(self) -> None:
@@ -284,4 +290,4 @@ def _free_ports(count: int) -> list[int]:
 
 
 def _openssl(*arguments: str, folder: Path) -> None:
-    subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+    subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True, timeout=SECONDS)

@@ -6,10 +6,12 @@ needs them fails where they cannot be had. With ``ARGOSY_E2E=off`` those tests a
 
 import os
 import secrets
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from .applying import Cluster
 from .clusters import Member, started
@@ -23,9 +25,34 @@ AVAILABLE = REQUIRED or (MODE != "off" and all(installed(name) for name in PLAIN
 SIMULATED = REQUIRED or (AVAILABLE and all(installed(name) for name in ("kube-scheduler", "kwok")))
 
 
+# How long an example takes tells of the machine and of who else is using it, not of the code.
+settings.register_profile("argosy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("argosy")
+
+
 def pytest_configure() -> None:
     """Let stories, which are told outside of test modules, say what differs."""
     pytest.register_assert_rewrite("tests.stories")
+
+
+TEST_SECONDS, CLUSTER_TEST_SECONDS = 300.0, 1800.0
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that does not come to its end, whatever it waits for."""
+    seconds = CLUSTER_TEST_SECONDS if item.get_closest_marker("cluster") else TEST_SECONDS
+
+    def stop(*_: object) -> None:
+        pytest.fail(f"the test has not ended within {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 COUNTS = pytest.StashKey[tuple[int, int]]()

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import SECONDS
+
 ROOT = Path(__file__).parent.parent
 SCRATCH = ROOT / ".demo" / "shop"
 BRANCH = "origin/argosy/rendered"
@@ -95,6 +97,7 @@ def run(command: str) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         check=False,
+        timeout=SECONDS,
     )
     text = done.stdout.decode()
     if done.returncode:

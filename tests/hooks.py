@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.waiting import SECONDS, happened, joined
+
 CURVE = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2")
 
 
@@ -87,7 +89,7 @@ def an_authority(folder: Path, name: str = "ca") -> Authority:
 
 
 def _openssl(*arguments: str, folder: Path) -> None:
-    subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+    subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True, timeout=SECONDS)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -104,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def say(self, said: Said) -> None:
         if said.silent:
-            self.server.hook.over.wait()
+            happened(self.server.hook.over, "the end of a test with a silent webhook")
         if said.silent or said.cut:
             return
         self.send_response(said.status)
@@ -147,7 +149,7 @@ def serving(authority: Authority, behave: Behaviour) -> Iterator[Hook]:
     finally:
         hook.over.set()
         server.shutdown()
-        thread.join()
+        joined(thread)
         server.server_close()
 
 

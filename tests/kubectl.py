@@ -13,6 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from tests.waiting import SECONDS
+
 BATCH = 1500
 
 
@@ -53,7 +55,7 @@ def _batch(files: Sequence[bytes], start: int) -> list[list[dict[str, Any]] | Re
             (Path(folder) / f"{number}.yaml").write_bytes(data)
         command = [str(kubectl_path()), "label", "--local", "-f", ".", "-o", "json", "argosy.dev/oracle=yes"]
         environment = {"HOME": folder, "PATH": os.defpath, "KUBECONFIG": os.devnull}
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False, timeout=SECONDS)
     objects: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for value in _json_stream(done.stdout.decode()):
         objects[int(value["metadata"]["name"].partition("-")[0][1:])].append(_unlabelled(value))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
+from tests.waiting import SECONDS
+
 Take = Callable[[socket.socket], str]
 """Agree with a client on where it wants to go and return that, as ``host:port``."""
 
@@ -62,14 +64,16 @@ def socks(to: str) -> Iterator[Proxy]:
 def _relaying(take: Callable[[socket.socket, Proxy], str], to: str) -> Iterator[Proxy]:
     host, _, port = to.rpartition("/")[2].partition(":")
     listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(SECONDS)
     proxy = Proxy(port=listener.getsockname()[1])
 
     def serve() -> None:
         with suppress(OSError):
             while True:
                 client, _ = listener.accept()
+                client.settimeout(SECONDS)
                 proxy.asked.append(take(client, proxy))
-                server = socket.create_connection((host, int(port)))
+                server = socket.create_connection((host, int(port)), SECONDS)
                 for one, other in ((client, server), (server, client)):
                     threading.Thread(target=_pass_on, args=(one, other), daemon=True).start()
 

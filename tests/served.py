@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 from render.documents import emit
 
 from .fakes import FakeCluster
+from .waiting import joined
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -65,7 +67,7 @@ def serving_members(members: Iterable[FakeCluster], folder: Path) -> Iterator[Se
             server.member, server.turn, server.written = member, threading.Lock(), written
             thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
             thread.start()
-            for end in (server.server_close, thread.join, server.shutdown):
+            for end in (server.server_close, partial(joined, thread), server.shutdown):
                 stack.callback(end)
             host = f"http://127.0.0.1:{server.server_address[1]}"
             (folder / f"{member.name}.yaml").write_bytes(emit(_kubeconfig(member.name, host)))

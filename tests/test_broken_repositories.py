@@ -10,6 +10,7 @@ import pytest
 from tests.broken_repositories import BROKEN, CONFIG, Broken
 from tests.build import AUTHOR, Repository, argosy
 from tests.sources import FILE, SUBMODULE, source_of
+from tests.waiting import SECONDS
 
 REFUSED = [case for case in BROKEN if case.problems]
 TOLERATED = [case for case in BROKEN if not case.problems]
@@ -44,7 +45,7 @@ def quoted(path: str) -> str:
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     made = Repository.create(Path(tmp_path_factory.mktemp("broken")) / "fleet")
     stream = b"".join(import_stream())
-    subprocess.run(["git", "fast-import", "--quiet"], cwd=made.path, input=stream, check=True)
+    subprocess.run(["git", "fast-import", "--quiet"], cwd=made.path, input=stream, check=True, timeout=SECONDS)
     return made
 
 

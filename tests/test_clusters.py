@@ -1,15 +1,14 @@
 """The members of the tests themselves: where their programs come from, and that they leave nothing behind."""
 
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from .kubernetes.programs import PROGRAMS, cache_folder, installed
+from .waiting import eventually, running
 
 ROOT = Path(__file__).parent.parent
 STARTING = """
@@ -43,16 +42,10 @@ def test_every_program_is_pinned_beside_its_sums() -> None:
 
 @pytest.mark.cluster
 def test_a_killed_test_run_leaves_no_server_and_no_folder_behind() -> None:
-    with subprocess.Popen([sys.executable, "-c", STARTING], cwd=ROOT, stdout=subprocess.PIPE, text=True) as run:
+    with running([sys.executable, "-c", STARTING], seconds=120, cwd=ROOT, stdout=subprocess.PIPE) as run:
         assert run.stdout
         folder, *pids = run.stdout.readline().split()
         assert len(pids) == 2
         run.send_signal(signal.SIGKILL)
-    until = time.monotonic() + 20
-    while Path(folder).exists() or any(_is_running(int(pid)) for pid in pids):
-        assert time.monotonic() < until
-        os.sched_yield()
-
-
-def _is_running(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists()
+    left = [Path(folder), *(Path(f"/proc/{pid}") for pid in pids)]
+    eventually(lambda: not any(path.exists() for path in left), "the end of every server, and of their folder")

@@ -9,6 +9,7 @@ import pytest
 
 from reconciler.cli import COMMANDS, run
 from tests.build import Repository, a_cluster, a_deployment, a_policy
+from tests.waiting import SECONDS, running
 
 PLACES = [
     ("-C", "{repo}", "doctor", "--offline"),
@@ -72,7 +73,7 @@ def test_a_missing_module_is_named(
 def test_output_that_finds_no_room_is_told_of(words: tuple[str, ...], repository: Repository) -> None:
     with Path("/dev/full").open("wb") as full:
         command = [sys.executable, "-m", "reconciler", "-C", str(repository.path), *words]
-        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=SECONDS)
     assert (ended.returncode, ended.stderr.decode().splitlines()[-1]) == (
         3,
         "argosy: there is no room to write: no space left on device",
@@ -81,11 +82,11 @@ def test_output_that_finds_no_room_is_told_of(words: tuple[str, ...], repository
 
 def test_a_reader_that_goes_away_ends_a_command_quietly(repository: Repository) -> None:
     command = [sys.executable, "-m", "reconciler", "-C", str(repository.path), "render", "--bootstrap", "-o", "yaml"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
-        assert process.stderr.read() == b""
+        assert process.stderr.read() == ""
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.waiting import SECONDS
+
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PACKAGES = ("render", "overrides", "reconciler")
@@ -19,8 +21,9 @@ PACKAGES = ("render", "overrides", "reconciler")
 
 def run_python(code: str, *, path: Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": f"{path}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-c", code]
     return subprocess.run(
-        [sys.executable, "-c", code], cwd=path, env=environment, capture_output=True, text=True, check=False
+        command, cwd=path, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS
     )
 
 

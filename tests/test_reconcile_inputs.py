@@ -20,6 +20,7 @@ from .build import (
     weighted,
 )
 from .stories import Files, Run, Story, a_fleet, check_runs, held, play, settings, tips, told
+from .waiting import SECONDS
 
 ON_ONE = on_clusters("member1")
 POLICY = {"policy.yaml": a_policy(placement=ON_ONE)}
@@ -344,7 +345,8 @@ def test_nothing_but_commits_decides_what_is_committed(repository: Repository) -
     made = set()
     for environment, flags in zip(ELSEWHERE, FLAGS, strict=True):
         command = [sys.executable, "-m", "reconciler", "-C", str(repository.path), *flags, "reconcile", "--bootstrap"]
-        subprocess.run(command, cwd=ROOT, env={**os.environ, **AUTHOR, **environment}, check=True, capture_output=True)
+        whole = {**os.environ, **AUTHOR, **environment}
+        subprocess.run(command, cwd=ROOT, env=whole, check=True, capture_output=True, timeout=SECONDS)
         made.add(repository.git("rev-parse", "argosy/rendered^{tree}"))
         repository.git("branch", "-q", "-D", "argosy/rendered")
     assert len(made) == 1

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ import pytest
 
 from .build import Ended, Repository, a_cluster, a_deployment, a_policy, argosy, weighted
 from .stories import failed, held, settings, tips, told
+from .waiting import running
 
 ROOT = Path(__file__).parent.parent
 TWO_TO_ONE = a_policy(placement={"replicaScheduling": weighted(member1=2, member2=1)})
@@ -113,19 +115,22 @@ def test_passes_at_once_make_one_commit(origin: Repository, where: str, count: i
 
 def at_once(folders: list[Repository], *arguments: str) -> list[Ended]:
     """Run a command in several folders at once, each in a process and under a name of its own."""
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-m", "reconciler", "-C", str(folder.path), *arguments],
-            cwd=ROOT,
-            env={**os.environ, "ARGOSY_AUTHOR_NAME": f"pass {number}"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for number, folder in enumerate(folders)
-    ]
-    said = [process.communicate(timeout=120) for process in running]
-    return [Ended(process.returncode, *each) for process, each in zip(running, said, strict=True)]
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(
+                running(
+                    [sys.executable, "-m", "reconciler", "-C", str(folder.path), *arguments],
+                    seconds=120,
+                    cwd=ROOT,
+                    env={**os.environ, "ARGOSY_AUTHOR_NAME": f"pass {number}"},
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                )
+            )
+            for number, folder in enumerate(folders)
+        ]
+        said = [process.communicate(timeout=120) for process in processes]
+    return [Ended(process.returncode, *each) for process, each in zip(processes, said, strict=True)]
 
 
 HOOK = """\

@@ -14,6 +14,7 @@ from reconciler.repository import open_repository
 from render.errors import InputError
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
+from .waiting import SECONDS
 from .wires import a_certificate
 
 FLEET = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
@@ -74,6 +75,7 @@ def test_no_file_of_a_credential_outlives_the_command(repository: Repository, tm
         capture_output=True,
         text=True,
         check=False,
+        timeout=SECONDS,
     )
     assert "the auth provider 'oidc' of context 'member1' gave no token (MaxRetryError)" in run.stderr
     assert run.returncode == 5

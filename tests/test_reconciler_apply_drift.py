@@ -1,6 +1,5 @@
 """What others changed: set right, left to its owner, or a conflict - in memory and on a real API server."""
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from render.policy import ConflictResolution
 
 from .applying import Cluster, Send, outcomes, straight
 from .build import a_config_map, a_deployment
+from .waiting import eventually
 
 APPS = "apis/apps/v1"
 
@@ -210,10 +210,7 @@ def autoscaler(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[Aut
 
 
 def wait_for(cluster: Cluster, path: str, status: int) -> None:
-    until = time.monotonic() + 30
-    while cluster.server.request("GET", path)[0] != status:
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    eventually(lambda: cluster.server.request("GET", path)[0] == status, f"{status} for {path}")
 
 
 class TestReplicas:

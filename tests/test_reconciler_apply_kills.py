@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from .applying import QUICK, Cluster, planned
 from .build import a_config_map, a_deployment
 from .clusters import Member
 from .conftest import REQUIRED
+from .waiting import running
 
 pytestmark = pytest.mark.cluster
 
@@ -35,15 +37,12 @@ def a_tree(space: str, turn: int) -> list[dict[str, Any]]:
 
 def killed_after(seconds: float, state: Path) -> None:
     """Run a pass and kill it so long after it has begun."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.killed_pass", str(state)], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    ) as process:
+    command = [sys.executable, "-m", "tests.killed_pass", str(state)]
+    with running(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
         assert process.stdout
         assert process.stdout.readline() == "begun\n"
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
 
 
 def test_a_pass_killed_anywhere_loses_nothing(real_cluster: Cluster, tmp_path: Path) -> None:

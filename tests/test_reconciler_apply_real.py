@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from reconciler.plans.plan_values import Action, ClusterDesired
 from .applying import QUICK, Cluster, Recorder, desired_objects, outcomes
 from .build import a_config_map, a_deployment
 from .clusters import Member
+from .waiting import at_once, eventually
 
 pytestmark = pytest.mark.cluster
 
@@ -134,9 +134,10 @@ class TestRefusals:
     def test_a_quota_that_is_used_up_is_told(self, cluster: Cluster) -> None:
         quota = {"metadata": {"name": "few"}, "spec": {"hard": {"count/configmaps": "3"}}}
         with made(member_of(cluster), cluster.path("resourcequotas"), quota):
-            until = time.monotonic() + 20
-            while "hard" not in (cluster.read("resourcequotas", "few").get("status") or {}):
-                assert time.monotonic() < until
+            eventually(
+                lambda: "hard" in (cluster.read("resourcequotas", "few").get("status") or {}),
+                "the quota's status",
+            )
             names = [f"c{number}" for number in range(4)]
             applied = cluster.apply(*(a_config_map(name, namespace=cluster.space) for name in names))
         assert applied.count(Action.FAILED) >= 1
@@ -298,11 +299,7 @@ def test_two_passes_at_once_come_to_the_same_and_delete_nothing_twice(cluster: C
         how = ApplyOptions(holder=f"pass {number}")
         applied.append(cluster.apply(*manifests, inventory=inventory, how=how))
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(work, 2)
     assert all(result.action is not Action.FAILED for one in applied for result in one.results)
     last = cluster.apply(*manifests, inventory=inventory)
     assert last.outcome is Outcome.CONVERGED

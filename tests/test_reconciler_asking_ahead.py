@@ -13,6 +13,7 @@ from render.interpreter.webhooks import Webhook
 from render.model import ObjectRef
 
 from .build import a_config_map
+from .waiting import SECONDS
 
 
 def a_widget(name: str, *, ready: int = 0, uid: str = "") -> dict[str, Any]:
@@ -30,12 +31,12 @@ class Calls:
 
     def __init__(self, together: int = 1) -> None:
         self.asked: list[str] = []
-        self.barrier = threading.Barrier(together, timeout=30)
+        self.barrier = threading.Barrier(together)
 
     def send(self, _webhook: Webhook, context: Mapping[str, Any]) -> Mapping[str, Any]:
         request = context["request"]
         self.asked.append(f"{request['operation']} {request['name']} {request['object']['status']['ready']}")
-        self.barrier.wait()
+        self.barrier.wait(SECONDS)
         return {"response": {"uid": request["uid"], "successful": True, "healthy": True, "rawStatus": {}}}
 
     def interpreter(self, *operations: str) -> Interpreter:

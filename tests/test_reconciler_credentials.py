@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from reconciler.members.credentials import AuthPlugins, CredentialSource
 from reconciler.members.exchange import Failure
 from reconciler.members.identity import Credential
 from reconciler.members.kubeconfig import Context
+from tests.waiting import eventually
 
 VERSION = "client.authentication.k8s.io/v1"
 CANARY = "canary-4711"
@@ -140,15 +140,20 @@ def test_a_plugin_that_does_not_work_is_told_without_its_words(case: Bad, folder
     assert CANARY not in str(failure)
 
 
+def has_ended(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 def test_a_plugin_that_hangs_ends_with_its_children(folder: Path) -> None:
     in_folder(folder, "sleep 60 &\necho $! > child\nsleep 60")
     failure = plugins_for(folder, seconds=0.3).credential(a_context(folder))
     assert isinstance(failure, Failure)
     assert failure.message == f"the exec plugin {str(folder / 'plugin')!r} gave no answer in 0.3 s"
     child = int((folder / "child").read_text())
-    until = time.monotonic() + 5
-    while Path(f"/proc/{child}").exists() and Path(f"/proc/{child}/stat").read_text().split()[2] != "Z":
-        assert time.monotonic() < until
+    eventually(lambda: has_ended(child), "the end of the plugin's child")
 
 
 def test_a_plugin_that_is_not_there_is_told(folder: Path) -> None:

@@ -17,6 +17,7 @@ from reconciler.members.endpoint import Endpoint, endpoint_of
 from reconciler.members.exchange import Failure
 from reconciler.members.identity import Credential
 from reconciler.members.kubeconfig import Context, Contexts
+from tests.waiting import SECONDS
 
 PEM = {name: f"-----BEGIN CERTIFICATE-----\n{name}\n-----END CERTIFICATE-----\n" for name in ("ca", "crt", "key")}
 DATA = {name: base64.b64encode(text.encode()).decode() for name, text in PEM.items()}
@@ -115,7 +116,7 @@ def theirs(folder: Path) -> dict[str, Any]:
     asked = [(str(a_kubeconfig(folder, case)), dict(case.environment)) for case in WRITTEN]
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
     command = [sys.executable, "-c", THEIRS, json.dumps(asked)]
-    run = subprocess.run(command, env=environment, check=True, capture_output=True)
+    run = subprocess.run(command, env=environment, check=True, capture_output=True, timeout=SECONDS)
     return dict(zip([case.why for case in WRITTEN], json.loads(run.stdout), strict=True))
 
 
@@ -160,7 +161,8 @@ def test_a_plain_context_does_without_the_kubernetes_library(folder: Path) -> No
         "client = Members(MemberAccess(kubeconfig=sys.argv[1])).open('it', time.monotonic() + 1)\n"
         "print(type(client).__name__, 'kubernetes' in sys.modules)\n"
     )
-    run = subprocess.run([sys.executable, "-c", script, str(path)], check=True, capture_output=True, text=True)
+    command = [sys.executable, "-c", script, str(path)]
+    run = subprocess.run(command, check=True, capture_output=True, text=True, timeout=SECONDS)
     assert run.stdout == "KubeClient False\n"
 
 

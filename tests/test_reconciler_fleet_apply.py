@@ -1,5 +1,6 @@
 """Many clusters at once: what one of them does costs it alone."""
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from reconciler.plans.plan_values import ClusterDesired, Plan
 from .applying import desired_objects
 from .build import a_config_map
 from .fakes import FakeCluster
+from .waiting import happened
 
 Open = Callable[[str, float], Client | Failure]
 
@@ -70,7 +72,7 @@ def test_a_cluster_that_hangs_is_given_up_and_the_others_are_done(max_parallel: 
     clusters, over = fleet("a", "b", "c"), threading.Event()
 
     def hanging(_request: Request) -> Answer | None:
-        over.wait()
+        happened(over, "the end of the test")
         return None
 
     clusters["b"].faults.append(hanging)
@@ -87,7 +89,7 @@ def test_reports_come_as_clusters_finish() -> None:
     clusters, over = fleet("slow", "quick"), threading.Event()
 
     def waiting(_request: Request) -> Answer | None:
-        over.wait()
+        happened(over, "the first report")
         return None
 
     clusters["slow"].faults.append(waiting)
@@ -106,7 +108,7 @@ def test_no_more_clusters_than_allowed_are_visited_at_once() -> None:
         with lock:
             under_way += 1
             most = max(most, under_way)
-        time.sleep(0)
+        os.sched_yield()
         with lock:
             under_way -= 1
         return FakeCluster(name=name)

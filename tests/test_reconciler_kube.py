@@ -14,6 +14,7 @@ from reconciler.members.kube import Brake, Clock, KubeClient
 from reconciler.members.kube_access import open_connection
 from reconciler.members.kubeconfig import Context
 
+from .waiting import at_once
 from .wires import Reply, Wire, answering, ok, refused
 
 STANDING = Clock(lambda: 0.0, lambda _seconds: None)
@@ -222,7 +223,7 @@ class TestBrake:
         brake = Brake(2, clock=lambda: 0.0)
         under_way, most, lock = 0, 0, threading.Lock()
 
-        def work() -> None:
+        def work(_number: int) -> None:
             nonlocal under_way, most
             for _ in range(50):
                 with brake.passing():
@@ -232,11 +233,7 @@ class TestBrake:
                     with lock:
                         under_way -= 1
 
-        threads = [threading.Thread(target=work) for _ in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        at_once(work, 6)
         assert most <= 2
 
 

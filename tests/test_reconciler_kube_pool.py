@@ -24,6 +24,7 @@ from .applying import desired_objects
 from .build import a_config_map
 from .fakes import FakeCluster
 from .proxies import socks, tunnelling
+from .waiting import SECONDS, at_once
 from .wires import Asked, Reply, Wire, a_certificate, answering, ok
 
 WHO = "/api/v1/namespaces/kube-system"
@@ -145,17 +146,13 @@ def test_of_two_connections_at_once_only_the_right_one_writes() -> None:
 
     def together(asked: Asked) -> Reply:
         if asked.path == WHO:
-            both.wait(10)
+            both.wait(SECONDS)
         return balancer(asked)
 
     outcomes: list[Answer | Failure] = []
     with answering(choose=together) as wire:
         client = client_for(wire, pin="a")
-        threads = [threading.Thread(target=lambda: outcomes.append(client.send(WRITE))) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        at_once(lambda _number: outcomes.append(client.send(WRITE)), 2)
     assert balancer.written == ["a"]
     assert [item.kind for item in outcomes if isinstance(item, Failure)] == [FailureKind.WRONG_CLUSTER]
 
@@ -284,7 +281,8 @@ class TestProxies:
 
     def test_a_socks_proxy_without_its_library_is_told(self) -> None:
         """In a process of its own, in which there is no such library."""
-        run = subprocess.run([sys.executable, "-c", WITHOUT_SOCKS], check=True, capture_output=True, text=True)
+        command = [sys.executable, "-c", WITHOUT_SOCKS]
+        run = subprocess.run(command, check=True, capture_output=True, text=True, timeout=SECONDS)
         assert run.stdout == (
             "socks5 proxies need a library that is not installed\n"
             "  hint: install PySocks beside Argosy: pip install 'argosy[socks]'\n"

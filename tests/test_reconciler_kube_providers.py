@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from reconciler.members.identity import Credential
 from reconciler.members.kube_providers import in_cluster_context, provider_credential
 from reconciler.members.kubeconfig import Context
 
+from .waiting import SECONDS, eventually, happened
 from .wires import Asked, Reply, Wire, a_certificate, answering
 
 CANARY = "canary-4711"
@@ -139,17 +139,14 @@ def test_a_provider_that_hangs_costs_its_time_limit(tmp_path: Path) -> None:
     issuer, over = Issuer(), threading.Event()
 
     def hanging(asked: Asked) -> Reply:
-        over.wait(30)
+        happened(over, "the end of the test")
         return issuer(asked)
 
     with answering(choose=hanging, certificate=a_certificate(tmp_path)) as wire:
         issuer.host = wire.host
         failure = provider_credential(an_oidc_context(tmp_path, wire.host, a_token(EARLIER)), 0.5)
         over.set()
-        until = time.monotonic() + 30
-        while not issuer.refreshed:
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        eventually(lambda: issuer.refreshed, "the answer nobody waits for")
     assert str(failure) == (
         "the auth provider 'oidc' of context 'it' gave no answer in 0.5 s\n"
         "  hint: log in again as kubectl's users do, or use an exec plugin"
@@ -219,6 +216,6 @@ def test_a_process_in_a_cluster_is_its_service_account(tmp_path: Path) -> None:
         host, port = wire.host.removeprefix("https://").split(":")
         environment = {**os.environ, "KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
         command = [sys.executable, "-c", IN_CLUSTER, str(token), str(tmp_path / "server.crt")]
-        run = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+        run = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=SECONDS)
     assert run.stdout == "200\n200\n"
     assert shown == [["Bearer t0ken"], ["Bearer t0ken"], ["Bearer renewed"]]

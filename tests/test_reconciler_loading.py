@@ -340,7 +340,7 @@ def test_loading_changes_nothing_it_was_given() -> None:
     assert cache.values == before
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_files_decides_nothing(rng: random.Random) -> None:
     source = source_of({**quickstart(), "twice.yaml": CONFIG, "again.yaml": CONFIG, "bad.yaml": "kind: ["})

@@ -16,6 +16,7 @@ from reconciler.repository.pack import write_pack
 from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, Spliced, TreeEntry, blob_id, encode_tree, object_id
 
 from .build import Repository
+from .waiting import SECONDS
 
 ID = bytes(20)
 
@@ -104,6 +105,7 @@ def test_git_accepts_a_pack_and_reads_every_object(tmp_path: Path, algorithm: st
         input=asked.encode(),
         capture_output=True,
         check=True,
+        timeout=SECONDS,
     ).stdout
     contents = [content(blob) for files in fleet.values() for blob in files.values()]
     assert answer == b"".join(b"%d\n%s\n" % (len(data), data) for data in contents)
@@ -130,7 +132,8 @@ def test_git_fast_import_makes_the_same_commit(tmp_path: Path) -> None:
             lines += [f"M 100644 inline {cluster}/{name}", f"data {len(data)}\n{data}"]
     repository = a_repository(tmp_path / "bare")
     stream = ("\n".join(lines) + "\n").encode()
-    subprocess.run(["git", "fast-import", "--quiet"], cwd=repository.path, input=stream, check=True)
+    command = ["git", "fast-import", "--quiet"]
+    subprocess.run(command, cwd=repository.path, input=stream, check=True, timeout=SECONDS)
     assert repository.git("rev-parse", "main") == objects.head
 
 
@@ -179,16 +182,11 @@ def test_a_pack_without_its_index_is_not_seen_by_git(tmp_path: Path) -> None:
     pack = written(repository, objects)
     index = pack.with_suffix(".idx")
     hidden = index.rename(tmp_path / "hidden.idx")
-    assert (
-        "missing"
-        in subprocess.run(
-            ["git", "cat-file", "--batch-check"],
-            cwd=repository.path,
-            input=objects.head.encode(),
-            capture_output=True,
-            check=True,
-        ).stdout.decode()
+    command = ["git", "cat-file", "--batch-check"]
+    looked = subprocess.run(
+        command, cwd=repository.path, input=objects.head.encode(), capture_output=True, check=True, timeout=SECONDS
     )
+    assert "missing" in looked.stdout.decode()
     hidden.rename(index)
     assert repository.git("cat-file", "-t", objects.head) == "commit"
 
@@ -205,7 +203,7 @@ CONTENTS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(contents=CONTENTS)
 def test_any_blobs_come_back_as_they_were(contents: list[Blob], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("pack")
@@ -215,5 +213,6 @@ def test_any_blobs_come_back_as_they_were(contents: list[Blob], tmp_path_factory
         assert not blobs
         return
     environment = {**os.environ, "GIT_OBJECT_DIRECTORY": str(folder.parent / "none")}
-    subprocess.run(["git", "index-pack", "--strict", "-o", folder / "again.idx", pack], check=True, env=environment)
+    command = ["git", "index-pack", "--strict", "-o", "again.idx", str(pack)]
+    subprocess.run(command, cwd=folder, check=True, env=environment, timeout=SECONDS)
     assert (folder / "again.idx").read_bytes() == pack.with_suffix(".idx").read_bytes()

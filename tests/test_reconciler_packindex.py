@@ -7,14 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.repository.packindex import encode_index, index_record
+from tests.waiting import SECONDS
 
 CHECKSUM = hashlib.sha1(b"pack").digest()
 
 
 def as_git_reads_it(index: bytes) -> list[str]:
-    return (
-        subprocess.run(["git", "show-index"], input=index, capture_output=True, check=True).stdout.decode().split("\n")
-    )
+    command = ["git", "show-index"]
+    shown = subprocess.run(command, input=index, capture_output=True, check=True, timeout=SECONDS)
+    return shown.stdout.decode().split("\n")
 
 
 def test_an_index_of_three_objects() -> None:

@@ -1,7 +1,6 @@
 """One open repository: what it answers, in every shape a clone can have, and how it refuses."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,6 +24,7 @@ from render.errors import GitError, SourceMoved
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
 
 from .build import Repository
+from .waiting import raced
 
 ALONE = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
 RENDERED = "refs/heads/argosy/rendered"
@@ -578,16 +578,10 @@ def test_of_racing_writers_one_wins_and_the_others_are_told(tmp_path: Path) -> N
     opened = open_repository(a_source(tmp_path / "repo").path)
     base = a_commit(opened, "base")
     opened.update_ref(RENDERED, base.id, None)
-    racers = []
-    for number in range(3):
-        commit = a_commit(opened, f"{number}", (base.id,))
-        command = [sys.executable, "-c", RACER, str(tmp_path / "repo"), commit.id, base.id]
-        pipe = subprocess.PIPE
-        racers.append((commit.id, subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)))
-    for _, racer in racers:
-        assert racer.stdout is not None
-        assert racer.stdout.readline() == "ready\n"
-    ended = {commit: racer.communicate("go\n")[0].strip() for commit, racer in racers}
+    commits = [a_commit(opened, f"{number}", (base.id,)).id for number in range(3)]
+    where = str(tmp_path / "repo")
+    said = raced([[sys.executable, "-c", RACER, where, commit, base.id] for commit in commits])
+    ended = dict(zip(commits, said, strict=True))
     assert sorted(ended.values()) == ["moved", "moved", "won"]
     assert ended[str(opened.tip(RENDERED))] == "won"
 

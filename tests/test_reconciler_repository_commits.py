@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from reconciler.repository.commits import CommitText, Signature, encode_commit, parse_commit, parse_trailers
 from render.errors import GitError
+from tests.waiting import SECONDS
 
 
 class Message(NamedTuple):
@@ -49,6 +50,7 @@ def test_trailers_are_those_git_sees(tmp_path: Path, case: Message) -> None:
         capture_output=True,
         text=True,
         check=True,
+        timeout=SECONDS,
     ).stdout
     assert [line.rstrip() for line in seen.splitlines()] == [f"{key}: {value}".rstrip() for key, value in case.want]
 
@@ -58,13 +60,12 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(LINES, max_size=8))
 def test_any_message_has_the_trailers_git_sees(lines: list[str]) -> None:
     text = "\n".join(["Subject", *lines]) + "\n"
-    seen = subprocess.run(
-        ["git", "interpret-trailers", "--parse", "--no-divider"], input=text, capture_output=True, text=True, check=True
-    ).stdout
+    command = ["git", "interpret-trailers", "--parse", "--no-divider"]
+    seen = subprocess.run(command, input=text, capture_output=True, text=True, check=True, timeout=SECONDS).stdout
     assert [f"{key}: {value}".rstrip() for key, value in parse_trailers(text)] == [
         line.rstrip() for line in seen.splitlines()
     ]

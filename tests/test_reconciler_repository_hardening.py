@@ -2,6 +2,7 @@
 
 import os
 import select
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from render.errors import GitError
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
 
 from .build import Repository
+from .waiting import SECONDS
 
 RENDERED = "refs/heads/argosy/rendered"
 
@@ -171,7 +173,7 @@ def test_a_repository_of_somebody_else_is_refused(tmp_path: Path) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
     wrapper = programs / "git"
-    real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
+    real = shutil.which("git")
     wrapper.write_text(f'#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec {real} "$@"\n', encoding="utf-8")
     wrapper.chmod(0o755)
     environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
@@ -207,7 +209,7 @@ def test_a_command_that_hangs_ends_with_its_children(tmp_path: Path) -> None:
     command = GitCommand(folder=tmp_path, environment=a_program(tmp_path / "bin", f"sleep 60 >{pipe} & wait"))
     with pytest.raises(GitError, match=r"git status did not finish within 1 seconds"):
         command.run("status", timeout=1)
-    assert select.select([reading], [], [], 30)[0] == [reading]
+    assert select.select([reading], [], [], SECONDS)[0] == [reading]
     assert os.read(reading, 1) == b""
     os.close(reading)
 
@@ -306,7 +308,7 @@ def test_gitpython_is_not_loaded_before_it_is_needed(tmp_path: Path) -> None:
         "opened.history('HEAD', 1)\n"
         "assert 'git' in sys.modules, 'after'\n"
     )
-    subprocess.run([sys.executable, "-c", script, source.path], check=True)
+    subprocess.run([sys.executable, "-c", script, source.path], check=True, timeout=SECONDS)
 
 
 def test_options_hold_for_gitpython_too(tmp_path: Path) -> None:

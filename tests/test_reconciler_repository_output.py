@@ -197,7 +197,7 @@ PATHS = st.lists(PARTS, min_size=1, max_size=3).map("/".join)
 FILES = st.dictionaries(PATHS, st.binary(max_size=3), max_size=5)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(first=FILES, second=FILES)
 def test_the_folder_holds_what_was_asked_for_last(
     first: dict[str, bytes], second: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory

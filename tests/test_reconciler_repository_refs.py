@@ -12,6 +12,7 @@ from reconciler.repository.refs import checked_out_in, head_branch
 from render.errors import GitError
 
 from .build import Repository
+from .waiting import SECONDS
 
 
 def a_repository(path: Path) -> Repository:
@@ -132,7 +133,8 @@ NAMES = [
 
 @pytest.mark.parametrize("case", NAMES, ids=lambda case: case.why)
 def test_a_name_is_one_exactly_when_git_thinks_so(tmp_path: Path, case: Name) -> None:
-    checked = subprocess.run(["git", "check-ref-format", case.name], cwd=tmp_path, check=False)
+    command = ["git", "check-ref-format", case.name]
+    checked = subprocess.run(command, cwd=tmp_path, check=False, timeout=SECONDS)
     assert is_ref_name(case.name) == (case.name.startswith("refs/") and checked.returncode == 0)
 
 

@@ -2,7 +2,6 @@
 
 import os
 import stat
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from render.errors import ConfigError, GitError, SourceMoved
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
 
 from .build import Repository
+from .waiting import raced
 
 RENDERED = "refs/heads/argosy/rendered"
 
@@ -205,12 +205,8 @@ print(open_repository(sys.argv[1]).resolve("main"))
 def test_many_may_open_a_mirror_at_once(tmp_path: Path) -> None:
     upstream = an_upstream(tmp_path)
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    command, pipe = [sys.executable, "-c", OPENER, f"file://{upstream.path}"], subprocess.PIPE
-    running = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) for _ in range(3)]
-    for process in running:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    assert {process.communicate("go\n")[0].strip() for process in running} == {upstream.git("rev-parse", "main")}
+    command = [sys.executable, "-c", OPENER, f"file://{upstream.path}"]
+    assert set(raced([command] * 3, env=environment)) == {upstream.git("rev-parse", "main")}
 
 
 def test_nobody_else_refreshes_a_mirror_meanwhile(tmp_path: Path) -> None:
@@ -435,14 +431,9 @@ else:
 def test_of_racing_pushes_one_wins(tmp_path: Path) -> None:
     upstream = an_upstream(tmp_path)
     opened = open_repository(tmp_path / "work")
-    racers = []
-    for number in range(3):
-        commit = a_commit(opened, f"{number}")
-        command, pipe = [sys.executable, "-c", PUSHER, str(tmp_path / "work"), commit.id], subprocess.PIPE
-        racers.append((commit.id, subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)))
-    for _, racer in racers:
-        assert racer.stdout is not None
-        assert racer.stdout.readline() == "ready\n"
-    ended = {commit: racer.communicate("go\n")[0].strip() for commit, racer in racers}
+    commits = [a_commit(opened, f"{number}").id for number in range(3)]
+    where = str(tmp_path / "work")
+    said = raced([[sys.executable, "-c", PUSHER, where, commit] for commit in commits])
+    ended = dict(zip(commits, said, strict=True))
     assert sorted(ended.values()) == ["moved", "moved", "won"]
     assert ended[upstream.git("rev-parse", RENDERED)] == "won"

@@ -16,6 +16,7 @@ from reconciler.passes.watching import run_for_each
 from reconciler.report import QUIET, Log
 from render.errors import GitError
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy
+from tests.waiting import SECONDS, running
 
 EVERYTHING = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
 
@@ -77,16 +78,14 @@ def test_what_is_remembered_changes_no_answer(repository: Repository, capsys: py
 def test_a_save_is_seen(command: str, repository: Repository) -> None:
     environment = {**os.environ, "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
     arguments = [sys.executable, "-m", "reconciler", "-C", str(repository.path), command, "--watch"]
-    with subprocess.Popen(
-        arguments, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with running(arguments, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         lines = (line.split() for line in process.stderr if line.startswith("watching"))
         first = next(lines)
         repository.write({"nginx.yaml": a_deployment(replicas=7)})
         second = next(lines)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=SECONDS)
     codes = ["code=0", "code=1"] if command == "diff" else ["code=0", "code=0"]
     assert [first[1], second[1], first[3], second[3]] == ["saved=0", "saved=1", *codes]
     assert process.returncode == 130

@@ -14,6 +14,7 @@ from reconciler.members.webhook_transport import address_of
 from reconciler.members.webhooks import WebhookCalls
 from render.interpreter import Interpreter, InterpreterError
 from tests.hooks import Authority, Behaviour, Hook, Said, a_patch, an_authority, said_of, serving
+from tests.waiting import SECONDS, at_once, joined
 
 WIDGET = {
     "apiVersion": "example.io/v1",
@@ -145,9 +146,11 @@ def test_faults(case: Fault, authority: Authority) -> None:
 def listening(answer: bytes) -> Iterator[int]:
     """Run something on a port that says this to the first who connects, whatever is asked."""
     with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(SECONDS)
 
         def serve() -> None:
             connection, _ = server.accept()
+            connection.settimeout(SECONDS)
             with connection:
                 connection.recv(1)
                 connection.sendall(answer)
@@ -155,7 +158,7 @@ def listening(answer: bytes) -> Iterator[int]:
         thread = threading.Thread(target=serve)
         thread.start()
         yield server.getsockname()[1]
-        thread.join()
+        joined(thread)
 
 
 def test_a_certificate_of_another_authority_is_refused(
@@ -316,9 +319,5 @@ def test_many_threads_may_ask(authority: Authority) -> None:
         def ask(number: int) -> None:
             healths[number] = asked.health({**WIDGET, "metadata": {"name": f"w{number % 8}"}})
 
-        threads = [threading.Thread(target=ask, args=(number,)) for number in range(32)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        at_once(ask, 32)
     assert healths == {number: number % 8 != 3 for number in range(32)}

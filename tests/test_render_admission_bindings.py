@@ -50,7 +50,7 @@ def test_a_damaged_binding_is_refused_where_it_is_damaged() -> None:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(bindings)
 def test_types_are_those_of_the_schema(found: Binding) -> None:
     assert [problem for problem in admit(binding_manifest(found)).problems if problem.kind == "TypeInvalid"] == []

@@ -46,7 +46,7 @@ def planted(document: Any, path: tuple[Any, ...], value: Any) -> Any:
     return changed
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(data=st.data())
 def test_nothing_a_document_holds_makes_admission_fail(data: st.DataObject) -> None:
     document = data.draw(st.sampled_from(CASES))["input"]

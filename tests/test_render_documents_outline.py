@@ -17,6 +17,7 @@ from render.documents.reading import read_chunk, read_chunks
 from .bench.corpus import manifests
 from .fuzz.structures import ordinary, structure
 from .test_render_documents_reading import files
+from .waiting import SECONDS
 
 
 def test_what_is_emitted_for_manifests_is_ordinary() -> None:
@@ -88,5 +89,6 @@ def test_without_libyaml_everything_is_read_the_same() -> None:
         "from tests.test_render_documents_reading import files\n"
         "print(repr([read_documents(data) for data in files()]))\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)
     assert done.stdout == f"{[read_documents(data) for data in files()]!r}\n"

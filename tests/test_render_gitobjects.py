@@ -20,6 +20,7 @@ from render.gitobjects import (
     parse_tree,
     spliced_id,
 )
+from tests.waiting import SECONDS
 
 
 class Known(NamedTuple):
@@ -129,12 +130,11 @@ def test_a_tree_reads_back_as_it_was_written(modes: dict[bytes, int]) -> None:
 
 def test_git_makes_the_same_trees(tmp_path: Path) -> None:
     names = [b"a", b"a.yaml", b"a-b", b"B", b"\xc3\xa9.yaml", b'q"uote', b"new\nline", b"back\\slash", b"-x"]
-    subprocess.run(["git", "init", "-q", "--bare", tmp_path], check=True)
+    subprocess.run(["git", "init", "-q", "--bare", tmp_path], check=True, timeout=SECONDS)
     absent = ID
     entries = [TreeEntry(name, TREE_MODE if name == b"a" else BLOB_MODE, absent) for name in names]
     kinds = {TREE_MODE: b"040000 tree", BLOB_MODE: b"100644 blob"}
     listing = b"".join(b"%s %s\t%s\0" % (kinds[mode], absent.hex().encode(), name) for name, mode, _ in entries)
-    made = subprocess.run(
-        ["git", "-C", tmp_path, "mktree", "-z", "--missing"], input=listing, capture_output=True, check=True
-    )
+    command = ["git", "-C", str(tmp_path), "mktree", "-z", "--missing"]
+    made = subprocess.run(command, input=listing, capture_output=True, check=True, timeout=SECONDS)
     assert made.stdout.decode().strip() == object_id("tree", encode_tree(entries)).hex()

@@ -256,7 +256,7 @@ bindings = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(bindings)
 def test_a_binding_written_and_read_is_the_same(found: Binding) -> None:
     assert binding(json.loads(json.dumps(binding_manifest(found)))) == found
@@ -269,7 +269,7 @@ def normalized(value: Any) -> Any:
     return [normalized(each) for each in value] if isinstance(value, list) else value
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(placements)
 def test_what_is_empty_is_never_written(found: Placement) -> None:
     plain = placement_manifest(found)

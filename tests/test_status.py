@@ -2,8 +2,6 @@
 
 import json
 import re
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +9,7 @@ import pytest
 
 from tests.build import Ended, Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
 from tests.clusters import Member
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.cluster
 
@@ -49,13 +48,6 @@ def fleet(simulated: tuple[Member, ...], tmp_path: Path, capsys: pytest.CaptureF
     return Fleet(repository, folder, capsys)
 
 
-def until(true: Callable[[], bool], seconds: float = 60.0) -> None:
-    """Poll for what controllers do in their own time."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it did not come true in time"
-
-
 def a_workload(name: str, *, cpu: str = "", behaviour: str = "", **known: Any) -> dict[str, Any]:
     made = a_deployment(name, namespace="shop", **known)
     pod = made["spec"]["template"]
@@ -90,7 +82,7 @@ def test_a_deployment_is_divided_by_what_clusters_can_hold(fleet: Fleet, simulat
         fleet.apply()
         return fleet.argosy("status", "deploy/web", "-n", "shop").code == 0
 
-    until(healthy)
+    eventually(healthy, "every binding is healthy")
     assert fleet.argosy("wait", "deploy/web", "-n", "shop", "--for", "healthy", "--timeout", "1s").code == 0
     shown = json.loads(fleet.argosy("status", "cluster/small", "-o", "json").out)["status"]
     assert shown["nodeSummary"] == {"totalNum": 1, "readyNum": 1}
@@ -160,7 +152,7 @@ def test_status_says_why_a_workload_is_not_well(fleet: Fleet, simulated: tuple[M
         fleet.apply()
         return [said(fleet, each) for each in AILMENTS] == [each.want for each in AILMENTS]
 
-    until(told)
+    eventually(told, "status says what ails the workloads")
     page = fleet.repository.show("README.md", "argosy/status")
     assert [line.split(" | ")[2] for line in page.splitlines() if line.startswith("| Deployment")] == [
         "FailedCreate" if each.name == "blocked" else each.want.partition("\n")[0]

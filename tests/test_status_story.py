@@ -4,7 +4,6 @@ What is seen moves no replica that has a place; what is placed next goes by it. 
 """
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from render.documents import parse_documents
 
 from .build import Ended, Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
 from .clusters import Member
+from .waiting import eventually
 
 pytestmark = pytest.mark.cluster
 
@@ -45,13 +45,12 @@ class Story:
     def reconcile(self) -> int:
         return self.run("reconcile", "--bootstrap", "--kubeconfigs", str(self.kubeconfigs)).code
 
-    def reconcile_until(self, true: Callable[[], bool], seconds: float = 120.0) -> None:
-        end = time.monotonic() + seconds
-        while True:
+    def reconcile_until(self, true: Callable[[], bool], what: str, seconds: float = 120.0) -> None:
+        def look() -> bool:
             self.reconcile()
-            if true():
-                return
-            assert time.monotonic() < end, "it did not come true in time"
+            return true()
+
+        eventually(look, what, seconds=seconds)
 
     def add(self, name: str, replicas: int, *clusters: str, **placement: Any) -> None:
         """Commit a workload whose replicas ask for 4 CPUs each."""
@@ -114,35 +113,37 @@ def a_workload_is_divided_by_what_clusters_can_hold(story: Story) -> None:
     assert story.reconcile() == 0
     story.add("web", 12, *EVERYWHERE, replicaScheduling=DYNAMIC)
     assert (story.reconcile(), story.placed("web")) == (0, {"big": 6, "middle": 4, "small": 2})
-    story.reconcile_until(lambda: story.is_healthy("web"))
+    story.reconcile_until(lambda: story.is_healthy("web"), "web is healthy")
 
 
 def one_fills_up(story: Story) -> None:
     fill(story.members["big"], pods=18)
-    story.reconcile_until(lambda: story.capacity("big") == ("96", "96"))
+    story.reconcile_until(lambda: story.capacity("big") == ("96", "96"), "big has all of its 96 CPUs taken")
     assert story.placed("web") == {"big": 6, "middle": 4, "small": 2}
     story.add("late", 6, *EVERYWHERE, replicaScheduling=DYNAMIC)
     assert (story.reconcile(), story.placed("late")) == (0, {"middle": 4, "small": 2})
-    story.reconcile_until(lambda: story.is_healthy("late"))
+    story.reconcile_until(lambda: story.is_healthy("late"), "late is healthy")
 
 
 def one_loses_a_node(story: Story) -> None:
     """What ran on the node finds place on the other, which is full then."""
     story.members["middle"].kubectl("delete", "node", "node-1")
-    story.reconcile_until(lambda: nodes_of_pods(story.members["middle"]) == ["node-0"] * 8)
-    story.reconcile_until(lambda: story.capacity("middle") == ("32", "32"))
+    story.reconcile_until(
+        lambda: nodes_of_pods(story.members["middle"]) == ["node-0"] * 8, "all pods of middle on its last node"
+    )
+    story.reconcile_until(lambda: story.capacity("middle") == ("32", "32"), "middle has all of its 32 CPUs taken")
     assert story.seen("middle")["nodeSummary"] == {"totalNum": 1, "readyNum": 1}
     assert story.placed("web") == {"big": 6, "middle": 4, "small": 2}
     story.add("web", 15, *EVERYWHERE, replicaScheduling=DYNAMIC)
     assert (story.reconcile(), story.placed("web")) == (0, {"big": 6, "middle": 4, "small": 5})
-    story.reconcile_until(lambda: story.capacity("small") == ("32", "28"))
+    story.reconcile_until(lambda: story.capacity("small") == ("32", "28"), "small has 28 of its 32 CPUs taken")
 
 
 def one_dies(story: Story) -> None:
     story.members["small"].stop_server()
     assert story.reconcile() == 7
     assert story.ready("small") == ("True", "ClusterReady")
-    story.reconcile_until(lambda: story.ready("small") == ("False", "ClusterNotReachable"))
+    story.reconcile_until(lambda: story.ready("small") == ("False", "ClusterNotReachable"), "small is told unreachable")
     story.add("here", 1, "small")
     assert (story.reconcile(), story.placed("here"), story.placed("web")["small"]) == (7, {}, 5)
     assert story.taints("small") == ["cluster.karmada.io/not-ready:NoSchedule"]
@@ -151,8 +152,8 @@ def one_dies(story: Story) -> None:
 
 def it_comes_back(story: Story) -> None:
     story.members["small"].start_server()
-    story.reconcile_until(lambda: story.ready("small") == ("True", "ClusterReady"))
-    story.reconcile_until(lambda: story.is_healthy("here"))
+    story.reconcile_until(lambda: story.ready("small") == ("True", "ClusterReady"), "small is told ready")
+    story.reconcile_until(lambda: story.is_healthy("here"), "here is healthy")
     assert story.taints("small") == []
     assert (story.placed("here"), story.placed("web")) == ({"small": 1}, {"big": 6, "middle": 4, "small": 5})
 

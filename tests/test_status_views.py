@@ -16,6 +16,7 @@ from reconciler.status.status_views import StatusOptions, show_views
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
 from .memory_fleet import MemoryFleet, settle
+from .waiting import SECONDS, running
 
 ROOMY = {"cpu": "8", "memory": "32Gi", "pods": "110"}
 EVERYWHERE = ("ap", "eu", "us")
@@ -379,18 +380,15 @@ def test_watching_outlives_a_remote_that_is_away(clone: Repository, capsys: pyte
 @pytest.fixture
 def watcher(clone: Repository) -> Iterator["subprocess.Popen[str]"]:
     command = [sys.executable, "-m", "reconciler", "status", "--watch"]
-    with subprocess.Popen(
-        command, cwd=clone.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with running(command, cwd=clone.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         yield process
-        process.kill()
 
 
 def test_in_a_pipe_watching_is_plain_and_ends_cleanly(watcher: "subprocess.Popen[str]", clone: Repository) -> None:
     assert watcher.stdout is not None
     seen = [watcher.stdout.readline() for _ in range(6)]
     watcher.send_signal(signal.SIGINT)
-    rest, errors = watcher.communicate(timeout=30)
+    rest, errors = watcher.communicate(timeout=SECONDS)
     tip = clone.git("rev-parse", "origin/argosy/rendered")[:12]
     assert plain(clone, "".join([*seen, rest]).replace(tip, "RENDERED")) == (
         "argosy/rendered RENDERED holds source HEAD\n\n"

@@ -26,6 +26,7 @@ from .build import (
 from .fakes import FakeCluster
 from .hooks import Authority, Behaviour, Hook, Said, a_patch, an_authority, said_of, serving
 from .served import Served, serving_members
+from .waiting import SECONDS
 
 CRD = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -584,5 +585,5 @@ def test_rendering_loads_nothing_that_could_ask(fleet: Fleet) -> None:
         "print(sorted(loaded | {name for name in sys.modules if name.startswith('reconciler.members.webhook')}))\n"
     )
     command = [sys.executable, "-c", program, str(fleet.repository.path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)
     assert done.stdout.splitlines()[-1] == "[]"

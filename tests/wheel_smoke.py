@@ -9,6 +9,7 @@ import venv
 import zipfile
 from pathlib import Path
 
+INSTALL_SECONDS = 600
 ROOT = Path(__file__).parent.parent
 PACKAGES = ["overrides", "reconciler", "render"]
 OWNERS = """
@@ -68,7 +69,7 @@ def _installed(wheel: Path, folder: Path) -> Path:
 
 
 def _run(command: list[str | Path], folder: str | Path) -> str:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=INSTALL_SECONDS)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout

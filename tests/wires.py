@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.waiting import SECONDS, happened
+
 
 @dataclass(frozen=True)
 class Reply:
@@ -62,7 +64,7 @@ def a_certificate(folder: Path, *names: str) -> Path:
     curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "3650"]
     said = ["-subj", "/CN=a server", "-addext", f"subjectAltName={alternatives}"]
     command = ["openssl", "req", "-x509", *curve, *said, "-keyout", str(path), "-out", str(folder / "server.crt")]
-    subprocess.run(command, check=True, capture_output=True)
+    subprocess.run(command, check=True, capture_output=True, timeout=SECONDS)
     with path.open("a") as pair:
         pair.write((folder / "server.crt").read_text())
     return path
@@ -105,7 +107,7 @@ def answering(
 
         def give(self, reply: Reply) -> None:
             if reply.silent:
-                wire.over.wait()
+                happened(wire.over, "the end of a test with a silent server")
             if reply.silent or reply.cut:
                 self.close_connection = True
                 return

@@ -26,6 +26,7 @@ from typing import NamedTuple
 HERE = Path(__file__).parent
 VERSION = "v1.36.3"
 ENVTEST_INDEX = "https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/main/envtest-releases.yaml"
+BUILD_SECONDS = 90 * 60
 IN_ARCHIVE = ("etcd", "kube-apiserver")
 
 
@@ -143,7 +144,13 @@ def _build(name: str) -> None:
         command = ["go", "build", "-trimpath", "-ldflags", flags, "-o", str(made), source.package]
         environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly", "GOWORK": "off"}
         run = subprocess.run(
-            command, cwd=HERE / source.module, env=environment, capture_output=True, text=True, check=False
+            command,
+            cwd=HERE / source.module,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=BUILD_SECONDS,
         )
         if run.returncode:
             raise NotBuilt(f"{' '.join(command)} in {HERE / source.module} said:\n{run.stderr.strip()}")
