@@ -1,6 +1,6 @@
 """The ``argosy`` command: global options, commands loaded when used, and how a run ends.
 
-Every way a run can end has its exit code here and nowhere else: see ``EXIT_CODES``.
+Every way a run can end gets its exit code here and nowhere else: see ``EXIT_CODES``.
 """
 
 import atexit
@@ -18,6 +18,7 @@ from render.errors import ConfigError, ReconcileError
 
 from .completing import completed_param, with_completion
 from .global_options import shared_options, with_global_options
+from .reference.exit_codes import EXIT_CODES
 
 _FULL = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -36,25 +37,13 @@ COMMANDS = {
     "interpret": "Check and try resource interpreter customizations.",
     "doctor": "Check the repository, the remote and its branches.",
     "completion": "Print the completion script of a shell.",
+    "schema": "Print the JSON Schema of a document.",
+    "help": "Show the help of a command, or a topic of reference.",
 }
 """Every command with its one line; the module of the same name in ``reconciler.commands`` holds it as ``command``."""
 
-EXIT_CODES = {
-    0: "converged, or no difference",
-    1: 'the answer is "no": a difference, something unschedulable, a failed object',
-    2: "the command line is wrong",
-    3: "input or configuration refused",
-    4: "Git failed",
-    5: "no cluster could be used",
-    6: "refused by a guard",
-    7: "all reachable clusters converged, some were unreachable",
-    70: "a bug in Argosy",
-    130: "interrupted",
-}
-
 _ELSEWHERE = {
     "version": "--version",
-    "help": "--help",
     **{word: f"cluster {word}" for word in ("join", "unjoin", "label", "taint", "cordon", "uncordon")},
     "drain": "cluster unjoin --drain",
     "get": "status",

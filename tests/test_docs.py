@@ -3,7 +3,8 @@
 import click
 import pytest
 
-from reconciler.cli import COMMANDS, EXIT_CODES, argosy
+from reconciler.cli import COMMANDS, argosy
+from reconciler.reference.exit_codes import EXIT_CODES
 from tests.docs import README, made
 
 TEXT = README.read_text(encoding="utf-8")

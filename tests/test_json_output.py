@@ -1,13 +1,18 @@
-"""``-o json``: one value a run, with apiVersion and kind first, whatever the command; the README lists its fields."""
+"""``-o json``: one value a run, with apiVersion and kind first, of exactly the shape that ``argosy schema`` prints."""
 
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reconciler.reference.outputs import OUTPUTS
 from tests.build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
-from tests.docs import README
+from tests.fakes import FakeCluster
+from tests.schemas import closed, faults
+from tests.served import serving_members
 
 CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
 TEST = {
@@ -74,12 +79,15 @@ def test_every_command_says_what_it_prints(
 
 
 @pytest.mark.parametrize("line", KINDS)
-def test_every_field_is_in_the_readme(line: str, repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_prints_what_its_schema_says(
+    line: str, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
     seen(repository, capsys)
-    text = README.read_text(encoding="utf-8")
-    row = next(row for row in text.splitlines() if f"| `{KINDS[line]}` |" in row)
-    value = value_of(repository, capsys, *line.split())
-    assert [name for name in list(value)[2:] if f"`{name}`" not in row] == []
+    assert faults(value_of(repository, capsys, *line.split()), KINDS[line]) == []
+
+
+def test_every_kind_of_output_has_a_schema() -> None:
+    assert set(KINDS.values()) == set(OUTPUTS)
 
 
 def test_a_pass_tells_what_could_not_be_placed_and_what_it_applied(
@@ -92,3 +100,117 @@ def test_a_pass_tells_what_could_not_be_placed_and_what_it_applied(
     assert (problem["object"], problem["clusters"], problem["reason"]) == ("ConfigMap default/two", [], "NoClusterFit")
     assert {name: each["state"] for name, each in value["clusters"].items()} == {"member1": "NoCredentials"}
     assert value["rendered"] == repository.git("rev-parse", "argosy/rendered")
+
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+QUICKSTART = {
+    "validate": "Validation",
+    "test": "PolicyTestResults",
+    "render": "Rendering",
+    "render --as works": "Rendering",
+    "render --as bindings": "Rendering",
+    "reconcile --bootstrap": "Reconciliation",
+    "reconcile": "Reconciliation",
+    "verify": "Verification",
+    "diff HEAD": "Difference",
+    "explain deploy/web -v": "ObjectExplanation",
+    "explain ns/shop": "ObjectExplanation",
+    "explain cluster/paris": "ClusterExplanation",
+    "explain policy/web": "PolicyExplanation",
+    "explain cop/registry": "PolicyExplanation",
+    "status": "FleetStatus",
+    "status cluster/paris": "ClusterStatus",
+    "status deploy/web": "ObjectStatus",
+}
+REACHED = {
+    "diff --live": "LiveDifference",
+    "apply --dry-run server": "LiveDifference",
+    "reconcile": "Reconciliation",
+    "apply": "Application",
+}
+CHANGED = {
+    "validate": "Validation",
+    "render": "Rendering",
+    "explain cm/two -v": "ObjectExplanation",
+    "explain cluster/rome": "ClusterExplanation",
+    "explain cluster/berlin": "ClusterExplanation",
+    "explain deploy/web": "ObjectExplanation",
+    "status": "FleetStatus",
+    "status cluster/berlin": "ClusterStatus",
+    "status cluster/paris": "ClusterStatus",
+    "status deploy/web": "ObjectStatus",
+    "status cm/two": "ObjectStatus",
+}
+
+
+def an_example(name: str, folder: Path) -> Repository:
+    shutil.copytree(EXAMPLES / name, folder, ignore=shutil.ignore_patterns("rendered", "explained"))
+    made = Repository.create(folder)
+    made.commit({}, name)
+    return made
+
+
+def wrong(repository: Repository, capsys: pytest.CaptureFixture[str], kinds: dict[str, str], *more: str) -> list[str]:
+    """What is wrong with what these commands print, each with its command."""
+
+    def found() -> Iterator[str]:
+        for line, kind in kinds.items():
+            value = value_of(repository, capsys, *line.split(), *more)
+            yield from (f"{line}: {fault}" for fault in faults(value, kind))
+
+    return list(found())
+
+
+def a_change(repository: Repository) -> dict[str, Any]:
+    """Edits that add, change, move, remove and refuse something."""
+    weights = (repository.path / "policies/web.yaml").read_text(encoding="utf-8")
+    web = (repository.path / "apps/shop/web.yaml").read_text(encoding="utf-8")
+    nowhere = a_policy("two", selectors=[{**CONFIG_MAPS, "name": "two"}], placement=on_clusters("member9"))
+    return {
+        "policies/web.yaml": weights.replace("weight: 2", "weight: 5"),
+        "apps/shop/web.yaml": web.replace(":1.4.2", ":1.5.0"),
+        "apps/shop/settings.yaml": None,
+        "clusters/rome.yaml": a_cluster("rome", region="eu"),
+        "two.yaml": [a_config_map("two"), nowhere],
+    }
+
+
+def test_a_whole_story_is_as_the_schemas_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rendered, applied, drifted, changed; then a cluster leaves with the policy of what it holds."""
+    fleet = an_example("quickstart", tmp_path / "fleet")
+    assert wrong(fleet, capsys, QUICKSTART) == []
+    members = [FakeCluster(name=name) for name in ("berlin", "oregon", "paris")]
+    with serving_members(members, tmp_path / "kubeconfigs") as served:
+        reached = ("--kubeconfigs", str(served.kubeconfigs))
+        assert wrong(fleet, capsys, REACHED, *reached) == []
+        members[0].objects["deployments.apps", "shop", "web"]["spec"]["replicas"] = 9
+        assert wrong(fleet, capsys, {"diff --live": "LiveDifference"}, *reached) == []
+        fleet.write(a_change(fleet))
+        assert wrong(fleet, capsys, {"diff": "Difference"}) == []
+        fleet.commit({})
+        assert wrong(fleet, capsys, {"reconcile": "Reconciliation"}, *reached) == []
+        fleet.write({"clusters/berlin.yaml": None, "policies/regions.yaml": None})
+        assert wrong(fleet, capsys, {"diff": "Difference"}) == []
+        fleet.commit({})
+        assert wrong(fleet, capsys, {"reconcile": "Reconciliation"}, "--allow-removal", "*=99", *reached) == []
+    assert wrong(fleet, capsys, CHANGED) == []
+
+
+def test_an_explanation_of_every_strategy_is_as_its_schema_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = an_example("strategies", tmp_path / "fleet")
+    names = sorted(path.stem for path in (EXAMPLES / "strategies" / "explained").glob("*.txt"))
+    lines = {f"explain {'cm' if name == 'undivided' else 'deploy'}/{name} -v": "ObjectExplanation" for name in names}
+    assert wrong(fleet, capsys, lines) == []
+
+
+def test_a_field_that_no_schema_knows_is_a_fault(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    value = value_of(repository, capsys, "validate")
+    assert faults({**value, "more": 1}, "Validation") == [
+        ": Additional properties are not allowed ('more' was unexpected)"
+    ]
+    assert closed({"properties": {"a": {"properties": {}}}}) == {
+        "additionalProperties": False,
+        "properties": {"a": {"properties": {}, "additionalProperties": False}},
+    }

@@ -1,0 +1,33 @@
+"""``argosy schema``: the JSON Schema of what people write and of what ``-o json`` prints."""
+
+import click
+from click.shell_completion import CompletionItem
+
+
+def _offered(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer kinds to a shell."""
+    from reconciler.reference.schemas import KINDS
+
+    return [CompletionItem(kind) for kind in KINDS if kind.lower().startswith(incomplete.lower())]
+
+
+@click.command(epilog="Such as: argosy schema Fleet > fleet.schema.json, for an editor that checks argosy.yaml.")
+@click.argument("kind", default="", shell_complete=_offered)
+def command(kind: str) -> int:
+    """Print the JSON Schema of KIND  [default: list the kinds].
+
+    There is a schema of each kind that people write (Fleet, PolicyTest), and of each document that -o json prints.
+    """
+    from reconciler.plain import as_json
+    from reconciler.reference.schemas import KINDS, json_schema
+    from reconciler.tables import table
+    from reconciler.unknown_names import unknown_name
+
+    if not kind:
+        click.echo(table(("KIND", "WHAT IT IS"), list(KINDS.items())), nl=False)
+        return 0
+    found = next((each for each in KINDS if each.lower() == kind.lower()), None)
+    if found is None:
+        raise unknown_name(f"there is no schema of {kind!r}", kind, KINDS)
+    click.echo(as_json(json_schema(found)), nl=False)
+    return 0

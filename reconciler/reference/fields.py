@@ -1,0 +1,124 @@
+"""A sentence for every field of the documents that people write, and the value that counts where one is left out."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Field(NamedTuple):
+    """One sentence about a field; ``default`` counts where it is left out (None: nothing does)."""
+
+    about: str
+    default: Any = None
+
+
+FLEET_FIELDS: Mapping[str, Field] = {
+    "metadata.name": Field(
+        "The name of the fleet. Any other name than `default` makes its branches `argosy-<name>/...`.", "default"
+    ),
+    "spec.source": Field("The files that are read."),
+    "spec.source.paths": Field("The files and folders that are read, relative to the folder of argosy.yaml.", ["."]),
+    "spec.source.ignore": Field("The files that are not read, in gitignore syntax.", []),
+    "spec.rendered": Field("The place where the rendered branch is published."),
+    "spec.rendered.remote": Field(
+        "A remote's name, or the address of another repository; empty means the remote of the source.", ""
+    ),
+    "spec.rendered.branch": Field("The rendered branch; empty means `argosy/rendered`.", ""),
+    "spec.mirrors": Field(
+        "The clusters whose folder is published as a branch as well, `argosy/cluster/<cluster>`; `*` means all.",
+        [],
+    ),
+    "spec.defaultNamespace": Field("The namespace of objects and policies that name none.", "default"),
+    "spec.kinds": Field("Kinds whose scope neither Kubernetes, nor the source, nor the members tell.", []),
+    "spec.kinds[].group": Field("The API group; empty means the core group."),
+    "spec.kinds[].kind": Field("The kind."),
+    "spec.kinds[].scope": Field("The scope of its objects."),
+    "spec.namespaces": Field(
+        "`Needed`: a namespace is propagated with the objects in it. `All`: every namespace goes to every cluster, as"
+        " in Karmada. `Explicit`: only what policies select.",
+        "Needed",
+    ),
+    "spec.skippedAPIs": Field(
+        "What is never propagated: `group`, `group/version` or `group/version/Kind,Kind`, as in Karmada's flag.", []
+    ),
+    "spec.skippedNamespaces": Field("Regular expressions of namespaces from which nothing is propagated.", ["kube-.*"]),
+    "spec.compatibility": Field(
+        "`Karmada` sets `claims`, `rescheduling`, `reserveCapacity`, `tieBreak` and `requireRecordedAPIs` as Karmada"
+        " does; each may still be set by itself.",
+        "Argosy",
+    ),
+    "spec.claims": Field(
+        "`Pure`: the tree alone says which policy claims an object. `Sticky`: the policy that claimed it keeps it, as"
+        " in Karmada.",
+        "Pure",
+    ),
+    "spec.rescheduling": Field(
+        "`Source`: an object is also rescheduled if the source stops allowing one of its clusters. `Karmada`: only when"
+        " Karmada would.",
+        "Source",
+    ),
+    "spec.reserveCapacity": Field("Each new placement lowers the capacity that the rest of the pass sees.", True),
+    "spec.tieBreak": Field(
+        "Who gets the last replica of an equal division: `Identity` goes by a hash of the object's UID or name, `Name`"
+        " by the names of the clusters.",
+        "Identity",
+    ),
+    "spec.requireRecordedAPIs": Field(
+        "A cluster whose APIs are not recorded fits nothing, as in Karmada; otherwise it fits everything.", False
+    ),
+    "spec.onPolicyRemoval": Field(
+        "`Keep`: objects that no policy selects any more stay as they are. `Remove`: they are removed.", "Keep"
+    ),
+    "spec.secrets": Field("Whether Secrets may be in the source.", "Allow"),
+    "spec.removalGuard": Field("The limits on what one commit may remove from a cluster."),
+    "spec.removalGuard.count": Field("So many objects may always leave a cluster.", 10),
+    "spec.removalGuard.percent": Field("So many percent of a cluster's objects may leave it.", 20),
+    "spec.removalGuard.whole": Field("A namespace or kind of more objects than this may not leave as a whole.", 5),
+    "spec.movementGuard": Field("The limits on how far one commit may move placed workloads."),
+    "spec.movementGuard.fleet": Field("The limits for all workloads together."),
+    "spec.movementGuard.fleet.replicas": Field("So many replicas may move; left out means any number."),
+    "spec.movementGuard.fleet.percent": Field("So many percent of all replicas may move; left out means any number."),
+    "spec.movementGuard.workload": Field("The limits for each workload."),
+    "spec.movementGuard.workload.replicas": Field("So many of its replicas may move; left out means any number."),
+    "spec.movementGuard.workload.percent": Field(
+        "So many percent of its replicas may move; left out means any number."
+    ),
+    "spec.movementGuard.minimumClusters": Field("A workload that loses clusters keeps at least so many.", 0),
+    "spec.movementGuard.minimumRegions": Field("A workload that loses regions keeps at least so many.", 0),
+    "spec.movementGuard.pinned": Field("The objects that never leave a cluster.", []),
+    "spec.movementGuard.pinned[].group": Field("Their API group; left out means any."),
+    "spec.movementGuard.pinned[].kind": Field("Their kind; left out means any."),
+    "spec.movementGuard.pinned[].namespace": Field("Their namespace; left out means any."),
+    "spec.movementGuard.pinned[].name": Field("Their name; left out means any."),
+    "spec.movementGuard.pinned[].clusters": Field("The clusters they stay in; left out means those they are in."),
+    "spec.clusters": Field("The members to which passes apply, and how each is reached.", []),
+    "spec.clusters[].name": Field("The name of the member; `*` stands for every member that is not listed."),
+    "spec.clusters[].context": Field("The kubeconfig context; left out means the one named like the member."),
+    "spec.clusters[].kubeconfig": Field("The kubeconfig file; left out means the usual one."),
+    "spec.kubeconfigs": Field("A folder with one kubeconfig for each member; passes then apply to all of them.", ""),
+}
+"""The fields of argosy.yaml, kind Fleet."""
+
+POLICY_TEST_FIELDS: Mapping[str, Field] = {
+    "metadata.name": Field("The name of the test; every test has its own."),
+    "spec.given": Field("The changes to the source before it is rendered."),
+    "spec.given.clusters": Field("The Clusters to add, or to put in the place of those of the same name.", []),
+    "spec.given.templates": Field("The resource templates to add, or to put in the place of others.", []),
+    "spec.given.withoutClusters": Field("The names of the clusters to take away.", []),
+    "spec.expect": Field("What is expected; each item is about one object."),
+    "spec.expect[].kind": Field("The kind of the object."),
+    "spec.expect[].group": Field("The API group of the object; left out means the core group."),
+    "spec.expect[].namespace": Field("The namespace of the object; left out means the fleet's default namespace."),
+    "spec.expect[].name": Field("The name of the object."),
+    "spec.expect[].policy": Field("The policy that must claim it, such as `PropagationPolicy shop/web`."),
+    "spec.expect[].clusters": Field("The clusters it must go to: exactly these."),
+    "spec.expect[].replicas": Field("The clusters it must go to with their replicas: exactly these."),
+    "spec.expect[].refused": Field("For each cluster it must not go to: the filter that must refuse it."),
+    "spec.expect[].reason": Field("The reason of its Scheduled condition, such as `Success` or `NoClusterFit`."),
+    "spec.expect[].message": Field("A part of the message of that condition."),
+    "spec.expect[].fields": Field("The fields it must have in a cluster.", []),
+    "spec.expect[].fields[].cluster": Field("The cluster."),
+    "spec.expect[].fields[].path": Field("The JSON pointer of the field."),
+    "spec.expect[].fields[].value": Field("The value the field must have."),
+    "spec.expect[].fields[].absent": Field("True if the field must not be there."),
+}
+"""The fields of a PolicyTest."""

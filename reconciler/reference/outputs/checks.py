@@ -1,0 +1,54 @@
+"""What checks print: of the source, of policies, of commits, of the repository."""
+
+from collections.abc import Mapping
+
+from reconciler.reference.shapes import Shape, flag, record, records, sequence, text, texts, whole
+
+from .parts import RENDERED, SOURCE
+
+_FINDING = {"path": text("The file."), "line": whole("The line; 0 if it is about the whole file."), "field": text()}
+_FINDINGS: Mapping[str, Shape] = {
+    **_FINDING,
+    "message": text(),
+    "hint": text("What to do; it may be empty."),
+    "type": text("The type of the problem, as Kubernetes names it, or Argosy's own."),
+}
+VALIDATION = {
+    "source": SOURCE,
+    "problems": records(_FINDINGS, "What is wrong."),
+    "warnings": records(_FINDINGS, "What is allowed, but probably a mistake."),
+}
+RESULTS = {
+    "tests": records(
+        {
+            "name": text(),
+            "path": text("The file."),
+            "passed": flag(),
+            "mismatches": records({"line": whole(), "field": text(), "message": text()}, "What is not as expected."),
+        },
+        "The tests, in order.",
+    ),
+    "coverage": record(
+        {
+            "policies": whole("How many propagation policies there are."),
+            "overrideRules": whole("How many override rules there are."),
+            "idlePolicies": texts("The propagation policies that no test exercised."),
+            "idleOverrideRules": sequence(texts(), "The override rules that no test exercised: policy and rule."),
+        },
+        "What the tests exercised.",
+    ),
+}
+VERIFICATION = {
+    "commits": records(
+        {
+            "commit": RENDERED,
+            "source": text("The source commit; empty if the commit names none."),
+            "result": text("`equal`, `different`, `not comparable` or `not written by Argosy`."),
+            "detail": text("The reason in a sentence; it may be empty."),
+        },
+        "The commits, newest first.",
+    ),
+}
+DIAGNOSIS = {
+    "checks": records({"name": text(), "ok": flag(), "found": text(), "hint": text()}, "The checks, in order."),
+}

@@ -1,0 +1,163 @@
+"""What ``argosy explain`` prints."""
+
+from reconciler.reference.shapes import anything, flag, mapping, number, record, records, sequence, text, texts, whole
+
+from .parts import CLUSTER, CONDITION, MESSAGE, OBJECT, PAIRS, PREVIOUS, REASON, SOURCE, TARGETS
+
+_SELECTORS = records({"selector": text(), "objects": whole()}, "Its selectors, and how many objects each selects.")
+_CHANGE = {"path": text(), "operator": text(), "before?": anything(), "after?": anything()}
+_STEPS = records(
+    {
+        "policy": text(),
+        "rule": text(),
+        "path": text("The file of the policy."),
+        "changes": records(_CHANGE),
+        "error?": text(),
+    },
+    "The rules that apply, in order, with what each changes.",
+)
+_OVERRIDDEN = {"clusters?": texts(), "steps?": _STEPS, "error?": text()}
+_ATTEMPT = {
+    "affinity?": text("The name of the affinity group."),
+    "rejected?": records({"cluster": CLUSTER, "reasons": PAIRS}),
+    "candidates?": records(
+        {
+            "cluster": CLUSTER,
+            "tier": whole(),
+            "score": whole(),
+            "room?": whole(),
+            "held?": whole(),
+            "isSelected": flag(),
+            "replicas": whole(),
+        }
+    ),
+    "regions?": records({"name": text(), "clusters": texts(), "score": whole(), "isChosen": flag()}),
+    "divisions?": records(
+        {
+            "mode": text(),
+            "replicas": whole(),
+            "votes?": records({"cluster": CLUSTER, "base": whole(), "votes": whole(), "more": whole()}),
+            "isDescending": flag(),
+        }
+    ),
+    "refusal?": record({"reason": REASON, "message": MESSAGE}),
+}
+_DECISION = {
+    "ref": OBJECT,
+    "trigger": text("The event that asked for the decision, or `None`."),
+    "strategy": text("How replicas are assigned."),
+    "decision": record(
+        {
+            "ref": OBJECT,
+            "trigger": text(),
+            "targets?": TARGETS,
+            "condition?": record(CONDITION),
+            "observedAffinity?": text(),
+            "lastScheduledAt?": text(),
+            "hint?": text(),
+            "hasComponents": flag(),
+        },
+        "What was decided.",
+    ),
+    "attempts?": records(_ATTEMPT, "Each affinity group that was tried: filters, candidates, regions, divisions."),
+    "terminating?": texts("The clusters that are being deleted."),
+}
+OBJECT_EXPLANATION = {
+    "source": SOURCE,
+    "previous": PREVIOUS,
+    "ref": OBJECT,
+    "path?": text("The file of the template."),
+    "verdict": text("What claims the object, in one sentence."),
+    "policies?": records(
+        {
+            "policy": text(),
+            "path": text(),
+            "selectsBy": text("`name`, `labels` or `kind`."),
+            "priority": whole(),
+            "holds": flag("True if it claims the object."),
+            "why?": text("The reason why it does not."),
+        },
+        "The propagation policies that select it.",
+    ),
+    "replicas?": whole("How many replicas it asks for."),
+    "targets?": TARGETS,
+    "requiredBy?": records({"namespace?": text(), "name": text(), "clusters?": TARGETS}, "What it follows."),
+    "decision?": record(_DECISION, "The scheduling decision, with all it rests on."),
+    "decidedIn?": text("The rendered commit in which it was taken, if that is an earlier one."),
+    "decidedFrom?": text("The source commit of that one."),
+    "rooms?": records(
+        {
+            "cluster": CLUSTER,
+            "origin": text("`declared`, `observed` or `unknown`."),
+            "bySummary": whole(),
+            "taken": whole(),
+            "held": whole(),
+            "room": whole(),
+            "resources?": records(
+                {"resource": text(), "request": whole(), "allocatable": whole(), "used": whole(), "fits": whole()}
+            ),
+        },
+        "The room of each candidate, and what it is made of.",
+    ),
+    "facts?": text("When what was observed of the members was recorded."),
+    "overrides?": records(_OVERRIDDEN, "What override rules change, by class of clusters."),
+    "kept?": records({"clusters?": texts(), "reason?": text(), "message?": text()}, "The clusters with older bytes."),
+    "seats?": sequence(
+        records({"number": whole(), "cluster": CLUSTER, "average": number(), "tied?": texts()}),
+        "With `-v`: each division, replica by replica.",
+    ),
+}
+CLUSTER_EXPLANATION = {
+    "source": SOURCE,
+    "previous": PREVIOUS,
+    "name": CLUSTER,
+    "disconnected?": flag("True if it left the source."),
+    "path?": text("Its file."),
+    "region?": text(),
+    "provider?": text(),
+    "zones?": texts(),
+    "labels?": mapping(text()),
+    "taints?": texts(),
+    "served?": whole("How many APIs are recorded of it."),
+    "origin?": text("Where its capacity comes from: `declared`, `observed` or `unknown`."),
+    "capacity?": records(
+        {"resource": text(), "allocatable": text(), "allocated?": text(), "allocating?": text(), "reserved?": text()},
+        "Its capacity.",
+    ),
+    "held?": records({"ref": OBJECT, "replicas": whole(), "why": text()}, "What it holds, and why."),
+    "absent?": records({"ref": OBJECT, "refused?": PAIRS, "why?": text()}, "What goes elsewhere, and why."),
+}
+POLICY_EXPLANATION = {
+    "source": SOURCE,
+    "previous": PREVIOUS,
+    "policies": records(
+        {
+            "policy": text(),
+            "path": text(),
+            "priority": whole(),
+            "preemption": text(),
+            "selectors?": _SELECTORS,
+            "objects?": records(
+                {
+                    "ref": OBJECT,
+                    "holds": flag("True if it claims the object."),
+                    "selectsBy": text(),
+                    "targets?": TARGETS,
+                    "holder?": text("The policy that claims it instead."),
+                    "why?": text(),
+                }
+            ),
+        },
+        "The propagation policies of that name.",
+    ),
+    "overridePolicies": records(
+        {
+            "policy": text(),
+            "path": text(),
+            "selectors?": _SELECTORS,
+            "rules?": records({"rule": text(), "clusters?": texts()}),
+            "objects?": records({"ref": OBJECT, "classes?": records(_OVERRIDDEN), "why?": text()}),
+        },
+        "The override policies of that name.",
+    ),
+}

@@ -1,0 +1,41 @@
+"""Shapes that several documents share."""
+
+from collections.abc import Mapping
+
+from reconciler.reference.shapes import Shape, flag, nullable, record, records, sequence, text, texts, whole
+
+SOURCE = nullable(text("The source commit; null stands for the files in the work tree."))
+PREVIOUS = nullable(text("The rendered commit that decided what stays where it is; null if there was none."))
+RENDERED = text("The rendered commit.")
+OBJECT = text("The object, such as `Deployment.apps shop/web`.")
+CLUSTER = text("The name of the cluster.")
+REASON = text("The reason, in one word.")
+MESSAGE = text("The reason, in a sentence.")
+REF = record({"group": text(), "kind": text(), "namespace": text(), "name": text()}, "The object.")
+TARGETS = records({"name": text(), "replicas": whole()}, "The clusters it goes to, with their replicas.")
+PAIRS = sequence(texts(), "Each filter that refused the cluster, with its reason.")
+
+RELEASED = records(
+    {
+        "object": OBJECT,
+        "clusters": texts("The clusters that keep it."),
+        "outdated": flag("True if its template or its overrides would change it by now."),
+    },
+    "Objects that no policy selects any more, and that clusters therefore keep as they are.",
+)
+PROBLEM: Mapping[str, Shape] = {
+    "object": OBJECT,
+    "clusters": texts("The clusters this is about; none if it is about the object as a whole."),
+    "reason": REASON,
+    "message": MESSAGE,
+}
+PROBLEMS = records(PROBLEM, "What could not be placed or built, and why.")
+
+CONDITION = {
+    "type": text(),
+    "status": text(),
+    "reason?": text(),
+    "message?": text(),
+    "lastTransitionTime?": text(),
+    "observedGeneration?": whole(),
+}

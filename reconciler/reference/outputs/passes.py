@@ -1,0 +1,186 @@
+"""What rendering, comparing and applying print."""
+
+from reconciler.reference.shapes import (
+    anything,
+    flag,
+    manifest,
+    mapping,
+    nullable,
+    number,
+    record,
+    records,
+    sequence,
+    text,
+    texts,
+    whole,
+)
+
+from .parts import (
+    CLUSTER,
+    MESSAGE,
+    OBJECT,
+    PREVIOUS,
+    PROBLEM,
+    PROBLEMS,
+    REASON,
+    REF,
+    RELEASED,
+    RENDERED,
+    SOURCE,
+)
+
+RENDERING = {
+    "source": SOURCE,
+    "previous": PREVIOUS,
+    "tree": text("The id of the Git tree that was rendered."),
+    "changed": flag("True if the tree differs from the previous one."),
+    "clusters?": mapping(sequence(manifest()), "With `--as manifests`: the objects of each cluster."),
+    "works?": sequence(manifest(), "With `--as works`: Karmada's Work objects."),
+    "disconnected": texts("The clusters that left the source and keep what they have."),
+    "bindings": sequence(manifest(), "A ResourceBinding or ClusterResourceBinding for each object."),
+    "decisions": mapping(text(), "For each object: the event that asked for a scheduling decision, or `None`."),
+    "released": RELEASED,
+    "unmatched": records(
+        {"object": OBJECT, "namespace": text(), "reason": REASON, "message": MESSAGE, "path": text("Its file.")},
+        "The templates that no policy propagates.",
+    ),
+    "problems": PROBLEMS,
+    "warnings": texts("The warnings about the source."),
+}
+
+_MISPLACED = records({**PROBLEM, "object": REF}, "What can no longer be placed or built after the change.")
+_BEFORE_AFTER = {"before": whole("Replicas before."), "after": whole("Replicas afterwards.")}
+DIFFERENCE = {
+    "base": nullable(text("The commit on the left side; null stands for the files in the work tree.")),
+    "head": nullable(text("The commit on the right side; null stands for the files in the work tree.")),
+    "previous": PREVIOUS,
+    "different": flag("True if there is any difference."),
+    "summary": record(
+        {
+            "text": text("The summary in words."),
+            "clusters": whole("How many clusters change."),
+            "added": whole("How many objects are added."),
+            "changed": whole("How many objects change."),
+            "removed": whole("How many objects are removed."),
+            "takeovers": whole("How many objects another policy claims."),
+            "replicas": whole("How many replicas all workloads have together."),
+            "moved": whole("How many replicas leave a cluster for another."),
+            "placedAnew": whole("How many replicas are placed again because their cluster is disconnected."),
+            "problems": whole("How many problems are new."),
+        },
+        "The counts.",
+    ),
+    "clusters": records(
+        {"name": CLUSTER, "added": whole(), "changed": whole(), "removed": whole(), "replicas": record(_BEFORE_AFTER)},
+        "The clusters that change, with the number of their objects and replicas.",
+    ),
+    "joined": texts("The clusters that join the fleet."),
+    "disconnected": texts("The clusters that leave the source."),
+    "objects": records(
+        {
+            "object": REF,
+            "action": text("`added`, `changed` or `removed`."),
+            "clusters": texts("The clusters in which this happens."),
+            "preserved?": flag("True if the clusters keep the object although it leaves their folders."),
+            "fields": records(
+                {
+                    "path": text("The JSON pointer of the field."),
+                    "operator": text("`add`, `replace` or `remove`."),
+                    "before?": anything("The value before; absent if the field is added."),
+                    "after?": anything("The value afterwards; absent if the field is removed."),
+                },
+                "The fields that change; none if only the divided replicas do.",
+            ),
+        },
+        "The objects that change, cluster by cluster where they differ.",
+    ),
+    "takeovers": records(
+        {
+            "object": REF,
+            "before": nullable(text("The policy that claimed it before.")),
+            "after": nullable(text("The policy that claims it afterwards.")),
+        },
+        "The objects that another policy claims.",
+    ),
+    "released": records({"object": REF, "clusters": texts(), "outdated": flag()}, str(RELEASED["description"])),
+    "movements": records(
+        {
+            "object": REF,
+            **_BEFORE_AFTER,
+            "moved": whole("How many replicas leave a cluster for another."),
+            "placedAnew": whole("How many replicas go on in a disconnected cluster and are placed again."),
+            "clusters": records({"name": CLUSTER, **_BEFORE_AFTER, "disconnected?": flag()}),
+        },
+        "The workloads whose replicas change, cluster by cluster.",
+    ),
+    "problems": _MISPLACED,
+    "solved": {**_MISPLACED, "description": "What could not be placed or built before the change, and can be now."},
+}
+_FAILURE = record({"reason": REASON, "message": MESSAGE}, "The reason why the cluster was not finished.")
+LIVE_DIFFERENCE = {
+    "rendered": RENDERED,
+    "clusters": mapping(
+        record(
+            {
+                "state": text("`Planned`, or the word for what stopped it."),
+                "failure?": _FAILURE,
+                "objects": records(
+                    {
+                        "object": OBJECT,
+                        "action": text("What applying would do, such as `created`, `configured` or `conflict`."),
+                        "reason": REASON,
+                        "message": text("The reason in a sentence; it may be empty."),
+                        "fields": records(
+                            {
+                                "path": text(),
+                                "change": text("`Lost`, `Dropped`, `Modified` or `Foreign`."),
+                                "live": text("The value in the cluster, hidden if it is secret."),
+                                "want": text("The value in the commit, hidden if it is secret."),
+                                "manager": text("The field manager that owns it now."),
+                                "time": text("The time when that manager wrote it."),
+                            },
+                            "The fields that differ.",
+                        ),
+                    }
+                ),
+            }
+        ),
+        "For each cluster: the objects that are not as the commit says.",
+    ),
+}
+
+REPORTS = mapping(
+    record(
+        {
+            "state": text("`Converged`, `Incomplete`, `Interrupted`, or the word for what stopped it."),
+            "seconds": number("How long the cluster took."),
+            "counts": mapping(whole(), "How many objects there were of each action."),
+            "failure?": _FAILURE,
+            "hold?": text("The reason why nothing was deleted."),
+            "objects": records(
+                {
+                    "object": OBJECT,
+                    "action": text("What was done, such as `created`, `configured`, `deleted`, `kept` or `conflict`."),
+                    "reason": REASON,
+                    "message": text("The reason in a sentence; it may be empty."),
+                    "warnings": texts("The warnings of the API server."),
+                },
+                "The objects with which anything was done, and those that were kept.",
+            ),
+        }
+    ),
+    "For each cluster: what was done in it.",
+)
+RECONCILIATION = {
+    "source": text("The source commit."),
+    "previous": PREVIOUS,
+    "rendered": nullable(text("The rendered commit that holds the source now.")),
+    "changed": flag("True if the source renders to something new."),
+    "removals": records(
+        {"cluster": CLUSTER, "objects": texts("The paths that leave."), "held": whole("How many it had before.")},
+        "What leaves which cluster.",
+    ),
+    "released": RELEASED,
+    "problems": PROBLEMS,
+    "clusters?": {**REPORTS, "description": "Where the pass applied: what was done in each cluster."},
+}

@@ -1,0 +1,89 @@
+"""What ``argosy status`` prints."""
+
+from reconciler.reference.shapes import (
+    anything,
+    flag,
+    manifest,
+    mapping,
+    nullable,
+    record,
+    records,
+    sequence,
+    text,
+    texts,
+    whole,
+)
+
+from .parts import CLUSTER, CONDITION, MESSAGE, OBJECT, REASON, RENDERED
+
+_LIVE_OBJECT = {
+    "cluster?": CLUSTER,
+    "object?": OBJECT,
+    "replicas?": whole("How many replicas it must have there."),
+    "applied?": flag("True if the cluster accepted it as it must be."),
+    "health?": text("`Healthy`, `Unhealthy` or `Unknown`."),
+    "reason?": REASON,
+    "message?": MESSAGE,
+    "since?": text("The time since when this is so."),
+    "status?": anything("The status it has there."),
+    "findings?": sequence(mapping(text()), "What ails it there: pods, containers and events, with their reasons."),
+}
+FLEET_STATUS = {
+    "branch": text("The rendered branch."),
+    "rendered": RENDERED,
+    "source": text("The source commit that is rendered."),
+    "newest": text("The newest source commit that is known."),
+    "head": text("The commit HEAD points to."),
+    "current": flag("True if the newest source is rendered."),
+    "engine": text("The version of Argosy that rendered it."),
+    "clusters": mapping(
+        record(
+            {
+                "objects": whole("How many objects its folder has."),
+                "replicas": whole("How many replicas are placed there."),
+                "connected": flag("False if it left the source."),
+                "unbuilt": texts("The objects that could not be built for it."),
+                "ready?": text("Its Ready condition: `True`, `False` or `Unknown`."),
+                "version?": text("Its Kubernetes version."),
+                "converged?": nullable(text("The rendered commit it converged to.")),
+                "outcome?": text("How the last pass over it ended."),
+                "unhealthy?": whole("How many of its objects are not applied and healthy."),
+                "since?": text("The time since when the outcome is so."),
+            }
+        ),
+        "For each cluster: what is rendered for it, and what was seen of it.",
+    ),
+    "bindings": records(
+        {
+            "object": OBJECT,
+            "policy": nullable(text("The policy that claims it.")),
+            "reason": REASON,
+            "clusters": mapping(whole(), "Its clusters with their replicas; 0 if it has none to count."),
+            "requiredBy?": texts("The objects it follows."),
+            "problems": texts("What is wrong with it."),
+        },
+        "The bindings.",
+    ),
+    "unwell?": records(
+        {"object": OBJECT, "cluster": CLUSTER, "reason": REASON, "since": text()},
+        "The objects that are not applied and healthy.",
+    ),
+}
+CLUSTER_STATUS = {
+    "cluster": CLUSTER,
+    "connected": flag("False if it left the source."),
+    "converged": nullable(text("The rendered commit it converged to.")),
+    "outcome?": nullable(text("How the last pass over it ended.")),
+    "since?": nullable(text("The time since when the outcome is so.")),
+    "failingSince?": nullable(text("The time since when it does not answer.")),
+    "status?": manifest("Karmada's Cluster status."),
+    "objects": records(_LIVE_OBJECT, "Its objects."),
+}
+OBJECT_STATUS = {
+    "object": OBJECT,
+    "policy": nullable(text("The policy that claims it.")),
+    "conditions": records(CONDITION, "The conditions of its binding."),
+    "clusters": records(_LIVE_OBJECT, "The object in each of its clusters."),
+    "disconnected": texts("The clusters that left the source and keep it as it was."),
+    "templateStatus": anything("The status the template would have in Karmada; null if none is known."),
+}

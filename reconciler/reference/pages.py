@@ -1,0 +1,268 @@
+"""What the topics of ``argosy help`` say, as data: tables of names, each with a whole sentence or two."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """A name and what it means; words in backquotes are typed as they stand."""
+
+    name: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A table of entries below a title, with a paragraph before it."""
+
+    title: str = ""
+    before: str = ""
+    entries: tuple[Entry, ...] = ()
+
+
+ANNOTATIONS = (
+    Section(
+        title="In resource templates",
+        before="You write these in your own objects. They are annotations unless a line says otherwise.",
+        entries=(
+            Entry("argosy.dev/prune", '`"false"`: the object is never deleted, also when it leaves the source.'),
+            Entry(
+                "argosy.dev/recreate",
+                '`"true"`: if a field that cannot change has changed, the object is deleted and created again. This is'
+                " for ConfigMap, Secret, Deployment, StatefulSet, Job, Pod, RoleBinding and ClusterRoleBinding; a"
+                " StatefulSet leaves its pods running.",
+            ),
+            Entry("helm.sh/resource-policy", '`keep`: the same as `argosy.dev/prune: "false"`.'),
+            Entry(
+                "work.karmada.io/conflict-resolution",
+                "`overwrite` or `abort`: whether an object that is in the cluster already may be taken over. It counts"
+                " more than `conflictResolution` of the policy.",
+            ),
+            Entry(
+                "resourcetemplate.karmada.io/retain-replicas",
+                'A label. `"true"`: the number of replicas stays as the cluster has it.',
+            ),
+            Entry(
+                "namespace.karmada.io/skip-auto-propagation",
+                'A label of a Namespace. `"true"`: it is not propagated with the objects in it.',
+            ),
+            Entry(
+                "resourcetemplate.karmada.io/claimed-by",
+                "A label. Something else distributes the object, so no policy does.",
+            ),
+        ),
+    ),
+    Section(
+        title="In Clusters of the source",
+        entries=(
+            Entry(
+                "argosy.dev/drain",
+                "A taint. `argosy cluster unjoin --drain` sets it, and everything leaves the cluster.",
+            ),
+            Entry(
+                "cluster.karmada.io/unschedulable",
+                "A taint. `argosy cluster cordon` sets it, and nothing new is placed there.",
+            ),
+        ),
+    ),
+    Section(
+        title="In what Argosy writes",
+        before="You read these; you do not write them.",
+        entries=(
+            Entry(
+                "argosy.dev/template-digest",
+                "In bindings: the content of the template when a policy with `activationPreference: Lazy` last took"
+                " effect.",
+            ),
+            Entry("argosy.dev/applied", "In clusters of the status branch: the rendered commit that was last applied."),
+            Entry("argosy.dev/outcome", "In clusters of the status branch: how the last pass over the cluster ended."),
+            Entry("argosy.dev/outcome-since", "In clusters of the status branch: since when passes end so."),
+            Entry(
+                "argosy.dev/failing-since", "In clusters of the status branch: since when the cluster does not answer."
+            ),
+            Entry("argosy.dev/heartbeat", "In clusters of an agent's branch: when the agent last looked."),
+            Entry(
+                "applyset.kubernetes.io/part-of",
+                "A label of every object that Argosy applied to a member: the fleet's ApplySet. Its parent is the"
+                " ConfigMap `argosy` in the namespace `argosy-system`.",
+            ),
+        ),
+    ),
+)
+
+BRANCHES = (
+    Section(
+        before="A fleet whose name is not `default` has branches named `argosy-<name>/...`. Argosy writes the branch of"
+        " your source only in commands that say so.",
+        entries=(
+            Entry(
+                "argosy/rendered",
+                "The truth: one commit for each change of outcome. `spec.rendered` in argosy.yaml renames or moves it.",
+            ),
+            Entry("argosy/status", "What was seen in the members. Only reconcile passes and `argosy apply` write it."),
+            Entry("argosy/cluster/<cluster>", "A cluster's folder as a branch of its own, where `spec.mirrors` asks."),
+            Entry(
+                "argosy/agent/<cluster>", "What the agent of a pull-mode cluster reports; nothing else is read of it."
+            ),
+        ),
+    ),
+    Section(
+        title="In argosy/rendered",
+        before="A file is named after its object. Bytes outside of `[a-z0-9.-]` are percent-encoded, and a name of more"
+        " than 200 bytes is cut and gets a hash.",
+        entries=(
+            Entry("README.md", "Counts for people who browse the branch."),
+            Entry(
+                "clusters/<cluster>/<namespace>/<kind>/<name>.yaml",
+                "What the cluster must hold now. `_cluster` stands for objects without a namespace; `<kind>` is such as"
+                " `Deployment.apps`. Argo CD, Flux or `kubectl apply -R -f` can use the folder of a cluster as it is.",
+            ),
+            Entry(
+                "bindings/<namespace>/<kind>/<name>.yaml",
+                "The ResourceBinding of an object: its clusters and replicas, what overrides changed, and the state"
+                " that the next decision needs.",
+            ),
+            Entry("facts/<cluster>.yaml", "The facts this commit was rendered with."),
+        ),
+    ),
+    Section(
+        title="In argosy/status",
+        entries=(
+            Entry("clusters/<cluster>.yaml", "Karmada's Cluster with its status, and how the last pass over it ended."),
+            Entry("facts/<cluster>.yaml", "What the scheduler reads of a member: served APIs and capacity."),
+            Entry("works/<cluster>/...", "Every object in every cluster: applied, healthy, and why not."),
+            Entry("bindings/...", "The same by object, with the status that its template would have in Karmada."),
+            Entry("inventory/<cluster>.yaml", "The commits a cluster may hold objects of. Pruning goes by it."),
+            Entry("README.md", "The fleet at a glance."),
+        ),
+    ),
+)
+
+TRAILERS = (
+    Section(
+        title="In source commits",
+        before="You write these at the end of a commit message, to allow what a guard would refuse.",
+        entries=(
+            Entry(
+                "Argosy-Allow-Removal",
+                "`<cluster|*> <count>`: so many objects may leave that cluster, or each.",
+            ),
+            Entry(
+                "Argosy-Allow-Movement",
+                "`<object|*> <count>`: so many replicas of that workload may move, such as"
+                " `Deployment.apps shop/web 6`; `* 12` is for the fleet and each workload. A"
+                " pinned object must be named.",
+            ),
+        ),
+    ),
+    Section(
+        title="In rendered commits",
+        before="`argosy verify` makes a commit again from these.",
+        entries=(
+            Entry("Argosy-Source", "The source commit that was rendered."),
+            Entry("Argosy-Previous", "The rendered commit before it; a first one has none."),
+            Entry("Argosy-Version", "The version of Argosy that rendered it."),
+            Entry("Argosy-Now", "The time that decided. No rule of this version asks for the time."),
+            Entry("Argosy-Rendered", "In mirrors of a cluster's folder: the rendered commit it was taken from."),
+        ),
+    ),
+)
+
+ENVIRONMENT = (
+    Section(
+        before="Nothing in the environment changes a rendered byte.",
+        entries=(
+            Entry("ARGOSY_AUTHOR_NAME", "The author of the commits that Argosy makes; without it, git's `user.name`."),
+            Entry("ARGOSY_AUTHOR_EMAIL", "The author's address; without it, git's `user.email`."),
+            Entry("ARGOSY_GIT_TIMEOUT", "How many seconds one fetch or push may take."),
+            Entry("KUBECONFIG", "The kubeconfigs that name the members' contexts; without it, `~/.kube/config`."),
+            Entry("HTTPS_PROXY, HTTP_PROXY, ALL_PROXY", "The proxy to members, unless their kubeconfig names one."),
+            Entry("NO_PROXY", "The members that are reached without a proxy of the environment."),
+            Entry("XDG_CACHE_HOME", "The folder of the mirrors of repositories named by address; else `~/.cache`."),
+            Entry("NO_COLOR", "Any value switches colours off."),
+            Entry(
+                "GIT_*",
+                "git runs without these variables, except for those about ssh, certificates and configuration files.",
+            ),
+        ),
+    ),
+)
+
+FILES = (
+    Section(
+        before="A fleet is the folder of an argosy.yaml, or the whole repository where there is none. Kinds are"
+        " recognised by `apiVersion` and `kind`, never by folder.",
+        entries=(
+            Entry("*.yaml, *.yml, *.json", "These files are read, up to 8 MiB each."),
+            Entry("*_test.yaml", "PolicyTests stand in such files by custom; any other file will do."),
+            Entry(".argosyignore", "The files that are not read, in gitignore syntax, as in `spec.source.ignore`."),
+            Entry("A file without apiVersion and kind", "It is skipped and counted."),
+            Entry("A document without them beside others that have them", "It is a problem."),
+            Entry("A list", "A kind that ends in `List` and has `items` is read as its items."),
+            Entry("A folder whose name begins with a dot", "It is not read."),
+            Entry("A folder with another argosy.yaml", "It is another fleet, and is left alone."),
+            Entry("A folder with Chart.yaml or kustomization.yaml", "It is not read, and a warning says so."),
+            Entry("A symbolic link, a submodule, a Git LFS pointer", "It is never followed, and a warning says so."),
+            Entry("A file that SOPS encrypted", "It is carried byte for byte; no override changes it."),
+        ),
+    ),
+)
+
+NAMES = (
+    Section(
+        before="What a command asks about is named as for kubectl.",
+        entries=(
+            Entry("KIND/NAME or KIND NAME", "An object. KIND is such as `deploy`, `deployments` or `deployment.apps`."),
+            Entry("-n NAMESPACE", "The namespace of the object; left out, or with `-A`, it may be any."),
+            Entry("cluster/NAME", "A member."),
+            Entry("policy/NAME", "A policy of any kind; `pp`, `cpp`, `op` and `cop` say which kind."),
+            Entry("REV", "Any revision that git knows: a commit, branch or tag."),
+        ),
+    ),
+    Section(
+        title="What is not there",
+        entries=(
+            Entry(
+                "A cluster, object, kind or policy",
+                "The command names the nearest there is, and ends with exit code 2.",
+            ),
+            Entry("A namespace or labels that hold nothing", "A line on stderr, no data, and exit code 0."),
+            Entry(
+                "A repository, revision or work tree",
+                "The command says what to run instead, and ends with exit code 4.",
+            ),
+        ),
+    ),
+)
+
+WORDS = (
+    Section(
+        entries=(
+            Entry(
+                "resource template", "An object in Git as you wrote it: a Deployment, a ConfigMap, a custom resource."
+            ),
+            Entry("propagation policy", "Karmada's policy that says which templates go where."),
+            Entry("override policy", "Karmada's policy that says what differs in which clusters."),
+            Entry("placement", "A policy's rules for choosing clusters and dividing replicas; never the outcome."),
+            Entry("binding", "The outcome for one template: its target clusters and their replicas."),
+            Entry("work", "One manifest as it must be in one cluster."),
+            Entry("member", "A cluster that Argosy delivers to."),
+            Entry(
+                "facts",
+                "What the scheduler reads of a member: served APIs and capacity. A Cluster declares them in its"
+                " `status`, or a pass observes them.",
+            ),
+            Entry("previous", "The last rendered commit."),
+            Entry("claims", "A policy claims an object: of all that select the object, this policy places it."),
+            Entry(
+                "reconcile pass",
+                "One run of fetch, render, guard, commit, push and, where members are reached, apply and observe.",
+            ),
+            Entry("released", "An object whose policy is gone: it stays as it is, byte for byte."),
+            Entry("rescheduled", "An object whose clusters and replicas are decided again."),
+            Entry("disconnected", "A cluster that left the source: nothing in it is read, written or pruned."),
+            Entry("prune", "Delete from a member what no rendered commit asks for any more."),
+            Entry("drift", "A difference between a member and the rendered commit that was applied to it."),
+        ),
+    ),
+)

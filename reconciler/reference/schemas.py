@@ -1,0 +1,125 @@
+"""JSON Schema of the kinds that people write, made from the very nodes that admission goes by."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from render.admission.fleet_schema import FLEET_SPEC
+from render.admission.policy_test_schema import POLICY_TEST_SPEC
+from render.admission.schema import Anything, Flag, Node, Quantity, Record, Sequence, Table, Text, Whole
+
+from .fields import FLEET_FIELDS, POLICY_TEST_FIELDS, Field
+from .outputs import OUTPUTS, output_schema
+from .shapes import Shape
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+API_VERSION = "argosy.dev/v1alpha1"
+Told = Callable[[str], Field | None]
+"""Return what there is to say about the field at a path."""
+
+
+class InputKind(NamedTuple):
+    """A kind that people write: one sentence, the schema of its spec, and the sentences about its fields."""
+
+    about: str
+    spec: Record
+    fields: Mapping[str, Field]
+    required: tuple[str, ...] = ()
+
+
+INPUTS: Mapping[str, InputKind] = {
+    "Fleet": InputKind("The settings of a fleet, in argosy.yaml.", FLEET_SPEC, FLEET_FIELDS),
+    "PolicyTest": InputKind(
+        "A test of policies: where objects must go.", POLICY_TEST_SPEC, POLICY_TEST_FIELDS, ("metadata", "spec")
+    ),
+}
+"""Every kind of Argosy's own that people write."""
+
+KINDS: Mapping[str, str] = {
+    **{kind: each.about for kind, each in INPUTS.items()},
+    **{kind: each.about for kind, each in OUTPUTS.items()},
+}
+"""Every kind that ``argosy schema`` knows, with its sentence."""
+
+
+def json_schema(kind: str) -> dict[str, Any]:
+    """Return the JSON Schema of a kind."""
+    found = _input_schema(INPUTS[kind]) if kind in INPUTS else output_schema(kind)
+    properties = {"apiVersion": {"const": API_VERSION}, "kind": {"const": kind}, **found["properties"]}
+    return {"$schema": DIALECT, "title": kind, **found, "properties": properties}
+
+
+def _input_schema(kind: InputKind) -> Shape:
+    metadata = Record({"name!" if "metadata" in kind.required else "name": Text()})
+    return {
+        "description": kind.about,
+        "type": "object",
+        "properties": {
+            # Labels and annotations may stand beside the name, as in any object.
+            "metadata": {**node_schema(metadata, "metadata", kind.fields.get), "additionalProperties": True},
+            "spec": node_schema(kind.spec, "spec", kind.fields.get),
+        },
+        "required": ["apiVersion", "kind", *kind.required],
+        "additionalProperties": False,
+    }
+
+
+def node_schema(node: Node, path: str, told: Told) -> Shape:
+    """Return the JSON Schema of a node, with what there is to say about the field at its path."""
+    shape, field = _bare_schema(node, path, told), told(path)
+    if field is None:
+        return shape
+    default = {} if field.default is None else {"default": field.default}
+    return {"description": field.about, **shape, **default}
+
+
+_SIMPLE: Mapping[type[Node], Shape] = {
+    Flag: {"type": "boolean"},
+    Quantity: {"type": ["string", "number"]},
+    Anything: {},
+}
+
+
+def _bare_schema(node: Node, path: str, told: Told) -> Shape:
+    match node:
+        case Text():
+            return _text_schema(node)
+        case Whole():
+            return {"type": "integer"} if node.minimum is None else {"type": "integer", "minimum": node.minimum}
+        case Sequence():
+            shape = {"type": "array", "items": node_schema(node.items, f"{path}[]", told)}
+            return {**shape, "minItems": node.min_items} if node.min_items else shape
+        case Table():
+            return {"type": "object", "additionalProperties": node_schema(node.values, f"{path}.*", told)}
+        case Record():
+            return _record_schema(node, path, told)
+    return dict(_SIMPLE[type(node)])
+
+
+def _text_schema(node: Text) -> Shape:
+    shape: Shape = {"type": "string", "enum": list(node.choices)} if node.choices else {"type": "string"}
+    lengths = {"minLength": node.min_length, "maxLength": node.max_length}
+    return {**shape, **{name: length for name, length in lengths.items() if length}}
+
+
+def _record_schema(node: Record, path: str, told: Told) -> Shape:
+    fields = {name.removesuffix("!"): each for name, each in node.fields.items()}
+    properties = {name: node_schema(each, f"{path}.{name}", told) for name, each in fields.items()}
+    required = [name[:-1] for name in node.fields if name.endswith("!")]
+    shape: Shape = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**shape, "required": required} if required else shape
+
+
+def paths_of(node: Node, path: str) -> Iterator[tuple[str, Node]]:
+    """Yield every field below a node with its path; a list's items have the path of the list with ``[]``.
+
+    >>> [path for path, _ in paths_of(Record({"kinds": Sequence(Record({"kind!": Text()}))}), "spec")]
+    ['spec.kinds', 'spec.kinds[].kind']
+    """
+    match node:
+        case Record():
+            for name, each in node.fields.items():
+                inner = f"{path}.{name.removesuffix('!')}"
+                yield inner, each
+                yield from paths_of(each, inner)
+        case Sequence():
+            yield from paths_of(node.items, f"{path}[]")

@@ -1,0 +1,135 @@
+"""The topics of ``argosy help``: pages that are written down, and pages made from schemas."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from render.admission.schema import Flag, Node, Record, Sequence, Table, Text, Whole
+
+from .exit_codes import EXIT_CODES
+from .fields import Field
+from .outputs import OUTPUTS
+from .pages import ANNOTATIONS, BRANCHES, ENVIRONMENT, FILES, NAMES, TRAILERS, WORDS, Entry, Section
+from .schemas import INPUTS, paths_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """A page of reference."""
+
+    about: str
+    sections: tuple[Section, ...]
+
+
+def _exit_codes() -> tuple[Section, ...]:
+    before = "Every command ends with one of these codes. The help of a command says which of them it uses, and when."
+    return (
+        Section(
+            before=before,
+            entries=tuple(Entry(str(code), f"{text[0].upper()}{text[1:]}.") for code, text in EXIT_CODES.items()),
+        ),
+    )
+
+
+def _fields(kind: str) -> tuple[Entry, ...]:
+    found = INPUTS[kind]
+    nodes: dict[str, Node] = {"metadata.name": Text(), **dict(paths_of(found.spec, "spec"))}
+    return tuple(Entry(path, _field_text(nodes[path], found.fields[path])) for path in found.fields)
+
+
+def _field_text(node: Node, field: Field) -> str:
+    default = "" if field.default in (None, "", []) else f" Default: `{_written(field.default)}`."
+    return f"({type_name(node)}) {field.about}{default}"
+
+
+def _written(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
+
+
+_TYPES: Mapping[type[Node], str] = {
+    Whole: "whole number",
+    Flag: "true or false",
+    Record: "object",
+    Table: "map",
+}
+
+
+def type_name(node: Node) -> str:
+    """Return the type of a field in words.
+
+    >>> type_name(Text(choices=("Allow", "Refuse"))), type_name(Sequence(Text())), type_name(Whole())
+    ('Allow or Refuse', 'list', 'whole number')
+    """
+    match node:
+        case Text():
+            return " or ".join(node.choices) if node.choices else "text"
+        case Sequence():
+            return "list of objects" if isinstance(node.items, Record) else "list"
+    return _TYPES.get(type(node), "any value")
+
+
+def _fleet_fields() -> tuple[Section, ...]:
+    before = (
+        "argosy.yaml is optional, and every field of it has a default. It stands at the root of the fleet: what lies"
+        " below its folder is the fleet's. The least it may hold is `apiVersion: argosy.dev/v1alpha1` and"
+        " `kind: Fleet`. `argosy schema Fleet` prints its JSON Schema."
+    )
+    return (Section(before=before, entries=_fields("Fleet")),)
+
+
+def _policy_test_fields() -> tuple[Section, ...]:
+    before = (
+        "A PolicyTest (`apiVersion: argosy.dev/v1alpha1`) says where objects must go. It stands anywhere in the source,"
+        " by custom in a file `*_test.yaml`, and is never propagated. `argosy test` renders the source for each test as"
+        " if for the first time, with the capacity that Clusters declare. `argosy schema PolicyTest` prints its JSON"
+        " Schema."
+    )
+    return (Section(before=before, entries=_fields("PolicyTest")),)
+
+
+def _outputs() -> tuple[Section, ...]:
+    before = (
+        "`-o json` prints one value with `apiVersion: argosy.dev/v1alpha1` and a `kind`. Commits are whole ids, and"
+        " null where there is none. Fields may be added within `v1alpha1`, but none is renamed. `argosy schema KIND`"
+        " prints the JSON Schema of a kind."
+    )
+    entries = (
+        Entry(kind, f"{each.about} Printed by {' and '.join(f'`argosy {line}`' for line in each.printed_by)}.")
+        for kind, each in OUTPUTS.items()
+    )
+    return (Section(before=before, entries=tuple(entries)),)
+
+
+def _fixed(sections: tuple[Section, ...]) -> Callable[[], tuple[Section, ...]]:
+    return lambda: sections
+
+
+class _Page(NamedTuple):
+    about: str
+    sections: Callable[[], tuple[Section, ...]]
+
+
+_PAGES: Mapping[str, _Page] = {
+    "words": _Page("What the words of Argosy mean.", _fixed(WORDS)),
+    "files": _Page("Which files of a repository are read.", _fixed(FILES)),
+    "argosy.yaml": _Page("The settings of a fleet.", _fleet_fields),
+    "policy-tests": _Page("Tests of policies.", _policy_test_fields),
+    "annotations": _Page("Annotations, labels and taints that mean something.", _fixed(ANNOTATIONS)),
+    "branches": _Page("The branches that Argosy writes, and what is in them.", _fixed(BRANCHES)),
+    "trailers": _Page("Lines at the end of commit messages.", _fixed(TRAILERS)),
+    "environment": _Page("Variables of the environment.", _fixed(ENVIRONMENT)),
+    "names": _Page("How objects, clusters and revisions are named.", _fixed(NAMES)),
+    "output": _Page("The documents that -o json prints.", _outputs),
+    "exit-codes": _Page("How a command can end.", _exit_codes),
+}
+
+TOPICS: Mapping[str, str] = {name: page.about for name, page in _PAGES.items()}
+"""Every topic with its one line."""
+
+
+def topic(name: str) -> Topic:
+    """Return a page of reference."""
+    page = _PAGES[name]
+    return Topic(about=page.about, sections=page.sections())
