@@ -1,4 +1,8 @@
-"""Admission of OverridePolicy and ClusterOverridePolicy, and with them of every kind there is."""
+"""Admission of OverridePolicy and ClusterOverridePolicy, and with them of every kind there is.
+
+In the order of the file: the schema, the kinds, the problems Karmada's webhook refuses, and warnings about policies
+that Karmada stores although they do nothing, or not what their author thinks.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -6,17 +10,58 @@ from typing import Any
 
 from render.admission import Admitted, AdmittedKind, Kinds, render_kinds
 from render.admission import admit as admit_of
-from render.admission.affinity_rules import check_affinity
 from render.admission.findings import Findings
 from render.admission.kinds import POLICY_VERSION
 from render.admission.metadata import check_annotations, check_labels
-from render.admission.policy_rules import check_selectors, settle_selectors
-from render.admission.syntax import pointer_fault
+from render.admission.placements import check_affinity
+from render.admission.policies import check_selectors, settle_selectors
+from render.admission.policy_warnings import warn_of_affinity, warn_of_selectors
+from render.admission.schema import Anything, ListOf, Struct, Text
+from render.admission.shared_schema import CLUSTER_AFFINITY, LABELS, RESOURCE_SELECTOR, TEXT, TEXTS
+from render.admission.syntax import label_key_fault, label_value_fault, pointer_fault
 from render.admission.walking import Reading, walk_of
 from render.model import Manifest
 
-from .regrets import warn_of_override_policy
-from .schema import OVERRIDE_SPEC
+_OPERATOR = Text(choices=("add", "remove", "replace"))
+_ADD_OR_REMOVE = Text(choices=("add", "remove"))
+
+
+def _operations(pointer: str) -> ListOf:
+    return ListOf(Struct({f"{pointer}!": TEXT, "operator!": _OPERATOR, "value": Anything()}))
+
+
+_COMMAND_ARGS = ListOf(Struct({"containerName!": TEXT, "operator!": _ADD_OR_REMOVE, "value": TEXTS}))
+_LABELS_ANNOTATIONS = ListOf(Struct({"operator!": _OPERATOR, "value!": LABELS}))
+_IMAGE = Struct(
+    {
+        "predicate": Struct({"path!": TEXT}),
+        "component!": Text(choices=("Registry", "Repository", "Tag")),
+        "operator!": _OPERATOR,
+        "value": TEXT,
+    }
+)
+_OVERRIDERS = Struct(
+    {
+        "plaintext": _operations("path"),
+        "imageOverrider": ListOf(_IMAGE),
+        "commandOverrider": _COMMAND_ARGS,
+        "argsOverrider": _COMMAND_ARGS,
+        "labelsOverrider": _LABELS_ANNOTATIONS,
+        "annotationsOverrider": _LABELS_ANNOTATIONS,
+        "fieldOverrider": ListOf(
+            Struct({"fieldPath!": TEXT, "json": _operations("subPath"), "yaml": _operations("subPath")})
+        ),
+    }
+)
+OVERRIDE_SPEC = Struct(
+    {
+        "resourceSelectors": ListOf(RESOURCE_SELECTOR),
+        "overrideRules": ListOf(Struct({"targetCluster": CLUSTER_AFFINITY, "overriders!": _OVERRIDERS})),
+        "targetCluster": CLUSTER_AFFINITY,
+        "overriders": _OVERRIDERS,
+    }
+)
+
 
 Plain = Mapping[str, Any]
 
@@ -118,3 +163,73 @@ def _placed(operations: Mapping[str, Iterable[Plain]], path: str) -> Iterator[tu
 def _check_pointer(pointer: str, path: str, findings: Findings) -> None:
     if fault := pointer_fault(pointer):
         findings.problem(path, fault)
+
+
+def warn_of_override_policy(policy: Plain, findings: Findings) -> None:
+    """Warn of rules that change nothing, or not what they say."""
+    spec = policy["spec"]
+    rules = spec.get("overrideRules") or ()
+    warn_of_selectors(spec.get("resourceSelectors") or (), findings)
+    warn_of_affinity(spec.get("targetCluster"), "spec.targetCluster", findings)
+    if not any((rule.get("overriders") or {}) for rule in (*rules, spec)):
+        findings.warning("spec", "overrides nothing", hint="add overrideRules with overriders")
+    if rules and (spec.get("overriders") or {}).get("fieldOverrider"):
+        findings.warning("spec.overriders.fieldOverrider", "means nothing beside overrideRules")
+    for index, rule in enumerate(rules):
+        path = f"spec.overrideRules[{index}]"
+        warn_of_affinity(rule.get("targetCluster"), f"{path}.targetCluster", findings)
+        _warn_of_overriders(rule["overriders"], f"{path}.overriders", findings)
+    if not rules:
+        _warn_of_overriders(spec.get("overriders") or {}, "spec.overriders", findings)
+        _warn_of_unchecked(spec.get("overriders") or {}, "spec.overriders", findings)
+
+
+def _warn_of_overriders(overriders: Plain, path: str, findings: Findings) -> None:
+    for here, each in _each(overriders, "plaintext", path):
+        _warn_of_operation(each, here, findings)
+    for here, each in _each(overriders, "imageOverrider", path):
+        operator, value = each["operator"], each.get("value")
+        if operator == "remove" and value:
+            findings.warning(f"{here}.value", "means nothing with operator remove")
+        elif not value and (operator == "add" or (operator == "replace" and each["component"] == "Tag")):
+            findings.warning(f"{here}.value", f"without a value, {operator} changes nothing")
+    for name in ("commandOverrider", "argsOverrider"):
+        for here, each in _each(overriders, name, path):
+            if not each.get("value"):
+                findings.warning(f"{here}.value", f"without words, {each['operator']} changes nothing")
+
+
+def _warn_of_operation(operation: Plain, path: str, findings: Findings) -> None:
+    pointer, operator = operation["path"], operation["operator"]
+    has_value = operation.get("value") is not None
+    _warn_of_pointer(pointer, f"{path}.path", findings)
+    if not pointer:
+        findings.warning(f"{path}.path", "is empty: it means the whole object")
+    if operator == "remove" and has_value:
+        findings.warning(f"{path}.value", "means nothing with operator remove")
+    elif operator != "remove" and not has_value:
+        findings.warning(f"{path}.value", f"without a value, {operator} sets null")
+
+
+def _warn_of_unchecked(overriders: Plain, path: str, findings: Findings) -> None:
+    """Warn of what would be refused in a rule: Karmada does not look into the deprecated form."""
+    for here, each in _each(overriders, "labelsOverrider", path):
+        for key, value in each["value"].items():
+            if fault := label_key_fault(key) or label_value_fault(value):
+                findings.warning(f"{here}.value", f"{fault}, so clusters will refuse the object")
+    for here, each in _each(overriders, "imageOverrider", path):
+        _warn_of_pointer((each.get("predicate") or {}).get("path") or "", f"{here}.predicate.path", findings)
+    for here, each in _each(overriders, "fieldOverrider", path):
+        _warn_of_pointer(each["fieldPath"], f"{here}.fieldPath", findings)
+        if not (each.get("json") or each.get("yaml")):
+            findings.warning(here, "changes nothing: it has neither json nor yaml")
+
+
+def _warn_of_pointer(pointer: str, path: str, findings: Findings) -> None:
+    if fault := pointer_fault(pointer):
+        findings.warning(path, fault)
+
+
+def _each(overriders: Plain, name: str, path: str) -> Iterator[tuple[str, Plain]]:
+    for index, each in enumerate(overriders.get(name) or ()):
+        yield f"{path}.{name}[{index}]", each

@@ -24,8 +24,8 @@ from render.documents import emit
 from render.documents.texts import INLINE, inline
 from render.works import Content, Works
 
-from .changes import FieldChange, changes_of
-from .record import Applied, RuleRun
+from .changes import ChangedField, changes_of
+from .record import AppliedRule, RuleRun
 
 _MOST_NAMED = 20
 _LONGEST_VALUE = 1000
@@ -34,8 +34,8 @@ _LINE = re.compile("^(?=.)", re.MULTILINE)
 
 
 @dataclass(slots=True)
-class _Entry:
-    applied: Applied
+class _RecordEntry:
+    applied: AppliedRule
     place: int
     changes: str
     clusters: Mask
@@ -46,25 +46,25 @@ class RecordWriter:
     """Writes the records of one pass; ``names`` are those of the clusters, by bit. Equal parts are one text."""
 
     names: Sequence[str]
-    _changes: dict[tuple[FieldChange, ...], str] = field(default_factory=dict)
+    _changes: dict[tuple[ChangedField, ...], str] = field(default_factory=dict)
     _clusters: dict[Mask, str] = field(default_factory=dict)
 
     def text_of(self, works: Works, *, kept: Mask = 0) -> str:
         """Return the lines of the entries; none if no rule applied. ``kept``: clusters that keep what they have."""
-        entries: dict[tuple[int, str], _Entry] = {}
+        entries: dict[tuple[int, str], _RecordEntry] = {}
         for run, clusters in _runs(works.contents, kept):
             found = changes_of(run.before, run.after)
             if not found:
                 continue
             changes = self._changes_text(found)
             # Two runs of a rule name one and the same record of it.
-            entry = entries.setdefault((id(run.applied), changes), _Entry(run.applied, run.place, changes, 0))
+            entry = entries.setdefault((id(run.applied), changes), _RecordEntry(run.applied, run.place, changes, 0))
             entry.clusters |= clusters
         every = _every(works) if entries else 0
         ordered = sorted(entries.values(), key=lambda entry: (bool(entry.applied.source.namespace), entry.place))
         return "".join([self._entry_text(entry, every) for entry in ordered])
 
-    def _entry_text(self, entry: _Entry, every: Mask) -> str:
+    def _entry_text(self, entry: _RecordEntry, every: Mask) -> str:
         clusters = "" if entry.clusters == every else self._clusters_text(entry.clusters)
         policy, rule = _word(entry.applied.policy), _word(entry.applied.rule)
         return f"  - policy: {policy}\n    rule: {rule}\n{clusters}{entry.changes}"
@@ -78,7 +78,7 @@ class RecordWriter:
             self._clusters[clusters] = known
         return known
 
-    def _changes_text(self, changes: tuple[FieldChange, ...]) -> str:
+    def _changes_text(self, changes: tuple[ChangedField, ...]) -> str:
         if not all(_is_text(change.before) and _is_text(change.after) for change in changes):
             return _changes_lines(changes)
         known = self._changes.get(changes)
@@ -112,11 +112,11 @@ def _is_text(value: Any) -> bool:
     return value is None or type(value) is str
 
 
-def _changes_lines(changes: Iterable[FieldChange]) -> str:
+def _changes_lines(changes: Iterable[ChangedField]) -> str:
     return "".join(["    changes:\n", *map(_change_lines, changes)])
 
 
-def _change_lines(change: FieldChange) -> str:
+def _change_lines(change: ChangedField) -> str:
     before = "" if change.operator == "add" else _value_lines("before", change.before)
     after = "" if change.operator == "remove" else _value_lines("after", change.after)
     return f"    - path: {_word(change.path)}\n      operator: {change.operator}\n{before}{after}"

@@ -32,7 +32,7 @@ Plain = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FieldChange:
+class ChangedField:
     """A field (a JSON pointer) that was added, replaced or removed; numbers not known yet read ``(replicas)``."""
 
     path: str
@@ -49,17 +49,17 @@ class FieldChange:
         return f"{self.path}: {_short(self.before)} -> {_short(self.after)}"
 
 
-def changes_of(before: Manifest, after: Manifest) -> tuple[FieldChange, ...]:
+def changes_of(before: Manifest, after: Manifest) -> tuple[ChangedField, ...]:
     """Return the fields in which a manifest changed, by path; a list's in an order that can be replayed.
 
     What the two share is not looked at.
     """
-    found: list[FieldChange] = []
+    found: list[ChangedField] = []
     _compare((), before, after, found)
     return tuple(map(_masked, found)) if before.get("kind") == "Secret" else tuple(found)
 
 
-def _compare(keys: Keys, before: Any, after: Any, found: list[FieldChange]) -> None:
+def _compare(keys: Keys, before: Any, after: Any, found: list[ChangedField]) -> None:
     if before is after:
         return
     if isinstance(before, dict) and isinstance(after, dict):
@@ -70,7 +70,7 @@ def _compare(keys: Keys, before: Any, after: Any, found: list[FieldChange]) -> N
         found.append(_change(keys, before, after))
 
 
-def _compare_entries(keys: Keys, before: Plain, after: Plain, found: list[FieldChange]) -> None:
+def _compare_entries(keys: Keys, before: Plain, after: Plain, found: list[ChangedField]) -> None:
     changed = [key for key, item in before.items() if after.get(key, _NOTHING) is not item]
     changed += [key for key in after if key not in before]
     for key in sorted(changed):
@@ -84,7 +84,7 @@ def _compare_entries(keys: Keys, before: Plain, after: Plain, found: list[FieldC
             _compare((*keys, key), old, new, found)
 
 
-def _compare_items(keys: Keys, before: list[Any], after: list[Any], found: list[FieldChange]) -> None:
+def _compare_items(keys: Keys, before: list[Any], after: list[Any], found: list[ChangedField]) -> None:
     """Note what goes by its place before, from the end; then what comes and what changes by its place after."""
     for _, old, new in sorted(_moves(before, after)):
         removed = before[old] if old >= 0 else _NOTHING
@@ -157,21 +157,21 @@ def _is_same(before: Any, after: Any) -> bool:
     return type(before) is type(after) and bool(before == after)
 
 
-def _change(keys: Keys, before: Any, after: Any) -> FieldChange:
+def _change(keys: Keys, before: Any, after: Any) -> ChangedField:
     path = escaped(keys)
     if before is _NOTHING:
-        return FieldChange(path=path, operator="add", after=_shown(after))
+        return ChangedField(path=path, operator="add", after=_shown(after))
     if after is _NOTHING:
-        return FieldChange(path=path, operator="remove", before=_shown(before))
-    return FieldChange(path=path, operator="replace", before=_shown(before), after=_shown(after))
+        return ChangedField(path=path, operator="remove", before=_shown(before))
+    return ChangedField(path=path, operator="replace", before=_shown(before), after=_shown(after))
 
 
-def _masked(change: FieldChange) -> FieldChange:
+def _masked(change: ChangedField) -> ChangedField:
     if _SHOWN_IN_SECRETS.fullmatch(change.path):
         return change
     before = None if change.operator == "add" else HIDDEN
     after = None if change.operator == "remove" else HIDDEN
-    return FieldChange(path=change.path, operator=change.operator, before=before, after=after)
+    return ChangedField(path=change.path, operator=change.operator, before=before, after=after)
 
 
 def _shown(value: Any) -> Any:

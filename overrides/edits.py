@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from .command_args import override_words
 from .draft import Draft
 from .errors import Refused
-from .field import field_patch, override_field
 from .identity import check_identity, identity_of, touches_identity
-from .image import override_images
-from .labels import override_entries
-from .plaintext import Operation, operations, patch_draft
+from .overriders.command_args import override_words
+from .overriders.field import field_patch, override_field
+from .overriders.image import override_images
+from .overriders.labels import override_entries
+from .overriders.plaintext import PatchOperation, operations, patch_draft
 from .pointer import tokens_of
 from .policy import Overriders
 
@@ -23,16 +23,16 @@ Change = Callable[[Draft], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class CompiledEdit:
     """One entry of an overrider list, or the whole plaintext patch; ``field`` is where it stands in its policy."""
 
     field: str
     change: Change
 
 
-def compiled_edits(overriders: Overriders, path: str) -> tuple[Edit, ...]:
+def compiled_edits(overriders: Overriders, path: str) -> tuple[CompiledEdit, ...]:
     """Compile the overriders at a field path of a policy, in the order they run."""
-    return tuple(Edit(f"{path}.{field}", change) for field, change in _changes(overriders))
+    return tuple(CompiledEdit(f"{path}.{field}", change) for field, change in _changes(overriders))
 
 
 def _changes(overriders: Overriders) -> Iterator[tuple[str, Change]]:
@@ -58,7 +58,7 @@ def _changes(overriders: Overriders) -> Iterator[tuple[str, Change]]:
         yield "plaintext", _patch(operations(overriders.plaintext))
 
 
-def _patch(patch: tuple[Operation, ...]) -> Change:
+def _patch(patch: tuple[PatchOperation, ...]) -> Change:
     change = partial(patch_draft, patch=patch)
     risky = [index for index, operation in enumerate(patch) if touches_identity(operation.tokens or ())]
     return _guarded(change, within=f"[{risky[-1]}]") if risky else change

@@ -20,10 +20,10 @@ from render.model import Manifest, is_opaque
 
 from .draft import Draft
 from .errors import OverrideError
-from .matching import PolicyIndex
+from .matching import OverridePolicyIndex
 from .policy import OverridePolicy
-from .record import Applied, RuleRun
-from .rules import CompiledPolicy, Plan, Planned, Rule, compiled_policy, plan_of, run_rule
+from .record import AppliedRule, RuleRun
+from .rules import CompiledPolicy, CompiledRule, Planned, RulePlan, compiled_policy, plan_of, run_rule
 
 _MOST_PLANS_KEPT = 1024
 _NOTHING = object()
@@ -39,7 +39,7 @@ class Overridden:
 
     clusters: Mask
     manifest: Manifest | None
-    applied: tuple[Applied, ...] = ()
+    applied: tuple[AppliedRule, ...] = ()
     runs: tuple[RuleRun, ...] = ()
     error: OverrideError | None = None
 
@@ -52,8 +52,8 @@ class OverrideEngine:
         by_namespace: defaultdict[str, list[CompiledPolicy]] = defaultdict(list)
         for policy in policies:
             by_namespace[policy.namespace].append(compiled_policy(policy, index))
-        self._indexes = {namespace: PolicyIndex(compiled) for namespace, compiled in by_namespace.items()}
-        self._plans: dict[tuple[tuple[Rule, ...], Mask], Plan] = {}
+        self._indexes = {namespace: OverridePolicyIndex(compiled) for namespace, compiled in by_namespace.items()}
+        self._plans: dict[tuple[tuple[CompiledRule, ...], Mask], RulePlan] = {}
 
     def override(self, manifest: Manifest, clusters: Mask) -> tuple[Overridden, ...]:
         """Say what a manifest becomes in each of the clusters, by class; an error stays in its class.
@@ -76,7 +76,7 @@ class OverrideEngine:
             return [given]
         return runs.of(self._plan(index.rules_for(given.manifest), given.clusters), given)
 
-    def _plan(self, rules: tuple[Rule, ...], clusters: Mask) -> Plan:
+    def _plan(self, rules: tuple[CompiledRule, ...], clusters: Mask) -> RulePlan:
         known = self._plans.get((rules, clusters))
         if known is None:
             if len(self._plans) >= _MOST_PLANS_KEPT:
@@ -85,7 +85,7 @@ class OverrideEngine:
         return known
 
 
-class _State(NamedTuple):
+class _RuleState(NamedTuple):
     """A manifest after some rules, or the error of the one that was refused."""
 
     manifest: Manifest | None
@@ -102,9 +102,9 @@ class _Runs:
         # What is known by the ids of values also holds the manifest they are in, so that no id is given away.
         self._known: dict[tuple[object, ...], tuple[RuleRun | OverrideError, Manifest]] = {}
 
-    def of(self, plan: Plan, given: Overridden) -> list[Overridden]:
+    def of(self, plan: RulePlan, given: Overridden) -> list[Overridden]:
         """Run a plan on a manifest; a rule that is refused ends every class that has it with its error."""
-        states = [_State(given.manifest, given.runs)]
+        states = [_RuleState(given.manifest, given.runs)]
         for step in plan.steps:
             states.append(self._after(step, states[step.state]))
         return [
@@ -118,13 +118,13 @@ class _Runs:
             for clusters, applied, state in plan.classes
         ]
 
-    def _after(self, step: Planned, state: _State) -> _State:
+    def _after(self, step: Planned, state: _RuleState) -> _RuleState:
         if state.manifest is None:
             return state
         found = self._found(step, state.manifest)
         if isinstance(found, OverrideError):
-            return _State(None, (), found)
-        return _State(_applied(found, state.manifest, step.rule.reach or ()), (*state.runs, found))
+            return _RuleState(None, (), found)
+        return _RuleState(_applied(found, state.manifest, step.rule.reach or ()), (*state.runs, found))
 
     def _found(self, step: Planned, before: Manifest) -> RuleRun | OverrideError:
         reach = step.rule.reach

@@ -1,7 +1,7 @@
-"""Why an override cannot be applied, said so that the author of the policy can act on it.
+"""Errors and warnings about override policies, worded so that the author of the policy can act on them.
 
-A message may name the policy's own words - paths, components, operators - but never what the manifest holds: it may be
-a Secret.
+A message may name the policy's own words - paths, components, operators - but never the content of a manifest: it may
+be a Secret.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class PolicyOrigin:
     """Where a rule stands: its policy as ``ClusterOverridePolicy name``, the file and the document in the file."""
 
     policy: str
@@ -37,7 +37,7 @@ class OverrideError(Exception):
     A value among results, never raised: it concerns one object in one class of clusters.
     """
 
-    def __init__(self, origin: Origin, field: str, message: str, *, hint: str = "") -> None:
+    def __init__(self, origin: PolicyOrigin, field: str, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.origin = origin
         self.field = field
@@ -58,5 +58,15 @@ class OverrideError(Exception):
         return hash(self._key)
 
     @property
-    def _key(self) -> tuple[Origin, str, str, str]:
+    def _key(self) -> tuple[PolicyOrigin, str, str, str]:
         return self.origin, self.field, self.message, self.hint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintFinding:
+    """A warning about a field of a policy."""
+
+    origin: PolicyOrigin
+    field: str
+    message: str
+    hint: str = ""

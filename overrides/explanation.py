@@ -9,31 +9,31 @@ from dataclasses import dataclass
 
 from render.model import Manifest
 
-from .changes import FieldChange, changes_of
+from .changes import ChangedField, changes_of
 from .draft import Draft
 from .errors import OverrideError
-from .record import Applied
+from .record import AppliedRule
 from .rules import compiled_rule, run_rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class RuleEffect:
     """What one rule did to a manifest, or why it could not."""
 
-    applied: Applied
-    changes: tuple[FieldChange, ...] = ()
+    applied: AppliedRule
+    changes: tuple[ChangedField, ...] = ()
     error: OverrideError | None = None
 
 
-def steps_of(manifest: Manifest, applied: Iterable[Applied]) -> tuple[Step, ...]:
+def steps_of(manifest: Manifest, applied: Iterable[AppliedRule]) -> tuple[RuleEffect, ...]:
     """Apply rules to a manifest one by one and tell what each changed, up to the first that cannot be applied."""
     steps = []
     for record in applied:
         draft = Draft(manifest)
         error = run_rule(compiled_rule(record), draft)
         if error:
-            steps.append(Step(applied=record, error=error))
+            steps.append(RuleEffect(applied=record, error=error))
             break
-        steps.append(Step(applied=record, changes=changes_of(manifest, draft.root)))
+        steps.append(RuleEffect(applied=record, changes=changes_of(manifest, draft.root)))
         manifest = draft.root
     return tuple(steps)

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from render.model import Manifest, ObjectRef, Template
 from render.selection import ImplicitPriority, implicit_priority
 
-from .labels import entries_of
+from .overriders.labels import entries_of
 from .policy import OverridePolicy
-from .rules import CompiledPolicy, Rule
+from .rules import CompiledPolicy, CompiledRule
 
 _Api = tuple[str, str]
 
 
-class PolicyIndex:
+class OverridePolicyIndex:
     """Policies of one scope, found by the apiVersion and kind they select."""
 
     __slots__ = ("_everything", "_policies_by_api")
@@ -28,7 +28,7 @@ class PolicyIndex:
             if not apis:
                 self._everything.append(compiled)
 
-    def rules_for(self, manifest: Manifest) -> tuple[Rule, ...]:
+    def rules_for(self, manifest: Manifest) -> tuple[CompiledRule, ...]:
         """Return the rules of every policy that selects a manifest, in the order they apply.
 
         The less specific selector goes first, then the smaller name; so the more specific and the later name win.

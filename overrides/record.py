@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from render.model import Manifest
 
-from .errors import Origin
+from .errors import PolicyOrigin
 from .jsontext import json_text
 from .policy import (
     CommandArgsOverrider,
@@ -24,12 +24,12 @@ APPLIED_OVERRIDES = "policy.karmada.io/applied-overrides"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
+class AppliedRule:
     """A rule that applied: its policy as ``ClusterOverridePolicy name``, its field path, and what it says."""
 
     policy: str
     rule: str
-    origin: Origin
+    origin: PolicyOrigin
     source: OverridePolicy
     overriders: Overriders
 
@@ -41,34 +41,34 @@ class RuleRun(NamedTuple):
     clusters for which it ran: another one for which it did the same may differ in what the rule does not reach.
     """
 
-    applied: Applied
+    applied: AppliedRule
     before: Manifest
     after: Manifest
     place: int
 
 
-def origin_of(policy: OverridePolicy) -> Origin:
+def origin_of(policy: OverridePolicy) -> PolicyOrigin:
     """Return where a policy stands."""
-    return Origin(policy=str(policy), path=policy.path, document=policy.document)
+    return PolicyOrigin(policy=str(policy), path=policy.path, document=policy.document)
 
 
-def applied_rule(policy: OverridePolicy, rule: RuleWithCluster) -> Applied:
+def applied_rule(policy: OverridePolicy, rule: RuleWithCluster) -> AppliedRule:
     """Return the record of a rule."""
-    return Applied(
+    return AppliedRule(
         policy=str(policy), rule=rule.path, origin=origin_of(policy), source=policy, overriders=rule.overriders
     )
 
 
-def applied_annotations(applied: Iterable[Applied]) -> dict[str, str]:
+def applied_annotations(applied: Iterable[AppliedRule]) -> dict[str, str]:
     """Return the annotations Karmada puts on a Work: the rules that applied, by policy name; none if none did."""
-    items: dict[str, list[Applied]] = {}
+    items: dict[str, list[AppliedRule]] = {}
     for rule in applied:
         key = APPLIED_OVERRIDES if rule.source.namespace else APPLIED_CLUSTER_OVERRIDES
         items.setdefault(key, []).append(rule)
     return {key: _json(sorted(rules, key=lambda rule: rule.source.name)) for key, rules in items.items()}
 
 
-def _json(rules: Iterable[Applied]) -> str:
+def _json(rules: Iterable[AppliedRule]) -> str:
     shadows = [{"policyName": rule.source.name, "overriders": overriders_of(rule.overriders)} for rule in rules]
     return json_text(shadows)
 

@@ -1,6 +1,6 @@
-"""Policies compiled for a fleet: each rule with the clusters it targets and its edits."""
+"""Policies compiled for a fleet: each rule with the clusters it targets, its edits and the fields it reaches."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,20 +8,56 @@ from render.bits import Mask
 from render.cluster_index import ClusterIndex
 
 from .draft import Draft
-from .edits import Edit, compiled_edits
+from .edits import CompiledEdit, compiled_edits
 from .errors import OverrideError, Refused
-from .policy import OverridePolicy
-from .reach import reach_of
-from .record import Applied, applied_rule
+from .pointer import tokens_of
+from .policy import OverridePolicy, Overriders
+from .record import AppliedRule, applied_rule
+
+
+def reach_of(overriders: Overriders) -> tuple[str, ...] | None:
+    """Return the fields, sorted; None when they may be all there are.
+
+    >>> from .policy import LabelAnnotationOverrider, PlaintextOverrider
+    >>> add = PlaintextOverrider(path="/data/a", operator="add", value="1", has_value=True)
+    >>> reach_of(Overriders(labels=(LabelAnnotationOverrider(operator="remove"),), plaintext=(add,)))
+    ('data', 'metadata')
+    """
+    fields = set(_fields(overriders))
+    return None if None in fields else tuple(sorted(field for field in fields if field is not None))
+
+
+def _fields(overriders: Overriders) -> Iterator[str | None]:
+    if overriders.labels or overriders.annotations:
+        yield "metadata"
+    if overriders.command or overriders.args:
+        yield "spec"
+    for image in overriders.image:
+        if image.predicate is None:
+            yield "spec"
+        else:
+            # Its image is read by the bare words of the path and written by the decoded ones.
+            yield image.predicate.strip("/").partition("/")[0]
+            yield from _first(image.predicate)
+    for field in overriders.field:
+        yield from _first(field.field_path)
+    for operation in overriders.plaintext:
+        yield from _first(operation.path)
+
+
+def _first(path: str) -> Iterator[str | None]:
+    tokens = tokens_of(path)
+    if tokens is not None:
+        yield tokens[0] if tokens else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rule:
+class CompiledRule:
     """A rule of a policy: where it applies, what it does, how it is recorded, and the fields it reaches (None: all)."""
 
     clusters: Mask
-    edits: tuple[Edit, ...]
-    applied: Applied
+    edits: tuple[CompiledEdit, ...]
+    applied: AppliedRule
     reach: tuple[str, ...] | None
 
 
@@ -30,7 +66,7 @@ class CompiledPolicy:
     """A policy with its rules in order."""
 
     policy: OverridePolicy
-    rules: tuple[Rule, ...]
+    rules: tuple[CompiledRule, ...]
 
 
 def compiled_policy(policy: OverridePolicy, clusters: ClusterIndex) -> CompiledPolicy:
@@ -45,13 +81,13 @@ def compiled_policy(policy: OverridePolicy, clusters: ClusterIndex) -> CompiledP
     return CompiledPolicy(policy, tuple(rules))
 
 
-def compiled_rule(applied: Applied, clusters: Mask = 0) -> Rule:
+def compiled_rule(applied: AppliedRule, clusters: Mask = 0) -> CompiledRule:
     """Compile a rule from its record."""
     edits = compiled_edits(applied.overriders, f"{applied.rule}.overriders")
-    return Rule(clusters, edits, applied, reach_of(applied.overriders))
+    return CompiledRule(clusters, edits, applied, reach_of(applied.overriders))
 
 
-def run_rule(rule: Rule, draft: Draft) -> OverrideError | None:
+def run_rule(rule: CompiledRule, draft: Draft) -> OverrideError | None:
     """Run the edits of one rule on a draft, up to the first that is refused."""
     for edit in rule.edits:
         try:
@@ -63,7 +99,7 @@ def run_rule(rule: Rule, draft: Draft) -> OverrideError | None:
     return None
 
 
-def classes(rules: Sequence[Rule], clusters: Mask) -> tuple[tuple[Mask, tuple[Rule, ...]], ...]:
+def classes(rules: Sequence[CompiledRule], clusters: Mask) -> tuple[tuple[Mask, tuple[CompiledRule, ...]], ...]:
     """Split clusters into those to which the same rules apply, in the order of each class' first cluster.
 
     Every rule splits the classes it cuts through. The class without rules stays first, so that many rules for one
@@ -72,7 +108,7 @@ def classes(rules: Sequence[Rule], clusters: Mask) -> tuple[tuple[Mask, tuple[Ru
     if not clusters:
         return ()
     masks = [clusters]
-    chosen: list[tuple[Rule, ...]] = [()]
+    chosen: list[tuple[CompiledRule, ...]] = [()]
     for rule in rules:
         left = clusters & rule.clusters
         for position in range(len(masks)):
@@ -96,7 +132,7 @@ class Planned(NamedTuple):
     """A rule in a plan: the state it runs on (0: what is given, n: what step n left), and its place in the order."""
 
     state: int
-    rule: Rule
+    rule: CompiledRule
     place: int
 
 
@@ -104,22 +140,22 @@ class PlannedClass(NamedTuple):
     """A class of clusters in a plan: the rules that apply there, and the state in which they leave a manifest."""
 
     clusters: Mask
-    applied: tuple[Applied, ...]
+    applied: tuple[AppliedRule, ...]
     state: int
 
 
-class Plan(NamedTuple):
+class RulePlan(NamedTuple):
     """How rules run in all classes of clusters: rules with which several classes begin run once for all of them."""
 
     steps: tuple[Planned, ...]
     classes: tuple[PlannedClass, ...]
 
 
-def plan_of(rules: Sequence[Rule], clusters: Mask) -> Plan:
+def plan_of(rules: Sequence[CompiledRule], clusters: Mask) -> RulePlan:
     """Plan the runs of rules, given in the order they apply, in some clusters."""
     places = {rule: place for place, rule in enumerate(rules)}
     steps: list[Planned] = []
-    state_after: dict[tuple[int, Rule], int] = {}
+    state_after: dict[tuple[int, CompiledRule], int] = {}
     planned = []
     for mask, chosen in classes(rules, clusters):
         state = 0
@@ -129,4 +165,4 @@ def plan_of(rules: Sequence[Rule], clusters: Mask) -> Plan:
                 state_after[state, rule] = len(steps)
             state = state_after[state, rule]
         planned.append(PlannedClass(mask, tuple(rule.applied for rule in chosen), state))
-    return Plan(tuple(steps), tuple(planned))
+    return RulePlan(tuple(steps), tuple(planned))

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from overrides.admission import admit
-from render.admission.customization_rules import customization_conflicts
+from render.admission.customizations import customization_conflicts
 from render.documents import DocumentErrors, emit, locate_field, parse_documents
 from render.errors import ConfigError, InputError, Problem
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation

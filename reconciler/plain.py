@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from overrides.explanation import Step
+from overrides.explanation import RuleEffect
 from render.model import ObjectRef
 
 _LEFT_OUT = frozenset({"applied_placement"})
@@ -24,7 +24,7 @@ def plain_value(value: Any) -> Any:
     """
     if isinstance(value, ObjectRef):
         return str(value)
-    if isinstance(value, Step):
+    if isinstance(value, RuleEffect):
         return _plain_step(value)
     if is_dataclass(value):
         items = {
@@ -40,7 +40,7 @@ def plain_value(value: Any) -> Any:
     return str(value) if isinstance(value, str) else value
 
 
-def _plain_step(step: Step) -> dict[str, Any]:
+def _plain_step(step: RuleEffect) -> dict[str, Any]:
     shown = {"policy": step.applied.policy, "rule": step.applied.rule, "path": step.applied.origin.path}
     changes = [plain_value(change) for change in step.changes]
     return {**shown, "changes": changes, **({"error": str(step.error)} if step.error else {})}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .errors import InputError, Problem, ReconcileError
     from .fleet import Fleet
     from .interpreter import Interpreter
-    from .matching import PolicyIndex
+    from .matching.policy_index import PolicyIndex
     from .model import Manifest, ObjectRef, TargetCluster, Template
     from .placement import Placement
     from .policy import PropagationPolicy

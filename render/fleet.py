@@ -7,8 +7,47 @@ Where Git lacks what Karmada's answer depends on, a switch chooses between Argos
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from .fleet_settings import OTHERS, ClusterAccess, KindScope, Rendered, Source
 from .guards import MovementGuard, RemovalGuard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSettings:
+    """Which files are read: below ``paths`` (relative to argosy.yaml's folder), minus ``ignore`` (gitignore syntax)."""
+
+    paths: tuple[str, ...] = (".",)
+    ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedSettings:
+    """Where trees are pushed: a remote's name or address ("": the source's), a branch ("": ``argosy/rendered``)."""
+
+    remote: str = ""
+    branch: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindScope:
+    """A kind of any version, and whether its objects live in namespaces."""
+
+    group: str
+    kind: str
+    is_namespaced: bool
+
+
+OTHERS = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterAccess:
+    """How to reach a member: a kubeconfig context ("": named like the cluster) of a file ("": the usual one).
+
+    The name ``*`` stands for every member that is not listed by its own.
+    """
+
+    name: str
+    context: str = ""
+    kubeconfig: str = ""
 
 
 class NamespacePropagation(StrEnum):
@@ -19,7 +58,7 @@ class NamespacePropagation(StrEnum):
     EXPLICIT = "Explicit"
 
 
-class Claims(StrEnum):
+class ClaimMode(StrEnum):
     """Which policy holds a template: a function of the tree, or (Karmada's) the one that held it as long as it matches.
 
     With ``Sticky`` a better policy takes over only by preemption.
@@ -80,8 +119,8 @@ class Fleet:
     """
 
     name: str = "default"
-    source: Source = field(default_factory=Source)
-    rendered: Rendered = field(default_factory=Rendered)
+    source: SourceSettings = field(default_factory=SourceSettings)
+    rendered: RenderedSettings = field(default_factory=RenderedSettings)
     mirrors: tuple[str, ...] = ()
     default_namespace: str = "default"
     kinds: tuple[KindScope, ...] = ()
@@ -89,7 +128,7 @@ class Fleet:
     skipped_namespaces: tuple[str, ...] = ("kube-.*",)
     namespaces: NamespacePropagation = NamespacePropagation.NEEDED
     is_karmada_compatible: bool = False
-    claims: Claims = Claims.PURE
+    claims: ClaimMode = ClaimMode.PURE
     rescheduling: Rescheduling = Rescheduling.SOURCE
     reserve_capacity: bool = True
     tie_break: TieBreak = TieBreak.IDENTITY

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 from .binding import Binding
 from .bits import Mask, mask_of
-from .documents import Emitted, Hole, copy_value, emit_alike
+from .documents import Emitted, Hole, copy_value, emit_together
 from .fleet import TieBreak
 from .gitobjects import Blob, Spliced, SplicedIds, object_id
 from .interpreter import Interpreter, InterpreterError, Operation
@@ -30,7 +30,7 @@ REPLICAS = "replicas"
 COMPLETIONS = "completions"
 
 
-class AppliedRule(Protocol):
+class RecordedRule(Protocol):
     """What an override recorded about one rule it applied."""
 
     @property
@@ -50,7 +50,7 @@ class OverriddenClass(Protocol):
         """The manifest they hold; None when a rule could not be applied."""
 
     @property
-    def applied(self) -> Sequence[AppliedRule]:
+    def applied(self) -> Sequence[RecordedRule]:
         """The rules that applied, in order."""
 
     @property
@@ -79,12 +79,12 @@ class Content(NamedTuple):
 
     clusters: Mask
     manifest: Manifest
-    applied: tuple[AppliedRule, ...]
+    applied: tuple[RecordedRule, ...]
     runs: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class WorkFailure:
     """Clusters in which an object could not be built, and why: an override's or the interpreter's error."""
 
     clusters: Mask
@@ -98,7 +98,7 @@ class Works:
     variants: tuple[Variant, ...]
     blobs: Mapping[bytes, Blob]
     contents: tuple[Content, ...]
-    failures: tuple[Failure, ...]
+    failures: tuple[WorkFailure, ...]
 
 
 class TargetGroups:
@@ -137,7 +137,7 @@ class TargetGroups:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workshop:
+class WorkContext:
     """What every template is built with: target clusters as bits, the interpreter and the override."""
 
     targets: TargetGroups
@@ -145,26 +145,26 @@ class Workshop:
     override: Override
 
 
-def render_works(template: Template, binding: Binding, workshop: Workshop) -> Works:
+def render_works(template: Template, binding: Binding, context: WorkContext) -> Works:
     """Build a template for all target clusters of its binding; a failure stays in its own clusters."""
     manifest = template.manifest
-    targets = workshop.targets.of(manifest, binding)
+    targets = context.targets.of(manifest, binding)
     if template.text:
         return _carried(template, clusters_of(targets))
     contents: list[Content] = []
-    failures: list[Failure] = []
-    for revised in _revisions(manifest, binding, targets, workshop.interpreter):
-        if isinstance(revised, Failure):
+    failures: list[WorkFailure] = []
+    for revised in _revisions(manifest, binding, targets, context.interpreter):
+        if isinstance(revised, WorkFailure):
             failures.append(revised)
             continue
-        for overridden in workshop.override(revised.manifest, revised.clusters):
+        for overridden in context.override(revised.manifest, revised.clusters):
             if overridden.error is not None:
-                failures.append(Failure(clusters=overridden.clusters, error=overridden.error))
+                failures.append(WorkFailure(clusters=overridden.clusters, error=overridden.error))
             elif overridden.manifest is not None:
                 manifest, applied, runs = pruned(overridden.manifest), tuple(overridden.applied), tuple(overridden.runs)
                 contents.append(Content(overridden.clusters, manifest, applied, runs))
     blobs: dict[bytes, Blob] = {}
-    texts = emit_alike([content.manifest for content in contents])
+    texts = emit_together([content.manifest for content in contents])
     variants = [
         variant
         for content, text in zip(contents, texts, strict=True)
@@ -208,7 +208,7 @@ def _divided_completions(
 
 def _revisions(
     manifest: Manifest, binding: Binding, targets: Sequence[Target], interpreter: Interpreter
-) -> list[Content | Failure]:
+) -> list[Content | WorkFailure]:
     """Return the manifest with its numbers open where they can be filled in later, else once per number of replicas."""
     every = clusters_of(targets)
     if not binding.is_workload or not interpreter.has(Operation.REVISE_REPLICA, manifest):
@@ -232,11 +232,11 @@ def _opened(manifest: Manifest, targets: Sequence[Target]) -> Manifest:
     return _with_hole(manifest, ("spec", "completions"), COMPLETIONS) if is_divided else manifest
 
 
-def _revised(manifest: Manifest, replicas: int, clusters: Mask, interpreter: Interpreter) -> Content | Failure:
+def _revised(manifest: Manifest, replicas: int, clusters: Mask, interpreter: Interpreter) -> Content | WorkFailure:
     try:
         return Content(clusters, interpreter.revise_replica(manifest, replicas), ())
     except InterpreterError as error:
-        return Failure(clusters=clusters, error=error)
+        return WorkFailure(clusters=clusters, error=error)
 
 
 def _with_hole(manifest: Manifest, path: Sequence[str], name: str) -> Manifest:

@@ -10,7 +10,7 @@ from render.model import ObjectRef, TargetCluster
 from render.parsing.placements import placement
 from render.placement import Placement
 from render.resources import ReplicaRequirements
-from render.scheduling.decisions import Decision
+from render.scheduling.decisions import SchedulingDecision
 from render.scheduling.options import SchedulingOptions
 from render.scheduling.scheduler import Scheduler
 
@@ -73,11 +73,11 @@ def a_binding(replicas: int, rules: Placement, held: Iterable[TargetCluster] = (
     )
 
 
-def scheduled(binding: Binding, index: ClusterIndex, options: SchedulingOptions | None = None) -> Decision:
+def scheduled(binding: Binding, index: ClusterIndex, options: SchedulingOptions | None = None) -> SchedulingDecision:
     """What becomes of one binding; by default as Karmada would have it."""
     return Scheduler(index, options or SchedulingOptions.karmada()).schedule(binding)
 
 
-def replicas_of(decision: Decision) -> dict[str, int]:
+def replicas_of(decision: SchedulingDecision) -> dict[str, int]:
     """The replicas of a decision by cluster, in its order."""
     return {target.name: target.replicas for target in decision.targets}

@@ -19,7 +19,7 @@ from render.documents import parse_documents
 from render.interpreter import Interpreter
 from render.interpreter.pruning import pruned
 from render.model import ObjectRef, TargetCluster, Template
-from render.works import TargetGroups, Works, Workshop, render_works
+from render.works import TargetGroups, WorkContext, Works, render_works
 from tests.build import a_config_map, a_deployment
 from tests.overriding import CLUSTERS, a_rule, an_override, labelled, patching
 from tests.test_overrides_robustness import MANIFESTS, POLICIES
@@ -30,12 +30,12 @@ INDEX = ClusterIndex(CLUSTERS)
 def works_of(manifest: dict[str, Any], policies: list[OverridePolicy], index: ClusterIndex = INDEX) -> Works:
     template = Template(ref=ObjectRef.of(manifest), manifest=manifest)
     targets = tuple(TargetCluster(name) for name in index.names)
-    workshop = Workshop(
+    context = WorkContext(
         targets=TargetGroups(index.index_by_name),
         interpreter=Interpreter.of([]),
         override=OverrideEngine(policies, index).override,
     )
-    return render_works(template, Binding(ref=template.ref, api_version="v1", targets=targets), workshop)
+    return render_works(template, Binding(ref=template.ref, api_version="v1", targets=targets), context)
 
 
 def record_of(manifest: dict[str, Any], *policies: OverridePolicy, kept: int = 0) -> str:

@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overrides.changes import FieldChange, changes_of
+from overrides.changes import ChangedField, changes_of
 
 
 class Words(NamedTuple):
     why: str
-    change: FieldChange
+    change: ChangedField
     want: str
 
 
 WORDS = [
-    Words("null is a value", FieldChange(path="/a", operator="add"), "/a: added null"),
+    Words("null is a value", ChangedField(path="/a", operator="add"), "/a: added null"),
     Words(
         "a long value is shortened",
-        FieldChange(path="/a", operator="replace", before=1, after="x" * 100),
+        ChangedField(path="/a", operator="replace", before=1, after="x" * 100),
         f'/a: 1 -> "{"x" * 76}...',
     ),
 ]
@@ -175,7 +175,7 @@ def test_the_same_two_manifests_always_differ_in_the_same_way(before: dict[str, 
     assert _texts(changes_of(other_before, other_after)) == _texts(changes_of(before, after))
 
 
-def _texts(changes: tuple[FieldChange, ...]) -> list[str]:
+def _texts(changes: tuple[ChangedField, ...]) -> list[str]:
     return [json.dumps(asdict(change), sort_keys=True) for change in changes]
 
 

@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from overrides.command_args import override_words
 from overrides.draft import Draft
 from overrides.errors import Refused
+from overrides.overriders.command_args import override_words
 from overrides.policy import CommandArgsOverrider
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from overrides.draft import Draft
 from overrides.errors import Refused
-from overrides.field import field_patch, override_field
+from overrides.overriders.field import field_patch, override_field
 from overrides.policy import FieldOverrider, PlaintextOverrider
 
 

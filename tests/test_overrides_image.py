@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from overrides.draft import Draft
 from overrides.errors import Refused
-from overrides.image import ImageReference, override_images, parse_image, with_component
+from overrides.overriders.image import ImageReference, override_images, parse_image, with_component
 from overrides.policy import ImageOverrider
 
 DIGEST = "sha256:50d858e0985ecc7f60418aaf0cc5ab587f42c2570a884095a9e8ccacd0f6545c"

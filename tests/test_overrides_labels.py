@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from overrides.draft import Draft
-from overrides.labels import override_entries
+from overrides.overriders.labels import override_entries
 from overrides.policy import LabelAnnotationOverrider
 
 ABSENT: Any = object()

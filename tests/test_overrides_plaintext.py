@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from overrides.draft import Draft
 from overrides.errors import Refused
-from overrides.plaintext import operations, patch_draft
+from overrides.overriders.plaintext import operations, patch_draft
 from overrides.policy import PlaintextOverrider
 
 Op = tuple[Any, ...]

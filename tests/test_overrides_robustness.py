@@ -13,7 +13,7 @@ from overrides.engine import OverrideEngine
 from overrides.explanation import steps_of
 from overrides.lint import lint_overrides
 from overrides.parsing import override_policy
-from overrides.record import Applied, applied_annotations
+from overrides.record import AppliedRule, applied_annotations
 from overrides.rules import compiled_rule, run_rule
 from render.documents import emit, parse_documents
 from render.model import Manifest, ObjectRef, Template
@@ -136,7 +136,7 @@ def test_there_is_always_an_answer(manifest: dict[str, Any], drawn: list[tuple[s
     assert (manifest, drawn) == before
 
 
-def one_by_one(manifest: Manifest, applied: Sequence[Applied]) -> Manifest:
+def one_by_one(manifest: Manifest, applied: Sequence[AppliedRule]) -> Manifest:
     """What rules make of a manifest, each run for it alone."""
     for record in applied:
         draft = Draft(manifest)

@@ -9,8 +9,7 @@ from reconciler.members.exchange import Failure
 from reconciler.members.kubeconfig import Contexts
 from reconciler.members.reaching import reached_members
 from render.documents import emit
-from render.fleet import Fleet
-from render.fleet_settings import ClusterAccess
+from render.fleet import ClusterAccess, Fleet
 from tests.build import Repository, a_cluster, a_config_map, a_policy, argosy
 
 CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}

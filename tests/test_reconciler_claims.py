@@ -3,14 +3,14 @@
 import pytest
 
 from reconciler.passes.claims import match_options
-from render.fleet import Claims, Fleet
-from render.matching import MatchOptions
-from render.matching_exclusions import exclusions_of
+from render.fleet import ClaimMode, Fleet
+from render.matching.exclusions import exclusions_of
+from render.matching.policy_index import MatchOptions
 
 FLEETS = [
     (Fleet(), MatchOptions(allows_preemption=True)),
-    (Fleet(claims=Claims.STICKY), MatchOptions(claims=Claims.STICKY, allows_preemption=True)),
-    (Fleet(claims=Claims.STICKY, is_karmada_compatible=True), MatchOptions(claims=Claims.STICKY)),
+    (Fleet(claims=ClaimMode.STICKY), MatchOptions(claims=ClaimMode.STICKY, allows_preemption=True)),
+    (Fleet(claims=ClaimMode.STICKY, is_karmada_compatible=True), MatchOptions(claims=ClaimMode.STICKY)),
 ]
 
 

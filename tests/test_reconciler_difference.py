@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overrides.changes import FieldChange
+from overrides.changes import ChangedField
 from overrides.secrecy import HIDDEN
 from reconciler.differences.difference import Action, Movement, ObjectChange, ReplicaChange, movements_between
 from reconciler.differences.difference_fields import field_changes
@@ -96,9 +96,9 @@ def test_the_values_of_a_secret_are_hidden() -> None:
     before = {"kind": "Secret", "metadata": {"name": "a"}, "data": {"a": "b2xk", "b": "b2xk"}}
     after = {"kind": "Secret", "metadata": {"name": "a"}, "data": {"a": "bmV3", "c": "bmV3"}}
     assert field_changes(before, after) == (
-        FieldChange(path="data.a", operator="replace", before=HIDDEN, after=HIDDEN),
-        FieldChange(path="data.b", operator="remove", before=HIDDEN),
-        FieldChange(path="data.c", operator="add", after=HIDDEN),
+        ChangedField(path="data.a", operator="replace", before=HIDDEN, after=HIDDEN),
+        ChangedField(path="data.b", operator="remove", before=HIDDEN),
+        ChangedField(path="data.c", operator="add", after=HIDDEN),
     )
 
 
@@ -244,8 +244,8 @@ def spliced(image: str, replicas: int) -> Spliced:
     return Spliced((first, second), (replicas,))
 
 
-NEW_IMAGE = FieldChange(path="image", operator="replace", before="a", after="b")
-REPLICAS = FieldChange(path="replicas", operator="replace", before=2, after=3)
+NEW_IMAGE = ChangedField(path="image", operator="replace", before="a", after="b")
+REPLICAS = ChangedField(path="replicas", operator="replace", before=2, after=3)
 
 
 class Blobs(NamedTuple):
@@ -253,7 +253,7 @@ class Blobs(NamedTuple):
     ref: ObjectRef
     before: bytes | Spliced
     after: bytes | Spliced
-    want: tuple[FieldChange, ...] | None
+    want: tuple[ChangedField, ...] | None
 
 
 BLOBS = [

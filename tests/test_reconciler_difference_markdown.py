@@ -2,7 +2,7 @@
 
 import pytest
 
-from overrides.changes import FieldChange
+from overrides.changes import ChangedField
 from reconciler.differences.difference import (
     Action,
     ClusterTotal,
@@ -18,8 +18,8 @@ from reconciler.differences.difference_words import summary
 from render.model import ObjectRef
 
 WEB = ObjectRef("apps", "Deployment", "shop", "web")
-IMAGE = FieldChange(path="spec.image", operator="replace", before="web:1", after="web:2")
-LABEL = FieldChange(path="metadata.labels.team", operator="add", after="shop")
+IMAGE = ChangedField(path="spec.image", operator="replace", before="web:1", after="web:2")
+LABEL = ChangedField(path="metadata.labels.team", operator="add", after="shop")
 
 SMALL = Difference(
     base="a" * 40,
@@ -138,7 +138,7 @@ NASTY = "</code></details>@everyone [x](http://evil) |`\n## a\u2028```"
 
 def test_nothing_it_quotes_is_markdown() -> None:
     ref = ObjectRef("", "ConfigMap", "shop", NASTY)
-    change = FieldChange(path=f"data.{NASTY}", operator="replace", before=NASTY, after=f"```\n{NASTY}")
+    change = ChangedField(path=f"data.{NASTY}", operator="replace", before=NASTY, after=f"```\n{NASTY}")
     text = as_markdown(
         Difference(
             base="a" * 40,

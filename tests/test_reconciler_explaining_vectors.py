@@ -8,8 +8,7 @@ import pytest
 from reconciler.explanation.explaining_capacity import rooms_of
 from render.cluster_index import ClusterIndex
 from render.parsing import binding, cluster
-from render.scheduling.explaining import explanation_of
-from render.scheduling.explanation import ExplainedAttempt, Explanation
+from render.scheduling.explanation import ExplainedAttempt, Explanation, explanation_of
 from render.scheduling.options import SchedulingOptions
 from render.scheduling.replicas import Mode
 from render.scheduling.rules import Strategy
@@ -26,8 +25,8 @@ def explained(case: Case) -> tuple[Explanation, list[str]]:
     """Explain a recorded run; return the explanation and what does not add up in its capacity."""
     index = ClusterIndex(map(cluster, case["input"]["clusters"]))
     scheduler, bound = Scheduler(index, SchedulingOptions.karmada()), binding(case["input"]["binding"])
-    deliberation = scheduler.deliberation(bound)
-    found = explanation_of(deliberation, scheduler.decision(deliberation), scheduler.state)
+    cycle = scheduler.cycle(bound)
+    found = explanation_of(cycle, scheduler.decision(cycle), scheduler.state)
     faults = [
         f"room of {each.cluster}"
         for each in rooms_of(bound, found, scheduler.state)

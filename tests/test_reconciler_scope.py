@@ -6,8 +6,7 @@ import pytest
 
 from reconciler.passes.facts import ClusterFacts
 from reconciler.source.scope import BUILT_IN, Scopes
-from render.fleet import Fleet
-from render.fleet_settings import KindScope
+from render.fleet import Fleet, KindScope
 from tests.clusters import Member
 
 

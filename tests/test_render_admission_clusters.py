@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from render.admission import admit
-from render.admission.urls import Address, parse_address
+from render.admission.urls import UrlAddress, parse_address
 
 
 def a_cluster(**spec: Any) -> dict[str, Any]:
@@ -75,39 +75,41 @@ def test_a_declared_status_is_kept() -> None:
 class Url(NamedTuple):
     why: str
     text: str
-    want: Address
+    want: UrlAddress
 
 
 URLS = [
     Url(
         "all parts",
         "https://u:p@h:1/p?q#f",
-        Address(scheme="https", has_user=True, host="h:1", query="q", fragment="f"),
+        UrlAddress(scheme="https", has_user=True, host="h:1", query="q", fragment="f"),
     ),
-    Url("a scheme is written small", "HTTPS://h", Address(scheme="https", host="h")),
-    Url("a path is not a host", "10.0.0.1", Address()),
-    Url("a word before a colon is a scheme", "proxy:3128", Address(scheme="proxy")),
-    Url("a digit begins no scheme", "1.2.3.4:6443", Address(fault="a scheme such as https:// is missing")),
-    Url("a colon alone", ":6443", Address(fault="the scheme before ':' is missing")),
-    Url("a host without scheme", "//h/p", Address(host="h")),
-    Url("three slashes without scheme", "///h", Address()),
-    Url("three slashes with one", "file:///h", Address(scheme="file")),
-    Url("an IPv6 host", "https://[::1]:6443", Address(scheme="https", host="[::1]:6443")),
-    Url("a bracket too few", "https://[::1", Address(fault="a ']' is missing in the host")),
-    Url("a port of letters", "https://h:x", Address(fault="':x' is no port")),
-    Url("an empty port", "https://h:", Address(scheme="https", host="h:")),
-    Url("a space in the host", "https://a b", Address(fault="the host has characters no host may have")),
-    Url("a space in the path", "https://h/a b", Address(scheme="https", host="h")),
-    Url("an escape in the host", "https://a%20b", Address(fault="the host has characters no host may have")),
-    Url("half an escape in the path", "https://h/%2", Address(fault="a '%' is followed by no two hexadecimal digits")),
-    Url("a control character", "https://h/\x01", Address(fault="it has a control character")),
+    Url("a scheme is written small", "HTTPS://h", UrlAddress(scheme="https", host="h")),
+    Url("a path is not a host", "10.0.0.1", UrlAddress()),
+    Url("a word before a colon is a scheme", "proxy:3128", UrlAddress(scheme="proxy")),
+    Url("a digit begins no scheme", "1.2.3.4:6443", UrlAddress(fault="a scheme such as https:// is missing")),
+    Url("a colon alone", ":6443", UrlAddress(fault="the scheme before ':' is missing")),
+    Url("a host without scheme", "//h/p", UrlAddress(host="h")),
+    Url("three slashes without scheme", "///h", UrlAddress()),
+    Url("three slashes with one", "file:///h", UrlAddress(scheme="file")),
+    Url("an IPv6 host", "https://[::1]:6443", UrlAddress(scheme="https", host="[::1]:6443")),
+    Url("a bracket too few", "https://[::1", UrlAddress(fault="a ']' is missing in the host")),
+    Url("a port of letters", "https://h:x", UrlAddress(fault="':x' is no port")),
+    Url("an empty port", "https://h:", UrlAddress(scheme="https", host="h:")),
+    Url("a space in the host", "https://a b", UrlAddress(fault="the host has characters no host may have")),
+    Url("a space in the path", "https://h/a b", UrlAddress(scheme="https", host="h")),
+    Url("an escape in the host", "https://a%20b", UrlAddress(fault="the host has characters no host may have")),
+    Url(
+        "half an escape in the path", "https://h/%2", UrlAddress(fault="a '%' is followed by no two hexadecimal digits")
+    ),
+    Url("a control character", "https://h/\x01", UrlAddress(fault="it has a control character")),
     Url(
         "a user with a space",
         "https://u u@h",
-        Address(fault="the part before '@' has characters that must be escaped"),
+        UrlAddress(fault="the part before '@' has characters that must be escaped"),
     ),
-    Url("an empty query", "https://h?", Address(scheme="https", host="h")),
-    Url("letters beyond ASCII", "https://größe", Address(scheme="https", host="größe")),
+    Url("an empty query", "https://h?", UrlAddress(scheme="https", host="h")),
+    Url("letters beyond ASCII", "https://größe", UrlAddress(scheme="https", host="größe")),
 ]
 
 

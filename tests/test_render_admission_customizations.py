@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from render.admission.customization_rules import customization_conflicts
+from render.admission.customizations import customization_conflicts
 
 
 def a_customization(name: str, *rules: str, kind: str = "Widget") -> dict[str, Any]:

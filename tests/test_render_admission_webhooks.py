@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from render.admission.findings import Findings
-from render.admission.webhook_rules import check_webhooks
+from render.admission.webhooks import check_webhooks
 
 BUNDLE = base64.b64encode(b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n").decode()
 OPERATIONS = (

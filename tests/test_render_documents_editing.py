@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from render.documents import emit, parse_documents
 from render.documents.editing import REMOVED, Edit, edited, without_document
-from render.documents.flow import flow_text
-from render.documents.nodes import UneditableError
+from render.documents.editing.nodes import UneditableError
+from render.documents.editing.page import flow_text
 
 CLUSTER = """\
 # The capital.

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render.documents import emit, read_documents
-from render.documents.lines import Lines, NotOrdinary
+from render.documents.lines import KnownLines, NotOrdinary
 from render.documents.outline import outlined
 from render.documents.parsing import read_exactly, read_quickly
 from render.documents.reading import read_chunk, read_chunks
@@ -67,7 +67,7 @@ def test_only_comments_are_no_document() -> None:
 
 
 def test_lines_are_remembered_up_to_a_number_and_a_length() -> None:
-    lines = Lines()
+    lines = KnownLines()
     lines.size = 2
     for text in ("a: 1", "b" * 200 + ": 1", "c: 1", "d: 1"):
         assert lines[text] is not None

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from render.interpreter.lua.sandbox import Limits, call_script, script_problem
 from render.interpreter.operations import InterpreterError
-from render.interpreter.sandbox import Limits, call_script, script_problem
 
 TOO_LONG = "the script ran too long"
 TOO_MUCH = "the script needs too much memory"

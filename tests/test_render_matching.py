@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.fleet import Claims
-from render.matching import Match, MatchOptions, NoPolicyReason, PolicyIndex
-from render.matching_claims import claimed_policy
-from render.matching_exclusions import Exclusions, parse_exclusions
+from render.fleet import ClaimMode
+from render.matching.exclusions import Exclusions, parse_exclusions
+from render.matching.policy_index import Match, MatchOptions, NoPolicyReason, PolicyIndex
+from render.matching.precedence import claimed_policy
 from render.model import ObjectRef, Template
 from render.policy import Preemption, PropagationPolicy, SchedulePriority
 from render.selection import ImplicitPriority, best_selector
 from render.selectors import LabelSelector, ResourceSelector
 
-STICKY = MatchOptions(claims=Claims.STICKY)
-PREEMPTING = MatchOptions(claims=Claims.STICKY, allows_preemption=True)
+STICKY = MatchOptions(claims=ClaimMode.STICKY)
+PREEMPTING = MatchOptions(claims=ClaimMode.STICKY, allows_preemption=True)
 
 
 def a_template(

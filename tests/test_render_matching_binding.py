@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask
 from render.interpreter import Interpreter
-from render.matching import Match, NoPolicyReason
-from render.matching_binding import Workload, interpreted_workload, make_binding
-from render.matching_order import Candidate
+from render.matching.bindings import Workload, interpreted_workload, make_binding
+from render.matching.policy_index import Match, NoPolicyReason
+from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster, Template
 from render.placement import Placement, WorkloadAffinity
 from render.policy import ConflictResolution, PropagationPolicy, Suspension
@@ -131,7 +131,7 @@ def test_without_a_policy_a_binding_is_released_and_nothing_else_changes() -> No
 
 def test_while_a_policy_waits_its_binding_stays() -> None:
     selector = ResourceSelector(api_version="apps/v1", kind="Deployment")
-    candidate = Candidate(policy=POLICY, implicit_priority=ImplicitPriority.ALL, selector=selector)
+    candidate = RankedPolicy(policy=POLICY, implicit_priority=ImplicitPriority.ALL, selector=selector)
     waiting = Match(reason=NoPolicyReason.WAITING_FOR_OVERRIDES, considered=(candidate,))
     assert make_binding(a_template(), waiting, WORKLOAD, previous()) == previous()
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask
 from render.model import ObjectRef, TargetCluster
-from render.parsing import Placements, binding, binding_manifest, placement_manifest
+from render.parsing import SharedPlacements, binding, binding_manifest, placement_manifest
 from render.placement import (
     ClusterAffinityTerm,
     ClusterPreferences,
@@ -114,7 +114,7 @@ def test_an_applied_placement_that_cannot_be_read_is_no_change() -> None:
 
 
 def test_a_placement_is_one_value_however_often_a_load_meets_it() -> None:
-    placements = Placements()
+    placements = SharedPlacements()
     first = binding(MANIFEST, placements=placements)
     reordered = {"replicaScheduling": MANIFEST["spec"]["placement"]["replicaScheduling"], "clusterAffinity": {}}
     assert first.placement is placements.of(reordered)

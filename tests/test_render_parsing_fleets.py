@@ -2,8 +2,19 @@
 
 from typing import Any
 
-from render.fleet import Claims, Fleet, NamespacePropagation, OnPolicyRemoval, Permission, Rescheduling, TieBreak
-from render.fleet_settings import ClusterAccess, KindScope, Rendered, Source
+from render.fleet import (
+    ClaimMode,
+    ClusterAccess,
+    Fleet,
+    KindScope,
+    NamespacePropagation,
+    OnPolicyRemoval,
+    Permission,
+    RenderedSettings,
+    Rescheduling,
+    SourceSettings,
+    TieBreak,
+)
 from render.guards import MovementBudget, MovementGuard, PinnedObject, RemovalGuard
 from render.parsing import fleet
 
@@ -56,8 +67,8 @@ def test_every_field_is_read() -> None:
     )
     assert found == Fleet(
         name="edge",
-        source=Source(paths=("fleet",), ignore=("*.tmp.yaml",)),
-        rendered=Rendered(remote="trees", branch="live"),
+        source=SourceSettings(paths=("fleet",), ignore=("*.tmp.yaml",)),
+        rendered=RenderedSettings(remote="trees", branch="live"),
         mirrors=("*",),
         default_namespace="apps",
         kinds=(
@@ -67,7 +78,7 @@ def test_every_field_is_read() -> None:
         skipped_apis=("batch/v1/Job",),
         skipped_namespaces=("infra",),
         namespaces=NamespacePropagation.ALL,
-        claims=Claims.STICKY,
+        claims=ClaimMode.STICKY,
         rescheduling=Rescheduling.KARMADA,
         reserve_capacity=False,
         tie_break=TieBreak.NAME,
@@ -91,7 +102,7 @@ def test_every_field_is_read() -> None:
 def test_compatibility_turns_every_switch_but_the_written_ones() -> None:
     assert fleet(an_argosy_yaml(compatibility="Karmada", reserveCapacity=True)) == Fleet(
         is_karmada_compatible=True,
-        claims=Claims.STICKY,
+        claims=ClaimMode.STICKY,
         rescheduling=Rescheduling.KARMADA,
         reserve_capacity=True,
         tie_break=TieBreak.NAME,
@@ -102,7 +113,7 @@ def test_compatibility_turns_every_switch_but_the_written_ones() -> None:
 def test_branches_carry_the_name_of_a_fleet_that_has_one() -> None:
     names = [
         (each.rendered_branch, each.status_branch, each.mirror_branch("eu"), each.agent_branch("eu"))
-        for each in (Fleet(), Fleet(name="edge"), Fleet(rendered=Rendered(branch="live")))
+        for each in (Fleet(), Fleet(name="edge"), Fleet(rendered=RenderedSettings(branch="live")))
     ]
     assert names == [
         ("argosy/rendered", "argosy/status", "argosy/cluster/eu", "argosy/agent/eu"),

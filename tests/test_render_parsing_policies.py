@@ -1,6 +1,6 @@
 """Admitted policies become values, field by field."""
 
-from render.parsing import Placements, propagation_policy
+from render.parsing import SharedPlacements, propagation_policy
 from render.placement import (
     ClusterAffinityTerm,
     ClusterPreferences,
@@ -141,6 +141,6 @@ def test_a_policy_that_says_little_gets_the_defaults() -> None:
 
 
 def test_policies_of_one_load_share_equal_placements() -> None:
-    placements = Placements()
+    placements = SharedPlacements()
     first, second = (propagation_policy(MANIFEST, placements=placements) for _ in range(2))
     assert first.placement is second.placement

@@ -9,8 +9,8 @@ from render.cluster import Cluster, ResourceSummary
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, TargetCluster
 from render.resources import Component, ReplicaRequirements
-from render.scheduling.batch import ScheduledBatch, Surroundings, schedule_all
-from render.scheduling.decisions import Reason, Trigger, recorded
+from render.scheduling.batch import BatchContext, ScheduledBatch, schedule_all
+from render.scheduling.decisions import ScheduledReason, Trigger, recorded
 from render.scheduling.options import SchedulingOptions
 
 from .schedulable import (
@@ -58,7 +58,7 @@ def test_fifty_deployments_and_room_for_thirty() -> None:
     placed = [decision for decision in batch.decisions if decision.is_scheduled]
     refused = [decision for decision in batch.decisions if not decision.is_scheduled]
     assert [decision.ref.name for decision in placed] == [f"app-{number:02}" for number in range(30)]
-    assert {decision.condition and decision.condition.reason for decision in refused} == {Reason.UNSCHEDULABLE}
+    assert {decision.condition and decision.condition.reason for decision in refused} == {ScheduledReason.UNSCHEDULABLE}
     used: dict[str, int] = {}
     for decision in placed:
         for target in decision.targets:
@@ -141,7 +141,7 @@ def test_a_refusal_says_what_is_left_when_all_others_are_served() -> None:
 def test_what_rests_holds_its_room() -> None:
     resting = a_binding(7, a_placement(DYNAMIC), targets(a=7), name="released", policy="")
     batch = schedule_all(
-        (a_binding(5, a_placement(DYNAMIC)),), declared(a=10), surroundings=Surroundings(resting=(resting,))
+        (a_binding(5, a_placement(DYNAMIC)),), declared(a=10), context=BatchContext(resting=(resting,))
     )
     assert not batch.decisions[0].is_scheduled
     assert [decision.ref.name for decision in batch.decisions] == ["web"]
@@ -207,10 +207,10 @@ def test_a_kind_is_served_where_its_crd_goes_in_the_same_pass() -> None:
     widget = Binding(
         ref=ObjectRef("example.com", "Widget", "shop", "w"), api_version="example.com/v1", placement=a_placement()
     )
-    surroundings = Surroundings(apis_by_crd={CRD: (("example.com/v1", "Widget"),)})
-    with_crd = schedule_all((widget, crd), index, surroundings=surroundings)
+    context = BatchContext(apis_by_crd={CRD: (("example.com/v1", "Widget"),)})
+    with_crd = schedule_all((widget, crd), index, context=context)
     assert [list(replicas_of(decision)) for decision in with_crd.decisions] == [["eu", "us"], ["eu", "us"]]
-    as_karmada = schedule_all((widget, crd), index, SchedulingOptions(requires_recorded_apis=True), surroundings)
+    as_karmada = schedule_all((widget, crd), index, SchedulingOptions(requires_recorded_apis=True), context)
     assert by_name(as_karmada) == {"widgets.example.com": {"eu": 0, "us": 0}, "w": {}}
     (alone,) = schedule_all((widget,), index).decisions
     assert alone.condition is not None

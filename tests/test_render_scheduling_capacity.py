@@ -10,7 +10,7 @@ from render.cluster import Cluster, ResourceModel, ResourceModelRange, ResourceS
 from render.cluster_index import ClusterIndex
 from render.resources import Component, ReplicaRequirements
 from render.scheduling.capacity import Capacity
-from render.scheduling.models import modelled_nodes, placed_on, room_on
+from render.scheduling.resource_models import modelled_nodes, placed_on, room_on
 
 from .schedulable import a_cluster, with_room
 

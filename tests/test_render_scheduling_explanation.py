@@ -9,7 +9,7 @@ from render.binding import GracefulEvictionTask
 from render.cluster import Taint
 from render.cluster_index import ClusterIndex
 from render.scheduling.batch import explain, schedule_all
-from render.scheduling.decisions import Reason, Refusal, Trigger
+from render.scheduling.decisions import Refusal, ScheduledReason, Trigger
 from render.scheduling.explanation import (
     Candidate,
     ExplainedDivision,
@@ -71,7 +71,7 @@ def test_every_filter_a_cluster_fails_is_named() -> None:
         Rejected(cluster="b", reasons=(("ClusterEviction", "cluster(s) is in the process of eviction"),)),
     )
     assert attempt.refusal == Refusal(
-        Reason.NO_CLUSTER_FIT,
+        ScheduledReason.NO_CLUSTER_FIT,
         "0/3 clusters are available: 1 cluster(s) did not have the API resource, "
         "1 cluster(s) is in the process of eviction.",
     )
@@ -141,7 +141,7 @@ def test_every_group_tried_is_told_and_the_last_one_succeeded() -> None:
     assert (first.affinity, first.refusal) == (
         "g1",
         Refusal(
-            Reason.UNSCHEDULABLE,
+            ScheduledReason.UNSCHEDULABLE,
             "failed to assign replicas: failed to scale up: Clusters available replicas 1 are not enough to schedule.",
         ),
     )

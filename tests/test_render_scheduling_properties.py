@@ -16,7 +16,7 @@ from render.model import TargetCluster
 from render.placement import Placement
 from render.resources import ReplicaRequirements
 from render.scheduling.batch import schedule_all
-from render.scheduling.decisions import Decision, recorded
+from render.scheduling.decisions import SchedulingDecision, recorded
 from render.scheduling.options import SchedulingOptions
 
 from .schedulable import (
@@ -214,7 +214,7 @@ def test_a_cluster_nothing_may_use_changes_nothing(bindings: list[Binding], room
     assert [_without_message(each) for each in before] == [_without_message(each) for each in after]
 
 
-def _without_message(decision: Decision) -> Decision:
+def _without_message(decision: SchedulingDecision) -> SchedulingDecision:
     """Messages count the clusters there are."""
     assert decision.condition is not None
     return replace(decision, condition=replace(decision.condition, message=""))

@@ -10,7 +10,7 @@ from render.cluster import Cluster, Taint
 from render.cluster_index import ClusterIndex
 from render.placement import Placement, WorkloadAffinity
 from render.resources import Component, ReplicaRequirements
-from render.scheduling.decisions import SUCCESS_MESSAGE, Decision, Reason, Trigger, recorded
+from render.scheduling.decisions import SUCCESS_MESSAGE, ScheduledReason, SchedulingDecision, Trigger, recorded
 from render.scheduling.options import SchedulingOptions
 from render.scheduling.scheduler import Scheduler
 
@@ -249,7 +249,7 @@ def test_success_is_recorded_with_the_placement_applied() -> None:
     binding = replace(a_binding(2, ON_A), conditions=(Condition(type="FullyApplied", status="True"),))
     decision = scheduled(binding, with_room(a=9))
     condition = Condition(type="Scheduled", status="True", reason="Success", message=SUCCESS_MESSAGE)
-    assert decision == Decision(
+    assert decision == SchedulingDecision(
         ref=binding.ref,
         trigger=Trigger.PLACEMENT_CHANGED,
         targets=targets(a=2),
@@ -266,7 +266,7 @@ def test_where_no_cluster_fits_a_binding_is_emptied() -> None:
     decision = scheduled(binding, with_room(b=9))
     assert (decision.targets, decision.applied_placement) == ((), ON_A)
     assert decision.condition is not None
-    assert decision.condition.reason == Reason.NO_CLUSTER_FIT
+    assert decision.condition.reason == ScheduledReason.NO_CLUSTER_FIT
 
 
 def test_without_room_a_binding_stays_as_it_was() -> None:
@@ -275,7 +275,7 @@ def test_without_room_a_binding_stays_as_it_was() -> None:
     decision = scheduled(binding, with_room(a=1, b=1))
     assert (decision.targets, decision.applied_placement) == (binding.targets, rules)
     assert decision.condition is not None
-    assert decision.condition.reason == Reason.UNSCHEDULABLE
+    assert decision.condition.reason == ScheduledReason.UNSCHEDULABLE
 
 
 def test_where_constraints_fail_a_binding_stays_as_it_was() -> None:
@@ -285,7 +285,7 @@ def test_where_constraints_fail_a_binding_stays_as_it_was() -> None:
     assert decision.targets == binding.targets
     assert decision.condition is not None
     assert (decision.condition.reason, decision.condition.message) == (
-        Reason.SCHEDULER_ERROR,
+        ScheduledReason.SCHEDULER_ERROR,
         "failed to select clusters: the number of feasible clusters is less than spreadConstraint.MinGroups",
     )
 
@@ -337,7 +337,7 @@ def test_when_all_groups_fail_the_first_failure_is_the_answer() -> None:
     binding = grouped(5, {"a": 2}, observed_affinity="g1")
     decision = scheduled(binding, with_room(a=1))
     assert decision.condition is not None
-    assert (decision.condition.reason, decision.targets) == (Reason.UNSCHEDULABLE, binding.targets)
+    assert (decision.condition.reason, decision.targets) == (ScheduledReason.UNSCHEDULABLE, binding.targets)
     assert decision.observed_affinity == "g1"
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from render.bits import mask_of
 from render.cluster_index import ClusterIndex
 from render.placement import SpreadConstraint, SpreadField
-from render.scheduling.candidates import ordered
-from render.scheduling.decisions import Reason, Refusal
-from render.scheduling.groups import Group, best_groups, group_score
-from render.scheduling.spread import Selection, select_clusters
+from render.scheduling.attempts import ordered
+from render.scheduling.decisions import Refusal, ScheduledReason
+from render.scheduling.region_groups import Group, best_groups, group_score
+from render.scheduling.spread import ClusterSelection, select_clusters
 
 from .schedulable import a_cluster
 
@@ -27,8 +27,8 @@ def spread(field: SpreadField, least: int, most: int) -> SpreadConstraint:
     return SpreadConstraint(spread_by_field=field, min_groups=least, max_groups=most)
 
 
-def selection(candidates: Sequence[int], available: Sequence[int], needed: int | None = None) -> Selection:
-    return Selection(
+def selection(candidates: Sequence[int], available: Sequence[int], needed: int | None = None) -> ClusterSelection:
+    return ClusterSelection(
         candidates=candidates,
         available=available,
         scores={},
@@ -102,7 +102,7 @@ def test_spread_by_cluster(case: ByCluster) -> None:
 
 def answer(chosen: Sequence[int] | Refusal, index: ClusterIndex) -> list[str] | str:
     if isinstance(chosen, Refusal):
-        assert chosen.reason is Reason.SCHEDULER_ERROR
+        assert chosen.reason is ScheduledReason.SCHEDULER_ERROR
         return chosen.message
     return [index.names[position] for position in chosen]
 
@@ -144,7 +144,7 @@ def test_spread_by_region(case: ByRegion) -> None:
 @pytest.mark.parametrize("field", [SpreadField.ZONE, SpreadField.PROVIDER, None])
 def test_other_constraints_alone_are_no_way_to_select(field: SpreadField | None) -> None:
     chosen = select_clusters(selection([0], [1]), {field: SpreadConstraint(max_groups=1)}, ClusterIndex(()))
-    assert chosen == Refusal(Reason.SCHEDULER_ERROR, "just support cluster and region spread constraint")
+    assert chosen == Refusal(ScheduledReason.SCHEDULER_ERROR, "just support cluster and region spread constraint")
 
 
 class Worth(NamedTuple):
@@ -179,7 +179,7 @@ WORTH = [
 @pytest.mark.parametrize("case", WORTH, ids=lambda case: case.why)
 def test_the_score_of_a_group(case: Worth) -> None:
     clusters = list(range(len(case.clusters)))
-    scored = Selection(
+    scored = ClusterSelection(
         candidates=clusters,
         available=[room for _, room in case.clusters],
         scores={position: score for position, (score, _) in enumerate(case.clusters) if score},

@@ -6,6 +6,7 @@ class of clusters.
 
 from collections.abc import Callable, Iterable, Sequence
 
+from overrides.errors import LintFinding
 from overrides.policy import OverridePolicy
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
@@ -14,7 +15,6 @@ from render.model import Template
 
 from .conflicts import conflict_findings
 from .effects import effect_findings
-from .finding import Finding
 from .images import image_value_findings
 from .selectors import unmatched_selectors
 from .targets import renames, unmatched_targets
@@ -45,7 +45,7 @@ def lint_overrides(
     return tuple(sorted({_problem(finding, line_of) for finding in findings}))
 
 
-def _problem(finding: Finding, line_of: LineOf | None) -> Problem:
+def _problem(finding: LintFinding, line_of: LineOf | None) -> Problem:
     origin, field = finding.origin, finding.field
     line = line_of(origin.path, origin.document, field) if line_of else 0
     return Problem(origin.path, line, field, finding.message, finding.hint)

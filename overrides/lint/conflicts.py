@@ -4,16 +4,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from overrides.errors import LintFinding
 from overrides.matching import priority_of
 from overrides.pointer import escaped, tokens_of
 from overrides.policy import Overriders
-from overrides.record import Applied
+from overrides.record import AppliedRule
 from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef
 from render.words import listed
 
-from .finding import Finding
 from .trials import Chain, Trials
 
 _REMOVED = object()
@@ -23,7 +23,7 @@ _REMOVED = object()
 class Setting:
     """A value a rule gives to a path, and the field that says so."""
 
-    applied: Applied
+    applied: AppliedRule
     field: str
     path: str
     value: Any
@@ -34,13 +34,13 @@ class Conflict:
     """A setting that a later policy overwrites: in which objects and clusters, and why the other wins."""
 
     lost: Setting
-    winner: Applied
+    winner: AppliedRule
     why: str
     objects: set[ObjectRef] = field(default_factory=set)
     clusters: Mask = 0
 
 
-def conflict_findings(trials: Trials, clusters: ClusterIndex) -> Iterator[Finding]:
+def conflict_findings(trials: Trials, clusters: ClusterIndex) -> Iterator[LintFinding]:
     """Yield the settings that another policy overwrites with another value."""
     found: dict[tuple[str, ...], Conflict] = {}
     for chain in trials.chains.values():
@@ -52,11 +52,11 @@ def conflict_findings(trials: Trials, clusters: ClusterIndex) -> Iterator[Findin
     return (_finding(conflict, clusters) for conflict in found.values())
 
 
-def _finding(conflict: Conflict, clusters: ClusterIndex) -> Finding:
+def _finding(conflict: Conflict, clusters: ClusterIndex) -> LintFinding:
     objects = listed(sorted(map(str, conflict.objects)))
     names = listed([clusters.names[index] for index in members(conflict.clusters)])
     lost = conflict.lost
-    return Finding(
+    return LintFinding(
         origin=lost.applied.origin,
         field=lost.field,
         message=f"{conflict.winner.policy} sets {lost.path} differently and wins, for {objects} in {names}",
@@ -88,7 +88,7 @@ def _why(lost: Setting, won: Setting, chain: Chain) -> str:
     return "of equally specific policies the later name applies later"
 
 
-def settings_of(applied: Applied) -> Iterator[Setting]:
+def settings_of(applied: AppliedRule) -> Iterator[Setting]:
     """Yield what a rule sets, in the order it does; what depends on what was there before is no setting."""
     for field_, path, value in _settings(applied.overriders):
         yield Setting(applied, f"{applied.rule}.overriders.{field_}", path, value)

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from overrides.errors import LintFinding
 from render.words import listed
 
-from .finding import Finding
-from .trials import Place, Trial, Trials
+from .trials import EditTrial, Place, Trials
 
 _HINTS = {
     "imageOverrider": "images are found in Pods, ReplicaSets, Deployments, DaemonSets, StatefulSets and Jobs; elsewhere"
@@ -19,7 +19,7 @@ _HINTS = {
 _LIST = re.compile(r"\.overriders\.([A-Za-z]+)")
 
 
-def effect_findings(trials: Trials) -> Iterator[Finding]:
+def effect_findings(trials: Trials) -> Iterator[LintFinding]:
     """Yield what the trials of each edit showed."""
     for place, trial in trials.by_place.items():
         yield from _unusable(place, trial)
@@ -27,31 +27,31 @@ def effect_findings(trials: Trials) -> Iterator[Finding]:
         yield from _mangled(place, trial)
 
 
-def _unusable(place: Place, trial: Trial) -> Iterator[Finding]:
+def _unusable(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
     refused: dict[str, int] = {}
     for (within, _, _), count in trial.refusals.items():
         refused[within] = refused.get(within, 0) + count
     for (within, message, hint), _ in sorted(trial.refusals.items(), key=lambda item: (-item[1], item[0])):
         if refused.pop(within, 0) == trial.runs:
             why = f"cannot be applied to {_selected(trial)}: {message}"
-            yield Finding(origin=place[0], field=f"{place[1]}{within}", message=why, hint=hint)
+            yield LintFinding(origin=place[0], field=f"{place[1]}{within}", message=why, hint=hint)
 
 
-def _idle(place: Place, trial: Trial) -> Iterator[Finding]:
+def _idle(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
     match = _LIST.search(place[1])
     hint = _HINTS.get(match[1]) if match else None
     if hint and not trial.has_effect and not trial.refusals:
         message = f"changes nothing in {_selected(trial)}"
-        yield Finding(origin=place[0], field=place[1], message=message, hint=hint)
+        yield LintFinding(origin=place[0], field=place[1], message=message, hint=hint)
 
 
-def _mangled(place: Place, trial: Trial) -> Iterator[Finding]:
+def _mangled(place: Place, trial: EditTrial) -> Iterator[LintFinding]:
     if trial.unreadable:
         names = listed(sorted(map(str, trial.unreadable)))
-        yield Finding(origin=place[0], field=place[1], message=f"leaves what is no image in {names}")
+        yield LintFinding(origin=place[0], field=place[1], message=f"leaves what is no image in {names}")
     if trial.undigested:
         names = listed(sorted(map(str, trial.undigested)))
-        yield Finding(
+        yield LintFinding(
             origin=place[0],
             field=place[1],
             message=f"drops the digest of an image that has a tag, too, in {names}",
@@ -59,6 +59,6 @@ def _mangled(place: Place, trial: Trial) -> Iterator[Finding]:
         )
 
 
-def _selected(trial: Trial) -> str:
+def _selected(trial: EditTrial) -> str:
     count = len(trial.objects)
     return "the one object it selects" if count == 1 else f"any of the {count} objects it selects"

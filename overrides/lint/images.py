@@ -2,17 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 
-from overrides.errors import Refused
-from overrides.image import ImageReference, is_tag_or_digest, parse_image, with_component
+from overrides.errors import LintFinding, Refused
+from overrides.overriders.image import ImageReference, is_tag_or_digest, parse_image, with_component
 from overrides.policy import ImageOverrider, OverridePolicy
 from overrides.record import origin_of
-
-from .finding import Finding
 
 _SAMPLE = ImageReference(registry="registry.example", repository="app", tag="v1")
 
 
-def image_value_findings(policies: Iterable[OverridePolicy]) -> Iterator[Finding]:
+def image_value_findings(policies: Iterable[OverridePolicy]) -> Iterator[LintFinding]:
     """Yield the image overriders whose value is ignored, or makes a reference that cannot be read."""
     for policy in policies:
         for rule in policy.rules:
@@ -20,7 +18,7 @@ def image_value_findings(policies: Iterable[OverridePolicy]) -> Iterator[Finding
                 message, hint = _complaint(overrider)
                 if message:
                     field = f"{rule.path}.overriders.imageOverrider[{index}]"
-                    yield Finding(origin=origin_of(policy), field=field, message=message, hint=hint)
+                    yield LintFinding(origin=origin_of(policy), field=field, message=message, hint=hint)
 
 
 def _complaint(overrider: ImageOverrider) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from overrides.engine import OverrideEngine
+from overrides.errors import LintFinding
 from overrides.matching import subject_of
 from overrides.policy import OverridePolicy
 from overrides.record import origin_of
@@ -12,12 +13,10 @@ from render.selection import implicit_priority
 from render.selectors import ResourceSelector
 from render.suggestions import nearest
 
-from .finding import Finding
-
 
 def unmatched_selectors(
     policies: Sequence[OverridePolicy], templates: Sequence[Template], clusters: ClusterIndex
-) -> Iterator[Finding]:
+) -> Iterator[LintFinding]:
     """Yield the selectors that select no template, not even one whose labels a ClusterOverridePolicy changed."""
     first_round = OverrideEngine([policy for policy in policies if not policy.namespace], clusters)
     for policy in policies:
@@ -27,7 +26,7 @@ def unmatched_selectors(
                 continue
             if policy.namespace and selector.label_selector and _selects_later(selector, scope, first_round, clusters):
                 continue
-            yield Finding(
+            yield LintFinding(
                 origin=origin_of(policy),
                 field=f"spec.resourceSelectors[{index}]",
                 message="selects no template",

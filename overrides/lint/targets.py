@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from overrides.errors import LintFinding
 from overrides.identity import MOVED, identity_field
 from overrides.pointer import tokens_of
 from overrides.policy import OverridePolicy, RuleWithCluster
@@ -9,29 +10,27 @@ from overrides.record import origin_of
 from render.cluster_index import ClusterIndex
 from render.words import counted
 
-from .finding import Finding
 
-
-def unmatched_targets(policies: Iterable[OverridePolicy], clusters: ClusterIndex) -> Iterator[Finding]:
+def unmatched_targets(policies: Iterable[OverridePolicy], clusters: ClusterIndex) -> Iterator[LintFinding]:
     """Yield the rules whose target cluster is none of the clusters; without clusters there is nothing to say."""
     for policy in policies:
         for rule in policy.rules:
             affinity = rule.target_cluster
             if clusters.clusters and affinity is not None and not clusters.matching(affinity):
                 count = counted(len(clusters.clusters), "cluster")
-                yield Finding(
+                yield LintFinding(
                     origin=origin_of(policy), field=f"{rule.path}.targetCluster", message=f"matches none of {count}"
                 )
 
 
-def renames(policies: Iterable[OverridePolicy]) -> Iterator[Finding]:
+def renames(policies: Iterable[OverridePolicy]) -> Iterator[LintFinding]:
     """Yield the edits of apiVersion, kind, namespace or name."""
     for policy in policies:
         for rule in policy.rules:
             for field, path in _edited_paths(rule):
                 changed = identity_field(tokens_of(path) or ())
                 if changed:
-                    yield Finding(
+                    yield LintFinding(
                         origin=origin_of(policy),
                         field=f"{rule.path}.overriders.{field}",
                         message=f"changes {changed}, which is an error in every cluster it applies to",

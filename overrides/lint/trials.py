@@ -4,23 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from overrides.draft import Draft
-from overrides.edits import Edit
+from overrides.edits import CompiledEdit
 from overrides.engine import Overridden, OverrideEngine
-from overrides.errors import Origin, Refused
-from overrides.image import meant_images, parse_image
+from overrides.errors import PolicyOrigin, Refused
+from overrides.overriders.image import meant_images, parse_image
 from overrides.policy import ImageOverrider, OverridePolicy
-from overrides.record import Applied
-from overrides.rules import Rule, compiled_rule
+from overrides.record import AppliedRule
+from overrides.rules import CompiledRule, compiled_rule
 from render.bits import Mask
 from render.cluster_index import ClusterIndex
 from render.model import Manifest, ObjectRef, Template
 
-Place = tuple[Origin, str]
+Place = tuple[PolicyOrigin, str]
 """A policy and a field path of it."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Trial:
+class EditTrial:
     """How the runs of one edit went.
 
     ``overrider`` is the image overrider, if it is one; ``refusals`` are counted by the refusal's place and message.
@@ -38,7 +38,7 @@ class Trial:
 class Chain:
     """Rules that apply together, in order: to which templates, and in which clusters."""
 
-    applied: tuple[Applied, ...]
+    applied: tuple[AppliedRule, ...]
     template: Template
     objects: set[ObjectRef] = field(default_factory=set)
     clusters: Mask = 0
@@ -48,11 +48,11 @@ class Chain:
 class Trials:
     """The trials by edit, and the chains of rules that occurred."""
 
-    by_place: dict[Place, Trial] = field(default_factory=dict)
+    by_place: dict[Place, EditTrial] = field(default_factory=dict)
     chains: dict[tuple[Place, ...], Chain] = field(default_factory=dict)
-    _rules: dict[Place, Rule] = field(default_factory=dict)
+    _rules: dict[Place, CompiledRule] = field(default_factory=dict)
 
-    def rule(self, applied: Applied) -> Rule:
+    def rule(self, applied: AppliedRule) -> CompiledRule:
         """Return a rule compiled, once."""
         place = (applied.origin, applied.rule)
         known = self._rules.get(place)
@@ -78,11 +78,11 @@ def _note_chain(trials: Trials, template: Template, overridden: Overridden) -> N
     chain.clusters |= overridden.clusters
 
 
-def _try_rules(trials: Trials, template: Template, applied: Sequence[Applied]) -> None:
+def _try_rules(trials: Trials, template: Template, applied: Sequence[AppliedRule]) -> None:
     manifest = template.manifest
     for record in applied:
         for index, edit in enumerate(trials.rule(record).edits):
-            trial = trials.by_place.setdefault((record.origin, edit.field), Trial())
+            trial = trials.by_place.setdefault((record.origin, edit.field), EditTrial())
             trial.runs += 1
             trial.objects.add(template.ref)
             after = _try(trial, edit, manifest)
@@ -93,7 +93,7 @@ def _try_rules(trials: Trials, template: Template, applied: Sequence[Applied]) -
             manifest = after
 
 
-def _try(trial: Trial, edit: Edit, manifest: Manifest) -> Manifest | None:
+def _try(trial: EditTrial, edit: CompiledEdit, manifest: Manifest) -> Manifest | None:
     draft = Draft(manifest)
     try:
         edit.change(draft)
@@ -106,7 +106,7 @@ def _try(trial: Trial, edit: Edit, manifest: Manifest) -> Manifest | None:
     return after
 
 
-def _note_images(trial: Trial, overrider: ImageOverrider, before: Manifest, after: Manifest) -> None:
+def _note_images(trial: EditTrial, overrider: ImageOverrider, before: Manifest, after: Manifest) -> None:
     """Note what the next reader of an image would stumble over; images come first among the edits of a rule."""
     ref = ObjectRef.of(before)
     for (_, old), (_, new) in zip(meant_images(before, overrider), meant_images(after, overrider), strict=True):

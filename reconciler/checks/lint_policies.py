@@ -16,9 +16,9 @@ from reconciler.source.desired import Desired
 from reconciler.source.scope import Scopes
 from render.binding import Binding
 from render.errors import Problem
-from render.fleet import Claims
-from render.matching import Match, MatchOptions, NoPolicyReason
-from render.matching_order import Candidate
+from render.fleet import ClaimMode
+from render.matching.policy_index import Match, MatchOptions, NoPolicyReason
+from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, Template, group_of
 from render.policy import PropagationPolicy
 from render.selection import implicit_priority
@@ -58,7 +58,7 @@ def policy_warnings(
         *_tied(matches, {str(each.policy) for each in shadowed}),
         *_waiting(matches),
         *_unmatched(desired, scopes),
-        *(_claims_differ(desired, matches, previous) if desired.fleet.claims is Claims.PURE else ()),
+        *(_claims_differ(desired, matches, previous) if desired.fleet.claims is ClaimMode.PURE else ()),
     ]
     return tuple(sorted({_problem(each, line_of) for each in findings}))
 
@@ -66,7 +66,7 @@ def policy_warnings(
 def _matches(desired: Desired, previous: Bindings) -> dict[ObjectRef, Match]:
     """Match every template as the next pass will."""
     index, claims = policy_index(desired), desired.fleet.claims
-    if claims is Claims.PURE:
+    if claims is ClaimMode.PURE:
         return {each.ref: index.match(each) for each in desired.templates}
     options = match_options(desired.fleet)
     claimed = {each.ref: previous[each.ref].policy for each in desired.templates if each.ref in previous}
@@ -81,7 +81,7 @@ def _problem(finding: PolicyFinding, line_of: LineOf | None) -> Problem:
 
 def _shadowed(matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
     """Yield the policies that select objects and hold none, because others win every time."""
-    lost: dict[str, list[tuple[ObjectRef, Candidate, PropagationPolicy]]] = {}
+    lost: dict[str, list[tuple[ObjectRef, RankedPolicy, PropagationPolicy]]] = {}
     winners = set()
     for ref, match in matches.items():
         if match.considered:
@@ -125,7 +125,7 @@ def _tied(matches: Mapping[ObjectRef, Match], shadowed: Collection[str]) -> Iter
         )
 
 
-def _weight(candidate: Candidate) -> tuple[bool, int, int]:
+def _weight(candidate: RankedPolicy) -> tuple[bool, int, int]:
     return candidate.policy.is_namespaced, candidate.policy.priority, candidate.implicit_priority
 
 
@@ -175,7 +175,7 @@ def _aimed_too_high(policy: PropagationPolicy, selector: ResourceSelector, field
 
 def _claims_differ(desired: Desired, matches: Mapping[ObjectRef, Match], previous: Bindings) -> Iterator[PolicyFinding]:
     """Yield the policies that take objects over which Karmada would leave where they are."""
-    index, options = policy_index(desired), MatchOptions(claims=Claims.STICKY)
+    index, options = policy_index(desired), MatchOptions(claims=ClaimMode.STICKY)
     taken: dict[tuple[str, str], list[tuple[ObjectRef, PropagationPolicy]]] = {}
     for template in desired.templates:
         claim = previous[template.ref].policy if template.ref in previous else ""

@@ -17,8 +17,7 @@ from reconciler.plans.plan_values import Action, PlanOptions
 from reconciler.report import Log
 from reconciler.unknown_names import check_clusters
 from render.errors import ClusterError
-from render.fleet import Fleet
-from render.fleet_settings import OTHERS
+from render.fleet import OTHERS, Fleet
 from render.selectors import LabelSelector, Requirement
 from render.words import counted, listed
 

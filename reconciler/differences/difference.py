@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from overrides.changes import FieldChange
+from overrides.changes import ChangedField
 from reconciler.passes.released import Released
 from render.binding import Binding
 from render.model import ObjectRef
@@ -32,7 +32,7 @@ class ObjectChange:
     ref: ObjectRef
     action: Action
     clusters: tuple[str, ...]
-    fields: tuple[FieldChange, ...] = ()
+    fields: tuple[ChangedField, ...] = ()
     is_preserved: bool = False
 
 

@@ -8,18 +8,18 @@ import json
 import re
 from typing import Any
 
-from overrides.changes import FieldChange, changes_of
+from overrides.changes import ChangedField, changes_of
 from render.model import Manifest
 
 _NAMED = "\0"
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
-def field_changes(before: Manifest, after: Manifest) -> tuple[FieldChange, ...]:
+def field_changes(before: Manifest, after: Manifest) -> tuple[ChangedField, ...]:
     """Return the fields in which two manifests differ, by path; nothing for manifests that say the same."""
     changes = changes_of(_named(before), _named(after)) or changes_of(before, after)
     return tuple(
-        FieldChange(
+        ChangedField(
             path=dotted(change.path),
             operator=change.operator,
             before=_listed(change.before),

@@ -7,7 +7,7 @@ a field's ``before`` is left out where it is added, its ``after`` where it is re
 import json
 from typing import Any
 
-from overrides.changes import FieldChange
+from overrides.changes import ChangedField
 from render.model import ObjectRef
 
 from .difference import Action, ClusterTotal, Difference, Misfit, Movement, ReplicaChange
@@ -103,7 +103,7 @@ def plain_ref(ref: ObjectRef) -> dict[str, str]:
     return {"group": ref.group, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
 
 
-def _plain_field(field: FieldChange) -> dict[str, Any]:
+def _plain_field(field: ChangedField) -> dict[str, Any]:
     value: dict[str, Any] = {"path": field.path, "operator": field.operator}
     if field.operator != "add":
         value["before"] = field.before

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from overrides.changes import FieldChange
+from overrides.changes import ChangedField
 from overrides.jsontext import json_text
 from render.documents import parse_documents
 from render.gitobjects import TREE_MODE, Blob, Spliced, TreeEntry
@@ -82,9 +82,9 @@ class Texts:
 
     blobs: Mapping[bytes, Blob]
     _manifests: dict[Text, Manifest] = field(default_factory=dict)
-    _changes: dict[tuple[Text, Text], tuple[FieldChange, ...]] = field(default_factory=dict)
+    _changes: dict[tuple[Text, Text], tuple[ChangedField, ...]] = field(default_factory=dict)
 
-    def changes(self, before: bytes, after: bytes, kind: str) -> tuple[tuple[FieldChange, ...], bool]:
+    def changes(self, before: bytes, after: bytes, kind: str) -> tuple[tuple[ChangedField, ...], bool]:
         """Return the fields in which two blobs differ, but for divided replicas, and whether those differ as well.
 
         What a Job divides are completions too, which no movement tells: its numbers are fields like others.
@@ -123,11 +123,11 @@ def object_changes(
 
     A blob that differs in its bytes but says the same is no change.
     """
-    grouped: dict[tuple[ObjectRef, Action, str], tuple[tuple[FieldChange, ...], list[str]]] = {}
+    grouped: dict[tuple[ObjectRef, Action, str], tuple[tuple[ChangedField, ...], list[str]]] = {}
     for change, clusters in files.items():
         ref = ref_by_path.get(change.path) or ref_of_path(change.path)
         if change.before is None or change.after is None:
-            action, fields = (Action.ADDED if change.before is None else Action.REMOVED), tuple[FieldChange, ...]()
+            action, fields = (Action.ADDED if change.before is None else Action.REMOVED), tuple[ChangedField, ...]()
         else:
             action = Action.CHANGED
             fields, has_numbers = texts.changes(change.before, change.after, ref.kind)
@@ -141,6 +141,6 @@ def object_changes(
     return tuple(sorted(found, key=lambda change: (change.ref, change.action, change.clusters)))
 
 
-def _text_of(fields: Iterable[FieldChange]) -> str:
+def _text_of(fields: Iterable[ChangedField]) -> str:
     """Return a text that is equal for equal changes."""
     return json_text([[each.path, each.operator, each.before, each.after] for each in fields])

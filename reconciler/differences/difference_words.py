@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from overrides.changes import FieldChange
+from overrides.changes import ChangedField
 from overrides.jsontext import json_text
 from overrides.secrecy import HIDDEN
 from render.words import counted
@@ -83,7 +83,7 @@ def movement_words(movement: Movement) -> str:
     return ", ".join(map(str, movement.changes))
 
 
-def field_words(change: FieldChange) -> str:
+def field_words(change: ChangedField) -> str:
     """Return what happens to a field, on one line."""
     before, after = value_texts(change)
     match change.operator:
@@ -94,7 +94,7 @@ def field_words(change: FieldChange) -> str:
     return f"{change.path}: {before} -> {after}"
 
 
-def value_texts(change: FieldChange) -> tuple[str, str]:
+def value_texts(change: ChangedField) -> tuple[str, str]:
     """Return a field's value before and after, each on one line: long ones from shortly before they part.
 
     >>> before, after = value_texts(FieldChange(path="a", operator="replace", before="x" * 200, after="x" * 198 + "y"))

@@ -19,7 +19,7 @@ from reconciler.source.loading import Loaded, load_source
 from reconciler.unknown_names import unknown_cluster
 from render.documents import DocumentErrors, parse_documents
 from render.documents.editing import REMOVED, Edit, edited, without_document
-from render.documents.nodes import UneditableError
+from render.documents.editing.nodes import UneditableError
 from render.errors import InputError, Problem
 from render.fleet import Fleet
 from render.gitobjects import BLOB_MODE, object_id

@@ -13,8 +13,8 @@ from reconciler.passes.pipeline import Built, Rendered
 from reconciler.passes.previous import Previous
 from reconciler.source.desired import Desired
 from render.binding import Binding, BindingSnapshot
-from render.matching import Match, NoPolicyReason
-from render.matching_order import Candidate
+from render.matching.policy_index import Match, NoPolicyReason
+from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster
 from render.scheduling.explanation import Explanation
 from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
@@ -128,7 +128,7 @@ def _but(ref: ObjectRef, holder: str, binding: Binding | None, match: Match, ren
     return ""
 
 
-def _policy_verdict(candidate: Candidate, match: Match) -> PolicyVerdict:
+def _policy_verdict(candidate: RankedPolicy, match: Match) -> PolicyVerdict:
     policy, holds = candidate.policy, match.policy is candidate.policy
     return PolicyVerdict(
         policy=str(policy),

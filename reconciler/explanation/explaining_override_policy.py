@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from overrides.explanation import Step
+from overrides.explanation import RuleEffect
 from overrides.matching import priority_of
 from overrides.policy import OverridePolicy
 from reconciler.passes.pipeline import Built
@@ -90,7 +90,7 @@ def _own(policy: OverridePolicy, overridden: OverriddenClusters) -> OverriddenCl
 
 def _merged(classes: Sequence[OverriddenClusters]) -> Iterator[OverriddenClusters]:
     """Yield classes in which this policy does something, those in which it does the same as one."""
-    steps_by_outcome: dict[str, tuple[Step, ...]] = {}
+    steps_by_outcome: dict[str, tuple[RuleEffect, ...]] = {}
     clusters: dict[str, list[str]] = {}
     for each in classes:
         if each.steps:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from overrides.explanation import Step
+from overrides.explanation import RuleEffect
 from render.words import counted
 
 from .explaining_override_policy import AffectedObject, OverridePolicyExplanation
@@ -26,7 +26,7 @@ def _override_rows(each: OverriddenClusters) -> Iterator[tuple[str, str, str]]:
             clusters = rule = DITTO
 
 
-def _changes(step: Step) -> tuple[str, ...]:
+def _changes(step: RuleEffect) -> tuple[str, ...]:
     if step.error is not None:
         return (f"could not be applied: {step.error}",)
     return tuple(map(str, step.changes)) or ("changes nothing",)

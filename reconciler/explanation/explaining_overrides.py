@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from overrides.engine import Overridden, OverrideEngine
-from overrides.explanation import Step, steps_of
+from overrides.explanation import RuleEffect, steps_of
 from reconciler.passes.pipeline import Built
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.bits import Mask, members
 from render.documents import Hole
 from render.model import Manifest, Template
-from render.works import REPLICAS, Target, Workshop, render_works
+from render.works import REPLICAS, Target, WorkContext, render_works
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class OverriddenClusters:
     """A class of clusters to which the same override rules apply, and what each rule changed, or what stopped it."""
 
     clusters: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[RuleEffect, ...]
     error: str = ""
 
 
@@ -42,9 +42,9 @@ def overridden_clusters(
         runs.append((manifest, found))
         return found
 
-    shop = built.workshop
-    render_works(template, binding, Workshop(targets=shop.targets, interpreter=shop.interpreter, override=watched))
-    targets = shop.targets.of(template.manifest, binding)
+    work = built.work_context
+    render_works(template, binding, WorkContext(targets=work.targets, interpreter=work.interpreter, override=watched))
+    targets = work.targets.of(template.manifest, binding)
     for manifest, classes in runs:
         for each in classes:
             for clusters, steps in _told(manifest, each, targets) if each.applied else ():
@@ -52,9 +52,11 @@ def overridden_clusters(
                 yield OverriddenClusters(clusters=names_of(clusters, built), steps=steps, error=error)
 
 
-def _told(manifest: Manifest, overridden: Overridden, targets: Sequence[Target]) -> list[tuple[Mask, tuple[Step, ...]]]:
+def _told(
+    manifest: Manifest, overridden: Overridden, targets: Sequence[Target]
+) -> list[tuple[Mask, tuple[RuleEffect, ...]]]:
     """Return what rules do in a class, once for all of its clusters unless their numbers tell them apart."""
-    found: list[tuple[Mask, tuple[Step, ...]]] = []
+    found: list[tuple[Mask, tuple[RuleEffect, ...]]] = []
     for target in targets:
         if not (clusters := target.clusters & overridden.clusters):
             continue
@@ -67,7 +69,7 @@ def _told(manifest: Manifest, overridden: Overridden, targets: Sequence[Target])
     return found
 
 
-def _effects(steps: Sequence[Step]) -> list[tuple[object, str]]:
+def _effects(steps: Sequence[RuleEffect]) -> list[tuple[object, str]]:
     return [(step.changes, str(step.error)) for step in steps]
 
 

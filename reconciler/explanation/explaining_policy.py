@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from reconciler.passes.pipeline import Built
 from reconciler.source.desired import Desired
 from render.binding import Binding
-from render.matching import Match
-from render.matching_order import Candidate
+from render.matching.policy_index import Match
+from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster, Template
 from render.policy import PropagationPolicy
 from render.selection import implicit_priority
@@ -95,7 +95,7 @@ def selector_text(selector: ResourceSelector) -> str:
 
 
 def _selected(
-    ref: ObjectRef, candidate: Candidate, match: Match, bindings: Mapping[ObjectRef, Binding]
+    ref: ObjectRef, candidate: RankedPolicy, match: Match, bindings: Mapping[ObjectRef, Binding]
 ) -> SelectedObject:
     by = SELECTS_BY[candidate.implicit_priority]
     if match.policy is candidate.policy:

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from render.fleet_settings import ClusterAccess
+from render.fleet import ClusterAccess
 
 from .credentials import AuthPlugins
 from .exchange import Failure, FailureKind

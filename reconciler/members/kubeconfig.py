@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from render.documents import DocumentErrors, parse_documents
-from render.fleet_settings import OTHERS, ClusterAccess
+from render.fleet import OTHERS, ClusterAccess
 
 from .exchange import Failure, FailureKind
 

@@ -14,7 +14,7 @@ from typing import Any
 from render.binding import Binding
 from render.documents import emit, parse_documents
 from render.model import TargetCluster
-from render.parsing import Placements, binding, binding_manifest
+from render.parsing import SharedPlacements, binding, binding_manifest
 
 _MARK = "argosy-lines"
 _RECORD = re.compile(rb"\nstatus:\n  appliedOverrides:\n((?:(?:  - |    )[^\n]*\n|\n)+)")
@@ -84,7 +84,7 @@ def _is_plain(name: str) -> bool:
 class BindingReader:
     """Reads bindings back; equal target lists and equal placements become one value each."""
 
-    placements: Placements = field(default_factory=Placements)
+    placements: SharedPlacements = field(default_factory=SharedPlacements)
     lists: dict[bytes, tuple[TargetCluster, ...]] = field(default_factory=dict)
 
     def parse(self, content: bytes) -> Binding:

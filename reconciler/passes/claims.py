@@ -15,9 +15,9 @@ from render.documents import emit
 from render.fleet import Fleet, OnPolicyRemoval
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.pruning import pruned
-from render.matching import Match, MatchOptions, NoPolicyReason, PolicyIndex
-from render.matching_binding import interpreted_workload, make_binding
-from render.matching_exclusions import exclusions_of
+from render.matching.bindings import interpreted_workload, make_binding
+from render.matching.exclusions import exclusions_of
+from render.matching.policy_index import Match, MatchOptions, NoPolicyReason, PolicyIndex
 from render.model import ObjectRef, Template
 
 SCHEDULED = "Scheduled"

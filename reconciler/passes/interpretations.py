@@ -12,8 +12,7 @@ from typing import Any
 
 from render.documents import DocumentErrors, emit, parse_documents
 from render.interpreter import InterpreterError, Operation
-from render.interpreter.webhook_calls import Call, Send, Webhook, WebhookError, function_of
-from render.interpreter.webhooks import refusal
+from render.interpreter.webhooks import Call, Send, Webhook, WebhookError, function_of, refusal
 from render.model import Manifest, ObjectRef
 
 API_VERSION, KIND = "argosy.dev/v1alpha1", "Interpretations"

@@ -7,7 +7,7 @@ from render.binding import Binding, Condition
 from render.bits import members
 from render.interpreter import InterpreterError
 from render.model import ObjectRef
-from render.works import Failure, Works
+from render.works import WorkFailure, Works
 
 RENDERED = "Rendered"
 OVERRIDE_FAILED = "OverrideFailed"
@@ -45,7 +45,7 @@ def _with_condition(
     return replace(binding, conditions=(*binding.conditions, failed))
 
 
-def _described(failure: Failure, names: Sequence[str]) -> str:
+def _described(failure: WorkFailure, names: Sequence[str]) -> str:
     return f"{', '.join(names[index] for index in members(failure.clusters))}: {failure.error}"
 
 

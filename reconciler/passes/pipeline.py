@@ -21,8 +21,8 @@ from render.bits import members
 from render.cluster_index import ClusterIndex
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster, Template
-from render.scheduling.batch import Surroundings
-from render.works import TargetGroups, Works, Workshop, render_works
+from render.scheduling.batch import BatchContext
+from render.works import TargetGroups, WorkContext, Works, render_works
 
 from .assembly import (
     Assembly,
@@ -80,7 +80,7 @@ class Built:
     """What a pass decided and built, before it is put together."""
 
     index: ClusterIndex
-    workshop: Workshop
+    work_context: WorkContext
     claims: Claims
     schedule: Schedule
     following: Following
@@ -116,18 +116,18 @@ def _built(inputs: Inputs) -> Built:
     interpreter = interpreter_of(desired, webhooks.send)
     template_by_ref = {template.ref: template for template in desired.templates}
     claims = claim_templates(inputs.templates, desired, interpreter, before)
-    schedule = schedule_bindings(claims.bindings, index, desired.fleet, _surroundings(inputs, claims, before))
+    schedule = schedule_bindings(claims.bindings, index, desired.fleet, _batch_context(inputs, claims, before))
     # What a released binding requires stays with it, or its pods would miss it.
     follows = following((*schedule.bindings, *claims.released), template_by_ref, interpreter)
     bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
-    workshop = Workshop(
+    work_context = WorkContext(
         targets=TargetGroups(index.index_by_name, desired.fleet.tie_break),
         interpreter=interpreter,
         override=OverrideEngine(desired.override_policies, index.clusters).override,
     )
     unbuilt = {binding.ref for binding in claims.released}
     works = {
-        binding.ref: render_works(template_by_ref[binding.ref], binding, workshop)
+        binding.ref: render_works(template_by_ref[binding.ref], binding, work_context)
         for binding in bindings
         if binding.ref not in unbuilt
     }
@@ -139,7 +139,7 @@ def _built(inputs: Inputs) -> Built:
     kept = (kept_binding(ref, error, before, inputs.source) for ref, error in failed)
     return Built(
         index=index,
-        workshop=workshop,
+        work_context=work_context,
         claims=claims,
         schedule=schedule,
         following=follows,
@@ -158,11 +158,11 @@ def _recorded(bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], ind
         yield binding if text == binding.applied_overrides else replace(binding, applied_overrides=text)
 
 
-def _surroundings(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Binding]) -> Surroundings:
+def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Binding]) -> BatchContext:
     """Return what else has to do with the clusters: bindings that keep what they have, CRDs that go along."""
     failed = [before[template.ref] for template, _ in claims.failed if template.ref in before]
     others = inputs.part.others if inputs.part else ()
-    return Surroundings(resting=(*claims.released, *failed, *others), apis_by_crd=apis_by_crd(inputs.templates))
+    return BatchContext(resting=(*claims.released, *failed, *others), apis_by_crd=apis_by_crd(inputs.templates))
 
 
 def _assembled(inputs: Inputs, built: Built) -> Rendered:
@@ -212,7 +212,7 @@ def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> It
             continue
         targets = tuple(TargetCluster(built.index.names[index]) for index in members(left))
         binding = Binding(ref=template.ref, api_version=template.api_version, targets=targets)
-        works = render_works(template, binding, built.workshop)
+        works = render_works(template, binding, built.work_context)
         assembly.place(template.ref, placed_variants(binding, works, assembly.fleet), works.blobs)
         yield template, works
 

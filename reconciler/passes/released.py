@@ -13,12 +13,12 @@ from render.binding import Binding
 from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter, InterpreterError
-from render.matching import NoPolicyReason
-from render.matching_binding import interpreted_workload
+from render.matching.bindings import interpreted_workload
+from render.matching.policy_index import NoPolicyReason
 from render.model import ObjectRef, Template
 from render.tree import Variant
 from render.words import listed
-from render.works import TargetGroups, Workshop, render_works
+from render.works import TargetGroups, WorkContext, render_works
 
 from .assembly import Fleetwide
 from .claims import SCHEDULED
@@ -64,13 +64,13 @@ def released_objects(
     if not found or before is None:
         return ()
     template_by_ref = {template.ref: template for template in desired.templates}
-    workshop = Workshop(
+    work_context = WorkContext(
         targets=TargetGroups(index.index_by_name, desired.fleet.tie_break),
         interpreter=Interpreter.of(each.manifest for each in (*desired.customizations, *desired.webhooks)),
         override=OverrideEngine(desired.override_policies, index.clusters).override,
     )
     fleet = Fleetwide(index=index, previous=before)
-    return tuple(_released(found, template_by_ref, workshop, fleet))
+    return tuple(_released(found, template_by_ref, work_context, fleet))
 
 
 def is_released(binding: Binding) -> bool:
@@ -81,7 +81,10 @@ def is_released(binding: Binding) -> bool:
 
 
 def _released(
-    bindings: Iterable[Binding], template_by_ref: Mapping[ObjectRef, Template], workshop: Workshop, fleet: Fleetwide
+    bindings: Iterable[Binding],
+    template_by_ref: Mapping[ObjectRef, Template],
+    work_context: WorkContext,
+    fleet: Fleetwide,
 ) -> Iterator[Released]:
     for binding in bindings:
         targets = fleet.index.named(target.name for target in binding.targets)
@@ -90,18 +93,18 @@ def _released(
             yield Released(
                 ref=binding.ref,
                 clusters=tuple(fleet.index.names[index] for index in members(_holders(kept))),
-                is_outdated=_is_outdated(template_by_ref[binding.ref], binding, kept, workshop),
+                is_outdated=_is_outdated(template_by_ref[binding.ref], binding, kept, work_context),
             )
 
 
-def _is_outdated(template: Template, binding: Binding, kept: Iterable[Variant], workshop: Workshop) -> bool:
+def _is_outdated(template: Template, binding: Binding, kept: Iterable[Variant], work_context: WorkContext) -> bool:
     """Whether a template, overridden, says something else than clusters keep; False where it cannot be built."""
     try:
-        if interpreted_workload(template, workshop.interpreter).replicas != binding.replicas:
+        if interpreted_workload(template, work_context.interpreter).replicas != binding.replicas:
             return True
     except InterpreterError:
         return False
-    works = render_works(template, replace(binding, required_by=()), workshop)
+    works = render_works(template, replace(binding, required_by=()), work_context)
     return not works.failures and _blobs(works.variants) != _blobs(kept)
 
 

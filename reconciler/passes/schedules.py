@@ -8,8 +8,8 @@ from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.fleet import Fleet
 from render.model import ObjectRef, Template
-from render.scheduling.batch import Surroundings, explanations, schedule_all
-from render.scheduling.decisions import Decision, recorded
+from render.scheduling.batch import BatchContext, explanations, schedule_all
+from render.scheduling.decisions import SchedulingDecision, recorded
 from render.scheduling.options import SchedulingOptions
 from render.scheduling.scheduler import Scheduler
 
@@ -22,22 +22,22 @@ class Schedule:
     """The bindings of a pass with their decisions, and all they were taken from, for who asks why."""
 
     bindings: tuple[Binding, ...]
-    decisions: Mapping[ObjectRef, Decision]
+    decisions: Mapping[ObjectRef, SchedulingDecision]
     scheduler: Scheduler
     undecided: Sequence[Binding] = ()
-    surroundings: Surroundings | None = None
+    context: BatchContext | None = None
 
     def explanations(self, among: Container[ObjectRef]) -> "Iterator[Explanation]":
         """Take the decisions once more and explain those about some objects."""
         state = self.scheduler.state
-        return explanations(self.undecided, state.index, state.options, self.surroundings, among=among)
+        return explanations(self.undecided, state.index, state.options, self.context, among=among)
 
 
 def schedule_bindings(
-    bindings: Sequence[Binding], index: ClusterIndex, fleet: Fleet, surroundings: Surroundings | None = None
+    bindings: Sequence[Binding], index: ClusterIndex, fleet: Fleet, context: BatchContext | None = None
 ) -> Schedule:
     """Decide every binding in the order of ``render.scheduling.batch``."""
-    batch = schedule_all(bindings, index, SchedulingOptions.of(fleet), surroundings)
+    batch = schedule_all(bindings, index, SchedulingOptions.of(fleet), context)
     decisions = {decision.ref: decision for decision in batch.decisions}
     done = tuple(recorded(binding, decisions[binding.ref]) for binding in bindings)
     return Schedule(
@@ -45,7 +45,7 @@ def schedule_bindings(
         decisions=decisions,
         scheduler=batch.scheduler,
         undecided=bindings,
-        surroundings=surroundings,
+        context=context,
     )
 
 

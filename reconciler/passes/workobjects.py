@@ -8,7 +8,7 @@ can make - random permanent ids - is there as far as it is given.
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from overrides.record import Applied, applied_annotations
+from overrides.record import AppliedRule, applied_annotations
 from render.binding import Binding
 from render.documents import parse_documents
 from render.model import Manifest, ObjectRef, Template
@@ -106,10 +106,10 @@ def manifest_in(works: Works, index: int) -> Manifest | None:
     return None
 
 
-def _applied_in(works: Works, index: int) -> tuple[Applied, ...]:
+def _applied_in(works: Works, index: int) -> tuple[AppliedRule, ...]:
     for content in works.contents:
         if content.clusters >> index & 1:
-            return cast("tuple[Applied, ...]", content.applied)
+            return cast("tuple[AppliedRule, ...]", content.applied)
     return ()
 
 

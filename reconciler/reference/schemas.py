@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from render.admission.fleet_schema import FLEET_SPEC
-from render.admission.policy_test_schema import POLICY_TEST_SPEC
-from render.admission.schema import Anything, Flag, Node, Quantity, Record, Sequence, Table, Text, Whole
+from render.admission.fleets import FLEET_SPEC
+from render.admission.policy_tests import POLICY_TEST_SPEC
+from render.admission.schema import Anything, Flag, ListOf, MapOf, Node, Quantity, Struct, Text, Whole
 
 from .fields import FLEET_FIELDS, POLICY_TEST_FIELDS, Field
 from .outputs import OUTPUTS, output_schema
@@ -21,7 +21,7 @@ class InputKind(NamedTuple):
     """A kind that people write: one sentence, the schema of its spec, and the sentences about its fields."""
 
     about: str
-    spec: Record
+    spec: Struct
     fields: Mapping[str, Field]
     required: tuple[str, ...] = ()
 
@@ -49,7 +49,7 @@ def json_schema(kind: str) -> dict[str, Any]:
 
 
 def _input_schema(kind: InputKind) -> Shape:
-    metadata = Record({"name!" if "metadata" in kind.required else "name": Text()})
+    metadata = Struct({"name!" if "metadata" in kind.required else "name": Text()})
     return {
         "description": kind.about,
         "type": "object",
@@ -85,13 +85,13 @@ def _bare_schema(node: Node, path: str, told: Told) -> Shape:
             return _text_schema(node)
         case Whole():
             return {"type": "integer"} if node.minimum is None else {"type": "integer", "minimum": node.minimum}
-        case Sequence():
+        case ListOf():
             shape = {"type": "array", "items": node_schema(node.items, f"{path}[]", told)}
             return {**shape, "minItems": node.min_items} if node.min_items else shape
-        case Table():
+        case MapOf():
             return {"type": "object", "additionalProperties": node_schema(node.values, f"{path}.*", told)}
-        case Record():
-            return _record_schema(node, path, told)
+        case Struct():
+            return _struct_schema(node, path, told)
     return dict(_SIMPLE[type(node)])
 
 
@@ -101,7 +101,7 @@ def _text_schema(node: Text) -> Shape:
     return {**shape, **{name: length for name, length in lengths.items() if length}}
 
 
-def _record_schema(node: Record, path: str, told: Told) -> Shape:
+def _struct_schema(node: Struct, path: str, told: Told) -> Shape:
     fields = {name.removesuffix("!"): each for name, each in node.fields.items()}
     properties = {name: node_schema(each, f"{path}.{name}", told) for name, each in fields.items()}
     required = [name[:-1] for name in node.fields if name.endswith("!")]
@@ -112,14 +112,14 @@ def _record_schema(node: Record, path: str, told: Told) -> Shape:
 def paths_of(node: Node, path: str) -> Iterator[tuple[str, Node]]:
     """Yield every field below a node with its path; a list's items have the path of the list with ``[]``.
 
-    >>> [path for path, _ in paths_of(Record({"kinds": Sequence(Record({"kind!": Text()}))}), "spec")]
+    >>> [path for path, _ in paths_of(Struct({"kinds": ListOf(Struct({"kind!": Text()}))}), "spec")]
     ['spec.kinds', 'spec.kinds[].kind']
     """
     match node:
-        case Record():
+        case Struct():
             for name, each in node.fields.items():
                 inner = f"{path}.{name.removesuffix('!')}"
                 yield inner, each
                 yield from paths_of(each, inner)
-        case Sequence():
+        case ListOf():
             yield from paths_of(node.items, f"{path}[]")

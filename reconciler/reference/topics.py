@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from render.admission.schema import Flag, Node, Record, Sequence, Table, Text, Whole
+from render.admission.schema import Flag, ListOf, MapOf, Node, Struct, Text, Whole
 
 from .exit_codes import EXIT_CODES
 from .fields import Field
@@ -51,22 +51,22 @@ def _written(value: object) -> str:
 _TYPES: Mapping[type[Node], str] = {
     Whole: "whole number",
     Flag: "true or false",
-    Record: "object",
-    Table: "map",
+    Struct: "object",
+    MapOf: "map",
 }
 
 
 def type_name(node: Node) -> str:
     """Return the type of a field in words.
 
-    >>> type_name(Text(choices=("Allow", "Refuse"))), type_name(Sequence(Text())), type_name(Whole())
+    >>> type_name(Text(choices=("Allow", "Refuse"))), type_name(ListOf(Text())), type_name(Whole())
     ('Allow or Refuse', 'list', 'whole number')
     """
     match node:
         case Text():
             return " or ".join(node.choices) if node.choices else "text"
-        case Sequence():
-            return "list of objects" if isinstance(node.items, Record) else "list"
+        case ListOf():
+            return "list of objects" if isinstance(node.items, Struct) else "list"
     return _TYPES.get(type(node), "any value")
 
 

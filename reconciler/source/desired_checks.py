@@ -4,9 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from render.admission.customization_rules import customization_conflicts
-from render.fleet import Fleet
-from render.fleet_settings import OTHERS
+from render.admission.customizations import customization_conflicts
+from render.fleet import OTHERS, Fleet
 from render.model import Template
 from render.policy import PropagationPolicy
 from render.selection import implicit_priority

@@ -11,7 +11,7 @@ from render.admission import Admitted, AdmittedKind, Kinds, admitted, kind_of
 from render.cluster import Cluster
 from render.errors import Problem
 from render.model import Manifest, Template
-from render.parsing import Placements, cluster, propagation_policy
+from render.parsing import SharedPlacements, cluster, propagation_policy
 from render.policy import PropagationPolicy
 
 from .desired_documents import Found, Placed
@@ -50,7 +50,7 @@ class KarmadaObjects:
 
 def load_karmada(places: Iterable[tuple[Placed, AdmittedKind]], *, default_namespace: str) -> KarmadaObjects:
     """Admit each object and return the values of those that may be."""
-    objects, placements = KarmadaObjects(), Placements()
+    objects, placements = KarmadaObjects(), SharedPlacements()
     for place, kind in places:
         outcome = admitted(place.manifest, kind, default_namespace=default_namespace)
         if kind.kind == "Cluster" and outcome.object is None:
@@ -75,7 +75,7 @@ def _with_preferences_left_out(manifest: Manifest, kind: AdmittedKind, refused: 
     return replace(outcome, warnings=(*outcome.warnings, warning))
 
 
-def _add(objects: KarmadaObjects, place: Placed, manifest: Manifest, placements: Placements) -> str:
+def _add(objects: KarmadaObjects, place: Placed, manifest: Manifest, placements: SharedPlacements) -> str:
     """Add the value of an admitted object and return its name for messages."""
     path, document = place.file.path, place.number
     match manifest["kind"]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from render.admission.findings import Findings
-from render.admission.webhook_rules import check_webhooks
+from render.admission.webhooks import check_webhooks
 from render.documents import document_text
 from render.fleet import Fleet
-from render.matching_exclusions import CLAIMED_BY, exclusions_of
+from render.matching.exclusions import CLAIMED_BY, exclusions_of
 from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
 
 from .desired_documents import Found, Placed, ReadBlobs

@@ -149,7 +149,7 @@ def _open_scopes(parts: _Parts) -> Iterator[Found]:
 
 
 def _warnings(parts: _Parts) -> Iterator[Found]:
-    """Yield what is worth a word: regrets, absent clusters, readable Secrets."""
+    """Yield what is worth a word: warnings, absent clusters, readable Secrets."""
     yield from parts.karmada.warnings
     yield from parts.templates.warnings
     yield from parts.webhooks.warnings

@@ -8,7 +8,7 @@ from typing import Any
 from reconciler.passes.frontpage import binding_state
 from reconciler.tables import table
 from render.binding import Binding
-from render.matching import NoPolicyReason
+from render.matching.policy_index import NoPolicyReason
 
 from .binding_status import expected_clusters
 from .cluster_files import DISCONNECTED

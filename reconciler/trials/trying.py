@@ -14,7 +14,7 @@ from reconciler.repository import Repository, open_repository
 from reconciler.source.desired import Desired
 from reconciler.source.desired_documents import Placed
 from reconciler.unknown_names import unknown_name
-from render.documents.nodes import UneditableError
+from render.documents.editing.nodes import UneditableError
 from render.errors import InputError, Problem
 from render.words import counted
 

@@ -2,16 +2,13 @@
 
 from functools import cache
 
-from .binding_schema import BINDING_SPEC, BINDING_STATUS
-from .cluster_rules import check_cluster, cluster_name_fault, mutate_cluster
-from .cluster_schema import CLUSTER_SPEC, CLUSTER_STATUS
-from .customization_rules import CUSTOMIZATION_SPEC, check_scripts, warn_of_customization
-from .fleet_rules import check_fleet, settle_fleet
-from .fleet_schema import FLEET_SPEC
-from .policy_rules import check_policy, mutate_policy
-from .policy_schema import PROPAGATION_SPEC
-from .policy_test_schema import POLICY_TEST_SPEC, check_policy_test
-from .regrets import warn_of_policy
+from .bindings import BINDING_SPEC, BINDING_STATUS
+from .clusters import CLUSTER_SPEC, CLUSTER_STATUS, check_cluster, cluster_name_fault, mutate_cluster
+from .customizations import CUSTOMIZATION_SPEC, check_scripts, warn_of_customization
+from .fleets import FLEET_SPEC, check_fleet, settle_fleet
+from .policies import PROPAGATION_SPEC, check_policy, mutate_policy
+from .policy_tests import POLICY_TEST_SPEC, check_policy_test
+from .policy_warnings import warn_of_policy
 from .stages import AdmittedKind, Kinds
 from .walking import Reading, walk_of
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .findings import Findings
-from .schema import INT64, Anything, Record, Sequence, Whole
+from .schema import INT64, Anything, ListOf, Struct, Whole
 from .shared_schema import LABELS, TEXT, TEXTS
 from .syntax import dns_label_fault, label_key_fault, label_value_fault, subdomain_fault
 from .walking import Reading, walk_of
@@ -13,7 +13,7 @@ ANNOTATION_LIMIT = 256 * 1024
 
 NameFault = Callable[[str], str]
 
-_METADATA = Record(
+_METADATA = Struct(
     {
         "name": TEXT,
         "generateName": TEXT,
@@ -21,7 +21,7 @@ _METADATA = Record(
         "labels": LABELS,
         "annotations": LABELS,
         "finalizers": TEXTS,
-        "ownerReferences": Sequence(Anything()),
+        "ownerReferences": ListOf(Anything()),
         "uid": TEXT,
         "resourceVersion": TEXT,
         "selfLink": TEXT,
@@ -29,7 +29,7 @@ _METADATA = Record(
         "creationTimestamp": TEXT,
         "deletionTimestamp": TEXT,
         "deletionGracePeriodSeconds": Whole(INT64, keep=True),
-        "managedFields": Sequence(Anything()),
+        "managedFields": ListOf(Anything()),
     }
 )
 _walk = walk_of(_METADATA, Reading(is_decoded=True))

@@ -1,6 +1,6 @@
 """The declarative schema of a kind: nodes that say what a field holds, as the CRDs of Karmada do.
 
-A ``Record`` names its fields; a name ending in ``!`` is required. ``keep`` marks a number or flag behind a pointer: it
+A ``Struct`` names its fields; a name ending in ``!`` is required. ``keep`` marks a number or flag behind a pointer: it
 stays where other empty values of optional fields vanish, as they do when Karmada's webhooks write the object.
 """
 
@@ -43,23 +43,23 @@ class Anything(NamedTuple):
     """A value of any type, taken as it is."""
 
 
-class Sequence(NamedTuple):
+class ListOf(NamedTuple):
     """A list."""
 
     items: "Node"
     min_items: int = 0
 
 
-class Table(NamedTuple):
+class MapOf(NamedTuple):
     """A map with keys of the author's choice."""
 
     values: "Node"
 
 
-class Record(NamedTuple):
+class Struct(NamedTuple):
     """An object with the fields named."""
 
     fields: Mapping[str, "Node"]
 
 
-Node = Text | Whole | Flag | Quantity | Anything | Sequence | Table | Record
+Node = Text | Whole | Flag | Quantity | Anything | ListOf | MapOf | Struct

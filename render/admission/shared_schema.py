@@ -1,36 +1,36 @@
 """Schemas that several kinds share: selectors, affinities, placements, failover, suspension."""
 
-from .schema import INT32, INT64, Flag, Node, Record, Sequence, Table, Text, Whole
+from .schema import INT32, INT64, Flag, ListOf, MapOf, Node, Struct, Text, Whole
 
 TEXT = Text()
-TEXTS = Sequence(TEXT)
-LABELS = Table(TEXT)
+TEXTS = ListOf(TEXT)
+LABELS = MapOf(TEXT)
 INTEGER32 = Whole(INT32)
 POINTER32 = Whole(INT32, keep=True)
 POINTER_FLAG = Flag(keep=True)
 
-_EXPRESSIONS = Sequence(Record({"key!": TEXT, "operator!": TEXT, "values": TEXTS}))
+_EXPRESSIONS = ListOf(Struct({"key!": TEXT, "operator!": TEXT, "values": TEXTS}))
 _AFFINITY_NAME = Text(min_length=1, max_length=32)
 
-LABEL_SELECTOR = Record({"matchLabels": LABELS, "matchExpressions": _EXPRESSIONS})
+LABEL_SELECTOR = Struct({"matchLabels": LABELS, "matchExpressions": _EXPRESSIONS})
 
-RESOURCE_SELECTOR = Record(
+RESOURCE_SELECTOR = Struct(
     {"apiVersion!": TEXT, "kind!": TEXT, "namespace": TEXT, "name": TEXT, "labelSelector": LABEL_SELECTOR}
 )
 
 _AFFINITY_FIELDS: dict[str, Node] = {
     "labelSelector": LABEL_SELECTOR,
-    "fieldSelector": Record({"matchExpressions": _EXPRESSIONS}),
+    "fieldSelector": Struct({"matchExpressions": _EXPRESSIONS}),
     "clusterNames": TEXTS,
     "exclude": TEXTS,
 }
 
-CLUSTER_AFFINITY = Record(_AFFINITY_FIELDS)
+CLUSTER_AFFINITY = Struct(_AFFINITY_FIELDS)
 
 _NAMED_AFFINITY: dict[str, Node] = {"affinityName!": _AFFINITY_NAME, **_AFFINITY_FIELDS}
 
-TOLERATIONS = Sequence(
-    Record(
+TOLERATIONS = ListOf(
+    Struct(
         {
             "key": TEXT,
             "operator": TEXT,
@@ -41,24 +41,22 @@ TOLERATIONS = Sequence(
     )
 )
 
-_WEIGHT_PREFERENCE = Record(
+_WEIGHT_PREFERENCE = Struct(
     {
-        "staticWeightList": Sequence(Record({"targetCluster!": CLUSTER_AFFINITY, "weight!": Whole(INT64, minimum=1)})),
+        "staticWeightList": ListOf(Struct({"targetCluster!": CLUSTER_AFFINITY, "weight!": Whole(INT64, minimum=1)})),
         "dynamicWeight": Text(choices=("AvailableReplicas",)),
     }
 )
 
-_GROUP_BY = Record({"groupByLabelKey!": TEXT})
+_GROUP_BY = Struct({"groupByLabelKey!": TEXT})
 
-PLACEMENT = Record(
+PLACEMENT = Struct(
     {
         "clusterAffinity": CLUSTER_AFFINITY,
-        "clusterAffinities": Sequence(
-            Record({**_NAMED_AFFINITY, "overflowAffinities": Sequence(Record(_NAMED_AFFINITY))})
-        ),
+        "clusterAffinities": ListOf(Struct({**_NAMED_AFFINITY, "overflowAffinities": ListOf(Struct(_NAMED_AFFINITY))})),
         "clusterTolerations": TOLERATIONS,
-        "spreadConstraints": Sequence(
-            Record(
+        "spreadConstraints": ListOf(
+            Struct(
                 {
                     "spreadByField": Text(choices=("cluster", "region", "zone", "provider")),
                     "spreadByLabel": TEXT,
@@ -67,30 +65,30 @@ PLACEMENT = Record(
                 }
             )
         ),
-        "replicaScheduling": Record(
+        "replicaScheduling": Struct(
             {
                 "replicaSchedulingType": Text(choices=("Duplicated", "Divided"), default="Divided"),
                 "replicaDivisionPreference": Text(choices=("Aggregated", "Weighted")),
                 "weightPreference": _WEIGHT_PREFERENCE,
             }
         ),
-        "workloadAffinity": Record({"affinity": _GROUP_BY, "antiAffinity": _GROUP_BY}),
+        "workloadAffinity": Struct({"affinity": _GROUP_BY, "antiAffinity": _GROUP_BY}),
     }
 )
 
-_STATE_PRESERVATION = Record({"rules!": Sequence(Record({"aliasLabelName!": TEXT, "jsonPath!": TEXT}))})
+_STATE_PRESERVATION = Struct({"rules!": ListOf(Struct({"aliasLabelName!": TEXT, "jsonPath!": TEXT}))})
 
-FAILOVER = Record(
+FAILOVER = Struct(
     {
-        "application": Record(
+        "application": Struct(
             {
-                "decisionConditions!": Record({"tolerationSeconds": Whole(INT32, default=300, keep=True)}),
+                "decisionConditions!": Struct({"tolerationSeconds": Whole(INT32, default=300, keep=True)}),
                 "purgeMode": Text(choices=("Directly", "Gracefully", "Never"), default="Gracefully"),
                 "gracePeriodSeconds": POINTER32,
                 "statePreservation": _STATE_PRESERVATION,
             }
         ),
-        "cluster": Record(
+        "cluster": Struct(
             {
                 "purgeMode": Text(choices=("Directly", "Gracefully"), default="Gracefully"),
                 "statePreservation": _STATE_PRESERVATION,
@@ -101,7 +99,7 @@ FAILOVER = Record(
 
 SUSPENDED_FIELDS: dict[str, Node] = {
     "dispatching": POINTER_FLAG,
-    "dispatchingOnClusters": Record({"clusterNames": TEXTS}),
+    "dispatchingOnClusters": Struct({"clusterNames": TEXTS}),
 }
 
 CONFLICT_RESOLUTION = Text(choices=("Abort", "Overwrite"), default="Abort")

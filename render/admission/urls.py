@@ -12,7 +12,7 @@ _USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class UrlAddress:
     """The parts of an address; ``fault`` says why it is none (then the rest is empty)."""
 
     scheme: str = ""
@@ -23,26 +23,26 @@ class Address:
     fault: str = ""
 
 
-def parse_address(text: str) -> Address:
+def parse_address(text: str) -> UrlAddress:
     """Return the parts of an address, or what is wrong with it."""
     text, _, fragment = text.partition("#")
     if any(character < " " or character == "\x7f" for character in text):
-        return Address(fault="it has a control character")
+        return UrlAddress(fault="it has a control character")
     if text.startswith(":"):
-        return Address(fault="the scheme before ':' is missing")
+        return UrlAddress(fault="the scheme before ':' is missing")
     scheme = match[0] if (match := _SCHEME.match(text)) else ""
     rest, _, query = text[len(scheme) :].partition("?")
     scheme = scheme[:-1].lower()
     if scheme and not rest.startswith("/"):
-        return Address(scheme=scheme, query=query, fragment=fragment)
+        return UrlAddress(scheme=scheme, query=query, fragment=fragment)
     if not scheme and ":" in rest.split("/")[0]:
-        return Address(fault="a scheme such as https:// is missing")
+        return UrlAddress(fault="a scheme such as https:// is missing")
     authority, path = _authority(rest, scheme)
     fault = _authority_fault(authority) or _escape_fault(path) or _escape_fault(fragment)
     if fault:
-        return Address(fault=fault)
+        return UrlAddress(fault=fault)
     _, at, host = authority.rpartition("@")
-    return Address(scheme=scheme, has_user=bool(at), host=host, query=query, fragment=fragment)
+    return UrlAddress(scheme=scheme, has_user=bool(at), host=host, query=query, fragment=fragment)
 
 
 def _authority(rest: str, scheme: str) -> tuple[str, str]:

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 from render.quantity import parse_quantity
 
 from .findings import Findings, alternatives
-from .schema import Anything, Flag, Node, Quantity, Record, Sequence, Table, Text, Whole
+from .schema import Anything, Flag, ListOf, MapOf, Node, Quantity, Struct, Text, Whole
 
 Walk = Callable[[Any, str, Findings], Any]
 """Check a value at a path; return it as stored. After a finding the value returned means nothing."""
 
 _FITS_64 = -(1 << 63)
 _QUOTE = "put it in quotes"
-_ZEROS: Mapping[type[Node], Any] = {Text: "", Whole: 0, Flag: False, Quantity: "0", Sequence: [], Table: {}, Record: {}}
+_ZEROS: Mapping[type[Node], Any] = {Text: "", Whole: 0, Flag: False, Quantity: "0", ListOf: [], MapOf: {}, Struct: {}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ def _walk_anything(value: Any, _path: str, _findings: Findings) -> Any:
     return value
 
 
-def _sequence_walk(node: Sequence, reading: Reading) -> Walk:
+def _sequence_walk(node: ListOf, reading: Reading) -> Walk:
     walk_item, min_items, zero = walk_of(node.items, reading), node.min_items, _ZEROS.get(type(node.items))
     is_decoded = reading.is_decoded
 
@@ -122,7 +122,7 @@ def _sequence_walk(node: Sequence, reading: Reading) -> Walk:
     return walk
 
 
-def _table_walk(node: Table, reading: Reading) -> Walk:
+def _table_walk(node: MapOf, reading: Reading) -> Walk:
     walk_value, zero, is_decoded = walk_of(node.values, reading), _ZEROS.get(type(node.values)), reading.is_decoded
 
     def walk(value: Any, path: str, findings: Findings) -> Any:
@@ -150,7 +150,7 @@ class _Fields(NamedTuple):
     defaults: dict[str, Any]
 
 
-def _record_walk(node: Record, reading: Reading) -> Walk:
+def _record_walk(node: Struct, reading: Reading) -> Walk:
     named = {name.removesuffix("!"): each for name, each in node.fields.items()}
     required = [name[:-1] for name in node.fields if name.endswith("!")]
     defaults: dict[str, Any] = {
@@ -194,7 +194,7 @@ def _is_kept(node: Node) -> bool:
     match node:
         case Whole() | Flag():
             return node.keep
-        case Record() | Anything():
+        case Struct() | Anything():
             return True
     return False
 
@@ -209,7 +209,7 @@ _BUILDERS: Mapping[type[Node], Callable[[Any, Reading], Walk]] = {
     Flag: lambda _node, _reading: _walk_flag,
     Quantity: lambda _node, _reading: _walk_quantity,
     Anything: lambda _node, _reading: _walk_anything,
-    Sequence: _sequence_walk,
-    Table: _table_walk,
-    Record: _record_walk,
+    ListOf: _sequence_walk,
+    MapOf: _table_walk,
+    Struct: _record_walk,
 }

@@ -7,9 +7,8 @@ read otherwise by a parser with all of kubectl's rules, which also says what is 
 
 from typing import TYPE_CHECKING, Any
 
-from .alike import emit_alike
 from .document import Document, DocumentError, DocumentErrors, Position
-from .emitting import emit, emit_json, emit_spliced
+from .emitting import emit, emit_json, emit_spliced, emit_together
 from .holes import Emitted, Hole, copy_value
 from .reading import document_text, parse_documents, read_documents
 
@@ -27,9 +26,9 @@ __all__ = [
     "copy_value",
     "document_text",
     "emit",
-    "emit_alike",
     "emit_json",
     "emit_spliced",
+    "emit_together",
     "locate",
     "locate_field",
     "parse_documents",

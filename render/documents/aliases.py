@@ -7,7 +7,7 @@ walks the value would pay. The bound is kubectl's: few aliases in a small docume
 from dataclasses import dataclass
 from typing import Any
 
-from .refusal import MAX_ALIASED, MAX_DEPTH, Refusal, quoted
+from .document import MAX_ALIASED, MAX_DEPTH, UnusableDocument, quoted
 
 _OPEN = object()
 _TOO_MUCH = "aliases that expand beyond all measure"
@@ -48,19 +48,21 @@ class Anchors:
         """Return what an alias stands for, at a depth of the document."""
         anchor = self.by_name.get(name)
         if anchor is None:
-            raise Refusal(f"alias of an unknown anchor {quoted(name)}", "anchors are known only within their document")
+            raise UnusableDocument(
+                f"alias of an unknown anchor {quoted(name)}", "anchors are known only within their document"
+            )
         if anchor.value is _OPEN:
-            raise Refusal(f"anchor {quoted(name)} contains itself")
+            raise UnusableDocument(f"anchor {quoted(name)} contains itself")
         self.used += 1
         if isinstance(anchor.value, (dict, list)) and depth + self.measure(anchor.value).height > MAX_DEPTH:
-            raise Refusal(f"nested deeper than {MAX_DEPTH} levels")
+            raise UnusableDocument(f"nested deeper than {MAX_DEPTH} levels")
         return anchor.value
 
     def merge(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return a merged mapping after counting it."""
         self.merged += len(value)
         if self.merged > MAX_ALIASED:
-            raise Refusal(_TOO_MUCH)
+            raise UnusableDocument(_TOO_MUCH)
         return value
 
     def check(self, value: Any) -> None:
@@ -70,7 +72,7 @@ class Anchors:
         size = self.measure(value).size + self.used
         aliased = size - self.used - sum(measure.own for measure in self.measures.values())
         if aliased > MAX_ALIASED or (size > 1000 and aliased > 0.99 * size):
-            raise Refusal(_TOO_MUCH)
+            raise UnusableDocument(_TOO_MUCH)
 
     def measure(self, value: dict[str, Any] | list[Any]) -> _Measure:
         """Return the measure of a container; shared ones are measured once."""

@@ -3,17 +3,73 @@
 A container is built by one function that pulls events until its end; recursion is bounded by ``MAX_DEPTH``. Ordinary
 scalars, which are nearly everything, are resolved in place through a memo; whatever has a tag, an anchor or an alias
 goes through ``_node``. A refusal carries no position: it is that of the last event pulled.
+
+Explicit tags (``!!str``, ``!!binary``, ``!mine``) are taken as go-yaml takes them: core tags convert, others are
+ignored.
 """
 
+import base64
+import binascii
+import re
 from collections.abc import Callable
 from typing import Any
 
 from .aliases import Anchors
-from .refusal import MAX_DEPTH, Refusal, quoted
+from .document import MAX_DEPTH, UnusableDocument, quoted
 from .scalars import PlainKeys, PlainValues, UnusableScalar, json_key, json_value, resolve
 from .scanning import SyntaxProblem
 from .syntax import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, StreamEndEvent
-from .tags import resolve_tagged
+
+_CORE = "tag:yaml.org,2002:"
+_NAMES = {
+    bool: "bool",
+    int: "int",
+    float: "float",
+    type(None): "null",
+    str: "str",
+}
+_TIMESTAMP = re.compile(
+    r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+    r"(?:[Tt][0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:[.,][0-9]+)?(?:Z|[-+][0-9]{2}:[0-9]{2})"
+    r"| [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:[.,][0-9]+)?)?",
+    re.ASCII,
+)
+
+
+def resolve_tagged(tag: str, text: str) -> Any:
+    """Return the value of a scalar with an explicit tag."""
+    name = tag.removeprefix(_CORE) if tag.startswith(_CORE) else ""
+    if name == "binary":
+        return _binary(text)
+    if name not in {"bool", "int", "float", "null", "timestamp"}:
+        return text
+    if name == "timestamp":
+        if _TIMESTAMP.fullmatch(text):
+            return text
+        raise _mismatch(name)
+    value = resolve(text)
+    found = _NAMES[type(value)]
+    if name == "float" and found == "int" and -(2**63) <= value < 2**63:
+        return float(value)
+    if name != found:
+        raise _mismatch(name)
+    return value
+
+
+def _mismatch(name: str) -> UnusableDocument:
+    return UnusableDocument(
+        f"a value that its tag !!{name} does not fit", "drop the tag, or write a value of that type"
+    )
+
+
+def _binary(text: str) -> str:
+    """Decode base64 to text; kubectl replaces what is not UTF-8."""
+    try:
+        data = base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)
+    except (binascii.Error, ValueError):
+        raise UnusableDocument("!!binary with text that is not base64") from None
+    return data.decode(errors="replace")
+
 
 _MERGE_TAG = "tag:yaml.org,2002:merge"
 _KEPT_LAST = "kubectl would silently keep only the last one"
@@ -55,11 +111,13 @@ class Builder:
         try:
             value = self._node(root)
         except UnusableScalar as error:
-            raise Refusal(str(error)) from None
+            raise UnusableDocument(str(error)) from None
         self.anchors.check(value)
         self.next_event()
         if not self._is_at_end():
-            raise Refusal("text after the document's end, which kubectl ignores", "start a new document with '---'")
+            raise UnusableDocument(
+                "text after the document's end, which kubectl ignores", "start a new document with '---'"
+            )
         return value
 
     def _is_at_end(self) -> bool:
@@ -115,7 +173,7 @@ class Builder:
             if key is _MERGE:
                 return self._merged(mapping)
             if key in mapping:
-                raise Refusal(f"duplicate key {quoted(key)}", _KEPT_LAST)
+                raise UnusableDocument(f"duplicate key {quoted(key)}", _KEPT_LAST)
             event = next_event()
             if type(event) is ScalarEvent and event.tag is None and event.anchor is None:
                 mapping[key] = _VALUES[event.value] if event.implicit[0] else event.value
@@ -132,7 +190,7 @@ class Builder:
                 self._merge_into(mapping)
                 continue
             if key in written:
-                raise Refusal(f"duplicate key {quoted(key)}", _KEPT_LAST)
+                raise UnusableDocument(f"duplicate key {quoted(key)}", _KEPT_LAST)
             written.add(key)
             mapping[key] = self._node(self.next_event())
         self.depth -= 1
@@ -145,7 +203,7 @@ class Builder:
         sources = value[::-1] if isinstance(value, list) and type(event) is not AliasEvent else [value]
         for source in sources:
             if not isinstance(source, dict):
-                raise Refusal("a merge key '<<' without a mapping", "merge a mapping or a list of mappings")
+                raise UnusableDocument("a merge key '<<' without a mapping", "merge a mapping or a list of mappings")
             mapping.update(self.anchors.merge(source))
 
     def _key(self, event: Any) -> str:
@@ -162,13 +220,15 @@ class Builder:
         else:
             value = {}
         if isinstance(value, (dict, list)):
-            raise Refusal("a key that is a mapping or a list", "put text that starts with '{' or '[' in quotes")
+            raise UnusableDocument(
+                "a key that is a mapping or a list", "put text that starts with '{' or '[' in quotes"
+            )
         return json_key(value)
 
     def _descend(self) -> None:
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise Refusal(f"nested deeper than {MAX_DEPTH} levels")
+            raise UnusableDocument(f"nested deeper than {MAX_DEPTH} levels")
 
     def _scalar(self, event: Any) -> Any:
         """Return a scalar as resolved, before JSON."""

@@ -18,7 +18,7 @@ class Chunk(NamedTuple):
     line: int
 
 
-class Reading(NamedTuple):
+class ParsedChunk(NamedTuple):
     """What one chunk of a file holds: a value and the line it starts on (from 1), or an error."""
 
     chunk: Chunk

@@ -1,4 +1,4 @@
-"""The values of this package: documents read, positions in a file, and what made a file unreadable."""
+"""The values of this package: documents, positions in a file, and the errors that make a file unreadable."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -44,3 +44,22 @@ class DocumentErrors(ValueError):
     def __init__(self, errors: tuple[DocumentError, ...]) -> None:
         super().__init__("\n".join(map(str, errors)))
         self.errors = errors
+
+
+MAX_DEPTH = 200
+MAX_ALIASED = 400_000
+_LONGEST_QUOTE = 80
+
+
+class UnusableDocument(ValueError):
+    """A document that parses but has no meaning in Kubernetes; its place is that of the event read last."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+def quoted(key: str) -> str:
+    """Return a key for a message, shortened."""
+    return repr(key if len(key) <= _LONGEST_QUOTE else f"{key[:_LONGEST_QUOTE]}...")

@@ -4,12 +4,15 @@ Every function appends pieces of text; a line starts with a piece of its own, it
 or list inside a list is written one level deeper, and the dash then replaces the last two spaces of that first piece.
 A hole is written between two NUL characters, and a key too long for a line ends with U+0001: neither can occur in a
 document, where control characters are escaped.
+
+Overrides copy only the mappings and lists on the way to the values they change. So the manifests of a template's
+classes of clusters share most of their objects; ``emit_together`` writes the text of a shared object once.
 """
 
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -187,3 +190,69 @@ def _float(value: float) -> str:
 
 def _over_two_lines(match: re.Match[str]) -> str:
     return f"{match[1]}{match[2]}\n{' ' * len(match[1])}:"
+
+
+def emit_together(values: Sequence[Mapping[str, Any]]) -> list[Emitted]:
+    """Return what ``emit_spliced`` returns for each of the manifests, none of which may change meanwhile."""
+    parts = _SharedParts()
+    return [as_emitted(parts.document(value)) for value in values]
+
+
+class _SharedParts:
+    """The texts of mappings and lists by identity and indentation; whoever made it keeps them alive."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[int, int], str] = {}
+
+    def document(self, manifest: Mapping[str, Any]) -> str:
+        pieces: list[str] = []
+        for key in top_keys(manifest):
+            child = manifest[key]
+            if key == "metadata" and type(child) is dict and child:
+                pieces += ("\n", "metadata:")
+                self._mapping(pieces, child, metadata_keys(child), "\n  ")
+            else:
+                self._mapping(pieces, manifest, (key,), "\n")
+        pieces.append("\n")
+        return "".join(pieces)
+
+    def _text(self, container: Any, pad: str) -> str:
+        place = (id(container), len(pad))
+        found = self._texts.get(place)
+        if found is None:
+            pieces: list[str] = []
+            if type(container) is dict:
+                self._mapping(pieces, container, sorted(container), pad)
+            else:
+                self._sequence(pieces, container, pad)
+            found = self._texts[place] = "".join(pieces)
+        return found
+
+    def _mapping(self, pieces: list[str], mapping: Mapping[str, Any], keys: Iterable[str], pad: str) -> None:
+        append = pieces.append
+        for key in keys:
+            value = mapping[key]
+            kind = type(value)
+            append(pad)
+            if kind is str:
+                append(KEYS_OF_SCALARS[key])
+                append(INLINE[value] or block(value, f"{pad}  "))
+            elif (kind is dict or kind is list) and value:
+                append(KEYS[key])
+                append(self._text(value, f"{pad}  " if kind is dict else pad))
+            else:
+                append(KEYS_OF_SCALARS[key])
+                append(scalar(value))
+
+    def _sequence(self, pieces: list[str], items: list[Any], pad: str) -> None:
+        append = pieces.append
+        dash, deeper = f"{pad}- ", f"{pad}  "
+        for item in items:
+            kind = type(item)
+            append(dash)
+            if kind is str:
+                append(INLINE[item] or block(item, deeper))
+            elif (kind is dict or kind is list) and item:
+                append(self._text(item, deeper)[len(deeper) :])
+            else:
+                append(scalar(item))

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from .refusal import MAX_DEPTH, Refusal, quoted
+from .document import MAX_DEPTH, UnusableDocument, quoted
 from .scalars import json_value
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -35,13 +35,13 @@ def next_json_value(text: str, start: int) -> JsonValue | None:
     offset = _after_space(text, start)
     if offset == len(text):
         return None
-    reader = _Reader()
+    reader = _JsonReader()
     try:
         value, end = reader.decoder.raw_decode(text, offset)
     except json.JSONDecodeError as error:
         raise NotJson(start, error.pos, error.msg) from None
     except RecursionError:
-        raise Refusal(f"nested deeper than {MAX_DEPTH} levels") from None
+        raise UnusableDocument(f"nested deeper than {MAX_DEPTH} levels") from None
     reader.check(value)
     return JsonValue(value, offset, end)
 
@@ -51,11 +51,11 @@ def _after_space(text: str, offset: int) -> int:
     return match.end() if match else offset
 
 
-class _Reader:
+class _JsonReader:
     """A decoder whose findings wait until the whole value has proved to be JSON; what is none may be YAML."""
 
     def __init__(self) -> None:
-        self.findings: list[Refusal] = []
+        self.findings: list[UnusableDocument] = []
         self.decoder = json.JSONDecoder(
             object_pairs_hook=self._object, parse_int=self._integer, parse_float=self._float, parse_constant=_constant
         )
@@ -72,7 +72,7 @@ class _Reader:
             name = _repaired(key)
             if name in value:
                 hint = "kubectl would silently keep only the last one"
-                self.findings.append(Refusal(f"duplicate key {quoted(name)}", hint))
+                self.findings.append(UnusableDocument(f"duplicate key {quoted(name)}", hint))
             value[name] = _repaired(member)
         return value
 
@@ -82,7 +82,7 @@ class _Reader:
     def _float(self, digits: str) -> Any:
         number = float(digits)
         if abs(number) == float("inf"):
-            self.findings.append(Refusal("a number beyond all floats"))
+            self.findings.append(UnusableDocument("a number beyond all floats"))
             return 0
         return json_value(number)
 
@@ -100,7 +100,7 @@ def _constant(name: str) -> Any:
 
 def _check_depth(value: Any, depth: int) -> None:
     if depth > MAX_DEPTH:
-        raise Refusal(f"nested deeper than {MAX_DEPTH} levels")
+        raise UnusableDocument(f"nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, (dict, list)):
         for child in value.values() if isinstance(value, dict) else value:
             _check_depth(child, depth + 1)

@@ -61,7 +61,7 @@ class Kind(IntEnum):
     DASH_AND_BLOCK = 8
 
 
-class Entry(NamedTuple):
+class LineEntry(NamedTuple):
     """A key or a dash. Its ``place`` is twice its column, and one more for a dash.
 
     So an entry belongs into the one above that has no value yet if its place is greater (a dash may stand below the
@@ -90,7 +90,7 @@ _KINDS_OF_DASHES: dict[type, Kind] = {
 }
 
 
-class Lines(dict[str, Entry | None]):
+class KnownLines(dict[str, LineEntry | None]):
     """Lines already understood, by their text; None for blank lines and comments."""
 
     size, longest = 1 << 15, 160
@@ -99,13 +99,13 @@ class Lines(dict[str, Entry | None]):
         super().__init__()
         self.keys_by_text, self.values_by_text = PlainKeys(), PlainValues()
 
-    def __missing__(self, text: str) -> Entry | None:
+    def __missing__(self, text: str) -> LineEntry | None:
         entry = self._entry(text)
         if len(self) < self.size and len(text) <= self.longest:
             self[text] = entry
         return entry
 
-    def _entry(self, text: str) -> Entry | None:
+    def _entry(self, text: str) -> LineEntry | None:
         match = _LINE.fullmatch(text)
         if match is None:
             raise NotOrdinary
@@ -120,12 +120,12 @@ class Lines(dict[str, Entry | None]):
         except (UnusableScalar, IndexError):  # the latter: text with neither a key nor a dash
             raise NotOrdinary from None
         for place in reversed(places):
-            entry = Entry(place, Kind.DASH_AND_ENTRY, "", entry)
+            entry = LineEntry(place, Kind.DASH_AND_ENTRY, "", entry)
         return entry
 
-    def _keyed(self, text: str, place: int, value: Any) -> Entry:
+    def _keyed(self, text: str, place: int, value: Any) -> LineEntry:
         key = text[1:-1] if text[0] in "\"'" else self.keys_by_text[text]
-        return Entry(place, _KINDS_OF_KEYS.get(type(value), Kind.KEY_AND_SCALAR), key, value)
+        return LineEntry(place, _KINDS_OF_KEYS.get(type(value), Kind.KEY_AND_SCALAR), key, value)
 
     def _value(self, match: re.Match[str]) -> Any:
         """Return the value by the group that matched last."""
@@ -146,8 +146,8 @@ def _unescaped(escape: re.Match[str]) -> str:
     return _ESCAPED[escape[0]]
 
 
-def _item(place: int, value: Any) -> Entry:
-    return Entry(place, _KINDS_OF_DASHES.get(type(value), Kind.DASH_AND_SCALAR), "", value)
+def _item(place: int, value: Any) -> LineEntry:
+    return LineEntry(place, _KINDS_OF_DASHES.get(type(value), Kind.DASH_AND_SCALAR), "", value)
 
 
 def _collection(text: str) -> Any:

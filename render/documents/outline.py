@@ -9,14 +9,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from .document import MAX_DEPTH
 from .holes import copy_value
-from .lines import Block, Entry, Kind, Lines, NotOrdinary
-from .refusal import MAX_DEPTH
+from .lines import Block, Kind, KnownLines, LineEntry, NotOrdinary
 
-_LINES = Lines()
+_LINES = KnownLines()
 _SEPARATOR = re.compile("--- *(?:#[ -~]*)?")
 _UNFIT_FOR_BLOCK = re.compile("[^\t\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-_END = Entry(-1, Kind.KEY, "", None)
+_END = LineEntry(-1, Kind.KEY, "", None)
 _KEY, _KEY_AND_SCALAR, _DASH, _DASH_AND_SCALAR, _DASH_AND_ENTRY = (
     Kind.KEY,
     Kind.KEY_AND_SCALAR,
@@ -26,7 +26,7 @@ _KEY, _KEY_AND_SCALAR, _DASH, _DASH_AND_SCALAR, _DASH_AND_ENTRY = (
 )
 _WITH_TEXT = {Kind.KEY_AND_BLOCK: Kind.KEY_AND_SCALAR, Kind.DASH_AND_BLOCK: Kind.DASH_AND_SCALAR}
 
-Follow = Callable[[], Entry]
+Follow = Callable[[], LineEntry]
 
 
 def outlined(text: str) -> tuple[Any, int]:
@@ -56,9 +56,9 @@ def forget_lines() -> None:
     _LINES.values_by_text.clear()
 
 
-def _entries(lines: list[str], resume: int) -> list[Entry]:
+def _entries(lines: list[str], resume: int) -> list[LineEntry]:
     """Return the entries of the lines from one on, then the end."""
-    entries: list[Entry] = []
+    entries: list[LineEntry] = []
     for number, line in enumerate(lines):
         if number < resume or (entry := _LINES[line]) is None:
             continue
@@ -69,7 +69,7 @@ def _entries(lines: list[str], resume: int) -> list[Entry]:
     return entries
 
 
-def _with_block(entry: Entry, lines: list[str], start: int) -> tuple[Entry, int]:
+def _with_block(entry: LineEntry, lines: list[str], start: int) -> tuple[LineEntry, int]:
     """Return an entry with the text of its block, if it opens one, and the number of the next line to read."""
     if entry.kind is _DASH_AND_ENTRY:
         inner, resume = _with_block(entry.value, lines, start)
@@ -107,14 +107,14 @@ def _text_column(column: int, lines: list[str], start: int) -> int:
     raise NotOrdinary
 
 
-def _container(entry: Entry, follow: Follow, depth: int) -> tuple[Any, Entry]:
+def _container(entry: LineEntry, follow: Follow, depth: int) -> tuple[Any, LineEntry]:
     """Return the mapping or list that starts with an entry, and the first entry that does not belong to it."""
     if depth > MAX_DEPTH:
         raise NotOrdinary
     return _list(entry, follow, depth) if entry.place & 1 else _mapping(entry, follow, depth)
 
 
-def _mapping(entry: Entry, follow: Follow, depth: int) -> tuple[Any, Entry]:
+def _mapping(entry: LineEntry, follow: Follow, depth: int) -> tuple[Any, LineEntry]:
     own = entry.place
     mapping: dict[str, Any] = {}
     while True:
@@ -131,7 +131,7 @@ def _mapping(entry: Entry, follow: Follow, depth: int) -> tuple[Any, Entry]:
             return mapping, entry
 
 
-def _list(entry: Entry, follow: Follow, depth: int) -> tuple[Any, Entry]:
+def _list(entry: LineEntry, follow: Follow, depth: int) -> tuple[Any, LineEntry]:
     own = entry.place
     items: list[Any] = []
     while True:

@@ -1,22 +1,81 @@
-"""Documents read by a parser: with libyaml, or exactly where that fails or is in doubt.
+r"""Documents read by a parser: with libyaml, or exactly where that fails or is in doubt.
 
 Few documents need one, and it takes long to import, so it is imported when the first does.
+
+The fast way gives up where libyaml may read something else than kubectl. They differ in byte order marks, explicit
+tags, the escape ``\/``, and plain scalars with ``?`` inside flow collections. What libyaml refuses and kubectl reads
+needs no care here: whatever fails is read again, exactly.
 """
 
 from typing import Any
 
 from .building import Builder
-from .chunks import Chunk, Reading, character_error
-from .document import DocumentError, Position
-from .doubting import Doubtful, FastBuilder
-from .refusal import Refusal
+from .chunks import Chunk, ParsedChunk, character_error
+from .document import DocumentError, Position, UnusableDocument
 from .scanning import SyntaxProblem
-from .syntax import FastProblem, LocatedEvents
+from .syntax import AliasEvent, FastProblem, LocatedEvents, NextEvent, ScalarEvent, fast_events
+
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+class AmbiguousText(ValueError):
+    """A document for the exact parser."""
+
+
+class FastBuilder(Builder):
+    """Builds a document from libyaml's events, or raises ``AmbiguousText``."""
+
+    def __init__(self, text: str) -> None:
+        if text.find(_BYTE_ORDER_MARK, 1) > 0:
+            raise AmbiguousText
+        events = fast_events(text)
+        super().__init__(_without_slash_escapes(events) if "\\/" in text else events)
+        self._in_flow = False
+
+    def _node(self, event: Any) -> Any:
+        kind = type(event)
+        if kind is AliasEvent or kind is ScalarEvent:
+            return super()._node(event)
+        if event.tag is not None:
+            raise AmbiguousText
+        if self._in_flow or not event.flow_style:
+            return super()._node(event)
+        events = self.next_event
+        self.next_event, self._in_flow = _without_question_marks(events), True
+        value = super()._node(event)
+        self.next_event, self._in_flow = events, False
+        return value
+
+    def _scalar(self, event: Any) -> Any:
+        if event.tag is not None:
+            raise AmbiguousText
+        return super()._scalar(event)
+
+
+def _without_question_marks(next_event: NextEvent) -> NextEvent:
+    def checked() -> Any:
+        event = next_event()
+        if type(event) is ScalarEvent and event.implicit[0] and "?" in event.value:
+            raise AmbiguousText
+        return event
+
+    return checked
+
+
+def _without_slash_escapes(next_event: NextEvent) -> NextEvent:
+    def checked() -> Any:
+        event = next_event()
+        if type(event) is ScalarEvent and event.style == '"' and "/" in event.value:
+            raise AmbiguousText
+        return event
+
+    return checked
+
 
 HUGE = 1 << 20
 
 
-def read_quickly(chunk: Chunk) -> Reading:
+def read_quickly(chunk: Chunk) -> ParsedChunk:
     """Read one YAML document with libyaml, or exactly where that fails or is in doubt.
 
     A huge document that fails is not read exactly, which would take seconds: libyaml says what is wrong with it.
@@ -24,34 +83,34 @@ def read_quickly(chunk: Chunk) -> Reading:
     try:
         builder = FastBuilder(chunk.text)
         value = builder.document()
-    except Doubtful:
+    except AmbiguousText:
         return read_exactly(chunk)
-    except (*FastProblem, Refusal):
+    except (*FastProblem, UnusableDocument):
         return read_exactly(chunk, exact=len(chunk.text) <= HUGE)
-    return Reading(chunk, value, chunk.line + builder.line)
+    return ParsedChunk(chunk, value, chunk.line + builder.line)
 
 
-def read_exactly(chunk: Chunk, *, exact: bool = True) -> Reading:
+def read_exactly(chunk: Chunk, *, exact: bool = True) -> ParsedChunk:
     """Read one YAML document with the parser that knows all of kubectl's rules, and the place of its error."""
     error = character_error(chunk)
     if error:
-        return Reading(chunk, error=error)
+        return ParsedChunk(chunk, error=error)
     events = LocatedEvents(chunk.text, exact=exact)
     builder = Builder(events.next_event)
     try:
         value = builder.document()
     except SyntaxProblem as problem:
-        return Reading(chunk, error=_moved(problem.position, problem.message, problem.hint, chunk))
-    except Refusal as refusal:
-        return Reading(chunk, error=_moved(events.position, refusal.message, refusal.hint, chunk))
-    return Reading(chunk, value, chunk.line + builder.line)
+        return ParsedChunk(chunk, error=_moved(problem.position, problem.message, problem.hint, chunk))
+    except UnusableDocument as refusal:
+        return ParsedChunk(chunk, error=_moved(events.position, refusal.message, refusal.hint, chunk))
+    return ParsedChunk(chunk, value, chunk.line + builder.line)
 
 
 def flow_collection(text: str) -> Any:
     """Return a collection in brackets that is all of a line, None where an exact parser has to say what it is."""
     try:
         return FastBuilder(f"{text}\n").document()
-    except (*FastProblem, Refusal, Doubtful):
+    except (*FastProblem, UnusableDocument, AmbiguousText):
         return None
 
 

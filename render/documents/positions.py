@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from .chunks import Chunk, Reading
+from .chunks import Chunk, ParsedChunk
 from .document import Position
 from .reading import read_chunks
 from .scalars import UnusableScalar, plain_key
@@ -42,7 +42,7 @@ class Places:
     """The places of all fields of a file: it is read once, and a document is indexed when it is first asked for."""
 
     def __init__(self, data: bytes) -> None:
-        self._readings: list[Reading] = [reading for reading in read_chunks(data) if reading.value is not None]
+        self._readings: list[ParsedChunk] = [reading for reading in read_chunks(data) if reading.value is not None]
         self._places: dict[int, dict[Path, Position]] = {}
 
     def of_path(self, index: int, path: Path) -> Position:

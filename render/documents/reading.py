@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from .chunks import Chunk, Reading, decoded, position_in, split_chunks
-from .document import Document, DocumentError, DocumentErrors
+from .chunks import Chunk, ParsedChunk, decoded, position_in, split_chunks
+from .document import Document, DocumentError, DocumentErrors, UnusableDocument
 from .jsontext import NotJson, next_json_value
 from .lines import NotOrdinary
 from .outline import outlined
-from .refusal import Refusal
 
 
 def parse_documents(data: bytes) -> tuple[Document, ...]:
@@ -33,7 +32,7 @@ def document_text(data: bytes, index: int) -> bytes:
     return data if len(found) == 1 else found[index].encode()
 
 
-def sorted_out(readings: Iterable[Reading]) -> tuple[tuple[Document, ...], tuple[DocumentError, ...]]:
+def sorted_out(readings: Iterable[ParsedChunk]) -> tuple[tuple[Document, ...], tuple[DocumentError, ...]]:
     """Number the documents of a file, and put the errors in order."""
     documents: list[Document] = []
     errors: list[DocumentError] = []
@@ -45,7 +44,7 @@ def sorted_out(readings: Iterable[Reading]) -> tuple[tuple[Document, ...], tuple
     return tuple(documents), tuple(sorted(errors))
 
 
-def read_chunk(chunk: Chunk) -> Reading:
+def read_chunk(chunk: Chunk) -> ParsedChunk:
     """Read one YAML document: by its lines if all are ordinary, else with libyaml, else exactly."""
     try:
         value, line = outlined(chunk.text)
@@ -53,24 +52,24 @@ def read_chunk(chunk: Chunk) -> Reading:
         from .parsing import read_quickly
 
         return read_quickly(chunk)
-    return Reading(chunk, value, chunk.line + line)
+    return ParsedChunk(chunk, value, chunk.line + line)
 
 
-ReadChunk = Callable[[Chunk], Reading]
+ReadChunk = Callable[[Chunk], ParsedChunk]
 
 
-def read_chunks(data: bytes, *, read: ReadChunk = read_chunk) -> Iterator[Reading]:
+def read_chunks(data: bytes, *, read: ReadChunk = read_chunk) -> Iterator[ParsedChunk]:
     """Read a file chunk by chunk, first as JSON where it starts like JSON."""
     text = decoded(data)
     if isinstance(text, DocumentError):
-        yield Reading(Chunk("", 1), error=text)
+        yield ParsedChunk(Chunk("", 1), error=text)
     elif text.lstrip().startswith("{"):
         yield from _read_json(text, read)
     else:
         yield from _read_yaml(Chunk(text, 1), read)
 
 
-def _json_error(rest: Chunk, refusal: Refusal) -> DocumentError:
+def _json_error(rest: Chunk, refusal: UnusableDocument) -> DocumentError:
     """Return why JSON is refused, at the place where the YAML parser refuses it for the same reason, if it does."""
     from .parsing import HUGE, read_exactly
 
@@ -80,27 +79,27 @@ def _json_error(rest: Chunk, refusal: Refusal) -> DocumentError:
     return DocumentError(rest.line, 1, refusal.message, refusal.hint)
 
 
-def _read_yaml(rest: Chunk, read: ReadChunk) -> Iterator[Reading]:
+def _read_yaml(rest: Chunk, read: ReadChunk) -> Iterator[ParsedChunk]:
     chunks, errors = split_chunks(rest)
-    yield from (Reading(rest, error=error) for error in errors)
+    yield from (ParsedChunk(rest, error=error) for error in errors)
     yield from map(read, chunks)
 
 
-def _read_json(text: str, read: ReadChunk) -> Iterator[Reading]:
+def _read_json(text: str, read: ReadChunk) -> Iterator[ParsedChunk]:
     """Read JSON values; from the first that is none the rest is YAML, unless two values make it a JSON stream."""
     start = count = 0
     line = 1
     try:
         while (found := next_json_value(text, start)) is not None:
             line += text.count("\n", start, found.start)
-            yield Reading(Chunk(text[found.start : found.end], line), found.value, line)
+            yield ParsedChunk(Chunk(text[found.start : found.end], line), found.value, line)
             line += text.count("\n", found.start, found.end)
             start, count = found.end, count + 1
-    except Refusal as refusal:
-        yield Reading(Chunk("", line), error=_json_error(Chunk(text[start:], line), refusal))
+    except UnusableDocument as refusal:
+        yield ParsedChunk(Chunk("", line), error=_json_error(Chunk(text[start:], line), refusal))
     except NotJson as problem:
         if count > 1:
             error = DocumentError(*position_in(text, problem.offset), f"not JSON: {problem.message}")
-            yield Reading(Chunk("", line), error=error)
+            yield ParsedChunk(Chunk("", line), error=error)
         else:
             yield from _read_yaml(Chunk(text[start:], line), read)

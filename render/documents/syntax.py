@@ -2,12 +2,13 @@
 
 There are two parsers. libyaml's C parser is fast; it shares its origin with kubectl's (go-yaml v2) and differs from it
 in a few rare places, which the builder recognises. The exact one is PyYAML's Python parser with kubectl's lexical
-rules: it reads what is rare, says what is wrong and where, and stands in where libyaml is not installed.
+rules: it reads what is rare, says what is wrong and where, and stands in where libyaml is not installed. Its messages
+are reworded, so that a manifest's author knows what to do; they never quote the text, which may be a Secret.
 """
 
 import re
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import yaml
 from yaml.events import (
@@ -36,7 +37,60 @@ from .scanning import (
     skip_to_next_token,
     tag_handle,
 )
-from .wording import said_plainly
+
+
+class SyntaxMessage(NamedTuple):
+    """A message and its hint; ``at_start`` if the start of the broken construct is the place to look at."""
+
+    message: str
+    hint: str = ""
+    at_start: bool = False
+
+
+_ALIGN = "align it with the keys or items it belongs to"
+_QUOTE = "put text that contains ': ' or starts with a special character in quotes"
+_TAB = SyntaxMessage("a tab where YAML needs spaces", "indent with spaces")
+_BAD_INDENT = SyntaxMessage("indentation that fits nothing above", _ALIGN)
+_MESSAGES: dict[str, SyntaxMessage] = {
+    "found character '\\t'": _TAB,
+    "found a tab character": _TAB,
+    "found character": SyntaxMessage("a character that no value starts with", _QUOTE),
+    "mapping values are not allowed": SyntaxMessage("a ':' where no key can stand", f"{_QUOTE}; check the indentation"),
+    "mapping keys are not allowed": SyntaxMessage("a '?' where no key can stand", _QUOTE),
+    "sequence entries are not allowed": SyntaxMessage("a '- ' where no list item can stand", _ALIGN),
+    "could not find expected ':'": SyntaxMessage(
+        "text that is neither 'key: value' nor '- item'", _ALIGN, at_start=True
+    ),
+    "expected <block end>": _BAD_INDENT,
+    "did not find expected key": _BAD_INDENT,
+    "did not find expected '-' indicator": _BAD_INDENT,
+    "expected ',' or": SyntaxMessage(
+        "a '[' or '{' list that is broken or not closed", "check commas, quotes and brackets"
+    ),
+    "node content": SyntaxMessage("no value where one must stand", "check brackets, quotes and indentation"),
+    "found unexpected end of stream": SyntaxMessage("a quote that is not closed", "close the quote", at_start=True),
+    "found unexpected document": SyntaxMessage("a quote that is not closed", "close the quote", at_start=True),
+    "found unknown escape character": SyntaxMessage(
+        "an escape that YAML does not have", "double the backslash, or use single quotes"
+    ),
+    "expected escape sequence": SyntaxMessage("an escape with too few digits", "write all digits, such as \\u00e4"),
+    "expected hexdecimal number": SyntaxMessage("an escape with too few digits", "write all digits, such as \\u00e4"),
+    "expected alphabetic or numeric character": SyntaxMessage("an anchor, alias or directive without a name", _QUOTE),
+    "URI": SyntaxMessage("a tag with a character that tags do not have", "write a space after the tag"),
+    "found undefined tag handle": SyntaxMessage(
+        "a tag whose handle is not declared", "drop the tag, or quote the text"
+    ),
+    "expected '<document start>'": SyntaxMessage(
+        "a directive, which kubectl does not read", "drop the line that starts with '%'"
+    ),
+}
+_OTHERWISE = SyntaxMessage("text that is not YAML", _QUOTE)
+
+
+def said_plainly(problem: str) -> SyntaxMessage:
+    """Return the wording for a problem of PyYAML or libyaml."""
+    return next((wording for words, wording in _MESSAGES.items() if words in problem), _OTHERWISE)
+
 
 try:
     from yaml._yaml import CParser

@@ -9,7 +9,7 @@ KIND = "ResourceInterpreterCustomization"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CustomizationRule:
     """A rule of spec.customizations: its key, its operation, and the Lua function its script defines."""
 
     key: str
@@ -17,14 +17,14 @@ class Rule:
     function: str
 
 
-RULES: Sequence[Rule] = (
-    Rule("replicaResource", Operation.INTERPRET_REPLICA, "GetReplicas"),
-    Rule("componentResource", Operation.INTERPRET_COMPONENT, "GetComponents"),
-    Rule("replicaRevision", Operation.REVISE_REPLICA, "ReviseReplica"),
-    Rule("retention", Operation.RETAIN, "Retain"),
-    Rule("statusAggregation", Operation.AGGREGATE_STATUS, "AggregateStatus"),
-    Rule("dependencyInterpretation", Operation.INTERPRET_DEPENDENCY, "GetDependencies"),
-    Rule("statusReflection", Operation.INTERPRET_STATUS, "ReflectStatus"),
-    Rule("healthInterpretation", Operation.INTERPRET_HEALTH, "InterpretHealth"),
+RULES: Sequence[CustomizationRule] = (
+    CustomizationRule("replicaResource", Operation.INTERPRET_REPLICA, "GetReplicas"),
+    CustomizationRule("componentResource", Operation.INTERPRET_COMPONENT, "GetComponents"),
+    CustomizationRule("replicaRevision", Operation.REVISE_REPLICA, "ReviseReplica"),
+    CustomizationRule("retention", Operation.RETAIN, "Retain"),
+    CustomizationRule("statusAggregation", Operation.AGGREGATE_STATUS, "AggregateStatus"),
+    CustomizationRule("dependencyInterpretation", Operation.INTERPRET_DEPENDENCY, "GetDependencies"),
+    CustomizationRule("statusReflection", Operation.INTERPRET_STATUS, "ReflectStatus"),
+    CustomizationRule("healthInterpretation", Operation.INTERPRET_HEALTH, "InterpretHealth"),
 )
 FUNCTION = {rule.operation: rule.function for rule in RULES}

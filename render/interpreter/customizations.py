@@ -15,9 +15,9 @@ from render.resources import Component, DependentObject
 from .answers import component_of, dependency_of, requirements_of
 from .customization_keys import FUNCTION, KIND, RULES
 from .fields import INT32, mapping_at, objects_at, text_at, type_name
-from .lua_border import restored, without_empty
+from .lua.conversion import restored, without_empty
+from .lua.sandbox import Limits, call_script, script_problem
 from .operations import FUNCTION_BY_OPERATION, Interpretation, InterpreterError, Items, Operation, Replicas
-from .sandbox import Limits, call_script, script_problem
 
 LIMITS = Limits()
 

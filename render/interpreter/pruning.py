@@ -6,7 +6,7 @@ from typing import Any
 from render.model import Manifest
 
 from .fields import mapping_at, objects_at, text_at, value_at, without_value
-from .storage import TOKEN_TYPE
+from .native.storage import TOKEN_TYPE
 
 METADATA = (
     "creationTimestamp",

@@ -1,23 +1,234 @@
-"""ResourceInterpreterWebhookConfigurations: which webhook answers for a kind.
+"""Interpreter webhooks: the one that answers for a kind, the request it is sent, and the meaning of its answer.
 
-Calling one is an effect: whoever touches clusters brings a function that does. Without it - while rendering - a kind
-that needs a webhook cannot be interpreted, and the error says so. No webhook is asked about a Secret: its content
-would leave the fleet.
+Calling one is an effect: whoever touches clusters brings a ``Send``, which posts a request or repeats the answer it got
+before. Without one - while rendering - a kind that needs a webhook cannot be interpreted, and the error says so. No
+webhook is asked about a Secret: its content would leave the fleet.
+
+A request's ``uid`` is made of the whole question and the webhook asked, so that equal questions have equal ones.
 """
 
-from collections.abc import Iterable, Mapping
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from render.model import Manifest, group_of
+from render.resources import Component, DependentObject
 
-from .fields import integer_at, list_at, mapping_at, objects_at, text_at
-from .operations import FUNCTION_BY_OPERATION, Interpretation, Operation
-from .webhook_calls import VERSION, Call, Send, Webhook, WebhookError, WebhookRule, function_of
-
-__all__ = ["Send", "Webhook", "WebhookError", "WebhookRule", "refusal", "webhook_interpretation", "webhooks_of"]
+from .answers import component_of, dependency_of, missing_part, requirements_of
+from .fields import integer_at, list_at, mapping_at, objects_at, text_at, value_at
+from .operations import FUNCTION_BY_OPERATION, Interpretation, InterpreterError, Items, Operation, Replicas
 
 KIND = "ResourceInterpreterWebhookConfiguration"
 SECRET = ("v1", "Secret")
+API_VERSION, CONTEXT_KIND, VERSION = "config.karmada.io/v1alpha1", "ResourceInterpreterContext", "v1alpha1"
+ANY = "*"
+LONGEST_REASON = 300
+_IDENTITY = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookRule:
+    """What a webhook answers for: four lists, in each of which ``*`` alone is everything."""
+
+    operations: tuple[str, ...]
+    api_groups: tuple[str, ...]
+    api_versions: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+    def matches(self, operation: Operation, api_version: str, kind: str) -> bool:
+        """Say whether the rule covers an operation on a kind."""
+        asked = (operation.value, group_of(api_version), api_version.rpartition("/")[2], kind)
+        allowed = (self.operations, self.api_groups, self.api_versions, self.kinds)
+        return all(ANY in names or name in names for name, names in zip(asked, allowed, strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """One webhook: its name and its configuration's, its rules, and how to reach it (``client_config`` as in the API).
+
+    ``versions`` are those of ResourceInterpreterContext it accepts; none named is the only one there is.
+    """
+
+    name: str
+    rules: tuple[WebhookRule, ...]
+    client_config: Mapping[str, Any]
+    timeout_seconds: int = 10
+    configuration: str = ""
+    versions: tuple[str, ...] = (VERSION,)
+
+    @property
+    def id(self) -> str:
+        """The name no other webhook has, by which they are ordered too (Karmada's)."""
+        return f"{self.configuration}/{self.name}"
+
+    def error(self, what: str) -> "WebhookError":
+        """Return an error of this webhook."""
+        return WebhookError(f"webhook {self.name} {what}")
+
+
+class WebhookError(InterpreterError):
+    """A webhook was not reached, refused, or answered with what cannot be used; the message names it."""
+
+
+Send = Callable[[Webhook, Mapping[str, Any]], Mapping[str, Any]]
+"""Post a ResourceInterpreterContext to a webhook and return the one it answers with, or raise InterpreterError."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """An operation one webhook is asked for."""
+
+    webhook: Webhook
+    operation: Operation
+    send: Send
+
+    def ask(self, manifest: Manifest, **more: Any) -> Mapping[str, Any]:
+        """Return the webhook's response about an object, which must be a success with the fields it needs."""
+        if VERSION not in self.webhook.versions:
+            raise self.error(f"accepts no version of {CONTEXT_KIND} known here ({VERSION})")
+        group, _, version = str(manifest.get("apiVersion", "")).rpartition("/")
+        request = {
+            "kind": {"group": group, "version": version, "kind": manifest.get("kind", "")},
+            "name": text_at(manifest, "metadata", "name"),
+            "namespace": text_at(manifest, "metadata", "namespace"),
+            "operation": self.operation.value,
+            "object": manifest,
+            **{key: value for key, value in more.items() if value is not None},
+        }
+        uid = _uid(self.webhook, request)
+        context = {"apiVersion": API_VERSION, "kind": CONTEXT_KIND, "request": {"uid": uid, **request}}
+        return self._response(self.send(self.webhook, context), uid)
+
+    def _response(self, answer: Mapping[str, Any], uid: str) -> Mapping[str, Any]:
+        # Karmada's own library for webhooks leaves apiVersion and kind out of its answers.
+        for field, wanted in (("apiVersion", API_VERSION), ("kind", CONTEXT_KIND)):
+            if (value_at(answer, field) or wanted) != wanted:
+                raise self.error(f"answered with another {field} than {wanted}")
+        response = mapping_at(answer, "response")
+        if not response:
+            raise self.error("answered without a response")
+        if response.get("uid") != uid:
+            raise self.error("answered another request")
+        if response.get("successful") is not True:
+            raise self.error(f"refused: {_reason(mapping_at(response, 'status'))}")
+        return response
+
+    def needed(self, response: Mapping[str, Any], field: str) -> Any:
+        """Return a field the operation's answer consists of."""
+        value = value_at(response, field)
+        if value is None:
+            raise self.error(f"left out response.{field}")
+        return value
+
+    def error(self, what: str) -> WebhookError:
+        """Return an error of this webhook."""
+        return self.webhook.error(what)
+
+    def replicas(self, manifest: Manifest) -> Replicas:
+        """Ask for replicas and requirements."""
+        response = self.ask(manifest)
+        self.needed(response, "replicas")
+        needs = requirements_of(mapping_at(response, "replicaRequirements") or None)
+        return Replicas(replicas=integer_at(response, "replicas") or 0, requirements=needs)
+
+    def components(self, manifest: Manifest) -> Iterable[Component]:
+        """Ask for the pod templates."""
+        return tuple(map(component_of, objects_at(self.ask(manifest), "components")))
+
+    def dependencies(self, manifest: Manifest) -> Iterable[DependentObject]:
+        """Ask for the objects that must go along."""
+        found = tuple(map(dependency_of, objects_at(self.ask(manifest), "dependencies")))
+        for dependency in found:
+            if missing := missing_part(dependency):
+                raise self.error(f"answered with a dependency that has no {missing}")
+        return found
+
+    def healthy(self, observed: Manifest) -> bool:
+        """Ask whether an object is healthy."""
+        healthy = self.needed(self.ask(observed), "healthy")
+        if not isinstance(healthy, bool):
+            raise self.error("answered with a response.healthy that is neither true nor false")
+        return healthy
+
+    def status(self, template: Manifest, items: Items) -> Any:
+        """Ask for the status that the members' statuses make together."""
+        return self.patched(template, aggregatedStatus=None if items is None else list(items)).get("status")
+
+    def patched(self, manifest: Manifest, **more: Any) -> Manifest:
+        """Ask for a JSON patch and return the object it makes; neither patch nor patchType leaves it as it is."""
+        response = self.ask(manifest, **more)
+        patch, kind = text_at(response, "patch"), response.get("patchType")
+        if not patch and kind is None:
+            return manifest
+        if kind != "JSONPatch":
+            raise self.error("answered with a patch that is no JSONPatch")
+        if not patch:
+            raise self.error("left out response.patch")
+        return _patched(self, manifest, patch)
+
+
+def _uid(webhook: Webhook, request: Mapping[str, Any]) -> str:
+    """Return the digest of a question: what is asked, and whom. A new certificate is no new webhook."""
+    address = {key: value for key, value in webhook.client_config.items() if key != "caBundle"}
+    return hashlib.sha256(json.dumps([webhook.id, address, request], sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _reason(status: Mapping[str, Any]) -> str:
+    """Return why a webhook refused, on one line: its message, shortened where it is long, and its code."""
+    message = " ".join(text_at(status, "message").split())
+    if len(message) > LONGEST_REASON:
+        message = f"{message[:LONGEST_REASON]}..."
+    code = integer_at(status, "code")
+    return (message or "it gives no reason") + (f" (code {code})" if code else "")
+
+
+def _patched(call: Call, manifest: Manifest, encoded: str) -> Manifest:
+    import jsonpatch
+
+    try:
+        patch = jsonpatch.JsonPatch.from_string(base64.b64decode(encoded, validate=True).decode())
+        patched = patch.apply(manifest)
+    except (binascii.Error, UnicodeDecodeError, ValueError) as error:
+        raise call.error("answered with a patch that is no base64 JSON") from error
+    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError) as error:
+        raise call.error("answered with a patch that does not apply") from error
+    made = mapping_at({"the patched object": patched}, "the patched object")
+    if any(value_at(made, *path) != value_at(manifest, *path) for path in _IDENTITY):
+        raise call.error("answered with a patch that makes it another object")
+    return made
+
+
+FUNCTIONS: Mapping[Operation, Callable[[Call], Callable[..., Any]]] = {
+    Operation.INTERPRET_REPLICA: lambda call: call.replicas,
+    Operation.INTERPRET_COMPONENT: lambda call: call.components,
+    Operation.REVISE_REPLICA: lambda call: lambda manifest, replicas: call.patched(manifest, replicas=replicas),
+    Operation.RETAIN: lambda call: lambda desired, observed: call.patched(desired, observedObject=observed),
+    Operation.AGGREGATE_STATUS: lambda call: call.status,
+    Operation.INTERPRET_DEPENDENCY: lambda call: call.dependencies,
+    Operation.INTERPRET_STATUS: lambda call: lambda observed: call.needed(call.ask(observed), "rawStatus"),
+    Operation.INTERPRET_HEALTH: lambda call: call.healthy,
+}
+"""Which function asks for which operation."""
+
+
+def function_of(call: Call) -> Callable[..., Any]:
+    """Return the function that asks for a call's operation; all its errors name the webhook."""
+    function = FUNCTIONS[call.operation](call)
+
+    def ask(*arguments: Any) -> Any:
+        try:
+            answer = function(*arguments)
+            return tuple(answer) if isinstance(answer, Iterator) else answer
+        except WebhookError:
+            raise
+        except InterpreterError as error:
+            raise call.error(f"answered with something of the wrong shape: {error.what}") from error
+
+    return ask
 
 
 def webhooks_of(manifests: Iterable[Manifest]) -> tuple[Webhook, ...]:

@@ -8,11 +8,11 @@ from .bindings import binding
 from .clusters import cluster
 from .fleets import fleet
 from .placement_manifests import placement_manifest, placement_text
-from .placements import Placements
+from .placements import SharedPlacements
 from .policies import propagation_policy
 
 __all__ = [
-    "Placements",
+    "SharedPlacements",
     "binding",
     "binding_manifest",
     "cluster",

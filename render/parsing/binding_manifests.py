@@ -9,8 +9,7 @@ from render.policy import ConflictResolution
 from render.resources import NodeClaim, ReplicaRequirements
 
 from .bindings import APPLIED_PLACEMENT, CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, TEMPLATE_DIGEST
-from .placement_manifests import placement_manifest, placement_text
-from .presence import Kept, Plain, present
+from .placement_manifests import BehindPointer, Plain, placement_manifest, placement_text, present
 
 
 def binding_manifest(binding: Binding) -> Plain:
@@ -85,7 +84,7 @@ def _spec(binding: Binding) -> Plain:
             for each in binding.required_by
         ],
         schedulerName=binding.scheduler_name,
-        placement=None if binding.placement is None else Kept(placement_manifest(binding.placement)),
+        placement=None if binding.placement is None else BehindPointer(placement_manifest(binding.placement)),
         failover=binding.failover,
         rescheduleTriggeredAt=binding.reschedule_triggered_at,
         conflictResolution="Overwrite" if overwrites else "",
@@ -104,10 +103,10 @@ def _targets(targets: Iterable[TargetCluster]) -> list[Plain]:
     ]
 
 
-def _requirements(requirements: ReplicaRequirements | None) -> Kept | None:
+def _requirements(requirements: ReplicaRequirements | None) -> BehindPointer | None:
     if requirements is None:
         return None
-    return Kept(
+    return BehindPointer(
         present(
             nodeClaim=_node_claim(requirements.node_claim),
             resourceRequest=dict(requirements.resource_request),
@@ -117,13 +116,13 @@ def _requirements(requirements: ReplicaRequirements | None) -> Kept | None:
     )
 
 
-def _node_claim(claim: NodeClaim | None) -> Kept | None:
+def _node_claim(claim: NodeClaim | None) -> BehindPointer | None:
     if claim is None:
         return None
     affinity = claim.hard_node_affinity
-    return Kept(
+    return BehindPointer(
         present(
-            hardNodeAffinity=None if affinity is None else Kept(affinity),
+            hardNodeAffinity=None if affinity is None else BehindPointer(affinity),
             nodeSelector=dict(claim.node_selector),
             tolerations=list(claim.tolerations),
         )

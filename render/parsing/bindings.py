@@ -8,7 +8,7 @@ from render.placement import Placement
 from render.policy import ConflictResolution
 from render.resources import Component, NodeClaim, ReplicaRequirements
 
-from .placements import Placements
+from .placements import SharedPlacements
 from .policies import suspension
 
 APPLIED_PLACEMENT = "policy.karmada.io/applied-placement"
@@ -18,12 +18,12 @@ CLUSTER_POLICY_NAME = "clusterpropagationpolicy.karmada.io/name"
 TEMPLATE_DIGEST = "argosy.dev/template-digest"
 
 
-def binding(manifest: Manifest, *, placements: Placements | None = None) -> Binding:
+def binding(manifest: Manifest, *, placements: SharedPlacements | None = None) -> Binding:
     """Return the value of a binding; what it records of earlier passes comes from its status and annotations.
 
     With ``placements`` of a load, bindings and policies with equal placements share one value.
     """
-    memo = placements or Placements()
+    memo = placements or SharedPlacements()
     spec, status = manifest["spec"], manifest.get("status") or {}
     annotations = manifest["metadata"].get("annotations") or {}
     resource, suspended = spec["resource"], spec.get("suspension") or {}
@@ -84,7 +84,7 @@ def _object_ref(resource: Manifest) -> ObjectRef:
     )
 
 
-def _applied_placement(text: str | None, placement: Placement | None, memo: Placements) -> Placement | None:
+def _applied_placement(text: str | None, placement: Placement | None, memo: SharedPlacements) -> Placement | None:
     if not text:
         return None
     try:

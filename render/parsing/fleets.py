@@ -1,7 +1,18 @@
 """A Fleet from an admitted argosy.yaml: written switches win over those that ``compatibility`` turns."""
 
-from render.fleet import Claims, Fleet, NamespacePropagation, OnPolicyRemoval, Permission, Rescheduling, TieBreak
-from render.fleet_settings import ClusterAccess, KindScope, Rendered, Source
+from render.fleet import (
+    ClaimMode,
+    ClusterAccess,
+    Fleet,
+    KindScope,
+    NamespacePropagation,
+    OnPolicyRemoval,
+    Permission,
+    RenderedSettings,
+    Rescheduling,
+    SourceSettings,
+    TieBreak,
+)
 from render.guards import MovementBudget, MovementGuard, PinnedObject, RemovalGuard
 from render.model import Manifest
 
@@ -37,7 +48,7 @@ def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
         skipped_namespaces=tuple(spec.get("skippedNamespaces", ("kube-.*",))),
         namespaces=NamespacePropagation(spec.get("namespaces") or "Needed"),
         is_karmada_compatible=is_karmada_compatible,
-        claims=Claims(switches["claims"]),
+        claims=ClaimMode(switches["claims"]),
         rescheduling=Rescheduling(switches["rescheduling"]),
         reserve_capacity=switches["reserveCapacity"],
         tie_break=TieBreak(switches["tieBreak"]),
@@ -52,12 +63,12 @@ def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
     )
 
 
-def _source(plain: Manifest) -> Source:
-    return Source(paths=tuple(plain.get("paths") or (".",)), ignore=tuple(plain.get("ignore") or ()))
+def _source(plain: Manifest) -> SourceSettings:
+    return SourceSettings(paths=tuple(plain.get("paths") or (".",)), ignore=tuple(plain.get("ignore") or ()))
 
 
-def _rendered(plain: Manifest) -> Rendered:
-    return Rendered(remote=plain.get("remote") or "", branch=plain.get("branch") or "")
+def _rendered(plain: Manifest) -> RenderedSettings:
+    return RenderedSettings(remote=plain.get("remote") or "", branch=plain.get("branch") or "")
 
 
 def _kind_scope(plain: Manifest) -> KindScope:

@@ -1,7 +1,12 @@
-"""Placements as plain data, keys in the order of Karmada's types: also the JSON text of an applied placement."""
+"""Placements as plain data, keys in the order of Karmada's types: also the JSON text of an applied placement.
+
+Empty fields are left out as Karmada leaves them out: lists, maps, texts, zeros and ``false``. An empty object behind a
+pointer (``clusterAffinity: {}``) stays, because there it means something.
+"""
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 from render.placement import (
     ClusterAffinityTerm,
@@ -15,18 +20,35 @@ from render.placement import (
 )
 from render.selectors import ClusterAffinity, LabelSelector, Requirement
 
-from .presence import Kept, Plain, present
+Plain = dict[str, Any]
+
+
+class BehindPointer(dict[str, Any]):
+    """An object behind a pointer: written even when it is empty."""
+
+
+def present(**fields: Any) -> Plain:
+    """Return the fields that are not empty, in their order.
+
+    >>> present(clusterNames=[], labelSelector=BehindPointer(), replicas=0, region="eu")
+    {'labelSelector': {}, 'region': 'eu'}
+    """
+    return {
+        name: dict(value) if type(value) is BehindPointer else value
+        for name, value in fields.items()
+        if value or isinstance(value, BehindPointer)
+    }
 
 
 def placement_manifest(placement: Placement) -> Plain:
     """Return a placement as ``spec.placement`` of a policy or a binding."""
     affinity, scheduling = placement.cluster_affinity, placement.replica_scheduling
     return present(
-        clusterAffinity=None if affinity is None else Kept(_affinity(affinity)),
+        clusterAffinity=None if affinity is None else BehindPointer(_affinity(affinity)),
         clusterAffinities=list(map(_term, placement.cluster_affinities)),
         clusterTolerations=list(map(_toleration, placement.cluster_tolerations)),
         spreadConstraints=list(map(_spread_constraint, placement.spread_constraints)),
-        replicaScheduling=None if scheduling is None else Kept(_replica_scheduling(scheduling)),
+        replicaScheduling=None if scheduling is None else BehindPointer(_replica_scheduling(scheduling)),
         workloadAffinity=_workload_affinity(placement.workload_affinity),
     )
 
@@ -39,8 +61,8 @@ def placement_text(placement: Placement) -> str:
 def _affinity(affinity: ClusterAffinity) -> Plain:
     labels, fields = affinity.label_selector, affinity.field_selector
     return present(
-        labelSelector=None if labels is None else Kept(_label_selector(labels)),
-        fieldSelector=None if fields is None else Kept(present(matchExpressions=_expressions(fields))),
+        labelSelector=None if labels is None else BehindPointer(_label_selector(labels)),
+        fieldSelector=None if fields is None else BehindPointer(present(matchExpressions=_expressions(fields))),
         clusterNames=list(affinity.cluster_names),
         exclude=list(affinity.exclude),
     )
@@ -83,7 +105,7 @@ def _replica_scheduling(scheduling: ReplicaScheduling) -> Plain:
     return present(
         replicaSchedulingType=scheduling.type.value,
         replicaDivisionPreference=preference and preference.value,
-        weightPreference=None if weights is None else Kept(_cluster_preferences(weights)),
+        weightPreference=None if weights is None else BehindPointer(_cluster_preferences(weights)),
     )
 
 
@@ -97,10 +119,10 @@ def _cluster_preferences(preferences: ClusterPreferences) -> Plain:
     )
 
 
-def _workload_affinity(affinity: WorkloadAffinity | None) -> Kept | None:
+def _workload_affinity(affinity: WorkloadAffinity | None) -> BehindPointer | None:
     if affinity is None:
         return None
-    return Kept(
+    return BehindPointer(
         present(
             affinity=present(groupByLabelKey=affinity.affinity),
             antiAffinity=present(groupByLabelKey=affinity.anti_affinity),

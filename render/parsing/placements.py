@@ -22,7 +22,7 @@ from render.placement import (
 from .selectors import cluster_affinity
 
 
-class Placements:
+class SharedPlacements:
     """The placements of one load: equal ones, however they were written, are one value."""
 
     __slots__ = ("_by_text", "_by_value")

@@ -3,12 +3,12 @@
 from render.model import Manifest
 from render.policy import ConflictResolution, Preemption, PropagationPolicy, SchedulePriority, Suspension
 
-from .placements import Placements
+from .placements import SharedPlacements
 from .selectors import resource_selectors
 
 
 def propagation_policy(
-    manifest: Manifest, *, path: str = "", document: int = 0, placements: Placements | None = None
+    manifest: Manifest, *, path: str = "", document: int = 0, placements: SharedPlacements | None = None
 ) -> PropagationPolicy:
     """Return the value of an admitted policy of either kind.
 
@@ -19,7 +19,7 @@ def propagation_policy(
         name=metadata["name"],
         namespace=metadata.get("namespace") or "",
         resource_selectors=resource_selectors(spec["resourceSelectors"]),
-        placement=(placements or Placements()).of(spec.get("placement") or {}),
+        placement=(placements or SharedPlacements()).of(spec.get("placement") or {}),
         priority=spec.get("priority") or 0,
         preemption=Preemption(spec.get("preemption") or "Never"),
         propagate_deps=spec.get("propagateDeps") or False,

@@ -1,29 +1,20 @@
-"""One attempt: a binding, an affinity group, and everything found out on the way to its targets.
+"""Try one affinity group: filter the clusters, choose among them, assign replicas."""
 
-An attempt is a value; the scheduler takes its outcome from it, and so does whoever explains a decision.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from render.binding import Binding
+from render.bits import Mask, members
+from render.fleet import Rescheduling
 
-from .decisions import Refusal, Trigger
-from .filters import Filters
-from .holdings import Holding
+from .decisions import Refusal, ScheduledReason, Trigger
+from .filters import Filters, no_cluster_fits, rejections
 from .replicas import Division, Shares
-from .rules import AffinityGroup, Rules
-from .spread import Selection
+from .rules import AffinityGroup, Strategy, assignment_strategy
+from .spread import ClusterSelection, Extension, extension_of, select_clusters
+from .state import PassState, Task
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """A binding as the scheduler works on it: its placement's rules, what it holds, how its ties break."""
-
-    binding: Binding
-    rules: Rules
-    holding: Holding
-    is_descending: bool = False
+LOCALITY_SCORE = 100
+NO_CLUSTERS = Refusal(ScheduledReason.SCHEDULER_ERROR, "no clusters available to schedule")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,27 +27,159 @@ class Attempt:
 
     group: AffinityGroup
     filters: Filters
-    selection: Selection | None = None
+    selection: ClusterSelection | None = None
     selected: Sequence[int] = ()
     division: Division | None = None
     outcome: Shares | Refusal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deliberation:
-    """Why a binding was taken up, and every attempt made for it, in order; the last one counts if it succeeded."""
+def attempt(state: PassState, task: Task, group: AffinityGroup, trigger: Trigger) -> Attempt:
+    """Run a binding through filters, selection and assignment with one affinity group."""
+    filters = filters_of(state, task, group)
+    if not filters.feasible:
+        refusal = no_cluster_fits(rejections(filters, state.index), len(state.index.clusters))
+        return Attempt(group=group, filters=filters, outcome=refusal)
+    strategy = assignment_strategy(task.binding, task.rules)
+    selection, selected = _selected(state, task, group, filters.feasible, trigger)
+    if isinstance(selected, Refusal):
+        refusal = selected.during("failed to select clusters")
+        return Attempt(group=group, filters=filters, selection=selection, outcome=refusal)
+    if not selected:
+        refusal = NO_CLUSTERS.during("failed to assign replicas")
+        return Attempt(group=group, filters=filters, selection=selection, outcome=refusal)
+    tiers = _tiers(task, group)
+    needs_room = bool(tiers) or strategy in {Strategy.DYNAMIC_WEIGHT, Strategy.AGGREGATED}
+    division = Division(
+        replicas=task.binding.replicas,
+        strategy=strategy,
+        selected=selected,
+        capacity=room_for(state, task) if needs_room else (),
+        held=task.current.replicas,
+        is_fresh=task.binding.is_reschedule_requested,
+        is_descending=task.is_descending,
+        weights=task.rules.weights,
+        tiers=tiers,
+    )
+    outcome = state.shares(division)
+    if isinstance(outcome, Refusal):
+        outcome = outcome.during("failed to assign replicas")
+    return Attempt(
+        group=group, filters=filters, selection=selection, selected=selected, division=division, outcome=outcome
+    )
 
-    task: Task
-    trigger: Trigger
-    attempts: tuple[Attempt, ...] = ()
 
-    @property
-    def success(self) -> Attempt | None:
-        """The attempt that found targets."""
-        last = self.attempts[-1] if self.attempts else None
-        return None if last is None or isinstance(last.outcome, Refusal) else last
+def filters_of(state: PassState, task: Task, group: AffinityGroup) -> Filters:
+    """Return what each filter lets pass; a cluster that holds the binding is exempt from some of them.
 
-    @property
-    def refusal(self) -> Refusal | None:
-        """The first failure, which is the answer when every group fails."""
-        return next((each.outcome for each in self.attempts if isinstance(each.outcome, Refusal)), None)
+    To Karmada it is exempt from all taints. With ``rescheduling: Source`` a NoExecute taint drives it out.
+    """
+    binding, rules, held = task.binding, task.rules, task.current.clusters
+    by_source = state.options.rescheduling is Rescheduling.SOURCE
+    together = apart = -1
+    if state.options.honours_workload_affinity:
+        together, apart = state.workload_groups.together(binding), state.workload_groups.apart(binding)
+    return Filters(
+        placement=rules.placement,
+        candidates=state.index.all & ~state.terminating,
+        serving=state.serving(binding) | held,
+        tolerated=rules.tolerated | (held & rules.stays if by_source else held),
+        matching=group.clusters(overflows=binding.is_workload),
+        has_properties=rules.has_properties,
+        not_evicting=~state.index.named(task.from_cluster for task in binding.eviction_tasks),
+        with_affinity_group=together | held,
+        without_anti_affinity_group=apart | held,
+    )
+
+
+def room_for(state: PassState, task: Task) -> Sequence[int]:
+    """Return how many replicas (or full sets of components) fit each cluster besides what it holds already."""
+    binding = task.binding
+    if binding.components and is_set_in_one_cluster(task):
+        return state.capacity.component_sets(binding.components)
+    if binding.replicas == 0 and not binding.components:
+        return state.unlimited
+    return state.capacity.replicas(binding.requirements)
+
+
+def is_set_in_one_cluster(task: Task) -> bool:
+    """Say whether all components go to one cluster together: a spread constraint asks for exactly one cluster."""
+    constraints = task.rules.placement.spread_constraints
+    return bool(task.binding.components) and any(
+        each.spread_by_field == "cluster" and each.min_groups == each.max_groups == 1 for each in constraints
+    )
+
+
+def _selected(
+    state: PassState, task: Task, group: AffinityGroup, feasible: Mask, trigger: Trigger
+) -> tuple[ClusterSelection | None, Sequence[int] | Refusal]:
+    spread = task.rules.spread
+    if spread is None:
+        return None, _everywhere(state, task, group, feasible)
+    if state.options.rescheduling is Rescheduling.SOURCE and trigger is Trigger.DUPLICATED_OR_NON_WORKLOAD:
+        extension = extension_of(task.current.clusters, feasible, spread, state.index)
+        if extension is not None:
+            return None, [*task.current.replicas, *_added(state, task, group, extension)]
+    available = _available(state, task)
+    is_duplicated = task.rules.strategy is Strategy.DUPLICATED
+    selection = ClusterSelection(
+        candidates=_ordered(task, group, feasible, available),
+        available=available,
+        scores=dict.fromkeys(task.current.replicas, LOCALITY_SCORE),
+        replicas=task.binding.replicas,
+        is_duplicated=is_duplicated,
+        needed=None if is_duplicated else 1 if len(task.binding.components) > 1 else task.binding.replicas,
+    )
+    return selection, select_clusters(selection, spread, state.index)
+
+
+def _added(state: PassState, task: Task, group: AffinityGroup, extension: Extension) -> list[int]:
+    """Return the best clusters to add to those held; what is full asks for no estimate."""
+    if not extension.most or not extension.pool:
+        return []
+    return _ordered(task, group, extension.pool, _available(state, task))[: extension.most]
+
+
+def _everywhere(state: PassState, task: Task, group: AffinityGroup, feasible: Mask) -> Sequence[int]:
+    """Return all feasible clusters, in Karmada's order where the outcome or its order depends on it."""
+    options, strategy = state.options, assignment_strategy(task.binding, task.rules)
+    is_sorted_later = strategy in {Strategy.STATIC_WEIGHT, Strategy.DYNAMIC_WEIGHT}
+    is_listed = strategy in {Strategy.DUPLICATED, Strategy.UNDIVIDED} or options.propagates_empty_workloads
+    if (is_sorted_later or is_listed) and (options.lists_by_name or not is_listed):
+        return state.index.members(feasible)
+    return _ordered(task, group, feasible, _available(state, task))
+
+
+def _available(state: PassState, task: Task) -> Sequence[int]:
+    """Return the room of each cluster, what it holds of the binding counted as room."""
+    room, held = room_for(state, task), task.current.replicas
+    if not any(held.values()):
+        return room
+    available = list(room)
+    for position, replicas in held.items():
+        available[position] += replicas
+    return available
+
+
+def _ordered(task: Task, group: AffinityGroup, feasible: Mask, available: Sequence[int]) -> list[int]:
+    tiers = [mask for _, mask in group.tiers()] if task.rules.is_grouped else [-1]
+    return ordered(feasible, tiers=tiers, held=task.current.clusters, available=available)
+
+
+def _tiers(task: Task, group: AffinityGroup) -> Sequence[Mask]:
+    if not task.rules.is_grouped or group.overflow is None:
+        return ()
+    return [mask for _, mask in group.tiers()]
+
+
+def ordered(feasible: Mask, *, tiers: Iterable[Mask], held: Mask, available: Sequence[int]) -> list[int]:
+    """Return feasible clusters best first.
+
+    ``available`` counts what a cluster holds of this binding as room, as it does for Karmada. A cluster that holds the
+    binding scores ``LOCALITY_SCORE``, any other 0.
+    """
+    result: list[int] = []
+    for tier in tiers:
+        for part in (feasible & tier & held, feasible & tier & ~held):
+            # A stable sort of ascending names keeps them ascending where equally much is available.
+            result += sorted(members(part), key=available.__getitem__, reverse=True)
+    return result

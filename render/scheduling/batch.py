@@ -16,11 +16,10 @@ from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, TargetCluster
 
-from .attempts import Deliberation
 from .capacity import Shares
-from .decisions import Decision, Trigger, unchanged
+from .decisions import SchedulingDecision, Trigger, unchanged
 from .options import SchedulingOptions
-from .scheduler import Scheduler, is_schedulable
+from .scheduler import Scheduler, SchedulingCycle, is_schedulable
 
 if TYPE_CHECKING:  # who only schedules explains nothing
     from .explanation import Explanation
@@ -29,12 +28,12 @@ Api = tuple[str, str]
 """An apiVersion and a kind."""
 
 
-class Step(NamedTuple):
-    """One binding of a pass, its deliberation (None: it is not ours to schedule) and its decision."""
+class DecidedBinding(NamedTuple):
+    """One binding of a pass, its cycle (None: it is not ours to schedule) and its decision."""
 
     binding: Binding
-    deliberation: Deliberation | None
-    decision: Decision
+    cycle: SchedulingCycle | None
+    decision: SchedulingDecision
 
     @property
     def is_refused(self) -> bool:
@@ -43,7 +42,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class BatchContext:
     """What else a pass has to do with the clusters.
 
     ``resting`` bindings are not scheduled, but hold what they hold (released ones). ``apis_by_crd`` are the kinds
@@ -58,7 +57,7 @@ class Surroundings:
 class ScheduledBatch:
     """The decisions of a pass, in the order they were taken (refusals last), and the scheduler as they left it."""
 
-    decisions: tuple[Decision, ...]
+    decisions: tuple[SchedulingDecision, ...]
     scheduler: Scheduler
 
     def reserved(self) -> dict[str, dict[str, str]]:
@@ -70,11 +69,11 @@ def schedule_all(
     bindings: Iterable[Binding],
     index: ClusterIndex,
     options: SchedulingOptions | None = None,
-    surroundings: Surroundings | None = None,
+    context: BatchContext | None = None,
 ) -> ScheduledBatch:
     """Decide every binding, in the pass' own order."""
     scheduler = Scheduler(index, options)
-    steps = _steps(scheduler, tuple(bindings), surroundings or Surroundings())
+    steps = _steps(scheduler, tuple(bindings), context or BatchContext())
     return ScheduledBatch(decisions=tuple(step.decision for step in steps), scheduler=scheduler)
 
 
@@ -83,17 +82,17 @@ def explain(
     bindings: Iterable[Binding],
     index: ClusterIndex,
     options: SchedulingOptions | None = None,
-    surroundings: Surroundings | None = None,
+    context: BatchContext | None = None,
 ) -> "Explanation | None":
     """Take the pass' decisions up to one binding and explain that one; None if it is not scheduled here."""
-    return next(explanations(bindings, index, options, surroundings, among={ref}), None)
+    return next(explanations(bindings, index, options, context, among={ref}), None)
 
 
 def explanations(
     bindings: Iterable[Binding],
     index: ClusterIndex,
     options: SchedulingOptions | None = None,
-    surroundings: Surroundings | None = None,
+    context: BatchContext | None = None,
     *,
     among: Container[ObjectRef],
 ) -> "Iterator[Explanation]":
@@ -101,33 +100,33 @@ def explanations(
 
     Where nothing was to be decided, the attempts are those there would be if it were.
     """
-    from .explaining import explanation_of
+    from .explanation import explanation_of
 
     scheduler = Scheduler(index, options)
-    for binding, deliberation, decision in _steps(scheduler, tuple(bindings), surroundings or Surroundings()):
-        if deliberation is None or binding.ref not in among:
+    for binding, cycle, decision in _steps(scheduler, tuple(bindings), context or BatchContext()):
+        if cycle is None or binding.ref not in among:
             continue
-        told = deliberation if deliberation.trigger is not Trigger.NONE else _supposed(scheduler, binding)
+        told = cycle if cycle.trigger is not Trigger.NONE else _supposed(scheduler, binding)
         yield explanation_of(told, decision, scheduler.state)
 
 
-def _supposed(scheduler: Scheduler, binding: Binding) -> Deliberation:
-    """Return the deliberation there would be about a binding of which nothing is to be decided."""
-    return replace(scheduler.deliberation(replace(binding, applied_placement=None)), trigger=Trigger.NONE)
+def _supposed(scheduler: Scheduler, binding: Binding) -> SchedulingCycle:
+    """Return the cycle there would be about a binding of which nothing is to be decided."""
+    return replace(scheduler.cycle(replace(binding, applied_placement=None)), trigger=Trigger.NONE)
 
 
-def _steps(scheduler: Scheduler, bindings: Sequence[Binding], surroundings: Surroundings) -> Iterator[Step]:
+def _steps(scheduler: Scheduler, bindings: Sequence[Binding], context: BatchContext) -> Iterator[DecidedBinding]:
     """Decide one binding after the other; what a decision takes is taken when the next one is asked for.
 
     What is refused is looked at again after all others, until nothing moves any more: then its message says what is
     left when everybody has been served, which is also what the next pass will find.
     """
     # To Karmada a cluster serves what it has reported, and it reports a new kind only after the pass.
-    apis_by_crd = {} if scheduler.state.options.requires_recorded_apis else surroundings.apis_by_crd
-    _settle_in(scheduler, (*bindings, *surroundings.resting))
+    apis_by_crd = {} if scheduler.state.options.requires_recorded_apis else context.apis_by_crd
+    _settle_in(scheduler, (*bindings, *context.resting))
     left = sorted(bindings, key=lambda each: (each.ref not in apis_by_crd, -each.priority, each.ref))
     while left:
-        refused: list[Step] = []
+        refused: list[DecidedBinding] = []
         is_moving = False
         for binding in left:
             step = _step(scheduler, binding)
@@ -135,7 +134,7 @@ def _steps(scheduler: Scheduler, bindings: Sequence[Binding], surroundings: Surr
                 refused.append(step)
             else:
                 yield step
-                is_moving |= step.deliberation is not None and bool(step.deliberation.attempts)
+                is_moving |= step.cycle is not None and bool(step.cycle.attempts)
             _follow(scheduler, step, apis_by_crd.get(binding.ref, ()))
         if not is_moving:
             yield from refused
@@ -143,21 +142,21 @@ def _steps(scheduler: Scheduler, bindings: Sequence[Binding], surroundings: Surr
         left = [step.binding for step in refused]
 
 
-def _step(scheduler: Scheduler, binding: Binding) -> Step:
+def _step(scheduler: Scheduler, binding: Binding) -> DecidedBinding:
     if not is_schedulable(binding):
-        return Step(binding, None, unchanged(binding))
-    deliberation = scheduler.deliberation(binding)
-    return Step(binding, deliberation, scheduler.decision(deliberation))
+        return DecidedBinding(binding, None, unchanged(binding))
+    cycle = scheduler.cycle(binding)
+    return DecidedBinding(binding, cycle, scheduler.decision(cycle))
 
 
-def _follow(scheduler: Scheduler, step: Step, apis: Collection[Api]) -> None:
+def _follow(scheduler: Scheduler, step: DecidedBinding, apis: Collection[Api]) -> None:
     """Let the rest of the pass know what a decision takes, where it goes and what it delivers."""
     state, binding = scheduler.state, step.binding
     if state.options.reserves_capacity and step.decision.targets is not binding.targets:
         _move(scheduler, binding, step.decision.targets)
     _register(scheduler, binding, step.decision.targets)
     for api in apis:
-        clusters = state.holdings.of(step.decision.targets).clusters
+        clusters = state.targets.indexed(step.decision.targets).clusters
         state.delivered_apis[api] = state.delivered_apis.get(api, 0) | clusters
 
 
@@ -167,9 +166,9 @@ def _settle_in(scheduler: Scheduler, bindings: Iterable[Binding]) -> None:
     declared = state.declared
     for binding in bindings:
         if declared and binding.targets and binding.is_workload and state.options.reserves_capacity:
-            holding = state.holdings.of(binding.targets)
-            held = holding.replicas
-            if holding.clusters & ~declared:
+            current = state.targets.indexed(binding.targets)
+            held = current.replicas
+            if current.clusters & ~declared:
                 held = {position: count for position, count in held.items() if declared >> position & 1}
             _take(scheduler, binding, held)
         _register(scheduler, binding, binding.targets)
@@ -177,13 +176,13 @@ def _settle_in(scheduler: Scheduler, bindings: Iterable[Binding]) -> None:
 
 def _register(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
     if binding.affinity_group or binding.anti_affinity_group:
-        scheduler.state.neighbours.place(binding, scheduler.state.holdings.of(targets).clusters)
+        scheduler.state.workload_groups.place(binding, scheduler.state.targets.indexed(targets).clusters)
 
 
 def _move(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
     """Take room for what a binding gets more than it holds, and give back what it no longer needs."""
-    holdings = scheduler.state.holdings
-    held, wanted = holdings.of(binding.targets).replicas, holdings.of(targets).replicas
+    lists = scheduler.state.targets
+    held, wanted = lists.indexed(binding.targets).replicas, lists.indexed(targets).replicas
     _take(scheduler, binding, _added(wanted, held))
     declared = scheduler.state.declared
     if held and declared:

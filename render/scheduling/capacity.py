@@ -13,8 +13,8 @@ from render.cluster_index import ClusterIndex
 from render.quantity import QuantityFormat, format_quantity, milli, parse_quantity, rounded_up
 from render.resources import Component, ReplicaRequirements
 
-from .models import Nodes, modelled_nodes, placed_on, room_on, sets_on
 from .requests import CPU, Request, request_of, request_of_set
+from .resource_models import Nodes, modelled_nodes, placed_on, room_on, sets_on
 
 UNLIMITED = 2**31 - 1
 PODS = "pods"

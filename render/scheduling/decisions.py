@@ -23,7 +23,7 @@ class Trigger(StrEnum):
     NONE = "None"
 
 
-class Reason(StrEnum):
+class ScheduledReason(StrEnum):
     """The reason of the Scheduled condition."""
 
     SUCCESS = "Success"
@@ -36,20 +36,20 @@ class Reason(StrEnum):
 class Refusal:
     """Why no clusters could be chosen or no replicas assigned, in Karmada's words."""
 
-    reason: Reason
+    reason: ScheduledReason
     message: str
 
     def during(self, step: str) -> "Refusal":
         """Return the refusal as the step around it reports it.
 
-        >>> Refusal(Reason.UNSCHEDULABLE, "no room").during("failed to assign replicas").message
+        >>> Refusal(ScheduledReason.UNSCHEDULABLE, "no room").during("failed to assign replicas").message
         'failed to assign replicas: no room'
         """
         return Refusal(self.reason, f"{step}: {self.message}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class SchedulingDecision:
     """What becomes of a binding in this pass.
 
     ``targets`` are those it has afterwards, ``condition`` is None when nothing was to be decided. ``hint`` says what
@@ -72,7 +72,7 @@ class Decision:
         return self.condition is not None and self.condition.status == "True"
 
 
-def recorded(binding: Binding, decision: Decision) -> Binding:
+def recorded(binding: Binding, decision: SchedulingDecision) -> Binding:
     """Return the binding with a decision and its hint written into it, ready for the next pass."""
     condition = decision.condition
     if condition is None:
@@ -90,9 +90,9 @@ def recorded(binding: Binding, decision: Decision) -> Binding:
     )
 
 
-def unchanged(binding: Binding) -> Decision:
+def unchanged(binding: Binding) -> SchedulingDecision:
     """Return the decision that nothing is to be decided."""
-    return Decision(
+    return SchedulingDecision(
         ref=binding.ref,
         trigger=Trigger.NONE,
         targets=binding.targets,
@@ -102,26 +102,28 @@ def unchanged(binding: Binding) -> Decision:
     )
 
 
-def succeeded(binding: Binding, trigger: Trigger, targets: tuple[TargetCluster, ...], affinity: str) -> Decision:
+def succeeded(
+    binding: Binding, trigger: Trigger, targets: tuple[TargetCluster, ...], affinity: str
+) -> SchedulingDecision:
     """Return the decision that a binding goes to these clusters, having used this affinity group.
 
     No time is recorded but that of the request to reschedule, which is thereby answered.
     """
-    return Decision(
+    return SchedulingDecision(
         ref=binding.ref,
         trigger=trigger,
         targets=targets,
-        condition=Condition(type=SCHEDULED, status="True", reason=Reason.SUCCESS, message=SUCCESS_MESSAGE),
+        condition=Condition(type=SCHEDULED, status="True", reason=ScheduledReason.SUCCESS, message=SUCCESS_MESSAGE),
         observed_affinity=affinity,
         applied_placement=binding.placement,
         last_scheduled_at=max(binding.last_scheduled_at, binding.reschedule_triggered_at),
     )
 
 
-def refused(binding: Binding, trigger: Trigger, refusal: Refusal, hint: str = "") -> Decision:
+def refused(binding: Binding, trigger: Trigger, refusal: Refusal, hint: str = "") -> SchedulingDecision:
     """Return the decision that a binding stays where it is - or is nowhere, when no cluster fits it."""
-    fits_nowhere = refusal.reason is Reason.NO_CLUSTER_FIT
-    return Decision(
+    fits_nowhere = refusal.reason is ScheduledReason.NO_CLUSTER_FIT
+    return SchedulingDecision(
         ref=binding.ref,
         trigger=trigger,
         targets=() if fits_nowhere else binding.targets,

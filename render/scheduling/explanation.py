@@ -1,13 +1,24 @@
-"""Why a binding is where it is, as values: filters, order, regions, divisions, down to the single seat."""
+"""Explain a decision with values: filters, order, regions, divisions, down to the single seat.
+
+Nothing here decides: filters, scores, room and votes are read from the attempts the decision was taken from, so that
+the condition of a binding and its explanation cannot differ.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from render.bits import Mask, members
 from render.model import ObjectRef
+from render.placement import SpreadField
 
-from .decisions import Decision, Refusal, Trigger
-from .replicas import Mode
-from .rules import Strategy
+from .attempts import LOCALITY_SCORE, Attempt
+from .decisions import Refusal, SchedulingDecision, Trigger
+from .filters import rejections
+from .replicas import Apportionment, Mode, apportionments, shares_of
+from .rules import BEYOND_OVERFLOW, Strategy, assignment_strategy
+from .scheduler import SchedulingCycle
+from .spread import ANY, scored_regions
+from .state import PassState, Task
 from .webster import seat_by_seat
 
 
@@ -106,6 +117,124 @@ class Explanation:
     ref: ObjectRef
     trigger: Trigger
     strategy: Strategy
-    decision: Decision
+    decision: SchedulingDecision
     attempts: tuple[ExplainedAttempt, ...]
     terminating: tuple[str, ...]
+
+
+def explanation_of(cycle: SchedulingCycle, decision: SchedulingDecision, state: PassState) -> Explanation:
+    """Explain a decision, with the pass as it was when the decision was taken."""
+    task = cycle.task
+    return Explanation(
+        ref=task.binding.ref,
+        trigger=cycle.trigger,
+        strategy=assignment_strategy(task.binding, task.rules),
+        decision=decision,
+        attempts=tuple(_explained(task, each, state) for each in cycle.attempts),
+        terminating=_names(state.terminating, state),
+    )
+
+
+def _explained(task: Task, attempt: Attempt, state: PassState) -> ExplainedAttempt:
+    outcome = attempt.outcome
+    return ExplainedAttempt(
+        affinity=attempt.group.name,
+        rejected=_rejected(attempt, state),
+        candidates=_candidates(task, attempt, state),
+        regions=_regions(task, attempt, state),
+        divisions=_divisions(attempt, state),
+        refusal=outcome if isinstance(outcome, Refusal) else None,
+    )
+
+
+def _rejected(attempt: Attempt, state: PassState) -> tuple[Rejected, ...]:
+    reasons: dict[int, list[tuple[str, str]]] = {}
+    for each in rejections(attempt.filters, state.index):
+        for position in members(each.clusters):
+            reasons.setdefault(position, []).append((each.plugin, each.reason))
+    names = state.index.names
+    return tuple(Rejected(cluster=names[each], reasons=tuple(found)) for each, found in sorted(reasons.items()))
+
+
+def _candidates(task: Task, attempt: Attempt, state: PassState) -> tuple[Candidate, ...]:
+    first = attempt.selection.candidates if attempt.selection else attempt.selected
+    rest = attempt.filters.feasible & ~sum(1 << position for position in set(first))
+    replicas = {} if isinstance(attempt.outcome, Refusal) else dict(attempt.outcome)
+    selected = set(attempt.selected)
+    return tuple(
+        Candidate(
+            cluster=state.index.names[position],
+            tier=_tier(attempt, position),
+            score=LOCALITY_SCORE if position in task.current.replicas else 0,
+            room=_room(task, attempt, position),
+            held=task.current.replicas.get(position),
+            is_selected=position in selected,
+            replicas=replicas.get(position, 0),
+        )
+        for position in (*first, *members(rest))
+    )
+
+
+def _tier(attempt: Attempt, position: int) -> int:
+    tiers = attempt.group.tiers()
+    return next((order for order, mask in tiers if mask >> position & 1), BEYOND_OVERFLOW)
+
+
+def _room(task: Task, attempt: Attempt, position: int) -> int | None:
+    """Return the room a cluster was judged by, what it holds counted in; None where nothing asked for it."""
+    if attempt.selection is not None:
+        return attempt.selection.available[position]
+    if attempt.division is None or not attempt.division.capacity:
+        return None
+    return attempt.division.capacity[position] + task.current.replicas.get(position, 0)
+
+
+def _regions(task: Task, attempt: Attempt, state: PassState) -> tuple[ScoredRegion, ...]:
+    spread, selection = task.rules.spread or {}, attempt.selection
+    if selection is None or SpreadField.REGION not in spread:
+        return ()
+    selected, names = set(attempt.selected), state.index.names
+    region, cluster = spread[SpreadField.REGION], spread.get(SpreadField.CLUSTER, ANY)
+    return tuple(
+        ScoredRegion(
+            name=each.name,
+            clusters=tuple(names[position] for position in each.clusters),
+            score=each.score,
+            is_chosen=not selected.isdisjoint(each.clusters),
+        )
+        for each in scored_regions(selection, region, cluster, state.index)
+    )
+
+
+def _divisions(attempt: Attempt, state: PassState) -> tuple[ExplainedDivision, ...]:
+    division = attempt.division
+    if division is None or division.strategy is Strategy.UNDIVIDED:
+        return ()
+    found = apportionments(division)
+    if isinstance(found, Refusal):
+        return ()
+    return tuple(_division(apportionment, division.is_descending, state) for apportionment in found)
+
+
+def _division(apportionment: Apportionment, is_descending: bool, state: PassState) -> ExplainedDivision:
+    votes = dict(zip(apportionment.clusters, apportionment.votes, strict=True))
+    shares = dict(shares_of(apportionment, is_descending=is_descending))
+    positions = (*votes, *(position for position in apportionment.base if position not in votes))
+    return ExplainedDivision(
+        mode=apportionment.mode,
+        replicas=apportionment.replicas,
+        votes=tuple(
+            Vote(
+                cluster=state.index.names[position],
+                base=apportionment.base.get(position, 0),
+                votes=votes.get(position, 0),
+                more=shares.get(position, 0) - apportionment.base.get(position, 0),
+            )
+            for position in positions
+        ),
+        is_descending=is_descending,
+    )
+
+
+def _names(clusters: Mask, state: PassState) -> tuple[str, ...]:
+    return tuple(state.index.names[position] for position in members(clusters))

@@ -12,7 +12,7 @@ from render.cluster_index import ClusterIndex
 from render.placement import Placement, SpreadField, Toleration
 from render.selection import first_untolerated
 
-from .decisions import Reason, Refusal
+from .decisions import Refusal, ScheduledReason
 
 NOT_SERVED = "cluster(s) did not have the API resource"
 NOT_MATCHED = "cluster(s) did not match the placement cluster affinity constraint"
@@ -112,7 +112,7 @@ def no_cluster_fits(rejected: Sequence[Rejection], total: int) -> Refusal:
             count_by_reason[each.reason] = count_by_reason.get(each.reason, 0) + fresh.bit_count()
     reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in count_by_reason.items()))
     message = f"0/{total} clusters are available: {reasons or 'no cluster exists'}."
-    return Refusal(Reason.NO_CLUSTER_FIT, message)
+    return Refusal(ScheduledReason.NO_CLUSTER_FIT, message)
 
 
 def _by_taint(tolerations: tuple[Toleration, ...], rejected: Mask, index: ClusterIndex) -> Iterator[Rejection]:

@@ -56,7 +56,7 @@ class AffinityGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class PlacementRules:
     """A placement's rules as masks.
 
     ``groups`` are its affinity groups in order (one nameless group without ``clusterAffinities``). ``tolerated`` are
@@ -80,10 +80,10 @@ class Rules:
         return self.placement.cluster_affinity is None and bool(self.placement.cluster_affinities)
 
 
-def placement_rules(placement: Placement, index: ClusterIndex) -> Rules:
+def placement_rules(placement: Placement, index: ClusterIndex) -> PlacementRules:
     """Read a placement against the clusters of an index."""
     strategy = strategy_of(placement.replica_scheduling)
-    return Rules(
+    return PlacementRules(
         placement=placement,
         groups=_groups(placement, index),
         tolerated=index.tolerated(placement.cluster_tolerations),
@@ -109,7 +109,7 @@ def strategy_of(scheduling: ReplicaScheduling | None) -> Strategy:
     return Strategy.DYNAMIC_WEIGHT if weights and weights.dynamic_weight else Strategy.STATIC_WEIGHT
 
 
-def assignment_strategy(binding: Binding, rules: Rules) -> Strategy:
+def assignment_strategy(binding: Binding, rules: PlacementRules) -> Strategy:
     """Return how a binding's replicas are assigned: a placement's strategy, if there is one number to assign."""
     has_replicas = binding.replicas > 0 or binding.requirements is not None
     return rules.strategy if has_replicas and len(binding.components) <= 1 else Strategy.UNDIVIDED

@@ -1,31 +1,50 @@
 """Schedule one binding: find what it may use, choose clusters, assign replicas, fall back to the next affinity group.
 
 1. Is anything to be decided? (``triggers``)
-2. For each affinity group, from the one in use on (``attempting``):
-   a. filter the clusters (``filters``), put them in order (``candidates``);
+2. For each affinity group, from the one in use on (``attempts``):
+   a. filter the clusters (``filters``), put them in order;
    b. choose among them by spread constraints (``spread``);
    c. assign replicas to the chosen (``replicas``); the first group that succeeds decides.
 3. If all fail, the first failure is the answer: without any cluster that fits the binding is emptied, otherwise it
    stays as it is.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from render.binding import Binding
 from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
 
-from .attempting import attempt, filters_of, is_set_in_one_cluster
-from .attempts import Attempt, Deliberation, Task
-from .decisions import Decision, Reason, Refusal, Trigger, refused, succeeded, unchanged
+from .attempts import Attempt, attempt, filters_of, is_set_in_one_cluster
+from .decisions import Refusal, ScheduledReason, SchedulingDecision, Trigger, refused, succeeded, unchanged
 from .options import SchedulingOptions
 from .replicas import Shares
 from .rules import AffinityGroup
-from .state import PassState
+from .state import PassState, Task
 from .targets import TargetList, with_empty
 from .triggers import trigger_of
 
 DEFAULT_SCHEDULER = "default-scheduler"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulingCycle:
+    """Why a binding was taken up, and every attempt made for it, in order; the last one counts if it succeeded."""
+
+    task: Task
+    trigger: Trigger
+    attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def success(self) -> Attempt | None:
+        """The attempt that found targets."""
+        last = self.attempts[-1] if self.attempts else None
+        return None if last is None or isinstance(last.outcome, Refusal) else last
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """The first failure, which is the answer when every group fails."""
+        return next((each.outcome for each in self.attempts if isinstance(each.outcome, Refusal)), None)
 
 
 class Scheduler:
@@ -36,17 +55,17 @@ class Scheduler:
     def __init__(self, index: ClusterIndex, options: SchedulingOptions | None = None) -> None:
         self.state = PassState(index, options or SchedulingOptions())
 
-    def schedule(self, binding: Binding) -> Decision:
+    def schedule(self, binding: Binding) -> SchedulingDecision:
         """Decide where a binding goes."""
-        return self.decision(self.deliberation(binding)) if is_schedulable(binding) else unchanged(binding)
+        return self.decision(self.cycle(binding)) if is_schedulable(binding) else unchanged(binding)
 
-    def deliberation(self, binding: Binding) -> Deliberation:
+    def cycle(self, binding: Binding) -> SchedulingCycle:
         """Return why a binding is taken up, and the attempts made for it; it must be schedulable."""
         task = self.state.task(binding)
         groups = _groups_to_try(task)
         trigger = trigger_of(
             binding,
-            task.holding,
+            task.current,
             allowed=self._allowed(task, groups[0]),
             leaving=self.state.terminating,
             options=self.state.options,
@@ -56,20 +75,20 @@ class Scheduler:
             attempts.append(attempt(self.state, task, group, trigger))
             if not isinstance(attempts[-1].outcome, Refusal):
                 break
-        return Deliberation(task=task, trigger=trigger, attempts=tuple(attempts))
+        return SchedulingCycle(task=task, trigger=trigger, attempts=tuple(attempts))
 
-    def decision(self, deliberation: Deliberation) -> Decision:
-        """Return what a deliberation comes to."""
-        task, trigger, success = deliberation.task, deliberation.trigger, deliberation.success
+    def decision(self, cycle: SchedulingCycle) -> SchedulingDecision:
+        """Return what a cycle comes to."""
+        task, trigger, success = cycle.task, cycle.trigger, cycle.success
         if success is not None and not isinstance(success.outcome, Refusal):
             targets = self._target_clusters(task, success, success.outcome)
             affinity = success.group.name if task.rules.is_grouped else ""
             decision = succeeded(task.binding, trigger, targets, affinity)
             return replace(decision, has_components=True) if is_set_in_one_cluster(task) else decision
-        refusal = deliberation.refusal
+        refusal = cycle.refusal
         if refusal is None:
             return unchanged(task.binding)
-        hint = self._hint(deliberation) if refusal.reason is Reason.UNSCHEDULABLE else ""
+        hint = self._hint(cycle) if refusal.reason is ScheduledReason.UNSCHEDULABLE else ""
         return refused(task.binding, trigger, refusal, hint)
 
     def _target_clusters(self, task: Task, success: Attempt, shares: Shares) -> TargetList:
@@ -85,10 +104,10 @@ class Scheduler:
             return self.state.targets.copies(success.selected, shares)
         return self.state.targets.of(sorted(shares) if options.lists_by_name else shares)
 
-    def _hint(self, deliberation: Deliberation) -> str:
+    def _hint(self, cycle: SchedulingCycle) -> str:
         """Say of which feasible clusters no capacity is known, if there are any: they count as full."""
         clusters = self.state.index.clusters
-        feasible = members(deliberation.attempts[0].filters.feasible)
+        feasible = members(cycle.attempts[0].filters.feasible)
         unknown = [clusters[each].name for each in feasible if clusters[each].resource_summary is None]
         if not unknown:
             return ""

@@ -1,16 +1,23 @@
 """Choose clusters by spread constraints: so many clusters, or so many regions and clusters in them.
 
 Constraints over zones, providers and labels only filter: Karmada selects by cluster and by region.
+
+Duplicated workloads and non-workloads keep their places: for them a selection only ever adds clusters (``Extension``).
+They are scheduled on every pass, and Karmada would choose their clusters again, by free capacity among other things.
+With ``rescheduling: Source`` the clusters they are in stay as long as the source allows them and the constraints are
+met; clusters are added where the constraints leave room.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from render.bits import Mask
 from render.cluster_index import ClusterIndex
 from render.placement import SpreadConstraint, SpreadField
 
-from .decisions import Reason, Refusal
-from .groups import Group, best_groups, group_score
+from .decisions import Refusal, ScheduledReason
+from .region_groups import Group, best_groups, group_score
 
 UNSUPPORTED = "just support cluster and region spread constraint"
 TOO_FEW_CLUSTERS = "the number of feasible clusters is less than spreadConstraint.MinGroups"
@@ -20,7 +27,7 @@ ANY = SpreadConstraint()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class ClusterSelection:
     """What clusters are selected from and for.
 
     ``candidates`` are cluster indexes, best first, ``available`` is room by cluster index (what is held counted),
@@ -46,18 +53,18 @@ class Region:
 
 
 def select_clusters(
-    selection: Selection, spread: Mapping[SpreadField | None, SpreadConstraint], index: ClusterIndex
+    selection: ClusterSelection, spread: Mapping[SpreadField | None, SpreadConstraint], index: ClusterIndex
 ) -> list[int] | Refusal:
     """Choose among the candidates as the constraints say, in the order of selection."""
     if SpreadField.REGION in spread:
         return _by_region(selection, spread[SpreadField.REGION], spread.get(SpreadField.CLUSTER, ANY), index)
     if SpreadField.CLUSTER in spread:
         return _by_cluster(selection, spread[SpreadField.CLUSTER])
-    return Refusal(Reason.SCHEDULER_ERROR, UNSUPPORTED)
+    return Refusal(ScheduledReason.SCHEDULER_ERROR, UNSUPPORTED)
 
 
 def scored_regions(
-    selection: Selection, region: SpreadConstraint, cluster: SpreadConstraint, index: ClusterIndex
+    selection: ClusterSelection, region: SpreadConstraint, cluster: SpreadConstraint, index: ClusterIndex
 ) -> tuple[Region, ...]:
     """Return the regions of the candidates with their scores, in order of their best candidates."""
     clusters_by_region: dict[str, list[int]] = {}
@@ -69,11 +76,11 @@ def scored_regions(
     )
 
 
-def _by_cluster(selection: Selection, constraint: SpreadConstraint) -> list[int] | Refusal:
+def _by_cluster(selection: ClusterSelection, constraint: SpreadConstraint) -> list[int] | Refusal:
     """Take the best ``maxGroups``; where replicas must fit, trade the worst for roomier ones until they do."""
     total = len(selection.candidates)
     if total < constraint.min_groups:
-        return Refusal(Reason.SCHEDULER_ERROR, TOO_FEW_CLUSTERS)
+        return Refusal(ScheduledReason.SCHEDULER_ERROR, TOO_FEW_CLUSTERS)
     count = min(total, constraint.max_groups)
     chosen, rest = list(selection.candidates[:count]), list(selection.candidates[count:])
     if selection.needed is None:
@@ -88,24 +95,50 @@ def _by_cluster(selection: Selection, constraint: SpreadConstraint) -> list[int]
             room += available[rest[best]] - available[chosen[position]]
             chosen[position], rest[best] = rest[best], chosen[position]
     if not chosen or room < selection.needed:
-        return Refusal(Reason.SCHEDULER_ERROR, f"no enough resource when selecting {count} clusters")
+        return Refusal(ScheduledReason.SCHEDULER_ERROR, f"no enough resource when selecting {count} clusters")
     return chosen
 
 
 def _by_region(
-    selection: Selection, region: SpreadConstraint, cluster: SpreadConstraint, index: ClusterIndex
+    selection: ClusterSelection, region: SpreadConstraint, cluster: SpreadConstraint, index: ClusterIndex
 ) -> list[int] | Refusal:
     """Take the best cluster of each chosen region, then the best of the others up to the cluster maximum."""
     regions = scored_regions(selection, region, cluster, index)
     if len(regions) < region.min_groups:
-        return Refusal(Reason.SCHEDULER_ERROR, TOO_FEW_REGIONS)
+        return Refusal(ScheduledReason.SCHEDULER_ERROR, TOO_FEW_REGIONS)
     groups = [Group(each.name, len(each.clusters), each.score) for each in regions]
     names = best_groups(groups, region.min_groups, region.max_groups, cluster.min_groups)
     if not names:
-        return Refusal(Reason.SCHEDULER_ERROR, TOO_FEW_IN_REGIONS)
+        return Refusal(ScheduledReason.SCHEDULER_ERROR, TOO_FEW_IN_REGIONS)
     clusters_by_region = {each.name: each.clusters for each in regions}
     leaders = [clusters_by_region[name][0] for name in names]
     pool = {member for name in names for member in clusters_by_region[name][1:]}
     room = min(len(leaders) + len(pool), cluster.max_groups) - len(leaders)
     rest = [candidate for candidate in selection.candidates if candidate in pool]
     return leaders + rest[: max(room, 0)]
+
+
+class Extension(NamedTuple):
+    """How many clusters may be added to those held, and which ones come into question."""
+
+    most: int
+    pool: Mask
+
+
+def extension_of(
+    held: Mask, feasible: Mask, spread: Mapping[SpreadField | None, SpreadConstraint], index: ClusterIndex
+) -> Extension | None:
+    """Return what may be added to the clusters held; None if the constraints do not hold for them as they are."""
+    cluster = spread.get(SpreadField.CLUSTER, ANY)
+    region = spread.get(SpreadField.REGION)
+    most, pool, count = cluster.max_groups, feasible & ~held, held.bit_count()
+    if region is not None:
+        regions = [mask for mask in index.in_groups(SpreadField.REGION).values() if mask & held]
+        if not region.min_groups <= len(regions) <= region.max_groups:
+            return None
+        # Each region chosen gives one cluster, even beyond the maximum of clusters.
+        most = max(most, len(regions))
+        pool &= sum(regions)
+    elif SpreadField.CLUSTER not in spread:
+        return None
+    return Extension(most - count, pool) if cluster.min_groups <= count <= most else None

@@ -1,6 +1,7 @@
 """What a pass knows while it goes on: the clusters, what is left of them, and what was read and found before."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from render.binding import Binding
 from render.bits import Mask, mask_where
@@ -8,20 +9,28 @@ from render.cluster_index import ClusterIndex
 from render.fleet import TieBreak
 from render.placement import Placement
 
-from .attempts import Task
 from .capacity import UNLIMITED, Capacity
 from .decisions import Refusal
-from .holdings import Holdings
-from .neighbours import Neighbours
 from .options import SchedulingOptions
 from .replicas import Division, Shares, assign_replicas
-from .rules import Rules, Strategy, placement_rules
-from .targets import Targets
+from .rules import PlacementRules, Strategy, placement_rules
+from .targets import IndexedTargets, TargetLists
 from .webster import is_descending
+from .workload_affinity import WorkloadGroups
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A binding as the scheduler works on it: its placement's rules, what it holds, how its ties break."""
+
+    binding: Binding
+    rules: PlacementRules
+    current: IndexedTargets
+    is_descending: bool = False
 
 
 class PassState:
-    """The state of one pass; ``capacity``, ``neighbours`` and ``delivered_apis`` follow its decisions.
+    """The state of one pass; ``capacity``, ``workload_groups`` and ``delivered_apis`` follow its decisions.
 
     ``delivered_apis`` are kinds whose CRD the pass delivers, with the clusters that get it. ``declared`` are the
     clusters whose capacity the source declares.
@@ -31,9 +40,8 @@ class PassState:
         self.index = index
         self.options = options
         self.capacity = Capacity(index, uses_models=options.uses_resource_models)
-        self.neighbours = Neighbours()
-        self.holdings = Holdings(index)
-        self.targets = Targets(index)
+        self.workload_groups = WorkloadGroups()
+        self.targets = TargetLists(index)
         self.delivered_apis: dict[tuple[str, str], Mask] = {}
         self.terminating = index.terminating()
         self.declared = mask_where(
@@ -42,7 +50,7 @@ class PassState:
         self.unlimited = [UNLIMITED] * len(index.clusters)
         # To Karmada a cluster serves what it reports; here one that reports nothing is not held to serve nothing.
         self._unrecorded = 0 if options.requires_recorded_apis else index.without_recorded_apis()
-        self._rules: dict[int, Rules] = {}
+        self._rules: dict[int, PlacementRules] = {}
         self._copies: dict[tuple[int, int, Strategy], tuple[Sequence[int], Shares | Refusal]] = {}
 
     def task(self, binding: Binding) -> Task:
@@ -51,11 +59,11 @@ class PassState:
         return Task(
             binding=binding,
             rules=self.rules(binding.placement),
-            holding=self.holdings.of(binding.targets),
+            current=self.targets.indexed(binding.targets),
             is_descending=is_descending(self._identity(binding)),
         )
 
-    def rules(self, placement: Placement) -> Rules:
+    def rules(self, placement: Placement) -> PlacementRules:
         """Return the rules of a placement; bindings that share one placement share them (they keep it alive)."""
         known = self._rules.get(id(placement))
         if known is None:

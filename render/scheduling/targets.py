@@ -1,9 +1,11 @@
-"""Target clusters from shares, equal ones shared: a pass makes each (cluster, replicas) and each list of them once."""
+"""Lists of target clusters: made from shares, and read as bits and numbers, each equal list once a pass."""
 
 from array import array
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 
+from render.bits import Mask, mask_of
 from render.cluster_index import ClusterIndex
 from render.model import TargetCluster
 
@@ -11,13 +13,29 @@ Share = tuple[int, int]
 TargetList = tuple[TargetCluster, ...]
 
 
-class Targets:
-    """The target clusters of a pass."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexedTargets:
+    """A list of targets by cluster index: as a mask, and replicas by index in the list's order.
 
-    __slots__ = ("_compared", "_copies", "_each", "_lists", "_names")
+    ``departed`` targets are no members any more: ``replicas`` leave them out, ``total`` counts them.
+    """
+
+    targets: TargetList
+    clusters: Mask
+    replicas: dict[int, int]
+    total: int
+    departed: tuple[str, ...]
+
+
+class TargetLists:
+    """The lists of targets of a pass; bindings that share one list share all that is derived from it."""
+
+    __slots__ = ("_compared", "_copies", "_each", "_index", "_indexed", "_lists", "_names")
 
     def __init__(self, index: ClusterIndex) -> None:
+        self._index = index
         self._names = index.names
+        self._indexed: dict[int, IndexedTargets] = {}
         self._each: dict[Share, TargetCluster] = {}
         self._lists: dict[bytes, TargetList] = {}
         self._copies: dict[tuple[int, int], tuple[Sequence[int], TargetList]] = {}
@@ -47,6 +65,13 @@ class Targets:
             known = self._compared[id(one), id(other)] = (one, other, one == other)
         return known[2]
 
+    def indexed(self, targets: TargetList) -> IndexedTargets:
+        """Return targets by cluster index; the value keeps the list alive, so its identity names it."""
+        known = self._indexed.get(id(targets))
+        if known is None:
+            known = self._indexed[id(targets)] = indexed_targets(targets, self._index)
+        return known
+
     def _target(self, share: Share) -> TargetCluster:
         known = self._each.get(share)
         if known is None:
@@ -58,3 +83,19 @@ def with_empty(shares: Sequence[Share], selected: Sequence[int]) -> list[Share]:
     """Return shares with the selected clusters that got nothing added."""
     present = {position for position, _ in shares}
     return [*shares, *((position, 0) for position in selected if position not in present)]
+
+
+def indexed_targets(targets: TargetList, index: ClusterIndex) -> IndexedTargets:
+    """Return targets by cluster index."""
+    counts = [each.replicas for each in targets]
+    found = [index.index_by_name.get(each.name) for each in targets]
+    replicas = {position: count for position, count in zip(found, counts, strict=True) if position is not None}
+    return IndexedTargets(
+        targets=targets,
+        clusters=mask_of(replicas),
+        replicas=replicas,
+        total=sum(counts),
+        departed=tuple(each.name for each, position in zip(targets, found, strict=True) if position is None)
+        if None in found
+        else (),
+    )

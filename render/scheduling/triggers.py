@@ -11,13 +11,13 @@ from render.fleet import Rescheduling
 from render.placement import ClusterAffinityTerm, Placement
 
 from .decisions import Trigger
-from .holdings import Holding
 from .options import SchedulingOptions
 from .rules import Strategy, strategy_of
+from .targets import IndexedTargets
 
 
 def trigger_of(
-    binding: Binding, holding: Holding, *, allowed: Mask, leaving: Mask, options: SchedulingOptions
+    binding: Binding, current: IndexedTargets, *, allowed: Mask, leaving: Mask, options: SchedulingOptions
 ) -> Trigger:
     """Return the first trigger that holds.
 
@@ -26,16 +26,16 @@ def trigger_of(
     """
     if is_placement_changed(binding):
         return Trigger.PLACEMENT_CHANGED
-    if are_replicas_changed(binding, holding):
+    if are_replicas_changed(binding, current):
         return Trigger.REPLICAS_CHANGED
     if binding.is_reschedule_requested:
         return Trigger.RESCHEDULE_TRIGGERED
     by_source = options.rescheduling is Rescheduling.SOURCE
-    if by_source and (holding.departed or holding.clusters & ~allowed):
+    if by_source and (current.departed or current.clusters & ~allowed):
         return Trigger.TARGET_NOT_ALLOWED
     if not binding.is_workload or _strategy(binding) is Strategy.DUPLICATED:
         return Trigger.DUPLICATED_OR_NON_WORKLOAD
-    is_leaving = holding.departed or holding.clusters & leaving
+    is_leaving = current.departed or current.clusters & leaving
     return Trigger.TERMINATING_TARGET_CLUSTERS if is_leaving else Trigger.NONE
 
 
@@ -55,15 +55,15 @@ def is_placement_changed(binding: Binding) -> bool:
     return term is None or earlier is None or term != earlier
 
 
-def are_replicas_changed(binding: Binding, holding: Holding) -> bool:
+def are_replicas_changed(binding: Binding, current: IndexedTargets) -> bool:
     """Say whether the targets hold other replicas than the binding wants."""
     if binding.placement is None or binding.placement.replica_scheduling is None:
         return False
-    if binding.components and not holding.targets:
+    if binding.components and not current.targets:
         return True
     if _strategy(binding) is Strategy.DUPLICATED:
-        return any(each.replicas != binding.replicas for each in holding.targets)
-    return holding.total != binding.replicas
+        return any(each.replicas != binding.replicas for each in current.targets)
+    return current.total != binding.replicas
 
 
 def _strategy(binding: Binding) -> Strategy:

@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 from render.binding import Binding
-from render.fleet import Claims
+from render.fleet import ClaimMode
 from render.interpreter import Interpreter, InterpreterError
-from render.matching import Match, MatchOptions, NoPolicyReason, PolicyIndex
-from render.matching_binding import interpreted_workload, is_same_object, make_binding
-from render.matching_claims import claimed_policy
+from render.matching.bindings import interpreted_workload, is_same_object, make_binding
+from render.matching.policy_index import Match, MatchOptions, NoPolicyReason, PolicyIndex
+from render.matching.precedence import claimed_policy
 from render.model import ObjectRef, Template
 from render.parsing import binding, propagation_policy
 from render.quantity import format_quantity, parse_quantity
@@ -17,7 +17,7 @@ from render.resources import ReplicaRequirements
 from . import Case
 
 INTERPRETER = Interpreter.of(())
-KARMADA = MatchOptions(claims=Claims.STICKY)
+KARMADA = MatchOptions(claims=ClaimMode.STICKY)
 WORDS_BY_REASON = {
     NoPolicyReason.NO_POLICY: "no matched propagation policy",
     NoPolicyReason.WAITING_FOR_OVERRIDES: "waiting for dependent overrides",

@@ -7,14 +7,13 @@ from typing import Any
 from render.binding import Binding
 from render.bits import members
 from render.cluster_index import ClusterIndex
-from render.parsing import Placements, binding, cluster
+from render.parsing import SharedPlacements, binding, cluster
 from render.placement import Placement
-from render.scheduling.attempting import room_for
-from render.scheduling.attempts import Attempt, Deliberation
+from render.scheduling.attempts import Attempt, room_for
 from render.scheduling.decisions import Refusal
 from render.scheduling.filters import rejections
 from render.scheduling.options import SchedulingOptions
-from render.scheduling.scheduler import Scheduler
+from render.scheduling.scheduler import Scheduler, SchedulingCycle
 
 from . import Case
 
@@ -28,19 +27,19 @@ def check(case: Case) -> str | None:
     )
     scheduler = Scheduler(ClusterIndex(map(cluster, given["clusters"])), options)
     bound = binding(given["binding"])
-    deliberation = scheduler.deliberation(bound)
-    decision = scheduler.decision(deliberation)
+    cycle = scheduler.cycle(bound)
+    decision = scheduler.decision(cycle)
     got = {
-        "trigger": deliberation.trigger.value,
+        "trigger": cycle.trigger.value,
         "available": _available(scheduler, bound),
-        "attempts": [_attempt(each, scheduler) for each in deliberation.attempts],
+        "attempts": [_attempt(each, scheduler) for each in cycle.attempts],
         "order": [target.name for target in decision.targets],
         "clusters": {target.name: target.replicas for target in decision.targets},
         "observedAffinityName": decision.observed_affinity,
         "condition": decision.condition and (decision.condition.status, decision.condition.reason),
         "message": decision.condition and decision.condition.message,
         "appliedPlacement": decision.applied_placement,
-        "error": _error(deliberation),
+        "error": _error(cycle),
     }
     want = _wanted(expected, bound)
     different = [name for name in got if want[name] is not ... and got[name] != want[name]]
@@ -67,18 +66,18 @@ def _attempt(attempt: Attempt, scheduler: Scheduler) -> dict[str, Any]:
     }
 
 
-def _error(deliberation: Deliberation) -> str | None:
+def _error(cycle: SchedulingCycle) -> str | None:
     """Karmada retries what failed otherwise than by no cluster fitting."""
-    failed = deliberation.success is None and deliberation.refusal is not None
-    if not failed or deliberation.refusal is None or deliberation.refusal.reason == "NoClusterFit":
+    failed = cycle.success is None and cycle.refusal is not None
+    if not failed or cycle.refusal is None or cycle.refusal.reason == "NoClusterFit":
         return None
-    return ERROR_TYPES[deliberation.refusal.reason]
+    return ERROR_TYPES[cycle.refusal.reason]
 
 
 def _applied(text: str, bound: Binding) -> Placement | None:
     """A text that cannot be read stays; it counts as the placement of now."""
     try:
-        return Placements().of(json.loads(text)) if text else None
+        return SharedPlacements().of(json.loads(text)) if text else None
     except ValueError:
         return bound.placement
 

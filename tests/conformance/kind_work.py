@@ -14,7 +14,7 @@ from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter
 from render.model import ObjectRef, Template
 from render.parsing import binding, cluster
-from render.works import TargetGroups, Workshop, render_works
+from render.works import TargetGroups, WorkContext, render_works
 
 Plain = dict[str, Any]
 _JSON = ("policy.karmada.io/applied-cluster-overrides", "policy.karmada.io/applied-overrides")
@@ -42,14 +42,14 @@ def built(given: Plain) -> tuple[list[Plain], bool]:
     """Build the Works of a case; say whether any target could not be built."""
     index = ClusterIndex(map(cluster, given["clusters"]))
     policies = [*given.get("overridePolicies", ()), *given.get("clusterOverridePolicies", ())]
-    workshop = Workshop(
+    context = WorkContext(
         targets=TargetGroups(index.index_by_name),
         interpreter=Interpreter.of(given.get("customizations", ())),
         override=OverrideEngine(map(override_policy, policies), index).override,
     )
     template = Template(ref=ObjectRef.of(given["template"]), manifest=given["template"])
     bound = binding(given["binding"])
-    works = render_works(template, bound, workshop)
+    works = render_works(template, bound, context)
     found = [
         dict(work)
         for position, name in enumerate(index.names)

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from render.interpreter.lua_border import without_empty
+from render.interpreter.lua.conversion import without_empty
 from render.interpreter.operations import Interpretation
 
 KRUISE, FLUX = "apps.kruise.io/v1alpha1", "source.toolkit.fluxcd.io/v1beta2"

@@ -26,7 +26,7 @@ FAILURES = ("failures", "upgradeFailures", "installFailures")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class FluxRules:
     """What differs between Flux kinds.
 
     ``words`` are text in a status, always written; ``values`` are anything, written when a member has it; ``notes`` are
@@ -42,7 +42,7 @@ class Rules:
     secrets: tuple[tuple[str, ...], ...] = ()
 
 
-RELEASE = Rules(
+RELEASE = FluxRules(
     values=(
         "helmChart",
         "lastAppliedRevision",
@@ -54,25 +54,25 @@ RELEASE = Rules(
     reasons=("ReconciliationSucceeded",),
     secrets=(("chart", "spec", "verify", "secretRef"), ("kubeConfig", "secretRef")),
 )
-KUSTOMIZATION = Rules(
+KUSTOMIZATION = FluxRules(
     values=("lastAppliedRevision", "lastAttemptedRevision"),
     reasons=("ReconciliationSucceeded",),
     secrets=(("decryption", "secretRef"), ("kubeConfig", "secretRef")),
 )
-GIT_REPOSITORY = Rules(
+GIT_REPOSITORY = FluxRules(
     values=("artifact",),
     notes=("observedIgnore", "observedRecurseSubmodules"),
     secrets=(("secretRef",), ("verify", "secretRef")),
 )
-BUCKET = Rules(words=("url",), values=("artifact",), notes=("observedIgnore",), secrets=(("secretRef",),))
-HELM_CHART = Rules(
+BUCKET = FluxRules(words=("url",), values=("artifact",), notes=("observedIgnore",), secrets=(("secretRef",),))
+HELM_CHART = FluxRules(
     words=("observedChartName", "observedSourceArtifactRevision", "url"),
     values=("artifact",),
     reports_generation=False,
     reasons=("Succeeded", "ChartPullSucceeded"),
     secrets=(("verify", "secretRef"),),
 )
-OCI_REPOSITORY = Rules(
+OCI_REPOSITORY = FluxRules(
     words=("url",), values=("artifact",), secrets=(("secretRef",), ("verify", "secretRef"), ("certSecretRef",))
 )
 
@@ -83,7 +83,7 @@ def retain_suspension(desired: Manifest, observed: Manifest) -> Manifest:
     return desired if suspend is None else with_value(desired, suspend, "spec", "suspend")
 
 
-def dependencies(rules: Rules) -> Callable[[Manifest], set[DependentObject]]:
+def dependencies(rules: FluxRules) -> Callable[[Manifest], set[DependentObject]]:
     """Return how an object's references are found: its secrets, its service account, where its values are from."""
 
     def found(manifest: Manifest) -> set[DependentObject]:
@@ -92,7 +92,7 @@ def dependencies(rules: Rules) -> Callable[[Manifest], set[DependentObject]]:
     return found
 
 
-def _references(rules: Rules, spec: Mapping[str, Any]) -> Iterable[Reference]:
+def _references(rules: FluxRules, spec: Mapping[str, Any]) -> Iterable[Reference]:
     for path in rules.secrets:
         yield "Secret", text_at(spec, *path, "name")
     yield "ServiceAccount", text_at(spec, "serviceAccountName")
@@ -101,7 +101,7 @@ def _references(rules: Rules, spec: Mapping[str, Any]) -> Iterable[Reference]:
             yield kind, text_at(source, "name")
 
 
-def aggregation(rules: Rules) -> Callable[[Manifest, Items], Any]:
+def aggregation(rules: FluxRules) -> Callable[[Manifest, Items], Any]:
     """Return how statuses come together: the last word of each field, and every condition with who says it.
 
     Failures are added to those the template's status already counts, as in Karmada.
@@ -120,7 +120,7 @@ def aggregation(rules: Rules) -> Callable[[Manifest, Items], Any]:
     return aggregated
 
 
-def reflection(rules: Rules) -> Callable[[Manifest], Any]:
+def reflection(rules: FluxRules) -> Callable[[Manifest], Any]:
     """Return how a member's status is reported."""
     fields = (*rules.words, *rules.values, *rules.notes, *rules.failures, "conditions")
     if rules.reports_generation:
@@ -128,12 +128,12 @@ def reflection(rules: Rules) -> Callable[[Manifest], Any]:
     return lambda observed: reported(observed, fields)
 
 
-def readiness(rules: Rules) -> Callable[[Manifest], bool]:
+def readiness(rules: FluxRules) -> Callable[[Manifest], bool]:
     """Return whether an object is ready, for one of the kind's reasons."""
     return lambda observed: has_condition(mapping_at(observed, "status"), "Ready", reasons=rules.reasons)
 
 
-def _interpretation(rules: Rules) -> Interpretation:
+def _interpretation(rules: FluxRules) -> Interpretation:
     return Interpretation(
         retain=retain_suspension,
         aggregate=aggregation(rules),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from render.interpreter.fields import count_at, mapping_at, text_at, value_at
-from render.interpreter.kube_library import resource_add
+from render.interpreter.lua.kube_library import resource_add
 from render.interpreter.operations import Items
 from render.interpreter.statuses import collected, summed
 from render.model import Manifest

@@ -1,0 +1,1 @@
+"""The overriders of an override policy: one module per type of edit, and where containers are found."""

@@ -1,0 +1,50 @@
+"""Where Karmada's image, command and args overriders find containers: by kind alone, regular containers alone.
+
+The API group does not matter, so that look-alikes of other groups take part; init and ephemeral containers, CronJobs
+and every other kind do not.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from overrides.draft import Key
+from overrides.errors import Refused
+from overrides.pointer import escaped
+
+_IN_TEMPLATE = ("spec", "template", "spec", "containers")
+_CONTAINERS: Mapping[str, tuple[str, ...]] = {
+    "Pod": ("spec", "containers"),
+    "ReplicaSet": _IN_TEMPLATE,
+    "Deployment": _IN_TEMPLATE,
+    "DaemonSet": _IN_TEMPLATE,
+    "StatefulSet": _IN_TEMPLATE,
+    "Job": _IN_TEMPLATE,
+}
+
+
+def has_containers(kind: str) -> bool:
+    """Say whether the overriders of containers apply to a kind."""
+    return kind in _CONTAINERS
+
+
+def containers_of(manifest: Any) -> list[tuple[tuple[Key, ...], Mapping[str, Any]]]:
+    """Return the regular containers of a manifest, each with the keys that lead to it."""
+    path = _CONTAINERS.get(manifest["kind"], ())
+    node = manifest if path else None
+    for depth, key in enumerate(path):
+        if not isinstance(node, dict):
+            raise Refused(f"{escaped(path[:depth])} is not a mapping")
+        node = node.get(key)
+        if node is None:
+            return []
+    if node is None:
+        return []
+    if not isinstance(node, list):
+        raise Refused(f"{escaped(path)} is not a list")
+    return [_container((*path, index), item) for index, item in enumerate(node)]
+
+
+def _container(keys: tuple[Key, ...], item: Any) -> tuple[tuple[Key, ...], Mapping[str, Any]]:
+    if not isinstance(item, dict):
+        raise Refused(f"{escaped(keys)} is not a mapping")
+    return keys, item

@@ -1,0 +1,120 @@
+"""The field overrider: patches inside a JSON or YAML text that is the value of a field.
+
+The text is read, patched by the rules of the plaintext overrider and written again: JSON compactly, with the order of
+its keys and the spelling of its numbers; YAML without comments, keys sorted, its first document alone.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from overrides.draft import Draft, Key
+from overrides.errors import Refused
+from overrides.jsontext import json_text, parse_json
+from overrides.pointer import index_of, missing, tokens_of
+from overrides.policy import FieldOverrider
+from render.documents import emit, read_documents
+
+from .plaintext import PatchOperation, operations, patch_draft
+
+_ITEM_INDENT = re.compile("^(?:- |  )", re.MULTILINE)
+
+
+def parse_yaml(text: str) -> Any:
+    """Return the value of a text's first document; None if there is none."""
+    documents, errors = read_documents(text.encode())
+    first = documents[0] if documents else None
+    if errors and (first is None or errors[0].line < first.line):
+        raise Refused(f"cannot be read as YAML: line {errors[0].line}: {errors[0].message}", hint=errors[0].hint)
+    return first.value if first else None
+
+
+def yaml_text(value: Any) -> str:
+    r"""Return a value as YAML, its keys in plain order.
+
+    As the item of a list, because ``emit`` gives the keys of a manifest an order of their own.
+
+    >>> yaml_text({"kind": "Config", "debug": True})
+    'debug: true\nkind: Config\n'
+    """
+    return _ITEM_INDENT.sub("", emit([value]).decode())
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPatch:
+    """A compiled field overrider: the path of the text, its format (``yaml`` or ``json``) and the patch."""
+
+    path: str
+    tokens: tuple[str, ...]
+    format: str
+    patch: tuple[PatchOperation, ...]
+
+
+def field_patch(overrider: FieldOverrider) -> FieldPatch:
+    """Compile a field overrider; if both formats have operations YAML wins, as in Karmada."""
+    name, patch = ("yaml", overrider.yaml) if overrider.yaml else ("json", overrider.json)
+    tokens = tokens_of(overrider.field_path) if overrider.field_path.startswith("/") else None
+    return FieldPatch(overrider.field_path, tokens or (), name, operations(patch))
+
+
+def override_field(draft: Draft, overrider: FieldPatch) -> None:
+    """Patch the text at the overrider's path."""
+    keys, text = _text_at(draft.root, overrider)
+    new = _patched_yaml(text, overrider) if overrider.format == "yaml" else _patched_json(text, overrider)
+    if new != text:
+        draft.writable(keys[:-1])[keys[-1]] = new
+
+
+def _text_at(manifest: Any, overrider: FieldPatch) -> tuple[list[Key], str]:
+    if not overrider.tokens:
+        raise Refused(f"{overrider.path!r} is not a JSON pointer to a field", within=".fieldPath")
+    node, keys = manifest, list[Key]()
+    for token in overrider.tokens:
+        key = _key(node, token)
+        if key is None:
+            raise missing(keys, token, node, within=".fieldPath")
+        node = node[key]
+        keys.append(key)
+    if not isinstance(node, str):
+        raise Refused(f"{overrider.path} is not a string, so there is no text to patch", within=".fieldPath")
+    return keys, node
+
+
+def _key(node: Any, token: str) -> Key | None:
+    if isinstance(node, dict):
+        return token if token in node else None
+    return index_of(token, len(node)) if isinstance(node, list) and not token.startswith("-") else None
+
+
+def _patched_json(text: str, overrider: FieldPatch) -> str:
+    if not text:
+        return text
+    try:
+        return json_text(_patched(parse_json(text), overrider))
+    except Refused as refusal:
+        raise _located(refusal, overrider) from None
+    except RecursionError:
+        raise _located(Refused("is nested too deep"), overrider) from None
+
+
+def _patched_yaml(text: str, overrider: FieldPatch) -> str:
+    try:
+        return yaml_text(_patched(parse_yaml(text), overrider))
+    except Refused as refusal:
+        raise _located(refusal, overrider) from None
+
+
+def _patched(value: Any, overrider: FieldPatch) -> Any:
+    if not (value is None or isinstance(value, dict | list)):
+        raise Refused("holds a single value, which no patch can change")
+    draft = Draft(value)
+    patch_draft(draft, overrider.patch)
+    return draft.root
+
+
+def _located(refusal: Refused, overrider: FieldPatch) -> Refused:
+    """Return a refusal that says which text it is about."""
+    within = f".{overrider.format}{refusal.within}" if refusal.within else ""
+    subject = f"the text at {overrider.path}"
+    message = f"{subject}: {refusal.message}" if within else f"{subject} {refusal.message}"
+    return Refused(message, hint=refusal.hint, within=within)

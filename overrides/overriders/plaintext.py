@@ -1,0 +1,104 @@
+"""The plaintext overrider: RFC 6902 patches that add, replace and remove, with Karmada's leniencies.
+
+An operation is compiled once per rule into one of jsonpatch's, its path normalised to RFC 6902. To apply it, the path
+is resolved against the document - what Karmada refuses is refused here, with a reason - the containers on the way are
+made writable, and jsonpatch does the edit in place.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jsonpatch
+
+from overrides.draft import Draft, Key
+from overrides.errors import Refused
+from overrides.pointer import container_keys, escaped, index_of, missing, tokens_of
+from overrides.policy import PlaintextOverrider
+
+_KINDS: Mapping[str, type[jsonpatch.PatchOperation]] = {
+    "add": jsonpatch.AddOperation,
+    "replace": jsonpatch.ReplaceOperation,
+    "remove": jsonpatch.RemoveOperation,
+}
+_LENIENT_INDEX = re.compile(r"[+-][0-9]+|0[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class PatchOperation:
+    """A compiled operation.
+
+    ``tokens`` are the segments of its path, None if no slash makes it a path. ``patch`` is None where what the path
+    means in RFC 6902 depends on the document.
+    """
+
+    operator: str
+    path: str
+    tokens: tuple[str, ...] | None
+    value: Any
+    patch: jsonpatch.PatchOperation | None
+
+
+def operations(overriders: Sequence[PlaintextOverrider]) -> tuple[PatchOperation, ...]:
+    """Compile the operations of a patch; a missing value is null, as in Karmada."""
+    return tuple(_operation(overrider) for overrider in overriders)
+
+
+def patch_draft(draft: Draft, patch: Sequence[PatchOperation]) -> None:
+    """Apply a patch; the first operation that cannot be applied refuses it all."""
+    for index, operation in enumerate(patch):
+        try:
+            _apply(draft, operation)
+        except Refused as refusal:
+            raise Refused(refusal.message, hint=refusal.hint, within=f"[{index}]") from None
+
+
+def _operation(overrider: PlaintextOverrider) -> PatchOperation:
+    operator, value, tokens = overrider.operator, overrider.value, tokens_of(overrider.path)
+    is_plain = tokens and not any(_LENIENT_INDEX.fullmatch(token) for token in tokens)
+    patch = _compiled(operator, tokens, value) if tokens and is_plain else None
+    return PatchOperation(operator, overrider.path, tokens, value, patch)
+
+
+def _compiled(operator: str, keys: Sequence[Key], value: Any) -> jsonpatch.PatchOperation:
+    if operator == "replace" and keys[-1] == "":
+        operator = "add"
+    return _KINDS[operator]({"op": operator, "path": escaped(keys), "value": value})
+
+
+def _apply(draft: Draft, operation: PatchOperation) -> None:
+    tokens = operation.tokens
+    if tokens is None:
+        raise Refused(f"{operation.path!r} is not a JSON pointer", hint=f"write '/{operation.path}'")
+    if not tokens:
+        draft.root = _new_document(operation)
+        return
+    keys, container = container_keys(draft.root, tokens)
+    key = _last_key(operation.operator, keys, tokens[-1], container)
+    draft.writable(keys)
+    patch = operation.patch or _compiled(operation.operator, (*keys, key), operation.value)
+    patch.apply(draft.root)
+
+
+def _last_key(operator: str, keys: Sequence[Key], token: str, container: Any) -> Key:
+    if isinstance(container, list):
+        if operator == "add" and token == "-":  # noqa: S105 (a path segment)
+            return token
+        index = index_of(token, len(container) + (operator == "add"))
+        if index is None:
+            raise missing(keys, token, container)
+        return index
+    # Karmada's replace finds an empty key in every mapping, so that it adds it.
+    is_settable = operator == "add" or (operator == "replace" and not token)
+    if not is_settable and token not in container:
+        raise missing(keys, token, container)
+    return token
+
+
+def _new_document(operation: PatchOperation) -> Any:
+    if operation.operator == "remove":
+        raise Refused("the whole object cannot be removed", hint="leave the cluster out of the propagation policy")
+    if not isinstance(operation.value, dict | list):
+        raise Refused("the empty path replaces the whole object, and the value is no object")
+    return operation.value

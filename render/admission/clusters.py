@@ -1,0 +1,175 @@
+"""Cluster: its types, and the rules of the registry that keeps Clusters.
+
+It has no CRD, so nothing is required or restricted before those rules.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .findings import Findings
+from .resource_models import DEFAULT_MODELS, check_models, standardize, write_canonically
+from .schema import INT64, Anything, Flag, ListOf, MapOf, Quantity, Struct, Whole
+from .shared_schema import INTEGER32, LABELS, TEXT, TEXTS
+from .syntax import dns_label_fault, label_key_fault, label_value_fault, quoted
+from .urls import parse_address
+
+_SECRET = Struct({"namespace!": TEXT, "name!": TEXT})
+_QUANTITIES = MapOf(Quantity())
+_GRADE = Whole(INT64, minimum=0)
+
+CLUSTER_SPEC = Struct(
+    {
+        "id": TEXT,
+        "syncMode!": TEXT,
+        "apiEndpoint": TEXT,
+        "secretRef": _SECRET,
+        "impersonatorSecretRef": _SECRET,
+        "insecureSkipTLSVerification": Flag(),
+        "proxyURL": TEXT,
+        "proxyHeader": LABELS,
+        "provider": TEXT,
+        "region": TEXT,
+        "zone": TEXT,
+        "zones": TEXTS,
+        "taints": ListOf(Struct({"key!": TEXT, "value": TEXT, "effect!": TEXT, "timeAdded": TEXT})),
+        "resourceModels": ListOf(
+            Struct(
+                {
+                    "grade!": _GRADE,
+                    "ranges": ListOf(Struct({"name!": TEXT, "min!": Quantity(), "max!": Quantity()})),
+                }
+            )
+        ),
+    }
+)
+
+CLUSTER_STATUS = Struct(
+    {
+        "kubernetesVersion": TEXT,
+        "apiEnablements": ListOf(
+            Struct({"groupVersion!": TEXT, "resources": ListOf(Struct({"name!": TEXT, "kind!": TEXT}))})
+        ),
+        "conditions": ListOf(Anything()),
+        "nodeSummary": Struct({"totalNum": INTEGER32, "readyNum": INTEGER32}),
+        "resourceSummary": Struct(
+            {
+                "allocatable": _QUANTITIES,
+                "allocating": _QUANTITIES,
+                "allocated": _QUANTITIES,
+                "allocatableModelings": ListOf(Struct({"grade!": _GRADE, "count!": Whole(INT64)})),
+            }
+        ),
+        "remedyActions": TEXTS,
+    }
+)
+
+
+Object = dict[str, Any]
+
+NAME_LIMIT = 48
+SYNC_MODES = ("Push", "Pull")
+TAINT_EFFECTS = ("NoSchedule", "NoExecute")
+PROXY_SCHEMES = ("http", "https", "socks5")
+
+
+def cluster_name_fault(name: str) -> str:
+    """Say what is wrong with the name of a Cluster: a DNS label, short enough to name a namespace after it."""
+    return dns_label_fault(name, limit=NAME_LIMIT)
+
+
+def mutate_cluster(cluster: Object, _findings: Findings) -> None:
+    """Set resource models, or standardise those there are."""
+    spec = cluster["spec"]
+    if models := spec.get("resourceModels"):
+        standardize(models)
+    else:
+        spec["resourceModels"] = DEFAULT_MODELS
+
+
+def check_cluster(cluster: Object, findings: Findings) -> None:
+    """Report what the registry refuses; then the deprecated zone becomes the one of zones, and amounts canonical."""
+    spec = cluster["spec"]
+    mode = spec.get("syncMode")
+    if not mode:
+        findings.required("spec.syncMode", hint="write 'Push' or 'Pull'")
+    elif mode not in SYNC_MODES:
+        findings.not_supported("spec.syncMode", mode, SYNC_MODES)
+    _check_addresses(spec, findings)
+    for secret in ("secretRef", "impersonatorSecretRef"):
+        for part in ("namespace", "name") if secret in spec else ():
+            if not spec[secret].get(part):
+                findings.required(f"spec.{secret}.{part}")
+    _check_location(spec, findings)
+    _check_taints(spec.get("taints") or (), findings)
+    check_models(spec["resourceModels"], findings)
+    write_canonically(spec["resourceModels"])
+    if spec.get("zone") and not spec.get("zones"):
+        spec["zones"] = [spec.pop("zone")]
+
+
+def _check_addresses(spec: Mapping[str, Any], findings: Findings) -> None:
+    if endpoint := spec.get("apiEndpoint"):
+        fault = _endpoint_fault(endpoint)
+        if fault:
+            findings.problem("spec.apiEndpoint", fault, hint="write an address such as 'https://10.0.0.1:6443'")
+    if proxy := spec.get("proxyURL"):
+        address = parse_address(proxy)
+        if address.fault:
+            findings.problem("spec.proxyURL", f"is no address: {address.fault}")
+        elif address.scheme not in PROXY_SCHEMES:
+            findings.problem(
+                "spec.proxyURL",
+                f"unknown scheme {quoted(address.scheme)}",
+                hint="begin it with http://, https:// or socks5://",
+            )
+
+
+def _endpoint_fault(endpoint: str) -> str:
+    address = parse_address(endpoint)
+    if address.fault:
+        return f"is no address: {address.fault}"
+    faults = [
+        word
+        for word, is_wrong in (
+            ("no host", not address.host),
+            ("a user", address.has_user),
+            ("a fragment", bool(address.fragment)),
+            ("a query", bool(address.query)),
+        )
+        if is_wrong
+    ]
+    return f"the address has {' and '.join(faults)}" if faults else ""
+
+
+def _check_location(spec: Mapping[str, Any], findings: Findings) -> None:
+    for part in ("provider", "region"):
+        if fault := label_value_fault(spec.get(part) or ""):
+            findings.problem(f"spec.{part}", fault)
+    zone, zones = spec.get("zone") or "", spec.get("zones") or ()
+    if zone and zones:
+        findings.problem(
+            "spec.spec", "zone and zones exclude each other", hint="keep zones, a list", kind="TypeInvalid"
+        )
+        return
+    if fault := label_value_fault(zone):
+        findings.problem("spec.Zone", fault)
+    for each in zones:
+        if fault := label_value_fault(each):
+            findings.problem("spec.Zones", fault)
+
+
+def _check_taints(taints: Sequence[Mapping[str, Any]], findings: Findings) -> None:
+    seen: set[tuple[str, str]] = set()
+    for index, taint in enumerate(taints):
+        path, key, effect = f"spec.taints[{index}]", taint.get("key") or "", taint.get("effect") or ""
+        if fault := label_key_fault(key):
+            findings.problem(f"{path}.key", fault)
+        if fault := label_value_fault(taint.get("value") or ""):
+            findings.problem(f"{path}.value", fault)
+        if not effect:
+            findings.required(f"{path}.effect", hint="write 'NoSchedule' or 'NoExecute'")
+        elif effect not in TAINT_EFFECTS:
+            findings.not_supported(f"{path}.effect", effect, TAINT_EFFECTS)
+        if (key, effect) in seen:
+            findings.problem(path, f"a taint {key}:{effect} stands above", hint="remove one", kind="Duplicate")
+        seen.add((key, effect))

@@ -1,0 +1,66 @@
+"""ResourceInterpreterCustomization: its schema, and the rule that every script must compile."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from render.errors import Problem
+from render.interpreter.customization_keys import RULES
+
+from .findings import Findings
+from .schema import Struct
+from .shared_schema import TEXT
+
+CUSTOMIZATION_SPEC = Struct(
+    {
+        "target!": Struct({"apiVersion!": TEXT, "kind!": TEXT}),
+        "customizations!": Struct({rule.key: Struct({"luaScript!": TEXT}) for rule in RULES}),
+    }
+)
+
+
+def check_scripts(customization: dict[str, Any], findings: Findings) -> None:
+    """Report scripts that are no Lua."""
+    from render.interpreter.lua.sandbox import script_problem  # most sources have no scripts
+
+    for path, _, script in _scripts(customization):
+        if script and (fault := script_problem(script)):
+            findings.problem(path, f"is no Lua: {fault}")
+
+
+def warn_of_customization(customization: dict[str, Any], findings: Findings) -> None:
+    """Warn of a target that matches nothing, and of scripts without the function they are called for."""
+    for part, value in customization["spec"]["target"].items():
+        if not value:
+            findings.warning(f"spec.target.{part}", "is empty, so the scripts are used for no object")
+    for path, function, script in _scripts(customization):
+        if not script.strip():
+            findings.warning(path, "is empty, so the rule is not customized")
+        elif not re.search(rf"\b{function}\b", script):
+            findings.warning(path, f"does not define the function {function}")
+
+
+def customization_conflicts(customizations: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], Problem]]:
+    """Yield each admitted customization that customizes what an earlier one, by name, already does for its target.
+
+    Scripts for dependencies are exempt: all of them run, and their answers are united.
+    """
+    holders: dict[tuple[str, str, str], str] = {}
+    for customization in sorted(customizations, key=lambda each: str(each["metadata"]["name"])):
+        name, target = customization["metadata"]["name"], customization["spec"]["target"]
+        for path, function, script in _scripts(customization):
+            if not script or function == "GetDependencies":
+                continue
+            holder = holders.setdefault((target["apiVersion"], target["kind"], function), name)
+            if holder != name:
+                message = f"{holder!r} already has a script for {function} of {target['apiVersion']} {target['kind']}"
+                yield customization, Problem("", 0, path, message, "keep one of them", "Invalid")
+
+
+def _scripts(customization: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield the path, the function and the script of every rule that is customized."""
+    customizations = customization["spec"].get("customizations") or {}
+    for rule in RULES:
+        if rule.key in customizations:
+            path = f"spec.customizations.{rule.key}.luaScript"
+            yield path, rule.function, customizations[rule.key].get("luaScript") or ""

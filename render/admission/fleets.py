@@ -1,0 +1,128 @@
+"""argosy.yaml, a Fleet of argosy.dev/v1alpha1: its schema and rules. The defaults are those of ``render.fleet``.
+
+Names that become folders, branches and arguments must be harmless.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from render.fleet import OTHERS
+
+from .findings import Findings
+from .schema import INT32, ListOf, Struct, Text, Whole
+from .shared_schema import POINTER_FLAG, TEXT, TEXTS
+from .syntax import dns_label_fault, quoted
+
+_COUNT = Whole(INT32, minimum=0, keep=True)
+_BUDGET = Struct({"replicas": _COUNT, "percent": _COUNT})
+_PERMISSION = Text(choices=("Allow", "Refuse"))
+
+FLEET_SPEC = Struct(
+    {
+        "source": Struct({"paths": TEXTS, "ignore": TEXTS}),
+        "rendered": Struct({"remote": TEXT, "branch": TEXT}),
+        "mirrors": TEXTS,
+        "defaultNamespace": TEXT,
+        "kinds": ListOf(Struct({"group": TEXT, "kind!": TEXT, "scope!": Text(choices=("Namespaced", "Cluster"))})),
+        "namespaces": Text(choices=("Needed", "All", "Explicit")),
+        "skippedAPIs": TEXTS,
+        "skippedNamespaces": TEXTS,
+        "compatibility": Text(choices=("Argosy", "Karmada")),
+        "claims": Text(choices=("Pure", "Sticky")),
+        "rescheduling": Text(choices=("Source", "Karmada")),
+        "reserveCapacity": POINTER_FLAG,
+        "tieBreak": Text(choices=("Identity", "Name")),
+        "requireRecordedAPIs": POINTER_FLAG,
+        "onPolicyRemoval": Text(choices=("Keep", "Remove")),
+        "secrets": _PERMISSION,
+        "removalGuard": Struct({"count": _COUNT, "percent": _COUNT, "whole": _COUNT}),
+        "movementGuard": Struct(
+            {
+                "fleet": _BUDGET,
+                "workload": _BUDGET,
+                "minimumClusters": _COUNT,
+                "minimumRegions": _COUNT,
+                "pinned": ListOf(
+                    Struct({"group": TEXT, "kind": TEXT, "namespace": TEXT, "name": TEXT, "clusters": TEXTS})
+                ),
+            }
+        ),
+        "clusters": ListOf(Struct({"name!": TEXT, "context": TEXT, "kubeconfig": TEXT})),
+        "kubeconfigs": TEXT,
+    }
+)
+
+
+_BRANCH = re.compile(r"(?!.*(\.\.|//|@\{|\.lock(/|$)|/\.|\.(/|$)))[A-Za-z0-9_][A-Za-z0-9_./+@-]*(?<!/)")
+
+
+def settle_fleet(fleet: dict[str, Any], _findings: Findings) -> None:
+    """Give a fleet without a name the name ``default``."""
+    fleet["metadata"].setdefault("name", "default")
+
+
+def check_fleet(fleet: Mapping[str, Any], findings: Findings) -> None:
+    """Report what the schema cannot say."""
+    spec = fleet["spec"]
+    if (namespace := spec.get("defaultNamespace")) and (fault := dns_label_fault(namespace)):
+        findings.problem("spec.defaultNamespace", fault)
+    _check_each(spec.get("source", {}).get("paths", ()), "spec.source.paths", _path_fault, findings)
+    _check_each(spec.get("mirrors", ()), "spec.mirrors", _mirror_fault, findings)
+    _check_each(spec.get("skippedNamespaces", ()), "spec.skippedNamespaces", _pattern_fault, findings)
+    rendered = spec.get("rendered", {})
+    if rendered.get("remote", "").startswith("-"):
+        findings.problem("spec.rendered.remote", "must not begin with '-'")
+    if (branch := rendered.get("branch")) and not _BRANCH.fullmatch(branch):
+        findings.problem("spec.rendered.branch", f"{quoted(branch)} is no name for a branch")
+    _check_guards(spec, findings)
+    _check_unique(spec.get("kinds", ()), ("group", "kind"), "spec.kinds", findings)
+    _check_unique(spec.get("clusters", ()), ("name",), "spec.clusters", findings)
+    for index, access in enumerate(spec.get("clusters", ())):
+        if access["name"] == OTHERS and access.get("context"):
+            message = "'*' stands for many clusters, each reached by the context named like it"
+            findings.problem(f"spec.clusters[{index}].context", message)
+
+
+def _check_guards(spec: Mapping[str, Any], findings: Findings) -> None:
+    movement = spec.get("movementGuard", {})
+    for path, guard in (
+        ("spec.removalGuard", spec.get("removalGuard", {})),
+        ("spec.movementGuard.fleet", movement.get("fleet", {})),
+        ("spec.movementGuard.workload", movement.get("workload", {})),
+    ):
+        if guard.get("percent", 0) > 100:
+            findings.problem(f"{path}.percent", f"must be at most 100, not {guard['percent']}")
+
+
+def _check_each(values: Iterable[str], path: str, fault_of: Callable[[str], str], findings: Findings) -> None:
+    for index, value in enumerate(values):
+        if fault := fault_of(value):
+            findings.problem(f"{path}[{index}]", fault)
+
+
+def _check_unique(entries: Iterable[Mapping[str, Any]], parts: Iterable[str], path: str, findings: Findings) -> None:
+    seen = set()
+    for index, entry in enumerate(entries):
+        identity = tuple(entry.get(part, "") for part in parts)
+        if identity in seen:
+            findings.problem(f"{path}[{index}]", f"{'/'.join(filter(None, identity))} stands above", kind="Duplicate")
+        seen.add(identity)
+
+
+def _path_fault(path: str) -> str:
+    if path.startswith("/") or ".." in path.split("/"):
+        return f"{quoted(path)} leads out of the folder of argosy.yaml"
+    return "" if path else "must not be empty"
+
+
+def _mirror_fault(name: str) -> str:
+    return "" if name == "*" else dns_label_fault(name)
+
+
+def _pattern_fault(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        return f"{quoted(pattern)} is no regular expression: {error}"
+    return ""

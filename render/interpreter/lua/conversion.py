@@ -1,0 +1,91 @@
+"""Plain data across the border to Lua: as a table constructor on the way in, as JSON on the way out.
+
+A Lua table does not say whether it is an empty object or an empty list; it comes out as a list. As in Karmada, an
+empty one is what stands at its path in the objects the script was given - and goes, if neither has one there.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from render.interpreter.operations import InterpreterError
+
+UNSAFE = re.compile(rb"[^ !#-\[\]-~]")
+Path = tuple[str, ...]
+
+
+def lua_source(values: Iterable[Any]) -> bytes:
+    """Return a chunk that returns these values. Nulls vanish from objects and lists, as in Karmada."""
+    return b"return " + b",".join(map(_literal, values))
+
+
+def _literal(value: Any) -> bytes:
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, bool):
+        return b"true" if value else b"false"
+    if value is None:
+        return b"nil"
+    if isinstance(value, Mapping):
+        fields = (b"[%b]=%b" % (_quoted(key), _literal(entry)) for key, entry in value.items() if entry is not None)
+        return b"{%b}" % b",".join(fields)
+    if isinstance(value, int | float):
+        if not math.isfinite(value):
+            raise InterpreterError("a number in the object is not finite")
+        return repr(value).encode()
+    return b"{%b}" % b",".join(_literal(entry) for entry in value if entry is not None)
+
+
+def _quoted(text: str) -> bytes:
+    return b'"%b"' % UNSAFE.sub(lambda match: b"\\%03d" % match[0][0], text.encode("utf-8", "surrogatepass"))
+
+
+def without_empty(value: Any) -> Any:
+    """Leave out every empty list and object, at any depth."""
+    return restored(value, ())
+
+
+def restored(value: Any, references: Iterable[Any]) -> Any:
+    """Give every empty table inside a value the form it has in the references, or leave it out."""
+    lists: set[Path] = set()
+    objects: set[Path] = set()
+    for reference in references:
+        _collect_empty(reference, (), lists, objects)
+    return _restored(value, (), lists, objects)
+
+
+def _collect_empty(value: Any, path: Path, lists: set[Path], objects: set[Path]) -> None:
+    """Note the paths of empty lists and objects; an index is no step of a path."""
+    if isinstance(value, Mapping):
+        if not value:
+            objects.add(path)
+        for key, entry in value.items():
+            _collect_empty(entry, (*path, key), lists, objects)
+    elif isinstance(value, list | tuple):
+        if not value:
+            lists.add(path)
+        for entry in value:
+            _collect_empty(entry, path, lists, objects)
+
+
+def _restored(value: Any, path: Path, lists: set[Path], objects: set[Path]) -> Any:
+    if isinstance(value, Mapping):
+        fields = {key: _entry(entry, (*path, key), lists, objects) for key, entry in value.items()}
+        return {key: entry for key, entry in fields.items() if entry is not GONE}
+    if isinstance(value, list):
+        entries = [_entry(entry, path, lists, objects) for entry in value]
+        return [entry for entry in entries if entry is not GONE]
+    return value
+
+
+def _entry(value: Any, path: Path, lists: set[Path], objects: set[Path]) -> Any:
+    if not isinstance(value, Mapping | list) or value:
+        return _restored(value, path, lists, objects)
+    if path in lists:
+        return []
+    return {} if path in objects else GONE
+
+
+GONE = object()
+"""Marks an empty table that nothing says the form of."""

@@ -1,0 +1,99 @@
+"""Run a user's Lua: with globals of its own each time, without any way out, and not for long.
+
+The only module that knows ``lupa``, which it imports when the first script runs. Lua 5.2 stands in for the 5.1 dialect
+of Karmada's engine: it has its ``goto``, and refuses bytecode by itself; the prelude brings what 5.1 names otherwise.
+Instructions and memory are counted, so what runs too long here runs too long everywhere; processor time is only a kill
+for what hides in long library calls.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NoReturn
+
+from render.interpreter.operations import InterpreterError
+
+from .conversion import lua_source
+from .kube_library import kube_answer
+from .prelude import PRELUDE
+
+POSITION = re.compile(r'^(?:script:(\d+)|\[string "<python>"\]:\d+): ')
+LONGEST_MESSAGE = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long one call may run - in instructions, or else in seconds of processor time - and its bytes of memory."""
+
+    steps: int = 10_000_000
+    seconds: float = 0.7
+    memory: int = 32 * 2**20
+
+
+def call_script(source: str, function: str, arguments: Sequence[Any], limits: Limits = Limits()) -> list[Any]:
+    """Run a script, call one of its functions and return its results as plain data."""
+    try:
+        succeeded, text = _machine(limits)(_encoded(source), function.encode(), lua_source(arguments))
+    except _lua().LuaError as error:
+        _machine.cache_clear()
+        raise InterpreterError("the script needs too much memory") from error
+    answer = text.decode("utf-8", "replace")
+    if not succeeded:
+        _machine.cache_clear()
+        raise InterpreterError(_message(answer))
+    results: list[Any] = json.loads(answer)
+    return results
+
+
+def script_problem(source: str) -> str | None:
+    """Return why a script does not compile, None when it does."""
+    compiled = _runtime().execute(b"local source = ... return load(source, '=script', 't', {})", _encoded(source))
+    return _message(compiled[1].decode("utf-8", "replace")) if isinstance(compiled, tuple) else None
+
+
+def _encoded(source: str) -> bytes:
+    return source.encode("utf-8", "surrogatepass")
+
+
+def _message(text: str) -> str:
+    """Return the first line of Lua's message, cut where it is long, saying the line of the script."""
+    first = text.partition("\n")[0]
+    if "not enough memory" in first:
+        return "the script needs too much memory"
+    if len(first) > LONGEST_MESSAGE:
+        first = f"{first[:LONGEST_MESSAGE]}..."
+    return POSITION.sub(lambda match: f"line {match[1]}: " if match[1] else "", first)
+
+
+@cache
+def _machine(limits: Limits) -> Any:
+    """Return what runs scripts, each with globals of its own; after an error a new one takes its place."""
+    runtime = _runtime()
+    run = runtime.execute(PRELUDE.encode(), kube_answer, limits.steps, limits.seconds, limits.memory)
+    runtime.set_max_memory(limits.memory)
+    return run
+
+
+def _runtime() -> Any:
+    return _lua().LuaRuntime(
+        encoding=None,
+        register_eval=False,
+        register_builtins=False,
+        unpack_returned_tuples=False,
+        attribute_filter=_no_attributes,
+        max_memory=0,
+    )
+
+
+def _no_attributes(_value: object, _name: object, _is_setting: bool) -> NoReturn:
+    """Refuse every attribute of every Python object a script might ever hold."""
+    raise AttributeError("objects have no attributes here")
+
+
+@cache
+def _lua() -> Any:
+    import lupa.lua52
+
+    return lupa.lua52

@@ -1,0 +1,156 @@
+"""Jobs and cron jobs."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from render.interpreter.fields import (
+    integer_at,
+    list_at,
+    mapping_at,
+    objects_at,
+    text_at,
+    value_at,
+    with_value,
+    wrong_type,
+)
+from render.interpreter.operations import Interpretation, Items, Replicas
+from render.interpreter.references import pod_dependencies
+from render.interpreter.requirements import pod_requirements
+from render.interpreter.statuses import collected, reflected, summed, without_zeros
+from render.model import Manifest
+from render.resources import DependentObject
+
+from .workloads import template_dependencies
+
+PARALLELISM = ("spec", "parallelism")
+COUNTERS = ("active", "succeeded", "failed")
+FINISHED = ("Complete", "Failed")
+
+
+def job_replicas(job: Manifest) -> Replicas:
+    """Return how many pods run at once: parallelism, but no more than completions."""
+    parallelism = integer_at(job, *PARALLELISM) or 0
+    completions = integer_at(job, "spec", "completions")
+    return Replicas(
+        replicas=parallelism if completions is None else min(parallelism, completions),
+        requirements=pod_requirements(mapping_at(job, "spec", "template", "spec")),
+    )
+
+
+def revise_parallelism(job: Manifest, replicas: int) -> Manifest:
+    """Set spec.parallelism where there is one; a job without the field stays as it is."""
+    current = value_at(job, *PARALLELISM)
+    if current is None:
+        return job
+    if isinstance(current, bool) or not isinstance(current, int):
+        raise wrong_type(current, "an integer", PARALLELISM)
+    return with_value(job, replicas, *PARALLELISM)
+
+
+def retain_identity(desired: Manifest, observed: Manifest) -> Manifest:
+    """Keep the selector and pod labels the member's controller wrote: they cannot change."""
+    for path in (("spec", "selector", "matchLabels"), ("spec", "template", "metadata", "labels")):
+        labels = value_at(observed, *path)
+        if labels is not None:
+            desired = with_value(desired, labels, *path)
+    return desired
+
+
+def aggregated_job(template: Manifest, items: Items) -> Any:
+    """Add up the members' jobs: one failed fails the template, all complete complete it; a finished one is final."""
+    status = mapping_at(template, "status")
+    if _finish(status):
+        return status
+    started = value_at(status, "startTime") or _time(items, "startTime", min)
+    finished = {
+        "conditions": list(_conditions(items)),
+        "startTime": started,
+        "completionTime": _time(items, "completionTime", max),
+    }
+    sums = without_zeros(summed(items, COUNTERS), COUNTERS)
+    return {**sums, **{field: value for field, value in finished.items() if value}}
+
+
+def _conditions(items: Items) -> Iterable[dict[str, str]]:
+    statuses = dict(collected(items))
+    finishes = [(member, _finish(status)) for member, status in collected(items)]
+    failed = [member for member, finish in finishes if finish == "Failed"]
+    since = max(filter(None, map(_finish_time, statuses.values())), default="")
+    if failed:
+        yield _condition("Failed", "JobFailed", f"the job failed in {', '.join(failed)}", since)
+    total = len(items or ())
+    if not total or sum(finish == "Complete" for _, finish in finishes) < total:
+        return
+    yield _condition("Complete", "Completed", "the job is complete in every cluster", since)
+    if sum(_is_true(status, "SuccessCriteriaMet") for _, status in collected(items)) == total:
+        yield _condition("SuccessCriteriaMet", "CompletionsReached", "every cluster met its success criteria", since)
+
+
+def _condition(kind: str, reason: str, message: str, since: str) -> dict[str, str]:
+    """Return a condition that began when the last member's did: rendering has no clock to say "now"."""
+    times = {"lastProbeTime": since, "lastTransitionTime": since} if since else {}
+    return {"type": kind, "status": "True", "reason": reason, "message": message, **times}
+
+
+def _finish(status: Mapping[str, Any]) -> str:
+    """Return Complete or Failed, whichever is first true; empty while the job runs."""
+    for condition in objects_at(status, "conditions"):
+        if condition.get("type") in FINISHED and condition.get("status") == "True":
+            return text_at(condition, "type")
+    return ""
+
+
+def _finish_time(status: Mapping[str, Any]) -> str:
+    times = [text_at(condition, "lastTransitionTime") for condition in objects_at(status, "conditions")]
+    return max([*times, text_at(status, "completionTime")])
+
+
+def _is_true(status: Mapping[str, Any], kind: str) -> bool:
+    return any(
+        condition.get("type") == kind and condition.get("status") == "True"
+        for condition in objects_at(status, "conditions")
+    )
+
+
+def _time(items: Items, field: str, pick: Any) -> str:
+    """Return the earliest or latest of the members' times, empty unless every item has one."""
+    times = [text_at(status, field) for _, status in collected(items)]
+    return pick(times) if times and all(times) and len(times) == len(items or ()) else ""
+
+
+def reflect_job(observed: Manifest) -> Any:
+    """Report a member job's counters, conditions and times."""
+    return reflected(observed, (*COUNTERS, "conditions", "startTime", "completionTime"))
+
+
+def cron_job_dependencies(cron_job: Manifest) -> set[DependentObject]:
+    """Return what the pods of spec.jobTemplate refer to."""
+    spec = mapping_at(cron_job, "spec", "jobTemplate", "spec", "template", "spec")
+    return pod_dependencies(spec, text_at(cron_job, "metadata", "namespace"))
+
+
+def aggregated_cron_job(_template: Manifest, items: Items) -> Any:
+    """Chain the members' active jobs; the latest times win."""
+    status = {
+        "active": [job for _, member in collected(items) for job in list_at(member, "active")],
+        "lastScheduleTime": max((text_at(member, "lastScheduleTime") for _, member in collected(items)), default=""),
+        "lastSuccessfulTime": max(
+            (text_at(member, "lastSuccessfulTime") for _, member in collected(items)), default=""
+        ),
+    }
+    return {field: value for field, value in status.items() if value}
+
+
+KINDS: Mapping[tuple[str, str], Interpretation] = {
+    ("batch/v1", "Job"): Interpretation(
+        replicas=job_replicas,
+        revise=revise_parallelism,
+        replica_field=PARALLELISM,
+        retain=retain_identity,
+        aggregate=aggregated_job,
+        reflect=reflect_job,
+        dependencies=template_dependencies,
+    ),
+    ("batch/v1", "CronJob"): Interpretation(aggregate=aggregated_cron_job, dependencies=cron_job_dependencies),
+}
+"""The interpretation of each kind, by apiVersion and kind."""

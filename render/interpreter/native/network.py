@@ -1,0 +1,109 @@
+"""Services, ingresses and imported services."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from render.interpreter.fields import count_at, mapping_at, objects_at, text_at, value_at, with_value
+from render.interpreter.operations import Interpretation, Items
+from render.interpreter.statuses import collected
+from render.model import Manifest
+from render.resources import DependentObject
+
+BALANCED = "LoadBalancer"
+
+
+def retain_allocated(desired: Manifest, observed: Manifest) -> Manifest:
+    """Keep the cluster address and health check port a member allocated."""
+    port = count_at(observed, "spec", "healthCheckNodePort")
+    address = text_at(observed, "spec", "clusterIP")
+    if port > 0:
+        desired = with_value(desired, port, "spec", "healthCheckNodePort")
+    return with_value(desired, address, "spec", "clusterIP") if address else desired
+
+
+def reflect_service(observed: Manifest) -> Any:
+    """Report the load balancer of a service that has one."""
+    if value_at(observed, "spec", "type") != BALANCED or observed.get("status") is None:
+        return None
+    return {"loadBalancer": mapping_at(observed, "status", "loadBalancer")}
+
+
+def aggregated_service(template: Manifest, items: Items) -> Any:
+    """Collect the members' addresses; only a load balancer has any."""
+    if value_at(template, "spec", "type") != BALANCED:
+        return template.get("status")
+    return _aggregated(template, items, ("hostname", "ip", "ipMode"))
+
+
+def aggregated_ingress(template: Manifest, items: Items) -> Any:
+    """Collect the members' addresses."""
+    return _aggregated(template, items, ("hostname", "ip"))
+
+
+def _aggregated(template: Manifest, items: Items, identity: Sequence[str]) -> Any:
+    merged: dict[tuple[str, ...], dict[str, Any]] = {}
+    for _, status in collected(items):
+        for address in objects_at(status, "loadBalancer", "ingress"):
+            key = tuple(text_at(address, field) for field in identity)
+            known = merged.setdefault(key, {field: value for field, value in address.items() if value})
+            if ports := [*objects_at(known, "ports"), *objects_at(address, "ports")]:
+                known["ports"] = _distinct(ports)
+    # An address without a hostname sorts last, and among equals one without an ipMode.
+    by_rank = sorted(merged.items(), key=lambda entry: [entry[0][0] == "", *entry[0][:2], *map(_last, entry[0][2:])])
+    return with_value(mapping_at(template, "status"), [address for _, address in by_rank], "loadBalancer", "ingress")
+
+
+def _last(text: str) -> str:
+    return text or "\U0010ffff"
+
+
+def _distinct(ports: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    by_identity = {
+        (count_at(port, "port"), text_at(port, "protocol"), text_at(port, "error")): port for port in reversed(ports)
+    }
+    return [port for _, port in sorted(by_identity.items(), key=lambda entry: entry[0])]
+
+
+def has_address(observed: Manifest) -> bool:
+    """Say whether any address was given out."""
+    return any(
+        address.get("hostname") or address.get("ip")
+        for address in objects_at(observed, "status", "loadBalancer", "ingress")
+    )
+
+
+def is_service_healthy(observed: Manifest) -> bool:
+    """Say whether the service needs no address, or has one."""
+    return value_at(observed, "spec", "type") != BALANCED or has_address(observed)
+
+
+def ingress_dependencies(ingress: Manifest) -> set[DependentObject]:
+    """Return the secrets of spec.tls, a name left out included: every entry must have one."""
+    namespace = text_at(ingress, "metadata", "namespace")
+    names = {text_at(entry, "secretName") for entry in objects_at(ingress, "spec", "tls")}
+    return {DependentObject(api_version="v1", kind="Secret", namespace=namespace, name=name) for name in names}
+
+
+def imported_dependencies(service_import: Manifest) -> Sequence[DependentObject]:
+    """Return the service derived from the import, and its endpoint slices."""
+    namespace, name = text_at(service_import, "metadata", "namespace"), text_at(service_import, "metadata", "name")
+    derived = f"derived-{name}"
+    selector = {"matchLabels": {"kubernetes.io/service-name": derived}}
+    return (
+        DependentObject(api_version="v1", kind="Service", namespace=namespace, name=derived),
+        DependentObject(
+            api_version="discovery.k8s.io/v1", kind="EndpointSlice", namespace=namespace, label_selector=selector
+        ),
+    )
+
+
+KINDS: Mapping[tuple[str, str], Interpretation] = {
+    ("v1", "Service"): Interpretation(
+        retain=retain_allocated, reflect=reflect_service, aggregate=aggregated_service, health=is_service_healthy
+    ),
+    ("networking.k8s.io/v1", "Ingress"): Interpretation(
+        aggregate=aggregated_ingress, health=has_address, dependencies=ingress_dependencies
+    ),
+    ("multicluster.x-k8s.io/v1alpha1", "ServiceImport"): Interpretation(dependencies=imported_dependencies),
+}
+"""The interpretation of each kind, by apiVersion and kind."""

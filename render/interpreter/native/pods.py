@@ -1,0 +1,90 @@
+"""Bare pods."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from render.interpreter.fields import mapping_at, objects_at, text_at
+from render.interpreter.operations import Interpretation, Items, Replicas
+from render.interpreter.references import pod_dependencies
+from render.interpreter.requirements import pod_requirements
+from render.interpreter.statuses import collected
+from render.model import Manifest
+from render.resources import DependentObject
+
+PHASES = ("Failed", "Pending", "Running", "Succeeded")
+LIVE_FIELDS = ("nodeName", "serviceAccountName", "volumes")
+CONTAINER_STATUSES = ("containerStatuses", "initContainerStatuses")
+
+
+def pod_replicas(pod: Manifest) -> Replicas:
+    """Return one replica with its own needs."""
+    return Replicas(replicas=1, requirements=pod_requirements(mapping_at(pod, "spec")))
+
+
+def own_dependencies(pod: Manifest) -> set[DependentObject]:
+    """Return what the pod refers to."""
+    return pod_dependencies(mapping_at(pod, "spec"), text_at(pod, "metadata", "namespace"))
+
+
+def retain_placement(desired: Manifest, observed: Manifest) -> Manifest:
+    """Keep what admission in the member wrote: node, service account, volumes and the containers' mounts."""
+    live = mapping_at(observed, "spec")
+    spec = {key: value for key, value in mapping_at(desired, "spec").items() if key not in LIVE_FIELDS}
+    spec |= {field: live[field] for field in LIVE_FIELDS if live.get(field)}
+    for containers in ("containers", "initContainers"):
+        if spec.get(containers):
+            mounts = {
+                text_at(container, "name"): container.get("volumeMounts") for container in objects_at(live, containers)
+            }
+            spec[containers] = [_with_mounts(container, mounts) for container in objects_at(spec, containers)]
+    return {**desired, "spec": spec}
+
+
+def _with_mounts(container: Mapping[str, Any], mounts: Mapping[Any, Any]) -> Mapping[str, Any]:
+    name = text_at(container, "name")
+    if name not in mounts:
+        return container
+    kept = {key: value for key, value in container.items() if key != "volumeMounts"}
+    return {**kept, "volumeMounts": mounts[name]} if mounts[name] else kept
+
+
+def aggregated_pod(template: Manifest, items: Items) -> Any:
+    """Take the worst phase - a pod not reported yet is pending - and chain the container states."""
+    if items is None:
+        return template.get("status")
+    phases = {text_at(item, "status", "phase") if item.get("status") is not None else "Pending" for item in items}
+    status: dict[str, Any] = {"phase": next((phase for phase in PHASES if phase in phases), "")}
+    for field in CONTAINER_STATUSES:
+        status[field] = [
+            _container_status(container) for _, member in collected(items) for container in objects_at(member, field)
+        ]
+    return {field: value for field, value in status.items() if value}
+
+
+def _container_status(container: Mapping[str, Any]) -> dict[str, Any]:
+    """Return whether it is ready and its state; the API requires the rest, of which a sum knows nothing."""
+    blank = {"name": "", "image": "", "imageID": "", "restartCount": 0, "lastState": {}}
+    return {**blank, "ready": container.get("ready") is True, "state": mapping_at(container, "state")}
+
+
+def is_pod_healthy(observed: Manifest) -> bool:
+    """Say whether the pod succeeded, or runs and is ready."""
+    phase = text_at(observed, "status", "phase")
+    if phase != "Running":
+        return phase == "Succeeded"
+    return any(
+        condition.get("type") == "Ready" and condition.get("status") == "True"
+        for condition in objects_at(observed, "status", "conditions")
+    )
+
+
+KINDS: Mapping[tuple[str, str], Interpretation] = {
+    ("v1", "Pod"): Interpretation(
+        replicas=pod_replicas,
+        retain=retain_placement,
+        aggregate=aggregated_pod,
+        dependencies=own_dependencies,
+        health=is_pod_healthy,
+    )
+}
+"""The interpretation of each kind, by apiVersion and kind."""

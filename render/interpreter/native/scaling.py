@@ -1,0 +1,54 @@
+"""Disruption budgets and horizontal autoscalers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from render.interpreter.fields import count_at, mapping_at
+from render.interpreter.operations import Interpretation, Items
+from render.interpreter.statuses import collected, reflected, summed, without_zeros
+from render.model import Manifest
+
+BUDGET_COUNTERS = ("disruptionsAllowed", "expectedPods", "desiredHealthy", "currentHealthy")
+AUTOSCALER_COUNTERS = ("currentReplicas", "desiredReplicas")
+
+
+def reflect_budget(observed: Manifest) -> Any:
+    """Report a member budget's counters and the pods being disrupted."""
+    return reflected(observed, (*BUDGET_COUNTERS, "disruptedPods"), BUDGET_COUNTERS)
+
+
+def aggregated_budget(_template: Manifest, items: Items) -> Any:
+    """Add up the counters; a disrupted pod is named with its member."""
+    disrupted = {
+        f"{member}/{pod}": since
+        for member, status in collected(items)
+        for pod, since in mapping_at(status, "disruptedPods").items()
+    }
+    counters = summed(items, BUDGET_COUNTERS)
+    return {**counters, "disruptedPods": disrupted} if disrupted else counters
+
+
+def is_budget_met(observed: Manifest) -> bool:
+    """Say whether enough pods are healthy."""
+    return count_at(observed, "status", "currentHealthy") >= count_at(observed, "status", "desiredHealthy")
+
+
+def reflect_autoscaler(observed: Manifest) -> Any:
+    """Report a member autoscaler's replicas, current and desired."""
+    return reflected(observed, AUTOSCALER_COUNTERS, ("desiredReplicas",))
+
+
+def aggregated_autoscaler(_template: Manifest, items: Items) -> Any:
+    """Add up the replicas, current and desired."""
+    return without_zeros(summed(items, AUTOSCALER_COUNTERS), ("currentReplicas",))
+
+
+KINDS: Mapping[tuple[str, str], Interpretation] = {
+    ("policy/v1", "PodDisruptionBudget"): Interpretation(
+        reflect=reflect_budget, aggregate=aggregated_budget, health=is_budget_met
+    ),
+    ("autoscaling/v2", "HorizontalPodAutoscaler"): Interpretation(
+        reflect=reflect_autoscaler, aggregate=aggregated_autoscaler
+    ),
+}
+"""The interpretation of each kind, by apiVersion and kind."""

@@ -1,0 +1,229 @@
+"""Deployments, replica sets, stateful sets and daemon sets."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from render.interpreter.fields import (
+    count_at,
+    integer_at,
+    mapping_at,
+    objects_at,
+    text_at,
+    value_at,
+    with_value,
+    wrong_type,
+)
+from render.interpreter.operations import Interpretation, InterpreterError, Items, Replicas
+from render.interpreter.references import pod_dependencies
+from render.interpreter.requirements import pod_requirements
+from render.interpreter.statuses import collected, generation, reflected, summed, template_generation, without_zeros
+from render.model import Manifest
+from render.resources import DependentObject
+
+REPLICA_FIELD = ("spec", "replicas")
+RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counters:
+    """The numbers of a workload's status: those to add up, those always written, those a member reports.
+
+    ``is_scaled`` kinds have spec.replicas, which must be an integer whatever is asked about them.
+    """
+
+    summed: tuple[str, ...]
+    is_scaled: bool = True
+    required: tuple[str, ...] = ()
+    reflected: tuple[str, ...]
+
+
+DEPLOYMENT = Counters(
+    summed=("replicas", "readyReplicas", "updatedReplicas", "availableReplicas", "unavailableReplicas"),
+    reflected=(
+        "replicas",
+        "updatedReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "unavailableReplicas",
+        "observedGeneration",
+    ),
+)
+REPLICA_SET = Counters(
+    summed=("replicas", "readyReplicas", "availableReplicas"),
+    required=("replicas",),
+    reflected=("replicas", "readyReplicas", "availableReplicas", "observedGeneration"),
+)
+STATEFUL_SET = Counters(
+    summed=("availableReplicas", "currentReplicas", "readyReplicas", "replicas", "updatedReplicas"),
+    required=("replicas", "availableReplicas"),
+    # Karmada does not collect observedGeneration of stateful sets.
+    reflected=("replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
+)
+DAEMON_COUNTERS = (
+    "currentNumberScheduled",
+    "desiredNumberScheduled",
+    "numberAvailable",
+    "numberMisscheduled",
+    "numberReady",
+    "updatedNumberScheduled",
+    "numberUnavailable",
+)
+DAEMON_SET = Counters(
+    summed=DAEMON_COUNTERS,
+    is_scaled=False,
+    required=("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady"),
+    reflected=(*DAEMON_COUNTERS, "observedGeneration"),
+)
+
+
+def workload_replicas(workload: Manifest) -> Replicas:
+    """Return spec.replicas and what a pod of spec.template needs."""
+    spec = mapping_at(workload, "spec", "template", "spec")
+    return Replicas(replicas=integer_at(workload, *REPLICA_FIELD) or 0, requirements=pod_requirements(spec))
+
+
+def revise_replicas(workload: Manifest, replicas: int) -> Manifest:
+    """Set spec.replicas where there is one; a workload without the field stays as it is."""
+    current = value_at(workload, *REPLICA_FIELD)
+    if current is None:
+        return workload
+    if isinstance(current, bool) or not isinstance(current, int):
+        raise wrong_type(current, "an integer", REPLICA_FIELD)
+    return with_value(workload, replicas, *REPLICA_FIELD)
+
+
+def retain_replicas(desired: Manifest, observed: Manifest) -> Manifest:
+    """Keep the member's replicas when the template's label says they belong to an autoscaler there."""
+    if mapping_at(desired, "metadata", "labels").get(RETAIN_REPLICAS) != "true":
+        return desired
+    replicas = value_at(observed, *REPLICA_FIELD)
+    if isinstance(replicas, bool) or not isinstance(replicas, int):
+        raise InterpreterError(f"label {RETAIN_REPLICAS} asks to keep the member's spec.replicas, which is no integer")
+    return with_value(desired, replicas, *REPLICA_FIELD)
+
+
+def template_dependencies(workload: Manifest) -> set[DependentObject]:
+    """Return what the pods of spec.template refer to."""
+    spec = mapping_at(workload, "spec", "template", "spec")
+    return pod_dependencies(spec, text_at(workload, "metadata", "namespace"))
+
+
+def scaled_dependencies(workload: Manifest) -> set[DependentObject]:
+    """Return the same for a kind with replicas, which must be a number."""
+    integer_at(workload, *REPLICA_FIELD)
+    return template_dependencies(workload)
+
+
+def stateful_dependencies(workload: Manifest) -> set[DependentObject]:
+    """Return the same, without the claims that the stateful set makes for itself."""
+    own = {text_at(claim, "metadata", "name") for claim in objects_at(workload, "spec", "volumeClaimTemplates")}
+    return {
+        needed
+        for needed in scaled_dependencies(workload)
+        if needed.kind != "PersistentVolumeClaim" or needed.name not in own
+    }
+
+
+def aggregation(counters: Counters, *, by_member: bool = False) -> Callable[[Manifest, Items], Any]:
+    """Return how statuses add up: the sums, and observedGeneration once every member has caught up.
+
+    ``by_member`` compares a member's template generation with its own generation instead of the template's: Karmada's
+    rule for stateful sets.
+    """
+    optional = {*counters.summed, "observedGeneration", "fullyLabeledReplicas"} - {*counters.required}
+
+    def aggregated(template: Manifest, items: Items) -> Any:
+        if counters.is_scaled:
+            integer_at(template, *REPLICA_FIELD)
+        wanted, current = generation(template), mapping_at(template, "status")
+        new = summed(items, counters.summed)
+        caught_up = sum(_has_caught_up(status, None if by_member else wanted) for _, status in collected(items))
+        if caught_up == len(items or ()):
+            new["observedGeneration"] = wanted
+        if all(count_at(current, counter) == count for counter, count in new.items()):
+            return template.get("status")
+        return without_zeros({**current, **new}, sorted(optional))
+
+    return aggregated
+
+
+def _has_caught_up(status: Mapping[str, Any], wanted: int | None) -> bool:
+    own = count_at(status, "generation")
+    least = own if wanted is None else wanted
+    return count_at(status, "observedGeneration") >= own and count_at(status, "resourceTemplateGeneration") >= least
+
+
+def reflection(counters: Counters) -> Callable[[Manifest], Any]:
+    """Return how a member's status is reported: its counters with both generations; None when all is zero."""
+
+    def reflect(observed: Manifest) -> Any:
+        status = reflected(observed, counters.reflected, counters.required)
+        if status is None:
+            return None
+        generations = {"generation": generation(observed), "resourceTemplateGeneration": template_generation(observed)}
+        return without_zeros({**generations, **status}, tuple(generations)) or None
+
+    return reflect
+
+
+def is_rollout_complete(observed: Manifest) -> bool:
+    """Deployments and stateful sets: seen by their controller, every replica updated, every updated one available."""
+    status, wanted = mapping_at(observed, "status"), integer_at(observed, *REPLICA_FIELD)
+    updated = count_at(status, "updatedReplicas")
+    return (
+        _is_observed(observed)
+        and (wanted is None or updated >= wanted)
+        and count_at(status, "availableReplicas") >= updated
+    )
+
+
+def is_replica_set_available(observed: Manifest) -> bool:
+    """Replica sets: seen by their controller, every replica available."""
+    wanted = integer_at(observed, *REPLICA_FIELD)
+    available = count_at(observed, "status", "availableReplicas")
+    return _is_observed(observed) and (wanted is None or available >= wanted)
+
+
+def is_daemon_set_available(observed: Manifest) -> bool:
+    """Daemon sets: seen by their controller, every node updated, every updated one available."""
+    status = mapping_at(observed, "status")
+    updated = count_at(status, "updatedNumberScheduled")
+    return (
+        _is_observed(observed)
+        and updated >= count_at(status, "desiredNumberScheduled")
+        and count_at(status, "numberAvailable") >= updated
+    )
+
+
+def _is_observed(observed: Manifest) -> bool:
+    return count_at(observed, "status", "observedGeneration") == generation(observed)
+
+
+def _scaled(counters: Counters, **special: Any) -> Interpretation:
+    functions: dict[str, Any] = {
+        "replicas": workload_replicas,
+        "revise": revise_replicas,
+        "replica_field": REPLICA_FIELD,
+        "aggregate": aggregation(counters),
+        "reflect": reflection(counters),
+        "health": is_rollout_complete,
+        "dependencies": scaled_dependencies,
+    }
+    return Interpretation(**{**functions, **special})
+
+
+KINDS: Mapping[tuple[str, str], Interpretation] = {
+    ("apps/v1", "Deployment"): _scaled(DEPLOYMENT, retain=retain_replicas),
+    ("apps/v1", "ReplicaSet"): _scaled(REPLICA_SET, health=is_replica_set_available),
+    ("apps/v1", "StatefulSet"): _scaled(
+        STATEFUL_SET, aggregate=aggregation(STATEFUL_SET, by_member=True), dependencies=stateful_dependencies
+    ),
+    ("apps/v1", "DaemonSet"): Interpretation(
+        aggregate=aggregation(DAEMON_SET),
+        reflect=reflection(DAEMON_SET),
+        health=is_daemon_set_available,
+        dependencies=template_dependencies,
+    ),
+}
+"""The interpretation of each kind, by apiVersion and kind."""

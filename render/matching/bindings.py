@@ -1,0 +1,118 @@
+"""Make the binding of a template from its policy: what the policy says now, and what earlier decisions left.
+
+A policy's words are copied on every pass; target clusters, eviction tasks, requests to reschedule and the record of
+the last decision stay as they are.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from render.binding import Binding
+from render.interpreter import Interpreter, Operation
+from render.model import Template
+from render.placement import WorkloadAffinity
+from render.policy import PropagationPolicy
+from render.resources import Component, ReplicaRequirements
+
+from .policy_index import Match
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What an interpreter says about a template's replicas; the empty one is that of a non-workload."""
+
+    replicas: int = 0
+    requirements: ReplicaRequirements | None = None
+    components: tuple[Component, ...] = ()
+
+
+def interpreted_workload(template: Template, interpreter: Interpreter, *, divides_components: bool = False) -> Workload:
+    """Ask an interpreter about a template; InterpreterError if it cannot be read.
+
+    Components count only where ``divides_components`` (Karmada's gate MultiplePodTemplatesScheduling, off by default),
+    and then instead of replicas.
+    """
+    if divides_components and interpreter.has(Operation.INTERPRET_COMPONENT, template.manifest):
+        return Workload(components=interpreter.components(template.manifest) or ())
+    answer = interpreter.replicas(template.manifest)
+    return Workload() if answer is None else Workload(replicas=answer.replicas, requirements=answer.requirements)
+
+
+def make_binding(
+    template: Template,
+    match: Match,
+    workload: Workload,
+    previous: Binding | None = None,
+    *,
+    is_changed: bool = True,
+) -> Binding | None:
+    """Return a template's binding before scheduling; None while it has none.
+
+    Without a policy there is no change: the previous binding stays, its policy forgotten (*released*). A policy with
+    lazy activation leaves everything as it is until the template itself changes (``is_changed``; a new template is).
+    """
+    kept = previous if previous is not None and is_same_object(template, previous) else None
+    if match.policy is None:
+        return kept and replace(kept, policy="" if _is_released(match) else kept.policy)
+    if match.is_lazy and not is_changed:
+        return kept
+    fresh = _specified(template, match.policy, workload)
+    if template.ref.namespace:
+        together, apart = _groups(match.policy.placement.workload_affinity, template.labels)
+        fresh = replace(fresh, priority=match.priority, affinity_group=together, anti_affinity_group=apart)
+    return fresh if kept is None else _carried(fresh, kept)
+
+
+def is_same_object(template: Template, previous: Binding) -> bool:
+    """Say whether a binding is of this very object; one of another UID was of an object since deleted."""
+    return not template.uid or not previous.uid or template.uid == previous.uid
+
+
+def _is_released(match: Match) -> bool:
+    return not match.considered
+
+
+def _specified(template: Template, policy: PropagationPolicy, workload: Workload) -> Binding:
+    return Binding(
+        ref=template.ref,
+        api_version=template.api_version,
+        uid=template.uid,
+        policy=str(policy),
+        replicas=workload.replicas,
+        requirements=workload.requirements,
+        components=workload.components,
+        placement=policy.placement,
+        propagate_deps=policy.propagate_deps,
+        scheduler_name=policy.scheduler_name,
+        failover=policy.failover,
+        conflict_resolution=policy.conflict_resolution,
+        preserve_resources_on_deletion=policy.preserve_resources_on_deletion,
+        suspension=policy.suspension,
+    )
+
+
+def _carried(fresh: Binding, kept: Binding) -> Binding:
+    return replace(
+        fresh,
+        # Karmada sets it on a cluster-scoped binding when it creates one, and never again.
+        propagate_deps=fresh.propagate_deps if fresh.ref.namespace else kept.propagate_deps,
+        targets=kept.targets,
+        required_by=kept.required_by,
+        eviction_tasks=kept.eviction_tasks,
+        scheduling_suspended=kept.scheduling_suspended,
+        reschedule_triggered_at=kept.reschedule_triggered_at,
+        applied_placement=kept.applied_placement,
+        observed_affinity=kept.observed_affinity,
+        last_scheduled_at=kept.last_scheduled_at,
+        conditions=kept.conditions,
+    )
+
+
+def _groups(affinity: WorkloadAffinity | None, labels: Mapping[str, str]) -> tuple[str, str]:
+    """Return the affinity and anti-affinity group, ``key=value``; empty where the template lacks the label."""
+    if affinity is None:
+        return "", ""
+    together, apart = (
+        f"{key}={labels[key]}" if key and key in labels else "" for key in (affinity.affinity, affinity.anti_affinity)
+    )
+    return together, apart

@@ -1,0 +1,54 @@
+"""Workload affinity: which clusters the other workloads of a group are in, in the same namespace."""
+
+from collections import defaultdict
+from enum import StrEnum
+
+from render.binding import Binding
+from render.bits import Mask
+from render.model import ObjectRef
+
+
+class GroupKind(StrEnum):
+    """Whether a group keeps its workloads together or apart."""
+
+    AFFINITY = "affinity"
+    ANTI_AFFINITY = "antiAffinity"
+
+
+class WorkloadGroups:
+    """The clusters of every workload that names a group, as the pass goes on."""
+
+    __slots__ = ("_clusters",)
+
+    def __init__(self) -> None:
+        self._clusters: defaultdict[tuple[str, GroupKind, str], dict[ObjectRef, Mask]] = defaultdict(dict)
+
+    def place(self, binding: Binding, clusters: Mask) -> None:
+        """Record where a binding is."""
+        for kind, group in _groups_of(binding):
+            self._clusters[binding.ref.namespace, kind, group][binding.ref] = clusters
+
+    def together(self, binding: Binding) -> Mask:
+        """Return the clusters every other placed workload of the affinity group is in; -1 (all) if there is none."""
+        mask = -1
+        for clusters in self._others(binding, GroupKind.AFFINITY, binding.affinity_group):
+            mask &= clusters or -1
+        return mask
+
+    def apart(self, binding: Binding) -> Mask:
+        """Return the clusters no other workload of the anti-affinity group is in."""
+        mask = 0
+        for clusters in self._others(binding, GroupKind.ANTI_AFFINITY, binding.anti_affinity_group):
+            mask |= clusters
+        return ~mask
+
+    def _others(self, binding: Binding, kind: GroupKind, group: str) -> list[Mask]:
+        if not group:
+            return []
+        placed = self._clusters.get((binding.ref.namespace, kind, group), {})
+        return [clusters for ref, clusters in placed.items() if ref != binding.ref]
+
+
+def _groups_of(binding: Binding) -> list[tuple[GroupKind, str]]:
+    groups = ((GroupKind.AFFINITY, binding.affinity_group), (GroupKind.ANTI_AFFINITY, binding.anti_affinity_group))
+    return [(kind, group) for kind, group in groups if group]
