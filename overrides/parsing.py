@@ -93,7 +93,6 @@ def _operations(plain: Plains, *, pointer: str) -> tuple[PlaintextOverrider, ...
             path=each[pointer],
             operator=each["operator"],
             value=each.get("value"),
-            has_value=each.get("value") is not None,
         )
         for each in plain or ()
     )

@@ -9,12 +9,11 @@ from render.selectors import ClusterAffinity, ResourceSelector
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaintextOverrider:
-    """One RFC 6902 operation (add, remove, replace); ``has_value`` tells a null value from none."""
+    """One RFC 6902 operation (add, remove, replace); a missing value is null, as in Karmada."""
 
     path: str
     operator: str
     value: Any = None
-    has_value: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ def reach_of(overriders: Overriders) -> tuple[str, ...] | None:
     """Return the fields, sorted; None when they may be all there are.
 
     >>> from .policy import LabelAnnotationOverrider, PlaintextOverrider
-    >>> add = PlaintextOverrider(path="/data/a", operator="add", value="1", has_value=True)
+    >>> add = PlaintextOverrider(path="/data/a", operator="add", value="1")
     >>> reach_of(Overriders(labels=(LabelAnnotationOverrider(operator="remove"),), plaintext=(add,)))
     ('data', 'metadata')
     """

@@ -90,16 +90,6 @@ class SplicedIds:
         return digest
 
 
-def spliced_id(spliced: Spliced, algorithm: str = "sha1") -> bytes:
-    """Return the raw id of one spliced blob; for many with the same segments keep a ``SplicedIds``."""
-    return SplicedIds(spliced.segments, algorithm).id_of(spliced.values)
-
-
-def blob_id(blob: Blob, algorithm: str = "sha1") -> bytes:
-    """Return the raw id of a blob, plain or spliced."""
-    return object_id("blob", blob, algorithm) if isinstance(blob, bytes) else spliced_id(blob, algorithm)
-
-
 def encode_tree(entries: Collection[TreeEntry]) -> bytes:
     """Return the content of the tree object with these entries, in Git's order: a folder sorts as if it ended in ``/``.
 

@@ -31,19 +31,11 @@ class Suspension:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulePriority:
-    """Where a binding's priority comes from: ``KubePriorityClass`` and the PriorityClass' name."""
-
-    priority_class_source: str
-    priority_class_name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PropagationPolicy:
     """A PropagationPolicy (``namespace`` set) or a ClusterPropagationPolicy (``namespace`` empty).
 
-    ``failover`` stays the API's plain mapping: nothing reads it before the failover rules land.
-    ``permanent_id`` is Karmada's claim label, usually empty in Git. ``is_terminating``: it has a deletionTimestamp.
+    ``failover`` stays the API's plain mapping. ``priority_class_name`` names the PriorityClass that gives its bindings
+    their schedule priority (None: they have none). ``is_terminating``: it has a deletionTimestamp.
     """
 
     name: str
@@ -60,8 +52,7 @@ class PropagationPolicy:
     activation_preference: str = ""
     suspension: Suspension | None = None
     preserve_resources_on_deletion: bool = False
-    schedule_priority: SchedulePriority | None = None
-    permanent_id: str = ""
+    priority_class_name: str | None = None
     is_terminating: bool = False
     path: str = ""
     document: int = 0

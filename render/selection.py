@@ -6,10 +6,10 @@ A selector Kubernetes could not parse (an unknown operator, values where none ma
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 
-from .cluster import Cluster, Taint
+from .cluster import Taint
 from .model import Template
 from .placement import Toleration
-from .selectors import ClusterAffinity, LabelSelector, Requirement, ResourceSelector
+from .selectors import LabelSelector, Requirement, ResourceSelector
 
 BLOCKING_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
 
@@ -76,41 +76,6 @@ def has_valid_values(requirement: Requirement) -> bool:
     if requirement.operator in {"In", "NotIn"}:
         return bool(requirement.values)
     return requirement.operator in {"Exists", "DoesNotExist"} and not requirement.values
-
-
-def zones_hold(requirement: Requirement, zones: Iterable[str]) -> bool:
-    """Say whether a cluster's zones satisfy an expression over ``zone``; other than for labels, zones are a set."""
-    have = set(zones)
-    match requirement.operator:
-        case "In":
-            return bool(have) and not have.isdisjoint(requirement.values)
-        case "NotIn":
-            return have.isdisjoint(requirement.values)
-        case "Exists":
-            return bool(have)
-        case "DoesNotExist":
-            return not have
-    return False
-
-
-def affinity_matches(affinity: ClusterAffinity, cluster: Cluster) -> bool:
-    """Say whether a cluster affinity means a cluster; ``exclude`` wins over everything else."""
-    if cluster.name in affinity.exclude:
-        return False
-    if affinity.label_selector is not None and not matches(affinity.label_selector, cluster.labels):
-        return False
-    if affinity.field_selector is not None and not fields_hold(affinity.field_selector, cluster):
-        return False
-    return not affinity.cluster_names or cluster.name in affinity.cluster_names
-
-
-def fields_hold(requirements: Iterable[Requirement], cluster: Cluster) -> bool:
-    """Say whether provider, region and zones satisfy every expression of a field selector."""
-    fields = {key: value for key, value in (("provider", cluster.provider), ("region", cluster.region)) if value}
-    return all(
-        zones_hold(requirement, cluster.zones) if requirement.key == "zone" else holds(requirement, fields)
-        for requirement in requirements
-    )
 
 
 def is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:

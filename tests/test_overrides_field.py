@@ -12,7 +12,7 @@ from overrides.policy import FieldOverrider, PlaintextOverrider
 
 def patch(*operations: tuple[Any, ...]) -> tuple[PlaintextOverrider, ...]:
     return tuple(
-        PlaintextOverrider(operator=operator, path=path, value=value[0] if value else None, has_value=bool(value))
+        PlaintextOverrider(operator=operator, path=path, value=value[0] if value else None)
         for operator, path, *value in operations
     )
 

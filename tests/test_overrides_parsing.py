@@ -67,12 +67,12 @@ def test_every_field_of_an_override_policy_is_read() -> None:
                         FieldOverrider(field_path="/data/x", json=(PlaintextOverrider(path="/y", operator="remove"),)),
                         FieldOverrider(
                             field_path="/data/z",
-                            yaml=(PlaintextOverrider(path="/y", operator="add", value=[1], has_value=True),),
+                            yaml=(PlaintextOverrider(path="/y", operator="add", value=[1]),),
                         ),
                     ),
                     plaintext=(
                         PlaintextOverrider(path="/a", operator="add"),
-                        PlaintextOverrider(path="/b", operator="replace", value=False, has_value=True),
+                        PlaintextOverrider(path="/b", operator="replace", value=False),
                     ),
                 ),
                 target_cluster=ClusterAffinity(cluster_names=("eu-1",)),

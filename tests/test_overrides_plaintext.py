@@ -23,7 +23,7 @@ def manifest() -> dict[str, Any]:
 
 def overrider(operation: Op) -> PlaintextOverrider:
     operator, path, *value = operation
-    return PlaintextOverrider(operator=operator, path=path, value=value[0] if value else None, has_value=bool(value))
+    return PlaintextOverrider(operator=operator, path=path, value=value[0] if value else None)
 
 
 def patched(document: Any, *patch: Op) -> Any:

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.repository.pack import write_pack
-from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, Spliced, TreeEntry, blob_id, encode_tree, object_id
+from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, Spliced, TreeEntry, encode_tree, object_id
 
+from .blobs import blob_id
 from .build import Repository
 from .waiting import SECONDS
 

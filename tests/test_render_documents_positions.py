@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from render.documents import Places, Position, emit, locate, locate_field
+from render.documents import Places, Position, emit, locate_field
 
 from .bench.corpus import manifests
 
@@ -66,7 +66,7 @@ PATHS = [
 
 @pytest.mark.parametrize("case", PATHS, ids=lambda case: case.why)
 def test_the_place_of_a_path(case: Field) -> None:
-    assert locate(FILE, case.document, case.path) == Position(*case.want)
+    assert Places(FILE).of_path(case.document, case.path) == Position(*case.want)
 
 
 class Name(NamedTuple):
@@ -104,7 +104,7 @@ BROKEN: list[tuple[bytes, Any]] = [
 
 @pytest.mark.parametrize(("data", "path"), BROKEN)
 def test_a_file_that_cannot_be_read_has_no_places(data: bytes, path: Any) -> None:
-    assert locate(data, 0, path) == Position(1, 1)
+    assert Places(data).of_path(0, path) == Position(1, 1)
 
 
 def test_places_of_a_big_file_cost_one_reading() -> None:
@@ -133,17 +133,17 @@ def test_every_key_of_a_manifest_is_found_where_it_is_written() -> None:
 
 def test_documents_are_counted_as_they_are_read() -> None:
     data = b"a: 1\na: 2\n---\nb: 1\n---\n---\nc:\n  d: 1\n"
-    assert locate(data, 1, ("c", "d")) == Position(8, 3)
+    assert Places(data).of_path(1, ("c", "d")) == Position(8, 3)
 
 
 def test_json_that_yaml_does_not_know_is_located_as_far_as_it_goes() -> None:
     data = b'{"a": 1,\n "b": "\\ud83d\\ude00",\n "c": 1}\n'
-    assert (locate(data, 0, ("a",)), locate(data, 0, ("c",))) == (Position(1, 2), Position(1, 1))
+    assert (Places(data).of_path(0, ("a",)), Places(data).of_path(0, ("c",))) == (Position(1, 2), Position(1, 1))
 
 
 def test_what_only_kubectl_reads_is_located() -> None:
-    assert locate(b'a: "it\\\'s"\nb:\n  c: 1\n', 0, ("b", "c")) == Position(3, 3)
+    assert Places(b'a: "it\\\'s"\nb:\n  c: 1\n').of_path(0, ("b", "c")) == Position(3, 3)
 
 
 def test_windows_line_ends_and_a_mark_do_not_shift_lines() -> None:
-    assert locate(b"\xef\xbb\xbfa: 1\r\nb:\r\n  c: 1\r\n", 0, ("b", "c")) == Position(3, 3)
+    assert Places(b"\xef\xbb\xbfa: 1\r\nb:\r\n  c: 1\r\n").of_path(0, ("b", "c")) == Position(3, 3)

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from render.interpreter import Interpreter, InterpreterError, Layer, Operation, Replicas
-from render.interpreter.customizations import check_script
 from render.resources import Component, DependentObject, NodeClaim, ReplicaRequirements
 
 RULES = {
@@ -258,11 +257,6 @@ def test_a_customization_beats_every_other_layer_and_its_error_is_final() -> Non
     assert asked.layer(Operation.INTERPRET_REPLICA, {**deployment, "apiVersion": "apps/v1beta2"}) is Layer.NONE
     with pytest.raises(InterpreterError):
         asked.replicas(deployment)
-
-
-def test_a_script_is_checked_without_being_run() -> None:
-    assert check_script(Operation.RETAIN, "error('run')") is None
-    assert check_script(Operation.RETAIN, "function Retain(") == "Retain: line 1: <name> or '...' expected near <eof>"
 
 
 def test_what_is_no_customization_is_left_alone() -> None:

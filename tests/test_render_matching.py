@@ -12,7 +12,7 @@ from render.matching.exclusions import Exclusions, parse_exclusions
 from render.matching.policy_index import Match, MatchOptions, NoPolicyReason, PolicyIndex
 from render.matching.precedence import claimed_policy
 from render.model import ObjectRef, Template
-from render.policy import Preemption, PropagationPolicy, SchedulePriority
+from render.policy import Preemption, PropagationPolicy
 from render.selection import ImplicitPriority, best_selector
 from render.selectors import LabelSelector, ResourceSelector
 
@@ -217,8 +217,7 @@ def test_a_policy_waits_for_the_overrides_it_depends_on() -> None:
 
 def test_a_schedule_priority_is_the_value_of_its_priority_class() -> None:
     def match(name: str, **priorities: int) -> Match:
-        wanted = SchedulePriority(priority_class_source="KubePriorityClass", priority_class_name=name)
-        return PolicyIndex((policy("p", schedule_priority=wanted),), priority_by_class=priorities).match(NGINX)
+        return PolicyIndex((policy("p", priority_class_name=name),), priority_by_class=priorities).match(NGINX)
 
     assert match("high", high=1000).priority == 1000
     assert match("system-cluster-critical").priority == 2_000_000_000
@@ -228,9 +227,8 @@ def test_a_schedule_priority_is_the_value_of_its_priority_class() -> None:
 
 
 def test_a_cluster_scoped_template_waits_for_no_priority_class() -> None:
-    wanted = SchedulePriority(priority_class_source="KubePriorityClass", priority_class_name="high")
     roles = ResourceSelector(api_version="rbac.authorization.k8s.io/v1", kind="ClusterRole")
-    holder = cluster_policy("c", roles, schedule_priority=wanted)
+    holder = cluster_policy("c", roles, priority_class_name="high")
     match = PolicyIndex((holder,)).match(a_template("rbac.authorization.k8s.io/v1 ClusterRole", "view", ""))
     assert (match.policy, match.priority) == (holder, 0)
 

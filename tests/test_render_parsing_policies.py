@@ -14,7 +14,7 @@ from render.placement import (
     Toleration,
     WorkloadAffinity,
 )
-from render.policy import ConflictResolution, Preemption, PropagationPolicy, SchedulePriority, Suspension
+from render.policy import ConflictResolution, Preemption, PropagationPolicy, Suspension
 from render.selectors import ClusterAffinity, LabelSelector, Requirement, ResourceSelector
 
 MANIFEST = {
@@ -118,8 +118,7 @@ POLICY = PropagationPolicy(
     activation_preference="Lazy",
     suspension=Suspension(dispatching_on_clusters=("us-1",)),
     preserve_resources_on_deletion=True,
-    schedule_priority=SchedulePriority(priority_class_source="KubePriorityClass", priority_class_name="high"),
-    permanent_id="6a7f",
+    priority_class_name="high",
     path="policies/web.yaml",
     document=2,
 )

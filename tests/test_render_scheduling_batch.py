@@ -186,11 +186,11 @@ def test_a_set_of_components_takes_the_room_of_all_of_them() -> None:
         for name, replicas in (("driver", 1), ("executor", 3))
     )
     job = a_binding(0, a_placement(**one), name="a", requirements=None, components=components)
-    bindings, options = (job, a_binding(2, a_placement(DYNAMIC), name="b")), SchedulingOptions(divides_components=True)
-    batch = schedule_all(bindings, declared(m=5), options)
+    bindings = (job, a_binding(2, a_placement(DYNAMIC), name="b"))
+    batch = schedule_all(bindings, declared(m=5))
     assert by_name(batch) == {"a": {"m": 0}, "b": {}}
     done = after(bindings, batch)
-    assert after(done, schedule_all(done, declared(m=5), options)) == done
+    assert after(done, schedule_all(done, declared(m=5))) == done
 
 
 CRD = ObjectRef("apiextensions.k8s.io", "CustomResourceDefinition", "", "widgets.example.com")

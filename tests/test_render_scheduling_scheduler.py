@@ -382,12 +382,11 @@ def test_components_go_together_to_one_cluster_where_the_constraint_says_one() -
         Component(name=name, replicas=replicas, requirements=requirements) for name, replicas in (("a", 1), ("b", 2))
     )
     fields: dict[str, Any] = {"requirements": None, "components": components}
-    options = SchedulingOptions(divides_components=True)
-    together = scheduled(a_binding(0, a_placement(DYNAMIC, **one), **fields), with_room(m1=6, m2=2), options)
-    assert (replicas_of(together), together.has_components) == ({"m1": 0}, True)
-    everywhere = scheduled(a_binding(0, a_placement(), **fields), with_room(m1=6, m2=2), options)
-    assert (replicas_of(everywhere), everywhere.has_components) == ({"m1": 0, "m2": 0}, False)
-    full = scheduled(a_binding(0, a_placement(DYNAMIC, **one), **fields), with_room(m1=2, m2=2), options)
+    together = scheduled(a_binding(0, a_placement(DYNAMIC, **one), **fields), with_room(m1=6, m2=2))
+    assert replicas_of(together) == {"m1": 0}
+    everywhere = scheduled(a_binding(0, a_placement(), **fields), with_room(m1=6, m2=2))
+    assert replicas_of(everywhere) == {"m1": 0, "m2": 0}
+    full = scheduled(a_binding(0, a_placement(DYNAMIC, **one), **fields), with_room(m1=2, m2=2))
     assert full.condition is not None
     assert full.condition.message == "failed to select clusters: no enough resource when selecting 1 clusters"
 

@@ -14,12 +14,13 @@ from render.parsing.selectors import cluster_affinity, label_selector, resource_
 from render.placement import SpreadField, Toleration
 from render.selection import (
     ImplicitPriority,
-    affinity_matches,
     best_selector,
     first_untolerated,
+    holds,
     is_tolerated,
     matches,
 )
+from render.selectors import ClusterAffinity, Requirement
 
 NGINX = Template(
     ref=ObjectRef("apps", "Deployment", "d", "nginx"),
@@ -114,6 +115,30 @@ MATCHED = [
         [],
     ),
 ]
+
+
+def affinity_matches(affinity: ClusterAffinity, cluster: Cluster) -> bool:
+    """Say whether an affinity means a cluster, asked cluster by cluster: what the index answers with one mask."""
+    if cluster.name in affinity.exclude:
+        return False
+    if affinity.label_selector is not None and not matches(affinity.label_selector, cluster.labels):
+        return False
+    if not all(field_holds(requirement, cluster) for requirement in affinity.field_selector or ()):
+        return False
+    return not affinity.cluster_names or cluster.name in affinity.cluster_names
+
+
+def field_holds(requirement: Requirement, cluster: Cluster) -> bool:
+    fields = {key: value for key, value in (("provider", cluster.provider), ("region", cluster.region)) if value}
+    if requirement.key != "zone":
+        return holds(requirement, fields)
+    zones = set(cluster.zones)
+    return {
+        "In": bool(zones) and not zones.isdisjoint(requirement.values),
+        "NotIn": zones.isdisjoint(requirement.values),
+        "Exists": bool(zones),
+        "DoesNotExist": not zones,
+    }.get(requirement.operator, False)
 
 
 @pytest.mark.parametrize("case", MATCHED, ids=lambda case: case.why)

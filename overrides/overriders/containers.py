@@ -22,11 +22,6 @@ _CONTAINERS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def has_containers(kind: str) -> bool:
-    """Say whether the overriders of containers apply to a kind."""
-    return kind in _CONTAINERS
-
-
 def containers_of(manifest: Any) -> list[tuple[tuple[Key, ...], Mapping[str, Any]]]:
     """Return the regular containers of a manifest, each with the keys that lead to it."""
     path = _CONTAINERS.get(manifest["kind"], ())

@@ -117,7 +117,7 @@ def _override_predicate(draft: Draft, overrider: ImageOverrider, path: str) -> N
     except Refused as refusal:
         raise Refused(f"{path} {refusal.message}") from None
     try:
-        patch_draft(draft, operations([PlaintextOverrider(path=path, operator="replace", value=new, has_value=True)]))
+        patch_draft(draft, operations([PlaintextOverrider(path=path, operator="replace", value=new)]))
     except Refused as refusal:
         raise Refused(refusal.message, within=".predicate.path") from None
 

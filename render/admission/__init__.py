@@ -5,16 +5,11 @@ from render.model import Manifest
 from .kinds import render_kinds
 from .stages import Admitted, AdmittedKind, Kinds, admitted, kind_of
 
-__all__ = ["Admitted", "AdmittedKind", "Kinds", "admit", "admitted", "is_admitted", "kind_of", "render_kinds"]
-
-
-def is_admitted(api_version: str, kind: str, *, kinds: Kinds | None = None) -> bool:
-    """Say whether a document is of a kind that is admitted, perhaps under a mistaken version or a shortened group."""
-    return kind_of(api_version, kind, kinds or render_kinds()) is not None
+__all__ = ["Admitted", "AdmittedKind", "Kinds", "admit", "admitted", "kind_of", "render_kinds"]
 
 
 def admit(manifest: Manifest, *, default_namespace: str = "default", kinds: Kinds | None = None) -> Admitted:
-    """Admit a document whose apiVersion and kind ``is_admitted``; the manifest itself is not changed.
+    """Admit a document whose apiVersion and kind are admitted here; the manifest itself is not changed.
 
     >>> policy = {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy", "metadata": {"name": "web"}}
     >>> [str(problem) for problem in admit(policy).problems]

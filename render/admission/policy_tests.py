@@ -6,9 +6,6 @@ from .findings import Findings
 from .schema import INT32, Anything, Flag, ListOf, MapOf, Struct, Text, Whole
 from .shared_schema import TEXT, TEXTS
 
-EXPECTED = ("policy", "clusters", "replicas", "refused", "reason", "message", "fields")
-"""What an expectation may say about its object."""
-
 POLICY_TEST_SPEC = Struct(
     {
         "given": Struct(

@@ -8,12 +8,12 @@ read otherwise by a parser with all of kubectl's rules, which also says what is 
 from typing import TYPE_CHECKING, Any
 
 from .document import Document, DocumentError, DocumentErrors, Position
-from .emitting import emit, emit_json, emit_spliced, emit_together
+from .emitting import emit, emit_together
 from .holes import Emitted, Hole, copy_value
 from .reading import document_text, parse_documents, read_documents
 
 if TYPE_CHECKING:
-    from .positions import Places, locate, locate_field
+    from .positions import Places, locate_field
 
 __all__ = [
     "Document",
@@ -26,16 +26,13 @@ __all__ = [
     "copy_value",
     "document_text",
     "emit",
-    "emit_json",
-    "emit_spliced",
     "emit_together",
-    "locate",
     "locate_field",
     "parse_documents",
     "read_documents",
 ]
 
-_PLACED = frozenset({"Places", "locate", "locate_field"})
+_PLACED = frozenset({"Places", "locate_field"})
 
 
 def __getattr__(name: str) -> Any:

@@ -85,13 +85,6 @@ _MERGE = _Merge("<<")
 _VALUES, _KEYS = PlainValues(), PlainKeys({"<<": _MERGE})
 
 
-def forget_scalars() -> None:
-    """Empty the memo of scalars, which only saves time."""
-    _VALUES.clear()
-    _KEYS.clear()
-    _KEYS["<<"] = _MERGE
-
-
 class Builder:
     """Builds the one document of a chunk; ``line`` (from 0) is where it starts."""
 

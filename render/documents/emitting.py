@@ -9,7 +9,6 @@ Overrides copy only the mappings and lists on the way to the values they change.
 classes of clusters share most of their objects; ``emit_together`` writes the text of a shared object once.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,11 +32,6 @@ def emit(value: Any) -> bytes:
     return _finished(text).encode()
 
 
-def emit_spliced(value: Any) -> Emitted:
-    """Return a value as the YAML around its holes; with integers in their places it is what ``emit`` returns."""
-    return as_emitted(_document(value))
-
-
 def as_emitted(text: str) -> Emitted:
     """Return a document's text as the bytes around its holes."""
     parts = _finished(text).split(_HOLE)
@@ -47,22 +41,6 @@ def as_emitted(text: str) -> Emitted:
 def _finished(text: str) -> str:
     """Return a document's text without the line break it starts with, keys that need two lines over two lines."""
     return _LONG_KEY.sub(_over_two_lines, text[1:]) if LONG_KEY in text else text[1:]
-
-
-def emit_json(value: Any) -> bytes:
-    """Return a value as indented JSON with its keys in the same order."""
-    return f"{json.dumps(_ordered(value), indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
-
-
-def _ordered(value: Any, *, top: bool = True) -> Any:
-    if isinstance(value, list):
-        return [_ordered(item, top=False) for item in value]
-    if not isinstance(value, dict):
-        return value
-    ordered = {key: _ordered(value[key], top=False) for key in (top_keys(value) if top else sorted(value))}
-    if top and isinstance(ordered.get("metadata"), dict):
-        ordered["metadata"] = {key: ordered["metadata"][key] for key in metadata_keys(ordered["metadata"])}
-    return ordered
 
 
 def top_keys(manifest: Mapping[str, Any]) -> list[str]:

@@ -49,13 +49,6 @@ def outlined(text: str) -> tuple[Any, int]:
     return value, start
 
 
-def forget_lines() -> None:
-    """Empty the memo of lines, which only saves time."""
-    _LINES.clear()
-    _LINES.keys_by_text.clear()
-    _LINES.values_by_text.clear()
-
-
 def _entries(lines: list[str], resume: int) -> list[LineEntry]:
     """Return the entries of the lines from one on, then the end."""
     entries: list[LineEntry] = []

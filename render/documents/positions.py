@@ -24,17 +24,12 @@ Path = tuple[Step, ...]
 _PART = re.compile(r"\[([^\]]*)\]|([^.\[]+)")
 
 
-def locate(data: bytes, index: int, path: Path) -> Position:
-    r"""Return the place of a field's key or item in the document of that index, or of its nearest parent there.
+def locate_field(data: bytes, index: int, field: str) -> Position:
+    r"""Return the place of a field given as a message names it: ``spec.rules[0].host``, ``metadata.labels[a.b/c]``.
 
-    >>> locate(b"spec:\n  ports:\n  - port: 80\n", 0, ("spec", "ports", 0, "port"))
+    >>> locate_field(b"spec:\n  ports:\n  - port: 80\n", 0, "spec.ports[0].port")
     Position(line=3, column=5)
     """
-    return Places(data).of_path(index, path)
-
-
-def locate_field(data: bytes, index: int, field: str) -> Position:
-    """Return the place of a field given as a message names it: ``spec.rules[0].host``, ``metadata.labels[a.b/c]``."""
     return Places(data).of_field(index, field)
 
 

@@ -16,7 +16,7 @@ from .answers import component_of, dependency_of, requirements_of
 from .customization_keys import FUNCTION, KIND, RULES
 from .fields import INT32, mapping_at, objects_at, text_at, type_name
 from .lua.conversion import restored, without_empty
-from .lua.sandbox import Limits, call_script, script_problem
+from .lua.sandbox import Limits, call_script
 from .operations import FUNCTION_BY_OPERATION, Interpretation, InterpreterError, Items, Operation, Replicas
 
 LIMITS = Limits()
@@ -123,12 +123,6 @@ def customized_kinds(manifests: Iterable[Manifest]) -> dict[tuple[str, str], Int
             for script in _scripts(manifest):
                 by_operation.setdefault(script.operation, []).append(script)
     return {kind: _interpretation(by_operation) for kind, by_operation in scripts.items()}
-
-
-def check_script(operation: Operation, source: str) -> str | None:
-    """Return why a script cannot be used for an operation, None when it compiles."""
-    problem = script_problem(source)
-    return f"{FUNCTION[operation]}: {problem}" if problem else None
 
 
 def _scripts(manifest: Manifest) -> Iterator[Script]:

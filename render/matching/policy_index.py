@@ -161,10 +161,10 @@ class PolicyIndex:
         if missing:
             message = f"{policy} waits for dependent overrides: {', '.join(missing)}"
             return Match(reason=NoPolicyReason.WAITING_FOR_OVERRIDES, message=message, considered=candidates)
-        if policy.schedule_priority is None or not template.ref.namespace:
+        if policy.priority_class_name is None or not template.ref.namespace:
             # Karmada gives cluster-scoped bindings no priority.
             return Match(policy=policy, considered=candidates)
-        name = policy.schedule_priority.priority_class_name
+        name = policy.priority_class_name
         priority = self._priority_by_class.get(name)
         if priority is None:
             message = f"{policy} waits for PriorityClass {name}"

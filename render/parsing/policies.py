@@ -1,7 +1,7 @@
 """PropagationPolicies and ClusterPropagationPolicies from admitted objects."""
 
 from render.model import Manifest
-from render.policy import ConflictResolution, Preemption, PropagationPolicy, SchedulePriority, Suspension
+from render.policy import ConflictResolution, Preemption, PropagationPolicy, Suspension
 
 from .placements import SharedPlacements
 from .selectors import resource_selectors
@@ -30,8 +30,7 @@ def propagation_policy(
         activation_preference=spec.get("activationPreference") or "",
         suspension=suspension(spec.get("suspension")),
         preserve_resources_on_deletion=spec.get("preserveResourcesOnDeletion") or False,
-        schedule_priority=_schedule_priority(spec.get("schedulePriority")),
-        permanent_id=_permanent_id(metadata.get("labels") or {}, manifest["kind"]),
+        priority_class_name=(spec.get("schedulePriority") or {}).get("priorityClassName"),
         is_terminating=bool(metadata.get("deletionTimestamp")),
         path=path,
         document=document,
@@ -47,15 +46,3 @@ def suspension(plain: Manifest | None) -> Suspension | None:
         dispatching=plain.get("dispatching") or False,
         dispatching_on_clusters=tuple(clusters.get("clusterNames") or ()),
     )
-
-
-def _schedule_priority(plain: Manifest | None) -> SchedulePriority | None:
-    if plain is None:
-        return None
-    return SchedulePriority(
-        priority_class_source=plain["priorityClassSource"], priority_class_name=plain["priorityClassName"]
-    )
-
-
-def _permanent_id(labels: Manifest, kind: str) -> str:
-    return str(labels.get(f"{kind.lower()}.karmada.io/permanent-id") or "")

@@ -77,17 +77,6 @@ def schedule_all(
     return ScheduledBatch(decisions=tuple(step.decision for step in steps), scheduler=scheduler)
 
 
-def explain(
-    ref: ObjectRef,
-    bindings: Iterable[Binding],
-    index: ClusterIndex,
-    options: SchedulingOptions | None = None,
-    context: BatchContext | None = None,
-) -> "Explanation | None":
-    """Take the pass' decisions up to one binding and explain that one; None if it is not scheduled here."""
-    return next(explanations(bindings, index, options, context, among={ref}), None)
-
-
 def explanations(
     bindings: Iterable[Binding],
     index: ClusterIndex,

@@ -53,7 +53,7 @@ class SchedulingDecision:
     """What becomes of a binding in this pass.
 
     ``targets`` are those it has afterwards, ``condition`` is None when nothing was to be decided. ``hint`` says what
-    to do about a refusal. ``has_components``: every target runs the full list of components.
+    to do about a refusal.
     """
 
     ref: ObjectRef
@@ -64,7 +64,6 @@ class SchedulingDecision:
     applied_placement: Placement | None = None
     last_scheduled_at: str = ""
     hint: str = ""
-    has_components: bool = False
 
     @property
     def is_scheduled(self) -> bool:

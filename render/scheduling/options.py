@@ -12,8 +12,8 @@ class SchedulingOptions:
 
     ``requires_recorded_apis``: a cluster of which no APIs are recorded serves nothing, instead of anything.
     ``lists_by_name``: targets in name order; Karmada lists those of Duplicated workloads and non-workloads by their
-    capacity. ``propagates_empty_workloads``: Karmada's ``--enable-empty-workload-propagation``. The last three are
-    Karmada's gates WorkloadAffinity, MultiplePodTemplatesScheduling and CustomizedClusterResourceModeling.
+    capacity. ``propagates_empty_workloads``: Karmada's ``--enable-empty-workload-propagation``. The last two are
+    Karmada's gates WorkloadAffinity and CustomizedClusterResourceModeling.
     """
 
     rescheduling: Rescheduling = Rescheduling.SOURCE
@@ -23,7 +23,6 @@ class SchedulingOptions:
     lists_by_name: bool = True
     propagates_empty_workloads: bool = False
     honours_workload_affinity: bool = True
-    divides_components: bool = False
     uses_resource_models: bool = True
 
     @classmethod

@@ -10,7 +10,7 @@ from overrides.parsing import override_policy
 from overrides.policy import OverridePolicy
 from render.bits import members
 from render.cluster import Cluster
-from render.documents import Hole, copy_value, emit_spliced
+from render.documents import Hole, copy_value, emit_together
 from render.model import Manifest
 
 from .corpus import manifests
@@ -133,7 +133,7 @@ def with_hole(manifest: dict[str, Any]) -> dict[str, Any]:
 
 def spliced(manifest: Manifest, indexes: Sequence[int]) -> Iterator[bytes]:
     """Yield the bytes of every cluster of a class: emitted once, each cluster's number filled in."""
-    emitted = emit_spliced(manifest)
+    emitted = emit_together([manifest])[0]
     if not emitted.holes:
         for _ in indexes:
             yield emitted.segments[0]

@@ -14,9 +14,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from render.documents import emit, parse_documents
-from render.documents.building import forget_scalars
-from render.documents.outline import forget_lines
+from render.documents import building, emit, outline, parse_documents
 
 from .corpus import manifests
 
@@ -68,8 +66,11 @@ def contenders(values: list[dict[str, Any]], texts: list[bytes]) -> list[Contend
 
 def first_time(texts: list[bytes]) -> list[Any]:
     """Read as a new process does."""
-    forget_scalars()
-    forget_lines()
+    for memo in (building._VALUES, building._KEYS, outline._LINES):
+        memo.clear()
+    outline._LINES.keys_by_text.clear()
+    outline._LINES.values_by_text.clear()
+    building._KEYS["<<"] = building._MERGE
     return [*map(parse_documents, texts)]
 
 

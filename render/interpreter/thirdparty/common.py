@@ -8,7 +8,6 @@ from render.interpreter.fields import count_at, mapping_at, objects_at, text_at,
 from render.interpreter.operations import InterpreterError, Items
 from render.interpreter.statuses import GENERATION_ANNOTATION, collected, generation
 from render.model import Manifest
-from render.resources import DependentObject
 
 ClusterCondition = tuple[str, Mapping[str, Any]]
 """A member and one of its conditions."""
@@ -106,8 +105,3 @@ def has_condition(status: Mapping[str, Any], kind: str, value: str = "True", rea
         and (not reasons or condition.get("reason") in reasons)
         for condition in objects_at(status, "conditions")
     )
-
-
-def dependent(kind: str, namespace: str, name: str) -> DependentObject:
-    """Return an object of the core group as a dependency."""
-    return DependentObject(api_version="v1", kind=kind, namespace=namespace, name=name)
