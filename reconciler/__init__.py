@@ -11,7 +11,7 @@ import overrides
 import render
 
 if TYPE_CHECKING:
-    from .passes.pipeline import Inputs, Rendered, render_pass
+    from .pipeline.stages import Inputs, Rendered, render_pass
     from .source.desired import Desired
     from .source.loading import load_desired
 
@@ -28,10 +28,10 @@ __all__ = [
 
 _MODULE_BY_NAME = {
     "Desired": "source.desired",
-    "Inputs": "passes.pipeline",
-    "Rendered": "passes.pipeline",
+    "Inputs": "pipeline.stages",
+    "Rendered": "pipeline.stages",
     "load_desired": "source.loading",
-    "render_pass": "passes.pipeline",
+    "render_pass": "pipeline.stages",
 }
 
 for _package in (overrides, render):

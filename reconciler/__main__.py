@@ -1,6 +1,6 @@
 """``python -m reconciler``: the ``argosy`` command where it is not on the path."""
 
-from .cli import main
+from reconciler.cli import main
 
 if __name__ == "__main__":
     main()

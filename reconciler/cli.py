@@ -14,11 +14,10 @@ from typing import cast
 
 import click
 
+from reconciler.commands.options.completion import completed_param, with_completion
+from reconciler.commands.options.global_options import shared_options, with_global_options
+from reconciler.reference.exit_codes import EXIT_CODES
 from render.errors import ConfigError, ReconcileError
-
-from .completing import completed_param, with_completion
-from .global_options import shared_options, with_global_options
-from .reference.exit_codes import EXIT_CODES
 
 _FULL = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 

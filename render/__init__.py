@@ -50,7 +50,7 @@ _MODULE_BY_NAME = {
     "Manifest": "model",
     "ObjectRef": "model",
     "Placement": "placement",
-    "PolicyIndex": "matching",
+    "PolicyIndex": "matching.policy_index",
     "Problem": "errors",
     "PropagationPolicy": "policy",
     "ReconcileError": "errors",

@@ -6,19 +6,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from reconciler.delivery.apply import apply_plan
-from reconciler.delivery.apply_values import Applied, ApplyOptions
-from reconciler.delivery.observe import observe_cluster
+from reconciler.deliver.cluster import apply_plan
+from reconciler.deliver.results import Applied, ApplyOptions
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import APPLY, JSON, MERGE_PATCH, Answer, Client, Failure, Request
-from reconciler.members.kube import KubeClient
-from reconciler.members.kube_access import open_connection
+from reconciler.members.kube_client import KubeClient
+from reconciler.members.kube_connection import open_connection
 from reconciler.members.kubeconfig import Contexts
+from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet
+from reconciler.plans.cluster import held_object, make_plan
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.observed import Observed
-from reconciler.plans.plan import held_object, make_plan
-from reconciler.plans.plan_values import ClusterDesired, DesiredObject, Plan, PlanOptions
+from reconciler.plans.values import ClusterDesired, DesiredObject, Observed, Plan, PlanOptions
 from render.model import ObjectRef
 
 from .clusters import Member

@@ -8,15 +8,15 @@ import sys
 import time
 from pathlib import Path
 
-from reconciler.delivery.apply import apply_plan
-from reconciler.delivery.apply_values import ApplyOptions
-from reconciler.delivery.observe import observe_cluster
+from reconciler.deliver.cluster import apply_plan
+from reconciler.deliver.results import ApplyOptions
 from reconciler.members.exchange import Failure
 from reconciler.members.kube_members import MemberAccess, Members
+from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet
+from reconciler.plans.cluster import held_object, make_plan
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.plan import held_object, make_plan
-from reconciler.plans.plan_values import ClusterDesired, PlanOptions
+from reconciler.plans.values import ClusterDesired, PlanOptions
 
 from .applying import desired_objects
 

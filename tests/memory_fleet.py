@@ -6,17 +6,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reconciler.delivery.applying import Delivery, Fleetwide, Run
-from reconciler.delivery.cluster_report import ClusterReport
+from reconciler.console.log import QUIET, Log
+from reconciler.deliver.delivery import Delivery, FleetContext, Run
+from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.passes.one_pass import commit_outcome, run_pass
-from reconciler.passes.publication import publication_of
-from reconciler.passes.reading import Evidence, read_previous, read_source_to_look_by, with_facts_seen
-from reconciler.passes.upkeep import keep_up
-from reconciler.report import QUIET, Log
+from reconciler.observe.members import LookOptions
+from reconciler.publish.branches import maintain_repository, publication_of
+from reconciler.publish.outcome import commit_outcome, run_pass
+from reconciler.publish.reading import ObservedInputs, read_again_with_facts, read_previous, read_source_without_facts
+from reconciler.record.observation import Observation, observation_of
 from reconciler.repository import open_repository
-from reconciler.status.collect import Looking
-from reconciler.status.member_watch import Watch, watch
 from render.documents import parse_documents
 
 from .build import Repository, a_cluster
@@ -33,7 +32,7 @@ class MemoryFleet:
     members: dict[str, FakeCluster] = field(default_factory=dict)
     down: set[str] = field(default_factory=set)
     now: float = 1_800_000_000.0
-    seen: Watch | None = None
+    seen: Observation | None = None
 
     @classmethod
     def create(cls, path: Path, names: Mapping[str, Any], files: Mapping[str, Any]) -> "MemoryFleet":
@@ -59,14 +58,14 @@ class MemoryFleet:
         self.now += seconds
         log = Log(stream=io.StringIO(), level=QUIET)
         with open_repository(str(self.repository.path)) as repository:
-            source = read_source_to_look_by(repository, repository.resolve("HEAD"))
+            source = read_source_without_facts(repository, repository.resolve("HEAD"))
             fleet, members = source.desired.fleet, source.desired.clusters
-            fleetwide = Fleetwide(publication=publication_of(repository, fleet), fleet=fleet, members=members)
-            seen = self.seen = watch(fleetwide, members, Looking(open_client=self.open), lambda: self.now)
-            source = with_facts_seen(repository, source, seen.facts)
+            fleetwide = FleetContext(publication=publication_of(repository, fleet), fleet=fleet, members=members)
+            seen = self.seen = observation_of(fleetwide, members, LookOptions(open_client=self.open), lambda: self.now)
+            source = read_again_with_facts(repository, source, seen.facts)
             tip = fleetwide.publication.current_tip(fleet.rendered_branch)
             previous = read_previous(repository, tip) if tip else None
-            outcome = run_pass(repository, source, previous, Evidence(facts=seen.facts), log)
+            outcome = run_pass(repository, source, previous, ObservedInputs(facts=seen.facts), log)
             commit = commit_outcome(outcome, fleetwide.publication, fleet.rendered_branch) or str(tip)
             run = Run(
                 fleetwide=replace(fleetwide, record=seen.recording(source.desired, commit)),
@@ -77,7 +76,7 @@ class MemoryFleet:
                 clock=lambda: self.now,
             )
             reports = run.reports()
-            keep_up(repository, log)
+            maintain_repository(repository, log)
             return reports
 
     def status_commits(self) -> list[str]:

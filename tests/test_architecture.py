@@ -27,8 +27,8 @@ class Importer(NamedTuple):
 IMPORTERS = [
     Importer("yaml", "render/documents"),
     Importer("git", "reconciler/repository"),
-    Importer("kubernetes", "reconciler/members/kube"),
-    Importer("urllib3", "reconciler/members/kube"),
+    Importer("kubernetes", "reconciler/members/kube_providers"),
+    Importer("urllib3", "reconciler/members/kube_"),
     Importer("lupa", "render/interpreter/"),
     Importer("pathspec", "reconciler/source/"),
 ]

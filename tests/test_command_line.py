@@ -58,12 +58,10 @@ def test_every_help_says_so(name: str, capsys: pytest.CaptureFixture[str]) -> No
 def test_a_missing_module_is_named(
     repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "reconciler.checks.diagnosis", None)
+    monkeypatch.setitem(sys.modules, "reconciler.commands.doctor", None)
     assert run(["doctor", "-C", str(repository.path)]) == 70
     said = capsys.readouterr().err.splitlines()[0]
-    assert said == (
-        "argosy: a bug: ModuleNotFoundError: reconciler.checks.diagnosis; please report it with these lines"
-    )
+    assert said == ("argosy: a bug: ModuleNotFoundError: reconciler.commands.doctor; please report it with these lines")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device without room")

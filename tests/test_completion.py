@@ -8,9 +8,9 @@ from typing import NamedTuple
 import pytest
 from click.shell_completion import ShellComplete
 
-from reconciler import quick_names
 from reconciler.cli import argosy as command
-from reconciler.quick_names import Names, found_names
+from reconciler.names import completion as quick_names
+from reconciler.names.completion import QuickNames, found_names
 from reconciler.repository import Repository as Opened
 from tests.build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, a_policy, argosy
 
@@ -132,7 +132,7 @@ def test_where_nothing_is_found_nothing_is_said(location: str, capfd: pytest.Cap
 def test_a_shell_does_not_wait(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quick_names, "SECONDS", 0.05)
 
-    def look(_repository: Opened, names: Names) -> None:
+    def look(_repository: Opened, names: QuickNames) -> None:
         names.clusters.add("paris")
         signal.pause()
 

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.members.exchange import Failure
-from reconciler.members.kubeconfig import Contexts
-from reconciler.members.reaching import reached_members
+from reconciler.members.kubeconfig import Contexts, reached_members
 from render.documents import emit
 from render.fleet import ClusterAccess, Fleet
 from tests.build import Repository, a_cluster, a_config_map, a_policy, argosy

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.delivery.announcing import FRESH_SECONDS, Announcements
-from reconciler.passes.publication import Publication
-from reconciler.plans.inventory import Inventory, Outcome
+from reconciler.deliver.attempts import FRESH_SECONDS, AttemptRecord
+from reconciler.plans.inventory import ApplyOutcome, Inventory
+from reconciler.publish.branches import Publication
+from reconciler.publish.status_branch import StatusBranch, inventory_file, inventory_path, read_inventories
 from reconciler.repository import open_repository
-from reconciler.status.status_branch import StatusBranch, inventory_file, inventory_path, read_inventories
 
 from .build import Repository
 
@@ -31,8 +31,8 @@ def status(tmp_path: Path) -> Iterator[StatusBranch]:
         yield StatusBranch(publication=Publication(repository=repository), branch="argosy/status")
 
 
-def announced(status: StatusBranch, clock: Hour) -> Announcements:
-    announcements = Announcements(status=status, commit=COMMIT, now=1_800_000_000, clock=clock)
+def announced(status: StatusBranch, clock: Hour) -> AttemptRecord:
+    announcements = AttemptRecord(status=status, commit=COMMIT, now=1_800_000_000, clock=clock)
     announcements.announce({"eu": "uid-eu"})
     return announcements
 
@@ -69,5 +69,5 @@ def test_an_attempt_that_another_pass_forgot_is_written_down_again(status: Statu
 
 def other_pass_converges(status: StatusBranch) -> None:
     before = read_inventories(status, status.tip())["eu"]
-    after = before.after(OTHER, Outcome.CONVERGED, ())
+    after = before.after(OTHER, ApplyOutcome.CONVERGED, ())
     status.commit(lambda _tip: {inventory_path("eu"): inventory_file(after)}, "Apply", time=1_800_000_001)

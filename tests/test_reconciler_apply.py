@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from reconciler.delivery.apply import apply_plan
-from reconciler.delivery.apply_values import ApplyOptions
+from reconciler.deliver.cluster import apply_plan
+from reconciler.deliver.results import ApplyOptions
 from reconciler.members.exchange import FailureKind, Request
-from reconciler.plans.inventory import Inventory, Outcome
-from reconciler.plans.plan_values import Action, DesiredObject
+from reconciler.plans.inventory import ApplyOutcome, Inventory
+from reconciler.plans.values import Action, DesiredObject
 from render.model import ObjectRef
 
 from .applying import QUICK, Cluster, Send, outcomes, straight
@@ -40,7 +40,7 @@ def test_a_first_apply_creates_and_a_second_writes_nothing(cluster: Cluster) -> 
     second = cluster.apply(*manifests, client=second_client)
     assert outcomes(first) == {"ConfigMap settings": "created Missing", "Deployment.apps web": "created Missing"}
     assert outcomes(second) == {"ConfigMap settings": "unchanged UpToDate", "Deployment.apps web": "unchanged UpToDate"}
-    assert [first.outcome, second.outcome] == [Outcome.CONVERGED, Outcome.CONVERGED]
+    assert [first.outcome, second.outcome] == [ApplyOutcome.CONVERGED, ApplyOutcome.CONVERGED]
     assert second_client.writes == []
     assert second_client.pinned == cluster.server.read("/api/v1/namespaces/kube-system")["metadata"]["uid"]
 
@@ -124,7 +124,7 @@ def test_a_failed_object_leaves_the_others_applied(cluster: Cluster) -> None:
     bad = {**a_config_map("bad", namespace=f"{cluster.space}-not-there")}
     applied = cluster.apply(bad, a_config_map("good", namespace=cluster.space, a="1"))
     assert outcomes(applied) == {"ConfigMap bad": "failed NamespaceMissing", "ConfigMap good": "created Missing"}
-    assert applied.outcome is Outcome.INCOMPLETE
+    assert applied.outcome is ApplyOutcome.INCOMPLETE
 
 
 def test_two_manifests_of_one_object_are_both_refused(cluster: Cluster) -> None:
@@ -181,7 +181,7 @@ def test_a_dry_run_says_what_would_happen_and_writes_nothing(cluster: Cluster) -
     manifests = (a_config_map("settings", namespace=cluster.space, a="2"), a_deployment("web", namespace=cluster.space))
     applied = cluster.apply(*manifests, how=ApplyOptions(dry_run=True))
     assert outcomes(applied) == {"ConfigMap settings": "configured Changed", "Deployment.apps web": "created Missing"}
-    assert applied.outcome is Outcome.INTERRUPTED
+    assert applied.outcome is ApplyOutcome.INTERRUPTED
     assert cluster.read("configmaps", "settings") == before
     assert cluster.read("deployments", "web", "apis/apps/v1") is None
 

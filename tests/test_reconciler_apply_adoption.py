@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.delivery.apply import apply_plan
-from reconciler.plans.plan_values import DesiredObject
+from reconciler.deliver.cluster import apply_plan
+from reconciler.plans.values import DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.delivery.apply_command import applied_commit
+from reconciler.reconcile.rendered_commit import applied_commit
 from reconciler.repository import open_repository
 from render.errors import InputError
 

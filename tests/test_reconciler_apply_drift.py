@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.members.exchange import MERGE_PATCH, Request
-from reconciler.plans.plan_conflicts import Decision, FieldRule
-from reconciler.plans.plan_values import DesiredObject
+from reconciler.plans.values import Decision, DesiredObject, FieldRule
 from render.model import ObjectRef
 from render.policy import ConflictResolution
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from reconciler.delivery.apply import apply_plan
+from reconciler.deliver.cluster import apply_plan
 from reconciler.plans.applyset import ApplySet
-from reconciler.plans.inventory import Outcome
-from reconciler.plans.plan_values import Action
+from reconciler.plans.inventory import ApplyOutcome
+from reconciler.plans.values import Action
 
 from .applying import QUICK, Cluster, planned
 from .build import a_config_map, a_deployment
@@ -64,7 +64,7 @@ def test_a_pass_killed_anywhere_loses_nothing(real_cluster: Cluster, tmp_path: P
     _, plan = planned(real_cluster, client, last, inventory, options)
     how = type(QUICK)(holder="the pass that is killed")
     applied = apply_plan(client, plan, how)
-    assert applied.outcome is Outcome.CONVERGED, (seed, applied)
+    assert applied.outcome is ApplyOutcome.CONVERGED, (seed, applied)
     again = real_cluster.client()
     _, plan = planned(real_cluster, again, last, inventory, options)
     assert apply_plan(again, plan, how).count(Action.UNCHANGED) == len(last), seed

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.delivery.apply import apply_plan
-from reconciler.delivery.apply_values import ApplyOptions
+from reconciler.deliver.cluster import apply_plan
+from reconciler.deliver.results import ApplyOptions
 from reconciler.members.answers import failure_of
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
-from reconciler.members.kube import KubeClient
-from reconciler.members.kube_access import open_connection
+from reconciler.members.kube_client import KubeClient
+from reconciler.members.kube_connection import open_connection
 from reconciler.members.kubeconfig import Context
-from reconciler.plans.plan_values import DesiredObject
+from reconciler.plans.values import DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution
 

@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from reconciler.delivery.apply_values import ApplyOptions, Result
-from reconciler.delivery.cluster_report import ClusterReport
-from reconciler.delivery.fleet_apply import ClusterJob, FleetOptions, apply_fleet
+from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
+from reconciler.deliver.results import ApplyOptions, ClusterReport, Result
 from reconciler.members.kube_members import MemberAccess, Members
 from reconciler.plans.applyset import ApplySet
-from reconciler.plans.inventory import Inventory, Outcome
-from reconciler.plans.plan import held_object
-from reconciler.plans.plan_values import Action, ClusterDesired, PlanOptions
+from reconciler.plans.cluster import held_object
+from reconciler.plans.inventory import ApplyOutcome, Inventory
+from reconciler.plans.values import Action, ClusterDesired, PlanOptions
 from render.documents import parse_documents
 
 from .applying import Recorder, desired_objects
@@ -96,7 +95,7 @@ def test_applied_to_three_clusters_again_and_drained(folder: str, members: tuple
     }
 
     last = fleet.pass_over([], templates, confirm_all=True, allowed_removals=len(templates))
-    assert [report.applied and report.applied.outcome for report in last] == [Outcome.CONVERGED] * 3
+    assert [report.applied and report.applied.outcome for report in last] == [ApplyOutcome.CONVERGED] * 3
     assert {result.reason for result in results(last)} == {"NotWanted"}
     for member in members:
         assert member.read(f"/api/v1/namespaces/{fleet.applyset.namespace}/configmaps/argosy") is None

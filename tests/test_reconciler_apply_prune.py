@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from reconciler.delivery.apply import apply_plan
-from reconciler.delivery.lease import acquire_lease, release_lease
-from reconciler.delivery.observe import observe_cluster
+from reconciler.deliver.cluster import apply_plan
+from reconciler.deliver.lease import acquire_lease, release_lease
 from reconciler.members.exchange import Failure, FailureKind, Request
-from reconciler.plans.inventory import HeldObject, Inventory, Outcome
-from reconciler.plans.plan import make_plan
-from reconciler.plans.plan_values import ClusterDesired
+from reconciler.observe.objects import observe_cluster
+from reconciler.plans.cluster import make_plan
+from reconciler.plans.inventory import ApplyOutcome, HeldObject, Inventory
+from reconciler.plans.values import ClusterDesired
 from render.model import ObjectRef
 
 from .applying import QUICK, Cluster, Send, outcomes, straight
@@ -31,7 +31,7 @@ def test_what_left_the_tree_leaves_the_cluster(cluster: Cluster) -> None:
     applied = cluster.apply(kept, inventory=inventory)
     assert outcomes(applied) == {"ConfigMap kept": "unchanged UpToDate", "ConfigMap going": "deleted NotWanted"}
     assert cluster.read("configmaps", "going") is None
-    assert applied.outcome is Outcome.CONVERGED
+    assert applied.outcome is ApplyOutcome.CONVERGED
     assert outcomes(cluster.apply(kept, inventory=inventory)) == {"ConfigMap kept": "unchanged UpToDate"}
 
 
@@ -100,7 +100,7 @@ class TestWhatIsKept:
         unasked = cluster.apply(kept, inventory=inventory)
         assert outcomes(unasked)["PersistentVolumeClaim disk"] == "kept NeedsConfirmation"
         assert unasked.left == (HeldObject(ref=ObjectRef.of(claim)),)
-        assert unasked.outcome is Outcome.CONVERGED
+        assert unasked.outcome is ApplyOutcome.CONVERGED
         confirmed = cluster.apply(kept, inventory=inventory, confirmed=frozenset({ObjectRef.of(claim)}))
         assert outcomes(confirmed)["PersistentVolumeClaim disk"].startswith("deleted")
 
@@ -174,7 +174,7 @@ class TestHolds:
         assert told["ConfigMap bad"] == "failed ManifestRejected"
         assert told["ConfigMap going"] == "kept Held"
         assert told["ConfigMap elsewhere"] == "deleted NotWanted"
-        assert applied.outcome is Outcome.INCOMPLETE
+        assert applied.outcome is ApplyOutcome.INCOMPLETE
         assert [item.ref.name for item in applied.left] == ["going"]
         cluster.server.request("DELETE", f"/api/v1/namespaces/{cluster.space}-other")
 

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from reconciler.delivery.apply import apply_plan
-from reconciler.delivery.apply_values import ApplyOptions, Result
-from reconciler.delivery.fleet_apply import ClusterJob, FleetOptions, apply_fleet
+from reconciler.deliver.cluster import apply_plan
+from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
+from reconciler.deliver.results import ApplyOptions, Result
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Failure, FailureKind, Request
 from reconciler.members.identity import Impersonation
-from reconciler.members.kube import KubeClient
-from reconciler.members.kube_access import open_connection
+from reconciler.members.kube_client import KubeClient
+from reconciler.members.kube_connection import open_connection
 from reconciler.members.kube_members import MemberAccess, Members
 from reconciler.members.kubeconfig import Context, Contexts
-from reconciler.plans.inventory import Inventory, Outcome
-from reconciler.plans.plan_values import Action, ClusterDesired
+from reconciler.plans.inventory import ApplyOutcome, Inventory
+from reconciler.plans.values import Action, ClusterDesired
 
 from .applying import QUICK, Cluster, Recorder, desired_objects, outcomes
 from .build import a_config_map, a_deployment
@@ -177,7 +177,9 @@ class TestAuthentication:
     def test_a_client_certificate(self, cluster: Cluster) -> None:
         user: dict[str, Any] = {"client-certificate": "admin.crt", "client-key": "admin.key"}
         client = client_as(member_of(cluster), **user)
-        assert cluster.apply(a_config_map("a", namespace=cluster.space), client=client).outcome is Outcome.CONVERGED
+        assert (
+            cluster.apply(a_config_map("a", namespace=cluster.space), client=client).outcome is ApplyOutcome.CONVERGED
+        )
 
     def test_an_exec_plugin_that_answers_with_a_certificate(self, cluster: Cluster) -> None:
         folder = member_of(cluster).folder
@@ -195,7 +197,7 @@ class TestAuthentication:
         applied = cluster.apply(
             a_config_map("a", namespace=cluster.space), client=client_as(member_of(cluster), **user)
         )
-        assert applied.outcome is Outcome.CONVERGED
+        assert applied.outcome is ApplyOutcome.CONVERGED
 
     def test_a_token_that_is_not_good_stops_the_cluster(self, cluster: Cluster) -> None:
         client = client_as(member_of(cluster), token="no-good")
@@ -281,10 +283,10 @@ def test_a_server_killed_in_mid_apply_costs_nothing_but_another_pass(cluster: Cl
     member.start_server()
     assert applied.failure
     assert applied.failure.kind is FailureKind.UNREACHABLE
-    assert applied.outcome is Outcome.INTERRUPTED
+    assert applied.outcome is ApplyOutcome.INTERRUPTED
     assert 0 < applied.count(Action.CREATED) < 40
     again = cluster.apply(*manifests)
-    assert again.outcome is Outcome.CONVERGED
+    assert again.outcome is ApplyOutcome.CONVERGED
     assert cluster.apply(*manifests).count(Action.UNCHANGED) == 40
 
 
@@ -302,7 +304,7 @@ def test_two_passes_at_once_come_to_the_same_and_delete_nothing_twice(cluster: C
     at_once(work, 2)
     assert all(result.action is not Action.FAILED for one in applied for result in one.results)
     last = cluster.apply(*manifests, inventory=inventory)
-    assert last.outcome is Outcome.CONVERGED
+    assert last.outcome is ApplyOutcome.CONVERGED
     assert {result.action for result in last.results} <= {Action.UNCHANGED, Action.DELETED}
 
 

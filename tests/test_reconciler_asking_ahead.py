@@ -4,10 +4,9 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from reconciler.delivery.apply_values import Applied
-from reconciler.delivery.cluster_report import ClusterReport
-from reconciler.plans.plan_values import Action, Plan, PlannedObject
-from reconciler.status.asking_ahead import ask_ahead
+from reconciler.deliver.results import Applied, ClusterReport
+from reconciler.plans.values import Action, Plan, PlannedObject
+from reconciler.record.writing import ask_ahead
 from render.interpreter import Interpreter
 from render.interpreter.webhooks import Webhook
 from render.model import ObjectRef

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.passes.binding_files import BindingReader, BindingWriter
+from reconciler.pipeline.binding_files import BindingReader, BindingWriter
 from render.admission import admit
 from render.binding import Binding, Condition
 from render.documents import emit, parse_documents

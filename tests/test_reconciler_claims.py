@@ -2,7 +2,7 @@
 
 import pytest
 
-from reconciler.passes.claims import match_options
+from reconciler.pipeline.claims import match_options
 from render.fleet import ClaimMode, Fleet
 from render.matching.exclusions import exclusions_of
 from render.matching.policy_index import MatchOptions

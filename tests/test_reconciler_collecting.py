@@ -6,8 +6,8 @@ import pytest
 
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.status.collecting import ClusterState, Seen, state_after
-from reconciler.status.collecting_capacity import node_summary, resource_summary
+from reconciler.observe.capacity import node_summary, resource_summary
+from reconciler.observe.cluster_status import ClusterState, MemberObservation, state_after
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
 
 DOWN = Failure(kind=FailureKind.UNREACHABLE, message="it is down")
@@ -133,8 +133,8 @@ def served(*kinds: tuple[str, str], unavailable: tuple[str, ...] = ()) -> Discov
     return Discovery(resources=resources, unavailable=frozenset(unavailable))
 
 
-def looked(discovery: Discovery | None = None, **known: Any) -> Seen:
-    return Seen(cluster="m1", version="v1.36.3", discovery=discovery or served(("", "Pod")), **known)
+def looked(discovery: Discovery | None = None, **known: Any) -> MemberObservation:
+    return MemberObservation(cluster="m1", version="v1.36.3", discovery=discovery or served(("", "Pod")), **known)
 
 
 CLUSTER = Cluster(name="m1")
@@ -207,7 +207,7 @@ FAILING = [
 def test_readiness(case: Failing) -> None:
     state: ClusterState | None = None
     for now, failure in case.seen:
-        seen = looked() if failure is None else Seen(cluster="m1", failure=failure)
+        seen = looked() if failure is None else MemberObservation(cluster="m1", failure=failure)
         state = state_after(CLUSTER, state, seen, now)
     assert state is not None
     condition = next(each for each in state.status["conditions"] if each["type"] == "Ready")

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.plans.containment import contained
-from reconciler.plans.fieldpaths import MISSING, Path
+from reconciler.plans.field_paths import MISSING, Path
 
 RESOURCES: Path = ("spec", "containers", "resources", "limits")
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.source.desired_documents import load_manifests
+from reconciler.source.documents import load_manifests
 from reconciler.source.files import Reason, Skipped
 from tests.sources import Content, Entry, source_of
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.source.desired_fleet import load_fleet
+from reconciler.source.fleet_file import load_fleet
 from tests.sources import source_of
 
 FLEET = "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nmetadata:\n  name: eu\n"

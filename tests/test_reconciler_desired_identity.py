@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.source.desired_identity import check_identity, path_segment_fault
+from reconciler.source.templates import check_identity, path_segment_fault
 from render.admission.findings import Findings
 
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.source.desired_templates import with_api_defaults, with_namespace
+from reconciler.source.templates import with_api_defaults, with_namespace
 
 
 class Counts(NamedTuple):

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from overrides.changes import ChangedField
 from overrides.secrecy import HIDDEN
-from reconciler.differences.difference import Action, Movement, ObjectChange, ReplicaChange, movements_between
-from reconciler.differences.difference_fields import field_changes
-from reconciler.differences.difference_objects import FileChange, Texts, changed_files, object_changes
-from reconciler.differences.difference_words import field_words, movement_words
+from reconciler.diff.difference import ChangeAction, ObjectChange
+from reconciler.diff.objects import FileChange, Texts, changed_files, field_changes, object_changes
+from reconciler.diff.words import field_words, movement_words
+from reconciler.pipeline.movements import Movement, ReplicaChange, movements_between
 from render.binding import Binding
 from render.documents import emit
 from render.gitobjects import Spliced, TreeEntry, object_id, parse_tree
@@ -274,7 +274,7 @@ def test_texts(case: Blobs) -> None:
     ids = blob_id(case.before), blob_id(case.after)
     texts = Texts(dict(zip(ids, (case.before, case.after), strict=True)))
     found = object_changes({FileChange("x", *ids): ["m2", "m1"]}, {"x": case.ref}, texts)
-    want = ObjectChange(ref=case.ref, action=Action.CHANGED, clusters=("m1", "m2"), fields=case.want or ())
+    want = ObjectChange(ref=case.ref, action=ChangeAction.CHANGED, clusters=("m1", "m2"), fields=case.want or ())
     assert found == (() if case.want is None else (want,))
 
 
@@ -285,5 +285,5 @@ def test_clusters_with_the_same_change_are_told_together() -> None:
         for number in (1, 2, 3)
     }
     assert object_changes(pairs, {"x": WEB}, Texts(blobs)) == (
-        ObjectChange(ref=WEB, action=Action.CHANGED, clusters=("m1", "m2", "m3"), fields=(NEW_IMAGE,)),
+        ObjectChange(ref=WEB, action=ChangeAction.CHANGED, clusters=("m1", "m2", "m3"), fields=(NEW_IMAGE,)),
     )

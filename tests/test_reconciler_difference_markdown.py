@@ -3,18 +3,10 @@
 import pytest
 
 from overrides.changes import ChangedField
-from reconciler.differences.difference import (
-    Action,
-    ClusterTotal,
-    Difference,
-    Misfit,
-    Movement,
-    ObjectChange,
-    ReplicaChange,
-    Takeover,
-)
-from reconciler.differences.difference_markdown import as_markdown
-from reconciler.differences.difference_words import summary
+from reconciler.diff.difference import ChangeAction, ClusterTotal, Difference, Misfit, ObjectChange, Takeover
+from reconciler.diff.markdown import difference_markdown
+from reconciler.diff.words import summary
+from reconciler.pipeline.movements import Movement, ReplicaChange
 from render.model import ObjectRef
 
 WEB = ObjectRef("apps", "Deployment", "shop", "web")
@@ -30,8 +22,8 @@ SMALL = Difference(
         ClusterTotal(name="oslo", changed=1, added=1, replicas_before=4, replicas_after=6),
     ),
     objects=(
-        ObjectChange(ref=ObjectRef("", "Service", "shop", "web"), action=Action.ADDED, clusters=("oslo",)),
-        ObjectChange(ref=WEB, action=Action.CHANGED, clusters=("bern", "oslo"), fields=(IMAGE, LABEL)),
+        ObjectChange(ref=ObjectRef("", "Service", "shop", "web"), action=ChangeAction.ADDED, clusters=("oslo",)),
+        ObjectChange(ref=WEB, action=ChangeAction.CHANGED, clusters=("bern", "oslo"), fields=(IMAGE, LABEL)),
     ),
     takeovers=(Takeover(ref=WEB, before="", after="PropagationPolicy shop/web"),),
     movements=(
@@ -52,7 +44,7 @@ SMALL = Difference(
 
 
 def test_it_reads_top_down() -> None:
-    assert as_markdown(SMALL, max_bytes=60_000) == (
+    assert difference_markdown(SMALL, max_bytes=60_000) == (
         "### 1 cluster joins, 2 clusters change, 1 object added, 1 object changed, 1 object changes hands,"
         " 2 of 8 replicas move, 1 new problem\n"
         "\n<code>aaaaaaaaaaaa..work tree</code>\n"
@@ -88,7 +80,7 @@ def test_it_reads_top_down() -> None:
 
 
 def test_no_difference_is_one_line() -> None:
-    text = as_markdown(Difference(base="a" * 40, head="b" * 40), max_bytes=2000)
+    text = difference_markdown(Difference(base="a" * 40, head="b" * 40), max_bytes=2000)
     assert text == "### No difference\n\n<code>aaaaaaaaaaaa..bbbbbbbbbbbb</code>\n"
 
 
@@ -100,7 +92,7 @@ def a_big_difference(number: int) -> Difference:
         head="b" * 40,
         clusters=tuple(ClusterTotal(name=name, changed=number, replicas_after=number) for name in names),
         objects=tuple(
-            ObjectChange(ref=ref, action=Action.CHANGED, clusters=tuple(names), fields=(IMAGE,)) for ref in refs
+            ObjectChange(ref=ref, action=ChangeAction.CHANGED, clusters=tuple(names), fields=(IMAGE,)) for ref in refs
         ),
         movements=tuple(
             Movement(
@@ -119,14 +111,14 @@ def a_big_difference(number: int) -> Difference:
 @pytest.mark.parametrize("number", [0, 3, 40, 300])
 def test_it_is_never_too_long_and_its_summary_is_whole(number: int, max_bytes: int) -> None:
     difference = a_big_difference(number)
-    text = as_markdown(difference, max_bytes=max_bytes)
+    text = difference_markdown(difference, max_bytes=max_bytes)
     assert len(text.encode()) <= max_bytes
     assert text.partition("\n")[0].casefold() == f"### {summary(difference)}"
     assert (text.count("<details>"), text.count("```") % 2) == (text.count("</details>"), 0)
 
 
 def test_what_does_not_fit_is_counted() -> None:
-    text = as_markdown(a_big_difference(300), max_bytes=60_000)
+    text = difference_markdown(a_big_difference(300), max_bytes=60_000)
     shown = text.count("@@ Deployment.apps")
     assert f"\nand {300 - shown} more\n" in text.partition("Objects (300)")[2]
     assert "10 more |" not in text
@@ -139,12 +131,12 @@ NASTY = "</code></details>@everyone [x](http://evil) |`\n## a\u2028```"
 def test_nothing_it_quotes_is_markdown() -> None:
     ref = ObjectRef("", "ConfigMap", "shop", NASTY)
     change = ChangedField(path=f"data.{NASTY}", operator="replace", before=NASTY, after=f"```\n{NASTY}")
-    text = as_markdown(
+    text = difference_markdown(
         Difference(
             base="a" * 40,
             head="b" * 40,
             clusters=(ClusterTotal(name="bern", changed=1),),
-            objects=(ObjectChange(ref=ref, action=Action.CHANGED, clusters=("bern",), fields=(change,)),),
+            objects=(ObjectChange(ref=ref, action=ChangeAction.CHANGED, clusters=("bern",), fields=(change,)),),
             takeovers=(Takeover(ref=ref, before=NASTY, after="x"),),
             misfits=(Misfit(ref=ref, reason="Bad", message=NASTY),),
             members=2,

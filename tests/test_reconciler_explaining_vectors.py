@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.explanation.explaining_capacity import rooms_of
+from reconciler.explain.capacity import rooms_of
 from render.cluster_index import ClusterIndex
 from render.parsing import binding, cluster
 from render.scheduling.explanation import ExplainedAttempt, Explanation, explanation_of

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.passes.facts import ClusterFacts, with_facts
-from reconciler.status.fact_changes import facts_to_write
+from reconciler.observe.fact_changes import facts_to_write
+from reconciler.source.facts import ClusterFacts, with_facts
 from render.cluster import Cluster, ResourceModel, ResourceModelRange, Taint
 
 

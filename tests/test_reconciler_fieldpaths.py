@@ -4,7 +4,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.plans.fieldpaths import MISSING, Key, Member, Path, parse_path, parse_step, path_text, value_at, without
+from reconciler.plans.field_paths import (
+    MISSING,
+    Key,
+    Member,
+    Path,
+    parse_path,
+    parse_step,
+    path_text,
+    value_at,
+    without,
+)
 
 POD: dict[str, Any] = {
     "metadata": {"labels": {"app.kubernetes.io/name": "web", "tier": "front"}, "finalizers": ["a", "b"]},

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.status.findings import Finding, findings_of
+from reconciler.observe.findings import Finding, findings_of
 
 BACK_OFF = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 10s"}}
 

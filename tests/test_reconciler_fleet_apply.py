@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from reconciler.delivery.cluster_report import ClusterReport
-from reconciler.delivery.fleet_apply import ClusterJob, FleetOptions, apply_fleet, in_shard
+from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet, in_shard
+from reconciler.deliver.results import ClusterReport
 from reconciler.members.circuit import Breaker
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
 from reconciler.members.parallel import in_parallel
-from reconciler.plans.inventory import Inventory, Outcome
-from reconciler.plans.plan_values import ClusterDesired, Plan
+from reconciler.plans.inventory import ApplyOutcome, Inventory
+from reconciler.plans.values import ClusterDesired, Plan
 
 from .applying import desired_objects
 from .build import a_config_map
@@ -52,7 +52,7 @@ def outcomes(reports: list[ClusterReport]) -> dict[str, str]:
 def test_every_cluster_is_applied_and_reported() -> None:
     clusters = fleet("a", "b", "c")
     reports = list(apply_fleet(jobs("a", "b", "c"), opening(clusters)))
-    assert outcomes(reports) == dict.fromkeys("abc", Outcome.CONVERGED)
+    assert outcomes(reports) == dict.fromkeys("abc", ApplyOutcome.CONVERGED)
     assert all(cluster.read("/api/v1/namespaces/default/configmaps/settings") for cluster in clusters.values())
 
 
@@ -60,9 +60,9 @@ def test_a_cluster_without_a_way_to_it_costs_itself_alone() -> None:
     clusters: dict[str, Any] = fleet("a", "c")
     clusters["b"] = Failure(kind=FailureKind.CREDENTIALS, message="no context named 'b'")
     assert outcomes(list(apply_fleet(jobs("a", "b", "c"), opening(clusters)))) == {
-        "a": Outcome.CONVERGED,
+        "a": ApplyOutcome.CONVERGED,
         "b": FailureKind.CREDENTIALS,
-        "c": Outcome.CONVERGED,
+        "c": ApplyOutcome.CONVERGED,
     }
 
 
@@ -81,7 +81,7 @@ def test_a_cluster_that_hangs_is_given_up_and_the_others_are_done(max_parallel: 
     reports = list(apply_fleet(jobs("b", "a", "c"), opening(clusters), options))
     over.set()
     assert outcomes(reports)["b"] == FailureKind.DEADLINE
-    assert {name: outcomes(reports)[name] for name in "ac"} == dict.fromkeys("ac", Outcome.CONVERGED)
+    assert {name: outcomes(reports)[name] for name in "ac"} == dict.fromkeys("ac", ApplyOutcome.CONVERGED)
     assert time.monotonic() - began < 10
 
 

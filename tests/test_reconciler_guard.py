@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.passes.guard import Allowance, Removal, check_removals, removals
+from reconciler.publish.removal_guard import Allowance, Removal, check_removals, removals
 from render.errors import GuardRefused
 from render.gitobjects import object_id, parse_tree
 from render.guards import RemovalGuard

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.kind_names import found_object
+from reconciler.names.kinds import found_object
 from render.errors import UnknownName
 from render.model import ObjectRef, Template
 from tests.build import (

@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.passes.interpretations import (
-    Answer,
+from reconciler.pipeline.webhook_answers import (
     Recording,
+    WebhookAnswer,
     answers_file,
     asked,
+    lasting_answers,
     parsed_answers,
-    standing,
 )
-from reconciler.status.recorded import Recorded
+from reconciler.record.recorded import Recorded
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.webhooks import Webhook
 from render.resources import DependentObject
@@ -70,7 +70,10 @@ def test_what_is_not_known_is_left_open_and_known_once_it_was_asked() -> None:
 
 
 def test_only_what_is_used_is_recorded() -> None:
-    first, unused = Recording({}), Answer(webhook="a/b", operation="InterpretReplica", object="Widget.example.io x")
+    first, unused = (
+        Recording({}),
+        WebhookAnswer(webhook="a/b", operation="InterpretReplica", object="Widget.example.io x"),
+    )
     with pytest.raises(InterpreterError):
         recorded_by(first).replicas(WIDGET)
     (question,) = first.open.values()
@@ -133,7 +136,7 @@ def test_an_answer_is_held_to_what_it_is_needed_for(case: Said) -> None:
     answers = {uid: asked(question, answering(**case.response)) for uid, question in first.open.items()}
     (answer,) = answers.values()
     assert answer.error == (f"webhook hooks.example.io {case.error}" if case.error else "")
-    assert (standing(answers) == answers) == (not case.error)
+    assert (lasting_answers(answers) == answers) == (not case.error)
     # What is read back says the same as what was asked, failure or not.
     again = Recording(parsed_answers(answers_file(answers)))
     assert again.answers == answers
@@ -148,9 +151,11 @@ def test_the_file_is_ordered_by_what_it_is_about() -> None:
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "settings"}
     about: dict[str, Any] = {"webhook": "hooks/hooks.example.io", "object": "Widget.example.io shop/w"}
     answers = {
-        "b2": Answer(operation="InterpretReplica", response={"replicas": 3}, **about),
-        "a1": Answer(operation="InterpretDependency", response={"dependencies": [reference]}, **about),
-        "c3": Answer(operation="ReviseReplica", error="webhook hooks.example.io did not answer within 10 s", **about),
+        "b2": WebhookAnswer(operation="InterpretReplica", response={"replicas": 3}, **about),
+        "a1": WebhookAnswer(operation="InterpretDependency", response={"dependencies": [reference]}, **about),
+        "c3": WebhookAnswer(
+            operation="ReviseReplica", error="webhook hooks.example.io did not answer within 10 s", **about
+        ),
     }
     assert answers_file(answers).decode() == (
         "apiVersion: argosy.dev/v1alpha1\n"
@@ -187,7 +192,9 @@ def test_what_cannot_be_read_was_never_answered(content: bytes) -> None:
 
 
 def test_the_facts_of_members_are_nothing_else_than_theirs() -> None:
-    answers = answers_file({"a": Answer(webhook="a/b", operation="InterpretReplica", object="Widget.example.io x")})
+    answers = answers_file(
+        {"a": WebhookAnswer(webhook="a/b", operation="InterpretReplica", object="Widget.example.io x")}
+    )
     recorded = Recorded(files={"facts/_interpretations.yaml": answers})
     assert (recorded.facts(), list(recorded.answers())) == ({}, ["a"])
 

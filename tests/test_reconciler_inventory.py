@@ -2,7 +2,7 @@
 
 import pytest
 
-from reconciler.plans.inventory import HeldObject, Inventory, Outcome, inventory_manifest, parse_inventory
+from reconciler.plans.inventory import ApplyOutcome, HeldObject, Inventory, inventory_manifest, parse_inventory
 from render.model import ObjectRef
 
 WEB = HeldObject(ref=ObjectRef("apps", "Deployment", "shop", "web"))
@@ -32,7 +32,7 @@ def test_the_commit_a_cluster_holds_needs_no_attempt() -> None:
 def test_convergence_leaves_one_commit() -> None:
     before = Inventory(cluster="member1", uid="u", converged="one", attempted=("two", "three"))
     assert before.commits == ("one", "two", "three")
-    after = before.after("three", Outcome.CONVERGED, [DISK])
+    after = before.after("three", ApplyOutcome.CONVERGED, [DISK])
     assert after == Inventory(cluster="member1", uid="u", converged="three", left=(DISK,))
     assert after.commits == ("three",)
 
@@ -40,13 +40,13 @@ def test_convergence_leaves_one_commit() -> None:
 def test_a_pass_that_got_to_its_end_needs_no_earlier_attempts() -> None:
     """What they may have left is in what it left behind; a standing conflict must not pile attempts up."""
     before = Inventory(cluster="member1", uid="u", converged="one", attempted=("two", "three"))
-    after = before.after("three", Outcome.INCOMPLETE, [WEB])
+    after = before.after("three", ApplyOutcome.INCOMPLETE, [WEB])
     assert after == Inventory(cluster="member1", uid="u", converged="one", attempted=("three",), left=(WEB,))
 
 
 def test_an_interrupted_pass_forgets_nothing() -> None:
     before = Inventory(cluster="member1", uid="u", converged="one", attempted=("two",), left=(DISK,))
-    after = before.after("two", Outcome.INTERRUPTED, [WEB])
+    after = before.after("two", ApplyOutcome.INTERRUPTED, [WEB])
     assert after == Inventory(cluster="member1", uid="u", converged="one", attempted=("two",), left=(DISK, WEB))
 
 

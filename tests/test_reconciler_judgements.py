@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.delivery.apply_values import Result
-from reconciler.plans.plan_values import Action, PlannedObject
-from reconciler.status.findings import Finding
-from reconciler.status.judgements import Judgements
-from reconciler.status.work_status import Subject, are_alike
+from reconciler.deliver.results import Result
+from reconciler.observe.findings import Finding
+from reconciler.plans.values import Action, PlannedObject
+from reconciler.record.work_changes import WorkStatuses
+from reconciler.record.work_status import Subject, are_alike
 from render.documents import parse_documents
 from render.interpreter import Interpreter
 from render.model import ObjectRef
@@ -67,7 +67,7 @@ def test_are_alike(case: Alike) -> None:
 
 
 def test_equal_objects_share_one_file_and_are_told_apart_by_what_was_recorded() -> None:
-    judgements = Judgements(Interpreter(), NOW)
+    judgements = WorkStatuses(Interpreter(), NOW)
     first = judgements.file(subject(), None)
     assert first is not None
     assert judgements.file(subject(live(**OWN)), None) is first

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.members.kube import KubeClient
+from reconciler.members.kube_client import KubeClient
 from reconciler.members.kube_members import MemberAccess, Members
 
 

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.delivery.apply import apply_plan
-from reconciler.delivery.observe import observe_cluster
+from reconciler.deliver.cluster import apply_plan
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
-from reconciler.members.kube import Clock, KubeClient
-from reconciler.members.kube_access import open_connection
+from reconciler.members.kube_client import Clock, KubeClient
+from reconciler.members.kube_connection import open_connection
 from reconciler.members.kubeconfig import Context
-from reconciler.plans.inventory import Inventory, Outcome
-from reconciler.plans.plan import make_plan
-from reconciler.plans.plan_values import ClusterDesired
+from reconciler.observe.objects import observe_cluster
+from reconciler.plans.cluster import make_plan
+from reconciler.plans.inventory import ApplyOutcome, Inventory
+from reconciler.plans.values import ClusterDesired
 
 from .applying import desired_objects
 from .build import a_config_map
@@ -226,7 +226,7 @@ def test_a_pass_whose_connections_come_to_lead_elsewhere_writes_nothing_there() 
         plan = make_plan(desired, observe_cluster(client, desired, inventory), inventory)
         applied = apply_plan(client, plan)
     assert writes == {"right": 3, "wrong": 0}
-    assert applied.outcome is Outcome.INTERRUPTED
+    assert applied.outcome is ApplyOutcome.INTERRUPTED
     assert applied.failure is not None
     assert applied.failure.kind is FailureKind.WRONG_CLUSTER
 
@@ -293,7 +293,7 @@ WITHOUT_SOCKS = """
 import sys
 sys.modules["socks"] = None
 from reconciler.members.credentials import AuthPlugins
-from reconciler.members.kube_access import open_connection
+from reconciler.members.kube_connection import open_connection
 from reconciler.members.kubeconfig import Context
 cluster = {"server": "https://api.example.com", "proxy-url": "socks5://127.0.0.1:1"}
 print(open_connection(Context(name="it", cluster=cluster, user={}), AuthPlugins(environment={})))

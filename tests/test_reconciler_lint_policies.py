@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.checks.lint_policies import policy_warnings
+from reconciler.check.policies import policy_warnings
 from reconciler.source.loading import load_source
 from render.binding import Binding
 from render.model import ObjectRef

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.passes.movement import Breach, MovementAllowance, Placements, breaches, check_movements
+from reconciler.publish.movement_guard import Breach, MovementAllowance, Placements, breaches, check_movements
 from render.binding import Binding
 from render.errors import GuardRefused
 from render.guards import MovementBudget, MovementGuard, PinnedObject

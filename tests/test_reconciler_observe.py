@@ -5,13 +5,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.delivery.observe import observe_cluster
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.listing import Listing, list_objects
+from reconciler.observe.objects import observe_cluster
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.observed import Observed
-from reconciler.plans.plan_values import ClusterDesired
+from reconciler.plans.values import ClusterDesired, Observed
 from render.model import ObjectRef
 
 from .applying import Cluster, Recorder, Send, desired_objects

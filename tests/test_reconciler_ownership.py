@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.plans.fieldpaths import path_text
+from reconciler.plans.field_paths import path_text
 from reconciler.plans.ownership import Owner, differences, foreign_fields, own_entry, owned_part, owners_at
 
 from .fake_fields import owned_by_update, server_side_applied

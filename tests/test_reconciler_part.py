@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.passes.facts import ClusterFacts
-from reconciler.passes.footing import on_footing, read_footing
-from reconciler.passes.part import Part
-from reconciler.passes.reading import read_evidence, read_previous, read_source
+from reconciler.pipeline.scope import Scope
+from reconciler.publish.incremental import on_footing, read_footing
+from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
 from reconciler.repository import open_repository
+from reconciler.source.facts import ClusterFacts
 from render.model import ObjectRef
 
 from .build import (
@@ -258,12 +258,12 @@ def test_what_a_pass_looks_at(case: Looked, tmp_path: Path, capsys: pytest.Captu
     assert (part and part.refs) == case.refs
 
 
-def next_part(repository: Repository) -> Part | None:
+def next_part(repository: Repository) -> Scope | None:
     """What the next pass looks at."""
     with open_repository(str(repository.path)) as opened:
         tip = opened.resolve("argosy/rendered")
         desired = read_source(opened, opened.resolve("HEAD")).desired
-        evidence = read_evidence(opened, opened.tip("refs/heads/argosy/status"))
+        evidence = read_observed_inputs(opened, opened.tip("refs/heads/argosy/status"))
         return on_footing(opened, read_previous(opened, tip), desired, evidence.folder).part
 
 

@@ -8,15 +8,14 @@ import pytest
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.plans.applyset import PART_OF, ApplySet
+from reconciler.plans.cluster import held_object, make_plan
+from reconciler.plans.conflicts import decide
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.observed import Observed
+from reconciler.plans.object import settled_digest
 from reconciler.plans.ownership import Owner
-from reconciler.plans.plan import held_object, make_plan
-from reconciler.plans.plan_conflicts import Decision, FieldRule, decide
-from reconciler.plans.plan_one import settled_digest
-from reconciler.plans.plan_prune import broken_limits
-from reconciler.plans.plan_retention import retained, scaled_objects
-from reconciler.plans.plan_values import Action, ClusterDesired, Plan, PlanOptions
+from reconciler.plans.prune import broken_limits
+from reconciler.plans.retention import retained, scaled_objects
+from reconciler.plans.values import Action, ClusterDesired, Decision, FieldRule, Observed, Plan, PlanOptions
 from render.guards import RemovalGuard
 from render.model import ObjectRef
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.passes.released import Released, released_lines
+from reconciler.pipeline.released import Released, released_lines
 from render.model import ObjectRef
 
 

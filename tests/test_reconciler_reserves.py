@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from reconciler.passes.facts import ClusterFacts
-from reconciler.passes.reserves import Reserve, next_reserves, parse_reserves, reserves_file, with_reserves
-from reconciler.passes.schedules import apis_by_crd
+from reconciler.pipeline.reserves import Reserve, next_reserves, parse_reserves, reserves_file, with_reserves
+from reconciler.pipeline.schedules import apis_by_crd
+from reconciler.source.facts import ClusterFacts
 from render.cluster import Cluster, ResourceSummary
 from render.model import ObjectRef, Template
 

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.passes.facts import ClusterFacts
-from reconciler.source.scope import BUILT_IN, Scopes
+from reconciler.source.facts import ClusterFacts
+from reconciler.source.kind_scopes import BUILT_IN, Scopes
 from render.fleet import Fleet, KindScope
 from tests.clusters import Member
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.passes.facts import ClusterFacts
+from reconciler.source.facts import ClusterFacts
 
 from .build import Repository, a_cluster, a_policy, argosy, on_clusters
 from .memory_fleet import MemoryFleet, put

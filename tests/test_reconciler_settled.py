@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.delivery.settled import settled_objects
+from reconciler.deliver.server_forms import settled_objects
 from reconciler.repository import open_repository
 from render.model import ObjectRef
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.source.files import MAX_FILE_SIZE, Reason, Selection, Skipped, may_be_read, select_files
+from reconciler.source.files import MAX_FILE_SIZE, FileSelection, Reason, Skipped, may_be_read, select_files
 
 FILE, LINK, MODULE = 0o100644, 0o120000, 0o160000
 
@@ -18,7 +18,7 @@ class File(NamedTuple):
 
 def select(
     *files: File | str, folder: str = "", paths: tuple[str, ...] = (), ignore: tuple[str, ...] = ()
-) -> Selection:
+) -> FileSelection:
     return select_files(
         [File(file) if isinstance(file, str) else file for file in files], folder=folder, paths=paths, ignore=ignore
     )
@@ -141,7 +141,7 @@ def test_links_and_submodules_are_never_followed() -> None:
 
 def test_a_file_over_the_limit_is_set_apart_unread() -> None:
     fits, big = File("a.yaml", size=MAX_FILE_SIZE), File("b.yaml", size=MAX_FILE_SIZE + 1)
-    assert select(fits, big) == Selection(files=(fits,), too_big=(big,), skipped=())
+    assert select(fits, big) == FileSelection(files=(fits,), too_big=(big,), skipped=())
 
 
 def test_an_ignored_file_may_be_of_any_size() -> None:

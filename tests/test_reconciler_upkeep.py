@@ -6,8 +6,8 @@ from typing import cast
 
 import pytest
 
-from reconciler.passes.upkeep import keep_up
-from reconciler.report import VERBOSE, Log
+from reconciler.console.log import VERBOSE, Log
+from reconciler.publish.branches import maintain_repository
 from reconciler.repository import Repository as Opened
 from reconciler.repository import open_repository
 from render.errors import GitError
@@ -50,7 +50,7 @@ def test_what_cannot_be_joined_is_told_and_nothing_more() -> None:
             raise GitError("git repack: no space left on device")
 
     stream = io.StringIO()
-    keep_up(cast("Opened", Full()), Log(stream=stream, level=VERBOSE))
+    maintain_repository(cast("Opened", Full()), Log(stream=stream, level=VERBOSE))
     assert stream.getvalue() == (
         "warning: the packs of earlier passes were not joined: git repack: no space left on device\n"
     )

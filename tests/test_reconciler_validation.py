@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.checks.junit import Case, Suite, as_xml
-from reconciler.checks.linting import Validation
-from reconciler.checks.sarif import as_sarif
-from reconciler.checks.validation_reports import as_junit
-from reconciler.plans.annotations import as_annotations
+from reconciler.check.reports import as_annotations, as_junit, as_sarif
+from reconciler.check.validation import Validation
+from reconciler.console.junit import Case, Suite, as_xml
 from render.errors import Problem
 from tests.build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.status.work_changes import work_after
+from reconciler.record.work_changes import work_after
 
 BEFORE, NOW, MUCH_LATER = "2026-11-21T12:00:00Z", "2026-11-21T12:09:59Z", "2026-11-21T12:10:00Z"
 

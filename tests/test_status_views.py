@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from reconciler.report import Log
-from reconciler.status.status_views import StatusOptions, show_views
+from reconciler.commands.status import StatusOptions, show_views
+from reconciler.console.log import Log
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
 from .memory_fleet import MemoryFleet, settle

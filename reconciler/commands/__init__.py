@@ -1,1 +1,1 @@
-"""One file per command; ``reconciler.cli`` registers them lazily."""
+"""One file a command: its options, its handler and the text it prints; ``reconciler.cli`` registers them lazily."""

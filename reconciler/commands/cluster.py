@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from reconciler.report import Log
+from reconciler.console.log import Log
 
 _COMMIT = click.option("--commit", is_flag=True, help="Commit the file that was changed, and nothing else.")
 _NAME = click.argument("name")
@@ -33,7 +33,7 @@ def join(log: Log, /, *, commit: bool, **options: Any) -> int:
 
     Passes apply to the clusters that argosy.yaml lists; where it lists none and names no kubeconfigs, they only render.
     """
-    from reconciler.edits.member_joining import Joining, join_member
+    from reconciler.edit.joining import Joining, join_member
 
     return join_member(log, Joining(**options), commit=commit)
 
@@ -46,7 +46,7 @@ def join(log: Log, /, *, commit: bool, **options: Any) -> int:
 @click.pass_obj
 def unjoin(log: Log, name: str, *, drain: bool, disconnect: bool, commit: bool) -> int:
     """Take a member out of the source, once nothing is rendered for it."""
-    from reconciler.edits.member_leaving import unjoin_member
+    from reconciler.edit.leaving import unjoin_member
 
     return unjoin_member(log, name, drain=drain, disconnect=disconnect, commit=commit)
 
@@ -59,7 +59,7 @@ def unjoin(log: Log, name: str, *, drain: bool, disconnect: bool, commit: bool) 
 @click.pass_obj
 def label(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commit: bool) -> int:
     """Set labels (key=value) and take them away (key-)."""
-    from reconciler.edits.member_edits import label_member
+    from reconciler.edit.labels import label_member
 
     return label_member(log, name, words, overwrite=overwrite, commit=commit)
 
@@ -72,7 +72,7 @@ def label(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commi
 @click.pass_obj
 def taint(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commit: bool) -> int:
     """Set taints (key=value:NoSchedule) and take them away (key:NoSchedule-, key-)."""
-    from reconciler.edits.member_edits import taint_member
+    from reconciler.edit.labels import taint_member
 
     return taint_member(log, name, words, overwrite=overwrite, commit=commit)
 
@@ -83,7 +83,7 @@ def taint(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commi
 @click.pass_obj
 def cordon(log: Log, name: str, *, commit: bool) -> int:
     """Let nothing new be placed in a member; what is there stays."""
-    from reconciler.edits.member_edits import cordon_member
+    from reconciler.edit.labels import cordon_member
 
     return cordon_member(log, name, commit=commit)
 
@@ -94,6 +94,6 @@ def cordon(log: Log, name: str, *, commit: bool) -> int:
 @click.pass_obj
 def uncordon(log: Log, name: str, *, commit: bool) -> int:
     """Let things be placed in a member again."""
-    from reconciler.edits.member_edits import uncordon_member
+    from reconciler.edit.labels import uncordon_member
 
     return uncordon_member(log, name, commit=commit)

@@ -15,9 +15,7 @@ def command(shell: str) -> None:
     """Print the completion script of SHELL."""
     from click.shell_completion import get_completion_class
 
-    from reconciler.cli import argosy
-
     completer = get_completion_class(shell)
     if completer is None:
         raise click.UsageError(f"no completion for {shell}")
-    click.echo(completer(argosy, {}, "argosy", "_ARGOSY_COMPLETE").source())
+    click.echo(completer(click.get_current_context().find_root().command, {}, "argosy", "_ARGOSY_COMPLETE").source())

@@ -1,16 +1,103 @@
 """``argosy diff``: what separates two revisions in every cluster, before it happens."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import click
 
-from reconciler.command_options import is_given, refuse_options
-from reconciler.delivery.apply_options import split, with_access_options
-from reconciler.report import Log
+from reconciler.console.idle_options import is_given, refuse_options
+from reconciler.console.log import Log
+from reconciler.deliver.summary import asked_of, deliver, exit_code, member_access
+from reconciler.diff.comparison import Comparison, Revisions, check_comparison, compared, difference_of
+from reconciler.diff.difference import Difference
+from reconciler.diff.json_form import difference_json
+from reconciler.diff.live import live_changes, live_json, live_text
+from reconciler.diff.markdown import difference_markdown
+from reconciler.diff.text import difference_table, difference_text
+from reconciler.publish.guards import Allowed
+from reconciler.publish.reading import SourceMemory
+from reconciler.reconcile.rendered_commit import applied_commit
+from reconciler.repository import open_repository
+
+from .options.member_options import split, with_access_options
 
 _OTHER_QUESTIONS = ("head", "stat", "max_bytes", "check", "removals", "moves", "watch", "bootstrap")
 _GUARDED = ("removals", "moves")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffOptions:
+    """The options of ``argosy diff``; no ``head`` is the work tree."""
+
+    base: str = "HEAD"
+    head: str = ""
+    output: str = "text"
+    stat: bool = False
+    max_bytes: int = 60_000
+    bootstrap: bool = False
+    check: bool = False
+    allowed: tuple[str, ...] = ()
+    allowed_moves: tuple[str, ...] = ()
+
+
+def diff_and_show(log: Log, options: DiffOptions, memory: SourceMemory | None = None) -> int:
+    """Print what separates two revisions; return 1 when anything does.
+
+    With ``check`` the question is whether the change may be made: GuardRefused when a guard says no, 1 when something
+    finds no place any more, else 0.
+    """
+    allowed = Allowed.parse(options.allowed, options.allowed_moves)
+    comparison = _comparison(log, options, memory or SourceMemory())
+    with log.timed("compare"):
+        difference = difference_of(comparison)
+    for text in shown(difference, options):
+        click.echo(text, nl=False)
+    if options.check:
+        check_comparison(comparison, allowed)
+        return 1 if difference.misfits else 0
+    return 0 if difference.is_empty else 1
+
+
+def diff_watching(log: Log, options: DiffOptions) -> int:
+    """Compare the work tree whenever a file in it is saved."""
+    from .options.repeating import repeat_on_save
+
+    memory = SourceMemory()
+    return repeat_on_save(log, lambda: diff_and_show(log, options, memory))
+
+
+def _comparison(log: Log, options: DiffOptions, memory: SourceMemory) -> Comparison:
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        if not options.head and repository.folder.work_tree is None:
+            raise click.UsageError("name HEAD as well: there is no work tree here to compare")
+        base = repository.resolve(options.base)
+        head = repository.resolve(options.head) if options.head else ""
+        revisions = Revisions(base=base, head=head, bootstrap=options.bootstrap)
+        return compared(repository, revisions, memory, log)
+
+
+def shown(difference: Difference, options: DiffOptions) -> Iterable[str]:
+    """Return the texts to print, in order."""
+    if options.output == "json":
+        return (difference_json(difference),)
+    if options.output == "markdown":
+        return (difference_markdown(difference, max_bytes=options.max_bytes),)
+    return difference_table(difference) if options.stat else difference_text(difference)
+
+
+def show_live_difference(log: Log, revision: str, options: Mapping[str, Any], output: str) -> int:
+    """Compare what members hold with a rendered commit and print what differs; return 1 when anything does."""
+    # What changes is the answer itself; on stderr it would only stand a second time.
+    told = replace(log, level=log.level - 1)
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        fleetwide, _, commit = applied_commit(repository, revision)
+        delivery = replace(asked_of(fleetwide, options, log), is_observing=True)
+        access = member_access(fleetwide.fleet, options, str(repository.folder.work_tree or ""))
+        reports = deliver(fleetwide, commit, delivery, access, told)
+    click.echo(live_json(commit, reports) + "\n" if output == "json" else "".join(live_text(reports)), nl=False)
+    code = exit_code(reports)
+    return 1 if any(live_changes(report) for report in reports) else code
 
 
 @click.command(
@@ -49,7 +136,6 @@ def command(log: Log, /, **options: Any) -> int:
     if options.pop("live"):
         return _live(log, access, options)
     _refuse_idle(access, options)
-    from reconciler.differences.differing import DiffOptions, diff_and_show, diff_watching
 
     is_watching = options.pop("watch")
     allowed = cast("tuple[str, ...]", options.pop("removals"))
@@ -59,7 +145,6 @@ def command(log: Log, /, **options: Any) -> int:
 
 
 def _live(log: Log, access: Mapping[str, Any], options: Mapping[str, Any]) -> int:
-    from reconciler.delivery.live_diff import show_live_difference
 
     refuse_options(_OTHER_QUESTIONS, "goes without --live, which compares clusters with one rendered commit")
     if options["output"] == "markdown":

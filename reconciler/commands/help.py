@@ -70,7 +70,7 @@ def _command_help(root: click.Context, words: Sequence[str], topics: Iterable[st
         known = group.list_commands(context) if isinstance(group, click.Group) else []
         found = group.get_command(context, word) if isinstance(group, click.Group) else None
         if found is None:
-            from reconciler.unknown_names import unknown_name
+            from reconciler.names.subjects import unknown_name
 
             names = [*known, *topics] if context is root else known
             raise unknown_name(f"there is no command or topic {' '.join(words)!r}", word, names)

@@ -4,8 +4,29 @@ from typing import cast
 
 import click
 
-from reconciler.delivery.apply_options import split, with_delivery_options
-from reconciler.report import Log
+from reconciler.console.idle_options import is_given
+from reconciler.console.log import Log
+from reconciler.publish.checkpoint import read_note, standing_now
+from reconciler.publish.uncommitted import warn_of_uncommitted
+from reconciler.reconcile.options import ReconcileOptions
+from reconciler.repository import Repository
+
+from .options.member_options import split, with_delivery_options
+
+
+def answered_quietly(log: Log, repository: Repository, options: ReconcileOptions) -> int | None:
+    """Answer without a pass when nothing is new since the last one; None when there is something to do."""
+    if options.rev or options.output != "text" or any(map(is_given, options.delivery)):
+        return None
+    note = read_note(repository)
+    if note is None or standing_now(repository, note) != note.standing:
+        return None
+    if note.source_ref == "HEAD":
+        warn_of_uncommitted(repository, log)
+    for line in (*note.warnings, *note.problems):
+        log.warning(line)
+    click.echo(f"unchanged: {note.branch} {str(note.standing.rendered)[:12]} holds source {note.standing.source[:12]}")
+    return 1 if note.problems else 0
 
 
 @click.command(epilog="Safe to run twice, at once, and from cron: the branch moves by compare-and-swap.")
@@ -40,8 +61,7 @@ def command(log: Log, /, **options: object) -> int:
     argosy.yaml allows, commits nothing and exits with 6; a source trailer 'Argosy-Allow-Removal: <cluster|*> <count>'
     or 'Argosy-Allow-Movement: <object|*> <count>', or the option of that name, lets it go on.
     """
-    from reconciler.passes.quiet import answered_quietly
-    from reconciler.passes.reconcile_options import ReconcileOptions
+    from reconciler.reconcile.options import ReconcileOptions
     from reconciler.repository import open_repository
 
     delivery, options = split(options)
@@ -52,6 +72,6 @@ def command(log: Log, /, **options: object) -> int:
         answered = answered_quietly(log, repository, chosen)
         if answered is not None:
             return answered
-        from reconciler.passes.reconciling import reconcile_and_show
+        from reconciler.reconcile.reconciling import reconcile_and_show
 
         return reconcile_and_show(log, repository, chosen)

@@ -18,10 +18,10 @@ def command(kind: str) -> int:
 
     There is a schema of each kind that people write (Fleet, PolicyTest), and of each document that -o json prints.
     """
-    from reconciler.plain import as_json
+    from reconciler.console.json_values import as_json
+    from reconciler.console.text import table
+    from reconciler.names.subjects import unknown_name
     from reconciler.reference.schemas import KINDS, json_schema
-    from reconciler.tables import table
-    from reconciler.unknown_names import unknown_name
 
     if not kind:
         click.echo(table(("KIND", "WHAT IT IS"), list(KINDS.items())), nl=False)

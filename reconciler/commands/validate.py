@@ -1,11 +1,48 @@
 """``argosy validate``: every problem and warning of the source, each at file and line."""
 
+from dataclasses import dataclass
+
 import click
 
-from reconciler.command_options import refuse_options
-from reconciler.report import Log
+from reconciler.check.reports import as_annotations, as_json_report, as_junit, as_sarif, as_text
+from reconciler.check.validation import validation_of
+from reconciler.console.idle_options import refuse_options
+from reconciler.console.log import Log
+from reconciler.publish.reading import SourceMemory
+from reconciler.repository import open_repository
+from render.errors import InputError
+
+_WRITERS = {
+    "text": as_text,
+    "json": as_json_report,
+    "sarif": as_sarif,
+    "junit": as_junit,
+    "github": as_annotations,
+}
+
 
 _OUTPUTS = ("text", "json", "sarif", "junit", "github")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidateOptions:
+    """The options of ``argosy validate``."""
+
+    rev: str = ""
+    output: str = "text"
+    strict: bool = False
+
+
+def validate_and_show(log: Log, options: ValidateOptions, memory: SourceMemory | None = None) -> int:
+    """Check the work tree, or a revision, and print problems and warnings; return the exit code."""
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        is_worktree = not options.rev and repository.folder.work_tree is not None
+        commit = "" if is_worktree else repository.resolve(options.rev or "HEAD")
+        found = validation_of(repository, commit, memory)
+    click.echo(_WRITERS[options.output](found, is_strict=options.strict), nl=False)
+    if found.problems:
+        return InputError.exit_code
+    return 1 if options.strict and found.warnings else 0
 
 
 @click.command(epilog="Exit codes: 0 no problem; 1 only with --strict, a warning; 3 problems.")
@@ -29,14 +66,13 @@ def command(log: Log, rev: str, output: str, *, watch: bool, strict: bool) -> in
     you may not want: policies that never win or win by name alone, selectors that select nothing, overrides that miss.
     Nothing is rendered and no cluster is asked.
     """
-    from reconciler.checks.validation import ValidateOptions, validate_and_show
-
     options = ValidateOptions(rev=rev, output=output, strict=strict)
     if not watch:
         return validate_and_show(log, options)
-    from reconciler.passes.memory import Memory
-    from reconciler.passes.watching import run_watching
+    from reconciler.publish.reading import SourceMemory
+
+    from .options.repeating import repeat_on_save
 
     refuse_options(["rev"], "goes without --watch, which checks the files as they stand")
-    memory = Memory()
-    return run_watching(log, lambda: validate_and_show(log, options, memory))
+    memory = SourceMemory()
+    return repeat_on_save(log, lambda: validate_and_show(log, options, memory))

@@ -1,11 +1,6 @@
-"""One request to an API server and what came of it, as values: a request, an answer, a failure.
+"""One request to an API server and its outcome as values: a request, an answer, a failure."""
 
-What a fleet does every day is no exception: an object refused, a cluster unreachable, a token expired are a
-``Failure`` with its kind. Only the client knows how a request travels; everything else speaks these values, so a
-cluster in memory can stand in for a real one.
-"""
-
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -121,3 +116,7 @@ class Client(Protocol):
 
 FIELD_MANAGER = "argosy"
 """The one name under which fields are owned. Changing it would orphan every field for ever."""
+
+
+OpenClient = Callable[[str, float], Client | Failure]
+"""How to get at a cluster: its name, and the moment on the clock by which all must be over."""

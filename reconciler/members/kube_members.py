@@ -9,8 +9,8 @@ from render.fleet import ClusterAccess
 from .credentials import AuthPlugins
 from .exchange import Failure, FailureKind
 from .identity import Impersonation
-from .kube import DEFAULT_CONCURRENCY, KubeClient
-from .kube_access import open_connection
+from .kube_client import DEFAULT_CONCURRENCY, KubeClient
+from .kube_connection import open_connection
 from .kubeconfig import Context, Contexts, default_files
 
 

@@ -1,24 +1,34 @@
-"""Which context reaches which cluster, and what that context says.
-
-A cluster's context is, in this order: the one argosy.yaml names; the one in the folder of kubeconfigs whose file is
-named like the cluster; the context that is named like the cluster in the usual kubeconfig, or in the one that
-argosy.yaml names for all others. Files are read once for a fleet. What they hold is never shown: credentials stay out
-of every message and every ``repr``.
-"""
+"""The context that reaches each cluster, and what that context says."""
 
 import difflib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from render.documents import DocumentErrors, parse_documents
 from render.fleet import OTHERS, ClusterAccess
 
 from .exchange import Failure, FailureKind
 
+if TYPE_CHECKING:
+    from render.fleet import Fleet
+
+
 _SUFFIXES = ("", ".yaml", ".yml", ".json", ".conf", ".config", ".kubeconfig")
+
+
+def reached_members(fleet: "Fleet", options: Mapping[str, Any]) -> frozenset[str] | None:
+    """Return the members that argosy.yaml or the command line says how to reach; None where that is all of them.
+
+    A kubeconfig or a folder of them on the command line is for all, ``--in-cluster`` for the one it names. Where
+    something is said of some, ``--cluster`` adds those it asks for, reached by the contexts named like them.
+    """
+    if options.get("kubeconfig") or options.get("kubeconfigs") or fleet.reached is None:
+        return None
+    said = fleet.reached | frozenset(filter(None, [options.get("in_cluster")]))
+    return said | frozenset(options.get("clusters") or ()) if said else said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

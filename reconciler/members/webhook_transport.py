@@ -23,8 +23,12 @@ from render.interpreter.webhooks import Webhook, WebhookError
 MOST_BYTES = 3 * 2**20
 _DEEPEST = 100
 _DEFAULT_PORT = 443
-Outcome = TypeVar("Outcome")
+
+
 _IN_PATHS = "/%:@!$&'()*+,;=-._~"
+
+
+Outcome = TypeVar("Outcome")
 
 
 class UnreachedError(WebhookError):

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reconciler.passes.trailers import engine_version
-from reconciler.source.desired import Desired
-from reconciler.source.teaching import interpreter_of
+from reconciler.repository.trailers import engine_version
+from reconciler.source.desired import Desired, interpreter_of
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.webhooks import Webhook
 
-if TYPE_CHECKING:  # what speaks TLS is only imported once there is something to ask
+if TYPE_CHECKING:
     import ssl
 
     from .webhook_transport import UnreachedError
+
 
 MOST_FAILURES = 3
 """After so many questions in a row that a webhook did not answer at all, it is asked nothing more in this pass."""

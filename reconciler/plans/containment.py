@@ -13,7 +13,7 @@ from typing import Any
 
 from render.quantity import parse_quantity
 
-from .fieldpaths import MISSING, Path
+from .field_paths import MISSING, Path
 
 _QUANTITY_PARENTS = frozenset({"limits", "requests", "capacity", "allocatable", "hard", "podFixed", "overhead"})
 _QUANTITY_FIELDS = frozenset({"sizeLimit", "divisor", "averageValue"})

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from render.model import Manifest
 
-from .fieldpaths import MISSING
+from .field_paths import MISSING
 from .ownership import Fields
 
 if TYPE_CHECKING:
     from render.interpreter import Interpreter
+
 
 Retain = Callable[[Manifest, Manifest], Manifest]
 _SAME = ("name", "namespace")

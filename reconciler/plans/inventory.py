@@ -12,7 +12,7 @@ from enum import StrEnum
 from render.model import Manifest, ObjectRef
 
 
-class Outcome(StrEnum):
+class ApplyOutcome(StrEnum):
     """How a pass over a cluster ended: all done, done but for some objects, or broken off."""
 
     CONVERGED = "Converged"
@@ -53,16 +53,16 @@ class Inventory:
         attempted = self.attempted if commit in self.commits else (*self.attempted, commit)
         return replace(self, uid=self.uid or uid, attempted=attempted)
 
-    def after(self, commit: str, outcome: "Outcome", left: Iterable[HeldObject]) -> "Inventory":
+    def after(self, commit: str, outcome: "ApplyOutcome", left: Iterable[HeldObject]) -> "Inventory":
         """Return the inventory after a pass over a commit, with what it left behind.
 
         A pass that got to its end knows what is left of everything before, whether or not it did all it should.
         """
-        if outcome is Outcome.INTERRUPTED:
+        if outcome is ApplyOutcome.INTERRUPTED:
             together = {item.ref: item for item in (*self.left, *left)}
             return replace(self, left=tuple(together[ref] for ref in sorted(together)))
         behind = tuple(sorted(left, key=lambda item: item.ref))
-        if outcome is Outcome.CONVERGED:
+        if outcome is ApplyOutcome.CONVERGED:
             return replace(self, converged=commit, attempted=(), left=behind)
         return replace(self, attempted=(commit,), left=behind)
 

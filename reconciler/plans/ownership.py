@@ -19,7 +19,7 @@ from reconciler.members.exchange import FIELD_MANAGER
 from render.model import Manifest
 
 from .containment import contained
-from .fieldpaths import MISSING, Key, Member, Path, item_matching, parse_step
+from .field_paths import MISSING, Key, Member, Path, item_matching, parse_step
 
 Fields = Mapping[str, Any]
 """A ``fieldsV1`` set: ``f:name``, ``k:{keys}`` and ``v:value`` to sets of the same kind; an empty one is a leaf."""
@@ -29,7 +29,7 @@ _NOT_CONTENT = (("status",), ("metadata", "annotations", "kubectl.kubernetes.io/
 _PEOPLE = re.compile(r"kubectl.*|k9s|lens|node-fetch|.*rancher.*|dashboard|headlamp|octant", re.IGNORECASE)
 
 
-class Change(StrEnum):
+class DifferenceKind(StrEnum):
     """How a field differs from what we applied."""
 
     LOST = "Lost"
@@ -38,11 +38,11 @@ class Change(StrEnum):
     FOREIGN = "Foreign"
 
 
-class Difference(NamedTuple):
+class FieldDifference(NamedTuple):
     """A field that is not as applied."""
 
     path: Path
-    change: Change
+    change: DifferenceKind
 
 
 class Owner(NamedTuple):
@@ -66,16 +66,18 @@ def own_entry(live: Manifest) -> Mapping[str, Any] | None:
     return None
 
 
-def differences(want: Manifest, live: Manifest, fields: Fields) -> tuple[Difference, ...]:
+def differences(want: Manifest, live: Manifest, fields: Fields) -> tuple[FieldDifference, ...]:
     """Compare what we want with what we own and what is there; nothing when applying would change nothing."""
-    found: list[Difference] = []
+    found: list[FieldDifference] = []
     metadata = {key: value for key, value in want["metadata"].items() if key in _OWNED_METADATA}
     content = {key: value for key, value in want.items() if key not in {"apiVersion", "kind", "metadata"}}
     _compare_fields({"metadata": metadata, **content}, live, fields, (), found)
     return tuple(found)
 
 
-def _compare_fields(want: Mapping[str, Any], live: Any, owned: Fields, path: Path, found: list[Difference]) -> None:
+def _compare_fields(
+    want: Mapping[str, Any], live: Any, owned: Fields, path: Path, found: list[FieldDifference]
+) -> None:
     there_of = live.get if isinstance(live, dict) else _nowhere
     matched = 0
     for name, value in want.items():
@@ -83,7 +85,7 @@ def _compare_fields(want: Mapping[str, Any], live: Any, owned: Fields, path: Pat
         inner = owned.get(f"f:{name}")
         if inner is None:
             if not (_is_nothing(value) and contained(value, there)):
-                found.append(Difference((*path, name), Change.LOST))
+                found.append(FieldDifference((*path, name), DifferenceKind.LOST))
             continue
         matched += 1
         # Most fields are text that is as it was.
@@ -91,7 +93,7 @@ def _compare_fields(want: Mapping[str, Any], live: Any, owned: Fields, path: Pat
             _compare(value, there, inner, (*path, name), found)
     if len(owned) - ("." in owned) > matched:
         dropped = (key[2:] for key in owned if key.startswith("f:") and key[2:] not in want)
-        found.extend(Difference((*path, name), Change.DROPPED) for name in dropped)
+        found.extend(FieldDifference((*path, name), DifferenceKind.DROPPED) for name in dropped)
 
 
 def _nowhere(_name: str, missing: Any) -> Any:
@@ -103,19 +105,19 @@ def _is_nothing(want: Any) -> bool:
     return want is None or (isinstance(want, dict | list) and not want)
 
 
-def _compare(want: Any, live: Any, owned: Fields, path: Path, found: list[Difference]) -> None:
+def _compare(want: Any, live: Any, owned: Fields, path: Path, found: list[FieldDifference]) -> None:
     if not owned:
         if not contained(want, live, path):
-            found.append(Difference(path, Change.MODIFIED))
+            found.append(FieldDifference(path, DifferenceKind.MODIFIED))
     elif isinstance(want, dict):
         _compare_fields(want, live, owned, path, found)
     elif isinstance(want, list):
         _compare_list(want, live if isinstance(live, list) else [], owned, path, found)
     elif want is not None:
-        found.append(Difference(path, Change.MODIFIED))
+        found.append(FieldDifference(path, DifferenceKind.MODIFIED))
 
 
-def _compare_list(want: list[Any], live: list[Any], owned: Fields, path: Path, found: list[Difference]) -> None:
+def _compare_list(want: list[Any], live: list[Any], owned: Fields, path: Path, found: list[FieldDifference]) -> None:
     unclaimed = list(want)
     for text, inner in owned.items():
         step = parse_step(text)
@@ -123,13 +125,13 @@ def _compare_list(want: list[Any], live: list[Any], owned: Fields, path: Path, f
             continue
         item = _claimed(unclaimed, step)
         if item is MISSING:
-            found.append(Difference((*path, step), Change.DROPPED))
+            found.append(FieldDifference((*path, step), DifferenceKind.DROPPED))
         elif isinstance(step, Key):
             _compare(item, item_matching(live, step), inner, (*path, step), found)
         elif step.value not in live:
-            found.append(Difference((*path, step), Change.MODIFIED))
+            found.append(FieldDifference((*path, step), DifferenceKind.MODIFIED))
     names = next((step.values for step in map(parse_step, owned) if isinstance(step, Key)), (("name", ""),))
-    found.extend(Difference((*path, _step_of(item, names)), Change.LOST) for item in unclaimed)
+    found.extend(FieldDifference((*path, _step_of(item, names)), DifferenceKind.LOST) for item in unclaimed)
 
 
 def _claimed(unclaimed: list[Any], step: Key | Member) -> Any:

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from .opening import open_repository
     from .output import Written, write_directory
     from .porcelain import Progress, Remote
-    from .refs import is_ref_name, read_ref_fast
+    from .refs import RefUpdate, is_ref_name, read_ref_fast
     from .remotes import Fetching, RemoteTips
-    from .transaction import RefUpdate
     from .worktree import UNREAD
 
 __all__ = [
@@ -64,7 +63,7 @@ _MODULES = {
     "read_ref_fast": "refs",
     "Fetching": "remotes",
     "RemoteTips": "remotes",
-    "RefUpdate": "transaction",
+    "RefUpdate": "refs",
     "UNREAD": "worktree",
 }
 

@@ -18,15 +18,15 @@ from .commits import CommitInfo, CommitText, NewCommit, Signature, encode_commit
 from .failures import unreached
 from .location import GitFolder
 from .objects import Change, Snapshot, list_changes, list_files, read_objects
-from .refs import checked_ref, has_ref_files, is_ref_name, read_ref_fast
+from .refs import RefUpdate, checked_ref, has_ref_files, is_ref_name, read_ref_fast, update_refs
 from .revisions import resolve_revision
 from .settings import Settings
-from .transaction import RefUpdate, update_refs
 
 if TYPE_CHECKING:
     from .porcelain import Progress, Remote
     from .remotes import Fetching, RemoteTips
     from .worktree import Wanted
+
 
 _Content = TypeVar("_Content")
 
@@ -169,9 +169,8 @@ class Repository:
 
         Nothing refers to them until ``update_refs`` does; an interruption between the two loses nothing.
         """
-        from reconciler.repository.pack import write_pack
-
-        from .presence import present_objects
+        from .pack import write_pack
+        from .packindex import present_objects
 
         new = {bytes.fromhex(commit.id): commit.data for commit in commits}
         wanted = {*(blobs or ()), *(trees or ()), *new}
@@ -236,13 +235,13 @@ class Repository:
 
     def put_files(self, contents: Mapping[str, bytes | None]) -> None:
         """Write files of the work tree, or remove those that are None."""
-        from .editing import put_files
+        from .worktree import put_files
 
         put_files(self.work_tree_to("change"), contents)
 
     def commit_paths(self, paths: Iterable[str], message: str) -> str:
         """Commit these files of the work tree, and nothing else of it, to the current branch; return the commit."""
-        from .editing import commit_paths
+        from .worktree import commit_paths
 
         commit_paths(self.git, sorted(paths), message, self.author)
         return self.resolve("HEAD")

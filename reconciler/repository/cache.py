@@ -1,9 +1,4 @@
-"""What need not be computed twice, by blob id: one file, disposable, rebuilt when damaged and never trusted over Git.
-
-The file is a checksum and a table of ``marshal``-ed plain values - data, never code - under a name that says for which
-engine and Python it holds. It is read once, replaced at once, and kept below a size by forgetting what was not asked
-for longest. A cache that cannot be read is an empty one, one that cannot be written stays as it is.
-"""
+"""Results of earlier runs by blob id, in one disposable private file: rebuilt when damaged, never trusted over Git."""
 
 import hashlib
 import marshal
@@ -15,13 +10,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from .private_file import write_privately
-
 _LARGEST = 256 << 20
 _DIGEST = hashlib.sha256().digest_size
 _PRIVATE = 0o077
 _FEW = 32
 """One new value among so many known ones is not worth writing them all."""
+
+
+def write_privately(path: Path, content: bytes) -> None:
+    """Replace a file, whole and readable by nobody else; an OSError where that is not possible."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    temporary = path.with_suffix(f".{os.urandom(8).hex()}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 class Cache:

@@ -1,18 +1,22 @@
-"""Branches as the files they are: read in microseconds, because a pass that finds nothing new reads only these.
-
-A ref is a file of its own, else a line of ``packed-refs``. git writes a packed line before it removes the file, so
-looking at the file first and the packed line second never misses one.
-"""
+"""Branches as the files they are, read in microseconds, and moved by transactions: all of them or none."""
 
 import errno
 import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from render.errors import GitError
+
+from .command import GitCommand
+from .location import GitFolder
 
 _BAD = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[./]$|^/")
 _HEX = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LINKS = 5
+
+
+_LONGEST_ID = 64
 
 
 def is_ref_name(ref: str) -> bool:
@@ -92,3 +96,41 @@ def _content(path: Path) -> bytes:
         if error.errno == errno.ENAMETOOLONG:
             return b""
         raise
+
+
+class RefUpdate(NamedTuple):
+    """One branch to move: to ``new`` (None: delete it) if it stands at ``expected`` (None: if it does not exist)."""
+
+    ref: str
+    new: str | None
+    expected: str | None
+
+
+def update_refs(git: GitCommand, folder: GitFolder, updates: Iterable[RefUpdate], *, reason: str) -> None:
+    """Move all branches in one transaction; ``SourceMoved`` if one of them no longer stands where it was expected.
+
+    A branch that is checked out somewhere is left alone: its files would silently fall behind it.
+    """
+    updates = tuple(updates)
+    for update in updates:
+        holder = None if folder.work_tree is None else checked_out_in(folder.common_dir, checked_ref(update.ref))
+        if holder is not None and update.new != update.expected:
+            branch = update.ref.removeprefix("refs/heads/")
+            raise GitError(
+                f"branch {branch!r} is checked out in a work tree of this repository",
+                hint="leave it first: git switch --detach",
+            )
+    git.run("update-ref", "--stdin", "-z", "-m", reason, stdin=b"".join(_commands(updates)))
+
+
+def _commands(updates: Iterable[RefUpdate]) -> Iterable[bytes]:
+    yield b"start\0"
+    for ref, new, expected in updates:
+        name = checked_ref(ref).encode("utf-8", "surrogateescape")
+        absent = b"0" * len(new or expected or "0" * _LONGEST_ID)
+        old = expected.encode() if expected else absent
+        if new is None:
+            yield b"delete %s\0%s\0" % (name, old)
+        else:
+            yield b"update %s\0%s\0%s\0" % (name, new.encode(), old)
+    yield b"prepare\0commit\0"

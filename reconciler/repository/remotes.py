@@ -9,8 +9,7 @@ from render.errors import GitError
 from .command import GitCommand
 from .location import checked_address, is_address, without_secrets
 from .porcelain import Progress, run_with_progress
-from .refs import checked_ref
-from .transaction import RefUpdate
+from .refs import RefUpdate, checked_ref
 
 _LINE = re.compile(r"(?P<id>[0-9a-f]{40,64})\t(?P<ref>\S+)")
 _SYMBOLIC = re.compile(r"ref: (?P<ref>\S+)\tHEAD")

@@ -1,14 +1,12 @@
-"""A work tree as it stands: tracked files and new ones that nothing ignores, with the ids git would give them.
-
-Contents are read as they are: no filter, no conversion of line ends, no link followed. Names come from the index,
-never states, so that no filter has to run to compare them.
-"""
+"""A work tree as it stands: its files with the ids git would give them, single files changed in place and committed."""
 
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NamedTuple
 
 from render.errors import GitError
@@ -16,7 +14,11 @@ from render.gitobjects import object_id
 
 from .beneath import Beneath
 from .command import GitCommand
+from .commits import Signature
 from .objects import ABSENT, File
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+
 
 Wanted = Callable[[str, int], bool]
 """Says by path and size whether the content of a file is needed."""
@@ -26,6 +28,43 @@ UNREAD = b""
 
 _LINK = 0o120000
 _LINE = re.compile(rb"(\S) ([0-7]+) ([0-9a-f]+) [0-3]\t([^\0]+)\0")
+
+
+def put_files(root: Path, contents: Mapping[str, bytes | None]) -> None:
+    """Make files below a folder hold these contents, or remove them (None); each appears whole or not at all."""
+    with Beneath(root) as below:
+        for path, content in sorted(contents.items()):
+            try:
+                _put(below, path, content)
+            except OSError as error:
+                raise GitError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _put(below: Beneath, path: str, content: bytes | None) -> None:
+    *parents, name = path.split("/")
+    folder = below.folder(tuple(parents), create=content is not None)
+    if content is None:
+        os.unlink(name, dir_fd=folder)
+        return
+    temporary = f".argosy-{os.urandom(8).hex()}"
+    handle = os.open(temporary, _NEW, 0o666, dir_fd=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            with suppress(FileNotFoundError):
+                os.fchmod(handle, stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode))
+            file.write(content)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        os.unlink(temporary, dir_fd=folder)
+        raise
+
+
+def commit_paths(git: GitCommand, paths: Sequence[str], message: str, author: Signature) -> None:
+    """Commit these paths as they stand in the work tree, and nothing else of it or of the index."""
+    identity = (("user.name", author.name or "Argosy"), ("user.email", author.email))
+    named = replace(git, extra=(*git.extra, *identity))
+    named.run("add", "--all", "--", *paths)
+    named.run("commit", "--quiet", "--cleanup=verbatim", "-F", "-", "--only", "--", *paths, stdin=message.encode())
 
 
 class _Entry(NamedTuple):

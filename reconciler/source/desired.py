@@ -6,6 +6,8 @@ from overrides.policy import OverridePolicy
 from render.cluster import Cluster
 from render.errors import Problem
 from render.fleet import Fleet
+from render.interpreter import Interpreter
+from render.interpreter.webhooks import Send
 from render.model import Template
 from render.policy import PropagationPolicy
 
@@ -53,3 +55,8 @@ class Desired:
 
     def _of(self, group: str, kind: str) -> tuple[Template, ...]:
         return tuple(each for each in self.templates if each.ref.kind == kind and each.ref.group == group)
+
+
+def interpreter_of(desired: Desired, send: Send | None = None) -> Interpreter:
+    """Return the interpreter of a source; ``send`` asks webhooks (None: nobody does)."""
+    return Interpreter.of((each.manifest for each in (*desired.customizations, *desired.webhooks)), send=send)

@@ -68,7 +68,7 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class FileSelection:
     """The files to read and those too big to, by path; what is left out, sorted, a folder standing for all below it."""
 
     files: tuple[SourceFile, ...]
@@ -78,7 +78,7 @@ class Selection:
 
 def select_files(
     files: Iterable[SourceFile], *, folder: str = "", paths: Sequence[str] = (), ignore: Sequence[str] = ()
-) -> Selection:
+) -> FileSelection:
     """Select the files of the fleet at ``folder``, a path from the root ("" is the root itself).
 
     ``paths`` narrows it to these files and folders (``.`` or none: all of it); ``ignore`` holds lines of gitignore
@@ -98,7 +98,7 @@ def select_files(
             chosen.append(file)
         else:
             skipped.add(left_out)
-    return Selection(
+    return FileSelection(
         files=tuple(file for file in chosen if file.size <= MAX_FILE_SIZE),
         too_big=tuple(file for file in chosen if file.size > MAX_FILE_SIZE),
         skipped=tuple(sorted(skipped)),

@@ -1,38 +1,38 @@
-"""From the files of a snapshot to what they say - or to every problem they have, each with its file and line.
+"""From the files of a snapshot to what they say - or to every problem they have, each with its file and line."""
 
-1. the fleet and its settings (``desired_fleet``), then the files they leave in (``source``);
-2. the manifests in these files, lists expanded (``desired_documents``), sorted by what they are (``desired_roles``);
-3. Karmada's kinds admitted and defaulted (``desired_karmada``), templates checked and settled (``desired_templates``);
-4. what only shows when all of them are seen together (``desired_checks``);
-5. lines for whatever there is to say (``desired_lines``).
-
-Nothing here reads anything but blobs through the function it is given.
-"""
-
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from reconciler.passes.facts import Facts
-from reconciler.trials.policy_tests import PolicyTest
 from render.errors import InputError, Problem
 from render.fleet import Fleet, Permission
+from render.model import Template
 
+from .checks import absent_clusters, absent_listed, conflicting_customizations, doubles, secrets, unknown_scopes
 from .desired import Desired
-from .desired_checks import absent_clusters, absent_listed, conflicting_customizations, doubles, secrets, unknown_scopes
-from .desired_documents import IGNORE_HINT, Contents, Found, ParseCache, ReadBlobs, load_manifests
-from .desired_fleet import FleetSource, load_fleet
-from .desired_karmada import KarmadaObjects, load_karmada
-from .desired_kinds import misnamed_kinds
-from .desired_lines import Lines, PlacedLines
-from .desired_roles import Roles, sorted_by_role
-from .desired_templates import Templates, carry_opaque, load_templates, load_webhooks
-from .desired_tests import PolicyTests, load_tests
-from .files import MAX_FILE_SIZE, WARNED, Selection, SourceFile, select_files
-from .ground import ground_of
-from .scope import Scopes
+from .documents import IGNORE_HINT, Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs, load_manifests
+from .facts import Facts
+from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile, select_files
+from .fleet_file import FleetSource, load_fleet
+from .karmada import KarmadaObjects, load_karmada
+from .kind_scopes import Scopes
+from .lines import Lines, PlacedLines
+from .policy_tests import PolicyTest, PolicyTests, load_tests
+from .roles import Roles, misnamed_kinds, sorted_by_role
+from .templates import Templates, carry_opaque, load_templates, load_webhooks
 
 FactsOf = Callable[[Fleet], Facts]
 """The facts to go by, given the fleet's settings; only called where the scope of a kind depends on them."""
+
+
+_READ_BY_OTHERS = frozenset(
+    {
+        "Namespace",
+        "CustomResourceDefinition.apiextensions.k8s.io",
+        "PriorityClass.scheduling.k8s.io",
+    }
+)
+"""Templates that decide what becomes of others."""
 
 
 def no_facts(_fleet: Fleet) -> Facts:
@@ -58,7 +58,7 @@ class _Parts:
     """A source on its way from files to values."""
 
     home: FleetSource
-    selection: Selection
+    selection: FileSelection
     contents: Contents
     roles: Roles
     scopes: Scopes
@@ -113,7 +113,7 @@ def load_source(
     return Loaded(desired=_desired(parts, warnings), problems=problems, tests=tests, lines=placed)
 
 
-def _parts(home: FleetSource, selection: Selection, contents: Contents, facts: FactsOf) -> _Parts:
+def _parts(home: FleetSource, selection: FileSelection, contents: Contents, facts: FactsOf) -> _Parts:
     roles = sorted_by_role(contents.manifests, home)
     scopes = Scopes.of((place.manifest for place in roles.templates), lambda: facts(home.fleet), home.fleet)
     roles.set_aside(tuple(misnamed_kinds(roles.templates, scopes.is_namespaced)))
@@ -130,7 +130,7 @@ def _parts(home: FleetSource, selection: Selection, contents: Contents, facts: F
     )
 
 
-def _problems(parts: _Parts, lines: Lines) -> Iterator[Found]:
+def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
     """Yield what is wrong with manifests, one by one and among each other."""
     karmada, templates, webhooks = parts.karmada, parts.templates, parts.webhooks
     for found in (parts.contents, parts.roles, karmada, templates, webhooks, parts.tests):
@@ -144,11 +144,11 @@ def _problems(parts: _Parts, lines: Lines) -> Iterator[Found]:
         yield from secrets(templates.placed, is_refused=True)
 
 
-def _open_scopes(parts: _Parts) -> Iterator[Found]:
+def _open_scopes(parts: _Parts) -> Iterator[FieldProblem]:
     yield from unknown_scopes(parts.templates.unscoped, parts.karmada.policies)
 
 
-def _warnings(parts: _Parts) -> Iterator[Found]:
+def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
     """Yield what is worth a word: warnings, absent clusters, readable Secrets."""
     yield from parts.karmada.warnings
     yield from parts.templates.warnings
@@ -193,3 +193,22 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         files=len(parts.selection.files) - len(parts.contents.skipped),
         ground=ground_of(parts.selection.files, parts.contents, parts.templates.placed, parts.home.path),
     )
+
+
+def ground_of(
+    files: Iterable[SourceFile],
+    contents: Contents,
+    templates: Iterable[tuple[Template, LocatedManifest]],
+    fleet_path: str,
+) -> str:
+    """Return a digest of the files that hold anything but ordinary templates, and of where they stand."""
+    plain = {(place.file.path, place.number) for template, place in templates if _is_ordinary(template)}
+    mixed = {place.file.path for place in contents.manifests if (place.file.path, place.number) not in plain}
+    held = {path for path, _ in plain} - mixed
+    left = held.union(each.path for each in contents.skipped) - {fleet_path}
+    lines = sorted(f"{file.path}\0{file.id.hex()}\n" for file in files if file.path not in left)
+    return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _is_ordinary(template: Template) -> bool:
+    return template.ref.group_kind not in _READ_BY_OTHERS

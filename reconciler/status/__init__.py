@@ -1,1 +1,1 @@
-"""What was seen of members, written back as commits and shown."""
+"""The fleet as its branches describe it."""

@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reconciler.passes.frontpage import ATTACHED, binding_state
-from reconciler.tables import table
+from reconciler.console.text import table
+from reconciler.pipeline.readme import ATTACHED, binding_state
+from reconciler.record.binding_status import expected_clusters
+from reconciler.record.cluster_files import DISCONNECTED, Ailing, ClusterLine
+from reconciler.record.recorded import Recorded, ailing_objects, cluster_lines
 from render.binding import Binding
 
-from .binding_status import expected_clusters
-from .cluster_files import DISCONNECTED, Ailing, ClusterLine
-from .recorded import Recorded, ailing_objects, cluster_lines
-from .statuses import FleetStatus, as_value, troubles
+from .fleet import FleetStatus, as_value, binding_problems
 
 _SEEN = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED", "SINCE", "NOTE")
 
@@ -26,7 +26,11 @@ def fleet_text(fleet: FleetStatus, recorded: Recorded, *, wide: bool) -> Iterato
         yield table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), [_row(name, fleet) for name in fleet.clusters])
     states = Counter(map(binding_state, fleet.bindings))
     yield "\nbindings: " + (", ".join(f"{number} {state}" for state, number in sorted(states.items())) or "none") + "\n"
-    shown = [binding for binding in fleet.bindings if wide or troubles(binding) or binding_state(binding) == "NoPolicy"]
+    shown = [
+        binding
+        for binding in fleet.bindings
+        if wide or binding_problems(binding) or binding_state(binding) == "NoPolicy"
+    ]
     if shown:
         yield "\n" + table(("BINDING", "REASON", "MESSAGE"), [_binding_row(binding) for binding in shown])
     rows = [(each.object, each.cluster, each.reason, each.since) for each in unwell_objects(fleet, recorded)]
@@ -44,7 +48,7 @@ def is_well(fleet: FleetStatus, recorded: Recorded) -> bool:
     late = any(
         record.state.ready not in {"", "True"} for name, record in recorded.clusters().items() if name in fleet.members
     )
-    return not (late or any(map(troubles, fleet.bindings)) or unwell_objects(fleet, recorded))
+    return not (late or any(map(binding_problems, fleet.bindings)) or unwell_objects(fleet, recorded))
 
 
 def _row(name: str, fleet: FleetStatus) -> tuple[str, ...]:

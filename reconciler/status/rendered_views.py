@@ -5,15 +5,15 @@ A fleet that is only rendered - another tool applies its folders - has no status
 
 from typing import Any
 
-from reconciler.passes.frontpage import binding_state
-from reconciler.tables import table
+from reconciler.console.text import table
+from reconciler.pipeline.readme import binding_state
+from reconciler.record.binding_status import expected_clusters
+from reconciler.record.cluster_files import DISCONNECTED
 from render.binding import Binding
 from render.matching.policy_index import NoPolicyReason
 
-from .binding_status import expected_clusters
-from .cluster_files import DISCONNECTED
-from .status_objects import head_lines
-from .statuses import FleetStatus, troubles, unbuilt_in
+from .fleet import FleetStatus, binding_problems, unbuilt_in
+from .objects import head_lines
 
 NOT_RECORDED = "no pass has recorded what is in it: whoever applies the folder knows"
 NOT_YET = "nothing is recorded of it yet: run argosy apply, or let a pass reach it"
@@ -65,7 +65,7 @@ def is_cluster_fine(cluster: str, fleet: FleetStatus) -> bool:
 
 def object_text(binding: Binding, fleet: FleetStatus) -> str:
     """Return where an object must be, with how many replicas, and what stands in the way."""
-    lines = [str(binding.ref), *head_lines(binding), *troubles(binding)]
+    lines = [str(binding.ref), *head_lines(binding), *binding_problems(binding)]
     rows = [
         (name, _replicas(binding, name), _state(binding, name) if name in fleet.members else DISCONNECTED)
         for name in expected_clusters(binding)
@@ -89,7 +89,7 @@ def _state(binding: Binding, cluster: str) -> str:
 
 def _trouble(binding: Binding, cluster: str) -> str:
     """Return why an object is not in a cluster as it was asked for: it found no place, or could not be built."""
-    found = troubles(binding)
+    found = binding_problems(binding)
     is_here = cluster in unbuilt_in(binding) or any(
         each.type == "Scheduled" and each.reason == binding_state(binding) for each in binding.conditions
     )

@@ -1,36 +1,19 @@
-"""What ``argosy wait`` does: read the branches again and again until the fleet, a cluster or an object is as wished.
+"""The reasons why a fleet, a cluster or an object is not applied or healthy yet."""
 
-It asks no cluster. What it waits for is that passes - somebody's schedule, a daemon, agents - get there and say so.
-"""
-
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
-import click
-
-from reconciler.explanation.inquiry_subjects import is_cluster_noun
-from reconciler.kind_names import found_object
-from reconciler.passes.reading import read_source
-from reconciler.report import Log
-from reconciler.repository import open_repository
+from reconciler.names.kinds import found_object
+from reconciler.names.subjects import check_clusters, is_cluster_noun
+from reconciler.observe.conditions import found_condition
+from reconciler.record.binding_status import expected_clusters
+from reconciler.record.recorded import Recorded, is_well, object_of
+from reconciler.record.work_status import APPLIED
 from reconciler.source.desired import Desired
-from reconciler.unknown_names import check_clusters
 from render.binding import Binding
-from render.errors import GitError
 from render.model import Manifest, ObjectRef
 
-from .binding_status import expected_clusters
-from .conditions import found_condition
-from .recorded import Recorded, is_well, object_of
-from .status_objects import unwell
-from .status_views import Telling, Tips, bound, fetched_tips, told
-from .work_status import APPLIED
-
-POLL_SECONDS = 2.0
-_MOST_TOLD = 20
-_LOOK_AGAIN: Tips = ("",)
-"""What no branch's tip is, so that the next look is made."""
+from .branches import RecordedFleet, binding_named
+from .objects import unwell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,57 +26,6 @@ class WaitOptions:
     timeout: float = 300.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watching:
-    """A clock and a pause to wait by."""
-
-    now: Callable[[], float] = time.monotonic
-    pause: Callable[[float], object] = time.sleep
-
-
-def wait_and_say(log: Log, options: WaitOptions, watching: Watching | None = None) -> int:
-    """Wait; return 0 once the wish came true, 1 when the time was over before, saying what is missing."""
-    by = watching or Watching()
-    end, missing = by.now() + options.timeout, ["nothing is known yet"]
-    seen: Tips = ()
-    while True:
-        missing, seen = _looked(log, options, missing, seen)
-        if not missing:
-            click.echo(f"{options.subject or 'the fleet'} is {options.wish}")
-            return 0
-        if by.now() + POLL_SECONDS > end:
-            _give_up(log, options, missing)
-            return 1
-        by.pause(POLL_SECONDS)
-
-
-def _looked(log: Log, options: WaitOptions, missing: list[str], seen: Tips) -> tuple[list[str], Tips]:
-    """Look what is missing where a branch moved; a look that fails, after one that did not, is made again."""
-    try:
-        with open_repository(log.repository) as repository:
-            tips = fetched_tips(repository)
-            if tips == seen:
-                return missing, seen
-            if tips[1] is None:
-                check_subject(read_source(repository, str(tips[0])).desired, options)
-                return ["nothing is rendered yet"], tips
-            missing = missing_of(told(repository, log), options)
-    except GitError as error:
-        if not seen:
-            raise
-        return [error.message], _LOOK_AGAIN
-    log.progress(f"waiting: {len(missing)} to go")
-    return missing, tips
-
-
-def _give_up(log: Log, options: WaitOptions, missing: list[str]) -> None:
-    log.warning(f"after {options.timeout:g} s {options.subject or 'the fleet'} is not {options.wish}")
-    for each in missing[:_MOST_TOLD]:
-        log.warning(each)
-    if len(missing) > _MOST_TOLD:
-        log.warning(f"{len(missing) - _MOST_TOLD} more")
-
-
 def check_subject(desired: Desired, options: WaitOptions) -> None:
     """Raise UnknownName when the source has no such cluster or object, for which one could wait for ever."""
     noun, _, name = options.subject.partition("/")
@@ -103,7 +35,7 @@ def check_subject(desired: Desired, options: WaitOptions) -> None:
         found_object(noun, name, options.namespace, desired.templates)
 
 
-def missing_of(telling: Telling, options: WaitOptions) -> list[str]:
+def missing_of(telling: RecordedFleet, options: WaitOptions) -> list[str]:
     """Return what keeps the wish from being true; nothing when it is."""
     check_subject(telling.fleet.source.desired, options)
     lag = telling.fleet.lag
@@ -115,12 +47,12 @@ def missing_of(telling: Telling, options: WaitOptions) -> list[str]:
         return ["no pass has recorded anything yet: the fleet is only rendered, or none has got there"]
     noun, _, name = options.subject.partition("/")
     if options.subject and not is_cluster_noun(noun):
-        return _of_object(telling, bound(telling, noun, name, options.namespace), options.wish)
+        return _of_object(telling, binding_named(telling, noun, name, options.namespace), options.wish)
     members = [name] if name else sorted(telling.fleet.members)
     return [why for member in members for why in _of_cluster(telling, member, options.wish)]
 
 
-def _of_object(telling: Telling, binding: Binding, wish: str) -> list[str]:
+def _of_object(telling: RecordedFleet, binding: Binding, wish: str) -> list[str]:
     clusters = tuple(name for name in expected_clusters(binding) if name in telling.fleet.members)
     recorded = telling.recorded
     if not clusters:
@@ -140,13 +72,13 @@ def _unapplied(ref: ObjectRef, recorded: Recorded, clusters: tuple[str, ...]) ->
     return [name for name in clusters if name not in applied]
 
 
-def _was_applied(telling: Telling, cluster: str) -> bool:
+def _was_applied(telling: RecordedFleet, cluster: str) -> bool:
     """Whether the last pass over a cluster got through the newest rendered commit."""
     record = telling.recorded.clusters().get(cluster)
     return record is not None and record.applied == telling.fleet.previous.commit
 
 
-def _of_cluster(telling: Telling, cluster: str, wish: str) -> list[str]:
+def _of_cluster(telling: RecordedFleet, cluster: str, wish: str) -> list[str]:
     if telling.recorded.converged(cluster) != telling.fleet.previous.commit:
         return [f"{cluster} does not hold {telling.fleet.previous.commit[:12]} yet"]
     works = [telling.recorded.manifest(path) for path in telling.recorded.below(f"works/{cluster}")]

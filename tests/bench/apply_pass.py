@@ -10,14 +10,14 @@ import sys
 import time
 from pathlib import Path
 
-from reconciler.delivery.apply import apply_plan
-from reconciler.delivery.observe import observe_cluster
+from reconciler.deliver.cluster import apply_plan
 from reconciler.members.exchange import Failure
 from reconciler.members.kube_members import MemberAccess, Members
+from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet
-from reconciler.plans.inventory import Inventory, Outcome
-from reconciler.plans.plan import make_plan
-from reconciler.plans.plan_values import ClusterDesired, DesiredObject, PlanOptions
+from reconciler.plans.cluster import make_plan
+from reconciler.plans.inventory import ApplyOutcome, Inventory
+from reconciler.plans.values import ClusterDesired, DesiredObject, PlanOptions
 from render.model import ObjectRef
 
 
@@ -36,7 +36,7 @@ def main(path: Path) -> int:
     observed = observe_cluster(client, desired, inventory, applyset)
     applied = apply_plan(client, make_plan(desired, observed, inventory, PlanOptions(applyset=applyset)))
     print(time.monotonic() - began)
-    return 0 if applied.outcome is Outcome.CONVERGED else 1
+    return 0 if applied.outcome is ApplyOutcome.CONVERGED else 1
 
 
 if __name__ == "__main__":

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from reconciler.checks.validation import ValidateOptions, validate_and_show
-from reconciler.differences.differing import DiffOptions, diff_and_show
-from reconciler.passes.memory import Memory
-from reconciler.passes.rendering import RenderOptions, render_and_show
-from reconciler.report import QUIET, Log, LogFormat
+from reconciler.commands.diff import DiffOptions, diff_and_show
+from reconciler.commands.render import RenderOptions, render_and_show
+from reconciler.commands.validate import ValidateOptions, validate_and_show
+from reconciler.console.log import QUIET, Log, LogFormat
+from reconciler.publish.reading import SourceMemory
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy
 
 REGIONS = ("eu", "us", "ap", "sa", "af")
@@ -144,7 +144,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _saves(repository: Repository, log: Log) -> None:
-    memory = Memory()
+    memory = SourceMemory()
     options = RenderOptions(worktree=True, output="name")
     runs: dict[str, Callable[[], object]] = {
         "diff": lambda: diff_and_show(log, DiffOptions(), memory),

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reconciler.passes.facts import ClusterFacts
+from reconciler.source.facts import ClusterFacts
 from tests.build import Repository, a_cluster, a_deployment
 
 REGIONS = ("eu", "us", "ap", "sa")

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from reconciler.passes.publication import Publication
+from reconciler.publish.branches import Publication
+from reconciler.publish.status_branch import StatusBranch
 from reconciler.repository import open_repository
-from reconciler.status.status_branch import StatusBranch
 from render.errors import ReconcileError
 from tests.build import AUTHOR, Repository, a_cluster, a_config_map, a_deployment, a_policy
 from tests.memory_fleet import MemoryFleet, add_pod, settle

@@ -9,7 +9,7 @@ from typing import Any
 
 from overrides.engine import OverrideEngine
 from overrides.parsing import override_policy
-from reconciler.passes.workobjects import works_in
+from reconciler.pipeline.karmada_works import works_in
 from render.cluster_index import ClusterIndex
 from render.interpreter import Interpreter
 from render.model import ObjectRef, Template

@@ -15,19 +15,7 @@ from reconciler.reference.shapes import (
     whole,
 )
 
-from .parts import (
-    CLUSTER,
-    MESSAGE,
-    OBJECT,
-    PREVIOUS,
-    PROBLEM,
-    PROBLEMS,
-    REASON,
-    REF,
-    RELEASED,
-    RENDERED,
-    SOURCE,
-)
+from .parts import CLUSTER, MESSAGE, OBJECT, PREVIOUS, PROBLEM, PROBLEMS, REASON, REF, RELEASED, RENDERED, SOURCE
 
 RENDERING = {
     "source": SOURCE,

@@ -1,0 +1,1 @@
+"""Problems and warnings of the source, and their reports."""

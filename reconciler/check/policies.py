@@ -1,0 +1,209 @@
+"""Probable mistakes in propagation policies that Karmada accepts, and objects that no policy claims any more."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from overrides.lint import LineOf
+from overrides.lint.selectors import nearest_hint
+from reconciler.pipeline.claims import match_options, policy_index, released_bindings
+from reconciler.pipeline.previous import Previous
+from reconciler.pipeline.released import HINT, released_objects
+from reconciler.source.desired import Desired
+from reconciler.source.facts import Facts, with_facts
+from reconciler.source.kind_scopes import Scopes
+from render.binding import Binding
+from render.cluster_index import ClusterIndex
+from render.errors import Problem
+from render.fleet import ClaimMode
+from render.matching.policy_index import Match, MatchOptions, NoPolicyReason
+from render.matching.precedence import RankedPolicy
+from render.model import ObjectRef, Template, group_of
+from render.policy import PropagationPolicy
+from render.selection import implicit_priority
+from render.selectors import ResourceSelector
+from render.words import counted, listed
+
+SHADOWED, TIED, UNMATCHED = "ShadowedPolicy", "PolicyTie", "UnmatchedSelector"
+CLUSTER_SCOPED, CLAIMS_DIFFER, WAITING = "ClusterScopedKind", "ClaimsDiffer", "WaitingPolicy"
+_WAITS_FOR = {
+    NoPolicyReason.WAITING_FOR_OVERRIDES: "spec.dependentOverrides",
+    NoPolicyReason.WAITING_FOR_PRIORITY_CLASS: "spec.schedulePriority.priorityClassName",
+}
+
+Bindings = Mapping[ObjectRef, Binding]
+
+
+RELEASED = "Released"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyFinding:
+    """A warning about a field of a propagation policy; ``rule`` names what was looked for."""
+
+    policy: PropagationPolicy
+    rule: str
+    message: str
+    field: str = ""
+    hint: str = ""
+
+
+def policy_warnings(
+    desired: Desired, *, facts: Facts, previous: Bindings, line_of: LineOf | None = None
+) -> tuple[Problem, ...]:
+    """Return the warnings about propagation policies, sorted; ``previous`` are the bindings rendered before."""
+    matches = _matches(desired, previous)
+    scopes = Scopes.of((template.manifest for template in desired.templates), lambda: facts, desired.fleet)
+    shadowed = tuple(_shadowed(matches))
+    findings = [
+        *shadowed,
+        *_tied(matches, {str(each.policy) for each in shadowed}),
+        *_waiting(matches),
+        *_unmatched(desired, scopes),
+        *(_claims_differ(desired, matches, previous) if desired.fleet.claims is ClaimMode.PURE else ()),
+    ]
+    return tuple(sorted({_problem(each, line_of) for each in findings}))
+
+
+def _matches(desired: Desired, previous: Bindings) -> dict[ObjectRef, Match]:
+    """Match every template as the next pass will."""
+    index, claims = policy_index(desired), desired.fleet.claims
+    if claims is ClaimMode.PURE:
+        return {each.ref: index.match(each) for each in desired.templates}
+    options = match_options(desired.fleet)
+    claimed = {each.ref: previous[each.ref].policy for each in desired.templates if each.ref in previous}
+    return {each.ref: index.match(each, claim=claimed.get(each.ref, ""), options=options) for each in desired.templates}
+
+
+def _problem(finding: PolicyFinding, line_of: LineOf | None) -> Problem:
+    policy = finding.policy
+    line = line_of(policy.path, policy.document, finding.field) if line_of else 0
+    return Problem(policy.path, line, finding.field, finding.message, finding.hint, finding.rule)
+
+
+def _shadowed(matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
+    """Yield the policies that select objects and hold none, because others win every time."""
+    lost: dict[str, list[tuple[ObjectRef, RankedPolicy, PropagationPolicy]]] = {}
+    winners = set()
+    for ref, match in matches.items():
+        if match.considered:
+            winner = match.policy or match.considered[0].policy
+            winners.add(str(winner))
+            for each in match.considered:
+                if each.policy is not winner:
+                    lost.setdefault(str(each.policy), []).append((ref, each, winner))
+    for name, losses in lost.items():
+        if name in winners:
+            continue
+        _, loser, _ = losses[0]
+        holders = listed(sorted({str(winner) for _, _, winner in losses}))
+        objects = counted(len(losses), "object")
+        yield PolicyFinding(
+            policy=loser.policy,
+            rule=SHADOWED,
+            field="spec.resourceSelectors",
+            message=f"it holds nothing: it selects {objects}, all of which go to {holders}",
+            hint=f"for {losses[0][0]}, {loser.why_lost or 'another policy has claimed it, and claims are Sticky'}",
+        )
+
+
+def _tied(matches: Mapping[ObjectRef, Match], shadowed: Collection[str]) -> Iterator[PolicyFinding]:
+    """Yield the pairs of policies between which only names decide; of what is shadowed that is said already."""
+    ties: dict[tuple[str, str], list[tuple[ObjectRef, PropagationPolicy]]] = {}
+    for ref, match in matches.items():
+        if len(match.considered) > 1:
+            first, second = match.considered[:2]
+            is_first = match.policy is None or match.policy is first.policy
+            if is_first and _weight(first) == _weight(second) and str(second.policy) not in shadowed:
+                ties.setdefault((str(first.policy), str(second.policy)), []).append((ref, second.policy))
+    for (winner, _), found in ties.items():
+        objects = listed([str(ref) for ref, _ in found])
+        yield PolicyFinding(
+            policy=found[0][1],
+            rule=TIED,
+            field="spec.priority",
+            message=f"only its name makes it lose {objects} to {winner}",
+            hint="give one of them a higher priority",
+        )
+
+
+def _weight(candidate: RankedPolicy) -> tuple[bool, int, int]:
+    return candidate.policy.is_namespaced, candidate.policy.priority, candidate.implicit_priority
+
+
+def _waiting(matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
+    """Yield the policies that are not applied because something they name is not there."""
+    for match in matches.values():
+        if match.reason not in _WAITS_FOR:
+            continue
+        for candidate in match.considered:
+            waits = match.message.removeprefix(f"{candidate.policy} ")
+            if waits != match.message:
+                field, message = _WAITS_FOR[match.reason], f"it is not applied: it {waits}"
+                yield PolicyFinding(policy=candidate.policy, rule=WAITING, field=field, message=message)
+
+
+def _unmatched(desired: Desired, scopes: Scopes) -> Iterator[PolicyFinding]:
+    """Yield the selectors that select nothing; a namespaced policy can never select what has no namespace."""
+    by_kind: dict[tuple[str, str], list[Template]] = {}
+    for template in desired.templates:
+        by_kind.setdefault((template.api_version, template.ref.kind), []).append(template)
+    for policy in desired.policies:
+        for number, selector in enumerate(policy.resource_selectors):
+            of_kind = _in_scope(policy, by_kind.get((selector.api_version, selector.kind), ()))
+            if any(implicit_priority(selector, template) for template in of_kind):
+                continue
+            field = f"spec.resourceSelectors[{number}]"
+            if policy.is_namespaced and scopes.is_namespaced(group_of(selector.api_version), selector.kind) is False:
+                yield _aimed_too_high(policy, selector, field)
+                continue
+            hint = nearest_hint(selector, _in_scope(policy, desired.templates))
+            yield PolicyFinding(policy=policy, rule=UNMATCHED, field=field, message="selects no template", hint=hint)
+
+
+def _in_scope(policy: PropagationPolicy, templates: Iterable[Template]) -> list[Template]:
+    return [each for each in templates if policy.namespace in {"", each.ref.namespace}]
+
+
+def _aimed_too_high(policy: PropagationPolicy, selector: ResourceSelector, field: str) -> PolicyFinding:
+    return PolicyFinding(
+        policy=policy,
+        rule=CLUSTER_SCOPED,
+        field=f"{field}.kind",
+        message=f"{selector.kind} lives in no namespace, and a PropagationPolicy selects in its own alone",
+        hint="select it with a ClusterPropagationPolicy",
+    )
+
+
+def _claims_differ(desired: Desired, matches: Mapping[ObjectRef, Match], previous: Bindings) -> Iterator[PolicyFinding]:
+    """Yield the policies that take objects over which Karmada would leave where they are."""
+    index, options = policy_index(desired), MatchOptions(claims=ClaimMode.STICKY)
+    taken: dict[tuple[str, str], list[tuple[ObjectRef, PropagationPolicy]]] = {}
+    for template in desired.templates:
+        claim = previous[template.ref].policy if template.ref in previous else ""
+        pure = matches[template.ref].policy
+        sticky = index.match(template, claim=claim, options=options).policy if claim else pure
+        if pure is not None and sticky is not None and pure is not sticky:
+            taken.setdefault((str(pure), str(sticky)), []).append((template.ref, pure))
+    for (_, holder), found in taken.items():
+        objects = listed([str(ref) for ref, _ in found])
+        yield PolicyFinding(
+            policy=found[0][1],
+            rule=CLAIMS_DIFFER,
+            message=f"it takes {objects} over from {holder}, where Karmada would leave what is claimed",
+            hint="if that is not meant, set claims: Sticky in argosy.yaml",
+        )
+
+
+def released_warnings(
+    desired: Desired, previous: Previous, *, facts: Facts, line_of: LineOf | None = None
+) -> Iterator[Problem]:
+    """Yield a warning at the template of each object that clusters keep though no policy selects it."""
+    bindings = tuple(released_bindings(desired, previous.bindings))
+    if not bindings:
+        return
+    template_by_ref = {template.ref: template for template in desired.templates}
+    index = ClusterIndex(with_facts(desired.clusters, facts))
+    for each in released_objects(desired, bindings, index, previous.tree):
+        template = template_by_ref[each.ref]
+        line = line_of(template.path, template.document, "") if line_of else 0
+        yield Problem(template.path, line, "", str(each), HINT, RELEASED)

@@ -1,0 +1,156 @@
+"""A validation as text, JSON, JUnit, SARIF and GitHub annotations."""
+
+import hashlib
+from typing import Any
+from urllib.parse import quote
+
+from reconciler.console.json_values import as_json
+from reconciler.console.junit import Case, Suite, as_xml
+from reconciler.repository.trailers import engine_version
+from render.errors import Problem
+from render.words import counted
+
+from .validation import Validation
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_DESCRIPTIONS = {
+    "ShadowedPolicy": "A propagation policy that holds nothing it selects",
+    "PolicyTie": "Propagation policies between which only names decide",
+    "UnmatchedSelector": "A resource selector that selects nothing",
+    "ClusterScopedKind": "A namespaced policy aimed at a kind without namespaces",
+    "WaitingPolicy": "A policy that waits for what is not there",
+    "Released": "An object that clusters keep though no policy selects it",
+    "ClaimsDiffer": "An object whose policy depends on what was claimed before",
+    "UnknownName": "A test that names what is not there",
+    "Override": "An override that misses, repeats or contradicts",
+    "Required": "A field that is missing",
+    "Unknown": "A field that does not exist",
+    "Duplicate": "An object that is defined twice",
+    "NotSupported": "A value that is none of those allowed",
+    "Invalid": "A value that means nothing here",
+    "TypeInvalid": "A value of the wrong type",
+}
+
+
+_DATA = {ord("%"): "%25", ord("\r"): "%0D", ord("\n"): "%0A"}
+_PROPERTY = {**_DATA, ord(":"): "%3A", ord(","): "%2C"}
+
+
+def as_sarif(found: Validation, *, is_strict: bool = False) -> str:
+    """Return a validation as one SARIF log."""
+    level = "error" if is_strict else "warning"
+    results = [_result(each, "error") for each in found.problems]
+    results += [_result(each, level) for each in found.warnings]
+    used = sorted({result["ruleId"] for result in results})
+    driver = {"name": "argosy", "version": engine_version(), "rules": [_rule(name) for name in used]}
+    return as_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]})
+
+
+def rule_of(problem: Problem) -> str:
+    """Return the name of the rule that a problem breaks."""
+    return problem.kind or "Source"
+
+
+def _rule(name: str) -> dict[str, Any]:
+    return {"id": name, "shortDescription": {"text": _DESCRIPTIONS.get(name, "Something to look at in the source")}}
+
+
+def _result(problem: Problem, level: str) -> dict[str, Any]:
+    what = f"{problem.field}: {problem.message}" if problem.field else problem.message
+    text = f"{what}\nHint: {problem.hint}" if problem.hint else what
+    place: dict[str, Any] = {"artifactLocation": {"uri": quote(problem.path)}}
+    if problem.line:
+        place["region"] = {"startLine": problem.line}
+    identity = f"{problem.path}\0{problem.field}\0{problem.message}"
+    return {
+        "ruleId": rule_of(problem),
+        "level": level,
+        "message": {"text": text},
+        "locations": [{"physicalLocation": place}],
+        "partialFingerprints": {"argosy/v1": hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()},
+    }
+
+
+def as_annotations(found: Validation, *, is_strict: bool = False) -> str:
+    """Return an annotation per problem and warning."""
+    word = "error" if is_strict else "warning"
+    lines = [annotation("error", each) for each in found.problems]
+    return "".join([*lines, *(annotation(word, each) for each in found.warnings)])
+
+
+def annotation(word: str, problem: Problem) -> str:
+    r"""Return one annotation, in which nothing out of the repository can end the command or begin another.
+
+    >>> annotation("error", Problem("a.yaml", 3, "spec", "is odd\n::stop", ""))
+    '::error file=a.yaml,line=3,title=spec::is odd%0A::stop\n'
+    """
+    place = {"file": problem.path, "line": str(problem.line or ""), "title": problem.field or problem.kind}
+    given = ",".join(f"{key}={value.translate(_PROPERTY)}" for key, value in place.items() if value)
+    text = f"{problem.message}\nhint: {problem.hint}" if problem.hint else problem.message
+    return f"::{word} {given}::{text.translate(_DATA)}\n"
+
+
+def as_text(found: Validation, *, is_strict: bool = False) -> str:
+    """Return a line per problem and warning, with hints, and a summary."""
+    word = "error" if is_strict else "warning"
+    lines = [*map(str, found.problems), *(f"{word}: {warning}" for warning in found.warnings), _summary(found)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _summary(found: Validation) -> str:
+    summary = f"{counted(len(found.problems), 'problem')}, {counted(len(found.warnings), 'warning')}"
+    if found.desired is None:
+        return summary
+    desired = found.desired
+    held = (
+        counted(len(desired.templates), "template"),
+        counted(len(desired.policies), "propagation policy", "propagation policies"),
+        counted(len(desired.override_policies), "override policy", "override policies"),
+        counted(len(desired.clusters), "cluster"),
+    )
+    return f"{summary}: {', '.join(held)} in {counted(desired.files, 'file')}"
+
+
+def as_json_report(found: Validation, *, is_strict: bool = False) -> str:
+    """Return one JSON value; what is strict shows in the exit code alone."""
+    del is_strict
+    return as_json(
+        {
+            "apiVersion": "argosy.dev/v1alpha1",
+            "kind": "Validation",
+            "source": found.commit or None,
+            "problems": [_plain(problem) for problem in found.problems],
+            "warnings": [_plain(problem) for problem in found.warnings],
+        }
+    )
+
+
+def _plain(problem: Problem) -> dict[str, str | int]:
+    return {
+        "path": problem.path,
+        "line": problem.line,
+        "field": problem.field,
+        "message": problem.message,
+        "hint": problem.hint,
+        "type": problem.kind,
+    }
+
+
+def as_junit(found: Validation, *, is_strict: bool = False) -> str:
+    """Return JUnit's XML: a failed case per problem, a passed one per warning that is not strict."""
+    cases = [_case(each, failed=True) for each in found.problems]
+    cases += [_case(each, failed=is_strict) for each in found.warnings]
+    return as_xml([Suite(name="argosy validate", cases=tuple(cases) or (Case(name="the source"),))])
+
+
+def _case(problem: Problem, *, failed: bool) -> Case:
+    name = f"{problem.path}: {problem.field}" if problem.field else problem.path
+    said = str(problem)
+    return Case(
+        name=name,
+        file=problem.path,
+        line=problem.line,
+        failure=problem.message if failed else "",
+        detail=said if failed else "",
+        output="" if failed else said,
+    )

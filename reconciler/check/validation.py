@@ -1,0 +1,69 @@
+"""Everything worth a warning in a source that loads: what loading says, policies that lose, overrides that miss."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from overrides.lint import LineOf, lint_overrides
+from reconciler.publish.branches import publication_of
+from reconciler.publish.reading import SourceMemory, read_loaded, read_observed_inputs, recorded_facts
+from reconciler.repository import Repository
+from reconciler.source.desired import Desired
+from reconciler.source.facts import Facts
+from reconciler.source.loading import Loaded
+from reconciler.trial.names import unknown_names
+from render.binding import Binding
+from render.errors import GitError, Problem
+from render.model import ObjectRef
+
+from .policies import policy_warnings, released_warnings
+
+OVERRIDE = "Override"
+NO_FACTS: Facts = {}
+NO_BINDINGS: Mapping[ObjectRef, Binding] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """What there is to say about a source; ``desired`` is None where it cannot be used."""
+
+    commit: str
+    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+    desired: Desired | None
+
+
+def validation_of(repository: Repository, commit: str, memory: SourceMemory | None = None) -> Validation:
+    """Check the source of a commit ("": the work tree). A source with problems is not looked at any further."""
+    memory = memory or SourceMemory()
+    loaded = read_loaded(repository, commit, memory.parsed, facts=recorded_facts(repository))
+    if loaded.problems:
+        warnings = loaded.desired.warnings
+        return Validation(commit=commit, problems=loaded.problems, warnings=warnings, desired=None)
+    warnings = tuple(sorted((*loaded.desired.warnings, *_lint(repository, loaded, memory))))
+    return Validation(commit=commit, problems=(), warnings=warnings, desired=loaded.desired)
+
+
+def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple[Problem, ...]:
+    desired, line_of = loaded.desired, loaded.lines.line_of if loaded.lines else None
+    overrides = lint_overrides(desired.override_policies, desired.templates, desired.clusters, line_of=line_of)
+    return (
+        *_lint_policies(repository, desired, memory, line_of),
+        *(replace(each, kind=each.kind or OVERRIDE) for each in overrides),
+        *(unknown_names(loaded.tests, desired, line_of) if line_of else ()),
+    )
+
+
+def _lint_policies(
+    repository: Repository, desired: Desired, memory: SourceMemory, line_of: LineOf | None
+) -> tuple[Problem, ...]:
+    """Judge policies by the last rendered commit as well, as far as this clone has it and it can be read."""
+    with suppress(GitError):
+        tip = publication_of(repository, desired.fleet).known_tip(desired.fleet.rendered_branch)
+        if tip is not None:
+            previous, facts = memory.previous(repository, tip), read_observed_inputs(repository, tip).facts
+            return (
+                *policy_warnings(desired, facts=facts, previous=previous.bindings, line_of=line_of),
+                *released_warnings(desired, previous, facts=facts, line_of=line_of),
+            )
+    return policy_warnings(desired, facts=NO_FACTS, previous=NO_BINDINGS, line_of=line_of)

@@ -1,0 +1,105 @@
+"""What a shell completes in every command: clusters, namespaces, objects and policies, revisions."""
+
+import copy
+from collections.abc import Callable, Iterable
+
+import click
+from click.shell_completion import CompletionItem
+
+from reconciler.names.completion import Look, QuickNames, found_names, look_at_objects, look_at_revisions
+
+from .global_options import REPOSITORY
+
+_NOUNS = ("cluster", "policy")
+_OURS = (".policy.karmada.io", ".argosy.dev")
+
+
+class _Completed(click.types.StringParamType):
+    """Text for which a shell is offered names."""
+
+    def __init__(self, offers: Callable[[click.Context, QuickNames, str], Iterable[str]], look: Look) -> None:
+        self._offers = offers
+        self._look = look
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
+        """Offer what begins as what is typed."""
+        names = found_names(str(ctx.meta.get(REPOSITORY, ".")), self._look)
+        offered = sorted(set(self._offers(ctx, names, incomplete)))
+        return [CompletionItem(name) for name in offered if name.startswith(incomplete)]
+
+
+class _Path(click.types.StringParamType):
+    """Text for which a shell offers what is on this machine."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
+        """Let the shell look for a file or a folder."""
+        return [CompletionItem(incomplete, type=self._kind)]
+
+
+def _subjects(context: click.Context, names: QuickNames, incomplete: str) -> Iterable[str]:
+    """Return kinds, then names: ``KIND/NAME`` and ``KIND NAME``."""
+    earlier = tuple(context.params.get("subject") or ())
+    noun, slash, _ = incomplete.partition("/")
+    if slash:
+        return [f"{noun}/{name}" for name in _named(noun, context, names)]
+    if earlier:
+        return _named(earlier[0], context, names)
+    kinds = (kind for kind, _, _ in names.objects if not kind.endswith(_OURS))
+    return [*_NOUNS, *(kind.partition(".")[0].lower() for kind in kinds)]
+
+
+def _named(noun: str, context: click.Context, names: QuickNames) -> Iterable[str]:
+    """Return the names of what a noun means, in the namespace that was chosen."""
+    from reconciler.names.kinds import spellings
+    from reconciler.names.subjects import is_cluster_noun, policy_kinds
+    from render.model import ObjectRef
+
+    if is_cluster_noun(noun):
+        return names.clusters
+    namespace, found, kinds = str(context.params.get("namespace") or ""), [], policy_kinds(noun)
+    for group_kind, place, name in names.objects:
+        kind, _, group = group_kind.partition(".")
+        is_meant = kind in kinds or noun.lower() in spellings(ObjectRef(group, kind, place, name), "", {})
+        if is_meant and (not namespace or place in {"", namespace}):
+            found.append(name)
+    return found
+
+
+_CLUSTERS = _Completed(lambda _context, names, _text: names.clusters, look_at_objects)
+_NAMESPACES = _Completed(
+    lambda _context, names, _text: {place for _, place, _ in names.objects if place}, look_at_objects
+)
+_REVISIONS = _Completed(lambda _context, names, _text: names.revisions, look_at_revisions)
+_TYPES = {
+    **dict.fromkeys(("clusters", "cluster", "in_cluster", "name"), _CLUSTERS),
+    **dict.fromkeys(("rev", "revision", "base", "head"), _REVISIONS),
+    "namespace": _Completed(
+        lambda _context, names, _text: {place for _, place, _ in names.objects if place}, look_at_objects
+    ),
+    **dict.fromkeys(("repo", "kubeconfigs"), _Path("dir")),
+    **dict.fromkeys(("kubeconfig", "paths"), _Path("file")),
+    "subject": _Completed(_subjects, look_at_objects),
+}
+"""What parameters of these names are completed with, in every command."""
+
+
+def with_completion(command: click.Command) -> click.Command:
+    """Return a command, and its own commands, whose names a shell can complete; who joins is not there yet."""
+    completed = copy.copy(command)
+    completed.params = [completed_param(param) for param in command.params]
+    if isinstance(completed, click.Group):
+        inner = completed.commands.items()
+        completed.commands = {name: each if name == "join" else with_completion(each) for name, each in inner}
+    return completed
+
+
+def completed_param(param: click.Parameter) -> click.Parameter:
+    """Return a parameter that a shell can complete, if there is anything to offer for it."""
+    if param.name not in _TYPES or not isinstance(param.type, click.types.StringParamType):
+        return param
+    found = copy.copy(param)
+    found.type = _TYPES[param.name]
+    return found

@@ -1,0 +1,51 @@
+"""Options that several commands share, and the refusal of those that would do nothing."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from reconciler.console.idle_options import refuse_options
+
+_NAMESPACE = "argosy.namespace"
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def with_namespace_options(whose: str) -> Callable[[Command], Command]:
+    """Add ``-n`` and, for kubectl's users, ``-A``, which is what leaving ``-n`` out means."""
+
+    def decorated(command: Command) -> Command:
+        everywhere = click.option(
+            "-A",
+            "--all-namespaces",
+            is_flag=True,
+            expose_value=False,
+            callback=_one_of_two,
+            help="Any namespace, as without -n.",
+        )
+        one = click.option("-n", "--namespace", default="", callback=_one_of_two, metavar="NAME", help=whose)
+        return one(everywhere(command))
+
+    return decorated
+
+
+def _one_of_two(context: click.Context, option: click.Parameter, value: Any) -> Any:
+    seen = context.meta.setdefault(_NAMESPACE, set())
+    if value:
+        seen.add(option.name)
+    if len(seen) > 1:
+        raise click.UsageError("-A means every namespace and -n one: choose one", context)
+    return value
+
+
+def parsed_subject(words: Sequence[str]) -> str:
+    """Read what a question is about: ``KIND/NAME``, which alone takes ``-n``, ``cluster/NAME`` or the fleet ("")."""
+    from reconciler.names.kinds import parsed_words
+    from reconciler.names.subjects import is_cluster_noun
+
+    noun, name = parsed_words(words) if words else ("", "")
+    if not noun or is_cluster_noun(noun):
+        refuse_options(["namespace"], "goes with an object: KIND/NAME")
+    return f"{noun}/{name}" if noun else ""

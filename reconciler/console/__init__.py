@@ -1,0 +1,1 @@
+"""Output for people and programs: log lines, tables, sections, JSON, JUnit."""

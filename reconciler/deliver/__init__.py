@@ -1,0 +1,1 @@
+"""Plans carried out: clusters applied to and pruned, each by itself."""

@@ -1,0 +1,73 @@
+"""Attempts written down on the status branch before any cluster is written to, and not forgotten while a pass runs.
+
+All members that are known or answer are announced in one commit. Before its first write each is looked up again, for
+another pass may have finished meanwhile and forgotten our attempt; what was read a moment ago counts as now, so that a
+thousand clusters do not ask the remote a thousand times.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from reconciler.members.exchange import Failure, OpenClient
+from reconciler.observe.objects import read_uid
+from reconciler.plans.inventory import Inventory
+from reconciler.publish.status_branch import StatusBranch, attempts, read_inventories
+
+FRESH_SECONDS = 5.0
+_PREFLIGHT_SECONDS = 10.0
+
+
+@dataclass(slots=True, kw_only=True)
+class AttemptRecord:
+    """What the status branch said about attempts when it was last read.
+
+    ``now`` is the time of the commits made here, in seconds; ``clock`` tells how long ago the branch was read.
+    """
+
+    status: StatusBranch
+    commit: str
+    now: int
+    clock: Callable[[], float] = time.monotonic
+    _known: Mapping[str, Inventory] = field(default_factory=dict)
+    _read_at: float = float("-inf")
+
+    def inventories(self) -> Mapping[str, Inventory]:
+        """Read the inventories of all clusters as they are now."""
+        self._known = read_inventories(self.status, self.status.tip())
+        self._read_at = self.clock()
+        return self._known
+
+    def announce(self, uid_by_cluster: Mapping[str, str]) -> Mapping[str, Inventory]:
+        """Record in one commit what is about to be attempted where, and return all inventories after that."""
+        made = attempts(self.status, self.commit, uid_by_cluster)
+        self.status.commit(made, f"Attempt {self.commit[:12]}", time=self.now)
+        return self.inventories()
+
+    def ensure(self, cluster: str, uid: str) -> None:
+        """Record an attempt unless the branch has it: of a cluster that answered late, or that others finished."""
+        if not (self._is_fresh() and self._has(cluster, uid)):
+            self.announce({cluster: uid})
+
+    def _is_fresh(self) -> bool:
+        return self.clock() - self._read_at < FRESH_SECONDS
+
+    def _has(self, cluster: str, uid: str) -> bool:
+        known = self._known.get(cluster)
+        return known is not None and known.attempting(self.commit, uid) == known
+
+
+def asked_uids(names: Iterable[str], open_client: OpenClient, max_parallel: int) -> dict[str, str]:
+    """Ask members who they are; those that do not answer are left out."""
+    asked = list(names)
+    if not asked:
+        return {}
+
+    def answer(name: str) -> str | Failure:
+        client = open_client(name, time.monotonic() + _PREFLIGHT_SECONDS)
+        return client if isinstance(client, Failure) else read_uid(client)
+
+    with ThreadPoolExecutor(max_workers=min(len(asked), max_parallel)) as pool:
+        answers = dict(zip(asked, pool.map(answer, asked), strict=True))
+    return {name: found for name, found in answers.items() if isinstance(found, str)}

@@ -1,0 +1,183 @@
+"""A pass over many clusters at once: each by itself, with its own time limit, reported as it finishes.
+
+What one cluster does - hang, refuse, answer slowly - costs that cluster alone. A cluster that exceeds its time is
+reported and left behind in its thread, which keeps neither the pass nor the process from ending.
+"""
+
+import hashlib
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from queue import Empty, SimpleQueue
+
+from reconciler.members.circuit import Breaker
+from reconciler.members.exchange import Client, Failure, FailureKind, OpenClient
+from reconciler.observe.findings import Finding
+from reconciler.observe.objects import observe_cluster
+from reconciler.plans.cluster import make_plan
+from reconciler.plans.inventory import Inventory
+from reconciler.plans.values import ClusterDesired, Plan, PlanOptions
+from render.model import ObjectRef
+
+from .cluster import apply_plan
+from .results import ApplyOptions, ClusterReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterJob:
+    """What one cluster must hold, what it may hold, and what may be done about it."""
+
+    desired: ClusterDesired
+    inventory: Inventory
+    options: PlanOptions = field(default_factory=PlanOptions)
+
+
+def _write_anyway(_plan: Plan) -> None:
+    return
+
+
+def _look_no_closer(_client: Client, _report: ClusterReport) -> Mapping[ObjectRef, tuple[Finding, ...]]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetOptions:
+    """How to go over a fleet.
+
+    ``timeout`` is each cluster's own, in seconds; its client ends with it, and ``grace`` later it is given up whatever
+    it is at. ``is_observing``: only look and plan. ``before_writing`` is called before a cluster's first write, one
+    cluster at a time: this is where the attempt is written down.
+    """
+
+    max_parallel: int = 32
+    timeout: float = 300.0
+    grace: float = 2.0
+    is_observing: bool = False
+    apply: ApplyOptions = field(default_factory=ApplyOptions)
+    before_writing: Callable[[Plan], None] = _write_anyway
+    look_closer: Callable[[Client, ClusterReport], Mapping[ObjectRef, tuple[Finding, ...]]] = _look_no_closer
+    breakers: Mapping[str, Breaker] = field(default_factory=dict)
+    clock: Callable[[], float] = time.monotonic
+
+
+def apply_fleet(
+    jobs: Iterable[ClusterJob], open_client: OpenClient, options: FleetOptions | None = None
+) -> Iterator[ClusterReport]:
+    """Observe, plan and apply every cluster, yielding each one's report as it comes."""
+    pass_ = _Pass(open_client, options or FleetOptions())
+    yield from pass_.reports(jobs)
+
+
+def in_shard(cluster: str, index: int, count: int) -> bool:
+    """Whether a cluster belongs to shard ``index`` (from 1) of ``count``; other clusters' coming and going moves none.
+
+    >>> [in_shard("member1", index, 2) for index in (1, 2)]
+    [False, True]
+    """
+    number = int.from_bytes(hashlib.sha256(cluster.encode()).digest()[:8])
+    return number % count == index - 1
+
+
+class _Pass:
+    """The threads of one pass, and which clusters they are at."""
+
+    def __init__(self, open_client: OpenClient, options: FleetOptions) -> None:
+        self._open_client = open_client
+        self._options = options
+        self._finished: SimpleQueue[ClusterReport | BaseException] = SimpleQueue()
+        self._ends: dict[str, float] = {}
+        self._recording = threading.Lock()
+
+    def reports(self, jobs: Iterable[ClusterJob]) -> Iterator[ClusterReport]:
+        waiting = deque(jobs)
+        while waiting or self._ends:
+            while waiting and len(self._ends) < self._options.max_parallel:
+                job = waiting.popleft()
+                breaker = self._options.breakers.get(job.desired.cluster, Breaker())
+                if breaker.is_open(self._options.clock()):
+                    yield _left_alone(job, breaker, self._options.clock())
+                else:
+                    self._start(job)
+            if self._ends:
+                yield from self._next()
+
+    def _start(self, job: ClusterJob) -> None:
+        end = self._options.clock() + self._options.timeout
+        self._ends[job.desired.cluster] = end
+        threading.Thread(target=self._work, args=(job, end), daemon=True, name=job.desired.cluster).start()
+
+    def _work(self, job: ClusterJob, end: float) -> None:
+        try:
+            self._finished.put(self._visited(job, end))
+        except BaseException as error:  # noqa: BLE001 - raised again where the report is awaited
+            self._finished.put(error)
+
+    def _next(self) -> Iterator[ClusterReport]:
+        """Yield the next report, and those of clusters whose time is over."""
+        latest = min(self._ends.values()) + self._options.grace
+        try:
+            report = self._finished.get(timeout=max(0.0, latest - self._options.clock()))
+        except Empty:
+            now = self._options.clock()
+            for cluster in [name for name, end in self._ends.items() if end + self._options.grace <= now]:
+                del self._ends[cluster]
+                yield self._overdue(cluster)
+            return
+        if isinstance(report, BaseException):
+            raise report
+        # A report that comes after its cluster was given up says nothing new.
+        if self._ends.pop(report.cluster, None) is not None:
+            yield report
+
+    def _overdue(self, cluster: str) -> ClusterReport:
+        failure = Failure(
+            kind=FailureKind.DEADLINE,
+            message=f"it did not finish within {self._options.timeout:g} s",
+            hint="see what is slow there, or give it more time with --timeout",
+        )
+        return ClusterReport(
+            cluster=cluster,
+            failure=failure,
+            seconds=self._options.timeout,
+            breaker=self._breaker(cluster, failure),
+        )
+
+    def _breaker(self, cluster: str, failure: Failure | None) -> Breaker:
+        spread = random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+        before = self._options.breakers.get(cluster, Breaker())
+        return before.after(failure.kind if failure else None, self._options.clock(), spread)
+
+    def _visited(self, job: ClusterJob, end: float) -> ClusterReport:
+        cluster, began = job.desired.cluster, self._options.clock()
+        client = self._open_client(cluster, end)
+        report = ClusterReport(cluster=cluster, failure=client if isinstance(client, Failure) else None)
+        if not isinstance(client, Failure):
+            report = self._applied(client, job)
+        seconds = self._options.clock() - began
+        return replace(report, seconds=seconds, breaker=self._breaker(cluster, report.failure))
+
+    def _applied(self, client: Client, job: ClusterJob) -> ClusterReport:
+        cluster = job.desired.cluster
+        observed = observe_cluster(client, job.desired, job.inventory, job.options.applyset)
+        plan = make_plan(job.desired, observed, job.inventory, job.options)
+        if plan.refusal or self._options.is_observing:
+            return ClusterReport(cluster=cluster, observed=observed, plan=plan, failure=plan.refusal)
+        if plan.writes and not self._options.apply.dry_run:
+            with self._recording:
+                self._options.before_writing(plan)
+        applied = apply_plan(client, plan, self._options.apply)
+        report = ClusterReport(cluster=cluster, observed=observed, plan=plan, applied=applied, failure=applied.failure)
+        if report.failure is not None or self._options.apply.dry_run:
+            return report
+        return replace(report, findings=self._options.look_closer(client, report))
+
+
+def _left_alone(job: ClusterJob, breaker: Breaker, now: float) -> ClusterReport:
+    failure = Failure(
+        kind=FailureKind.UNREACHABLE,
+        message=f"left alone after {breaker.failures} failures in a row; tried again in {breaker.retry_at - now:.0f} s",
+    )
+    return ClusterReport(cluster=job.desired.cluster, failure=failure, breaker=breaker)

@@ -1,0 +1,268 @@
+"""One object applied with one server-side apply, and the answer to each way a server can refuse it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from reconciler.members.exchange import APPLY, FIELD_MANAGER, Answer, Client, Failure, FailureKind, Request
+from reconciler.members.listing import named_kind, read_object
+from reconciler.members.masking import shown
+from reconciler.plans.conflicts import decide
+from reconciler.plans.field_paths import MISSING, Key, Path, parse_path, path_text, without
+from reconciler.plans.object import PlanContext, plan_object, settled_digest
+from reconciler.plans.ownership import DifferenceKind, Owner, differences, own_entry
+from reconciler.plans.values import WRITES, Action, Decision, FieldChange, Plan, PlannedObject
+from render.model import Manifest, ObjectRef
+
+from .ownership import take_ownership
+from .recreation import may_recreate, recreate
+from .results import ApplyOptions, Result, result_of
+
+_WRITTEN_BY_SERVERS = frozenset(
+    {"creationTimestamp", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
+)
+
+
+_TRIES = 5
+_RACE_PAUSE = 0.05
+_APPEAR_PAUSE = 0.1
+_REPLANNED = frozenset({FailureKind.CONFLICT, FailureKind.RACE, FailureKind.NOT_FOUND})
+_LATE = frozenset({FailureKind.NOT_SERVED, FailureKind.NAMESPACE_MISSING})
+
+
+def changed_fields(live: Manifest | None, answer: Manifest) -> tuple[FieldChange, ...]:
+    """Return the fields a dry run would change, masked where they may hold a secret; all of them for a new object."""
+    before, after = _content(live or {}), _content(answer)
+    return tuple(
+        FieldChange(
+            path=path_text(path),
+            change=DifferenceKind.LOST
+            if old is MISSING
+            else DifferenceKind.DROPPED
+            if new is MISSING
+            else DifferenceKind.MODIFIED,
+            live="" if old is MISSING else shown(old, path_text(path), answer),
+            want="" if new is MISSING else shown(new, path_text(path), answer),
+        )
+        for path, old, new in _changed(before, after, ())
+    )
+
+
+def _content(manifest: Manifest) -> dict[str, Any]:
+    metadata = {key: value for key, value in (manifest.get("metadata") or {}).items() if key not in _WRITTEN_BY_SERVERS}
+    body = {key: value for key, value in manifest.items() if key not in {"apiVersion", "kind", "metadata", "status"}}
+    return {"metadata": metadata, **body}
+
+
+def _changed(old: Any, new: Any, path: Path) -> Iterator[tuple[Path, Any, Any]]:
+    """Yield the innermost fields that differ, items of lists found by their names."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for name in dict.fromkeys([*old, *new]):
+            yield from _changed(old.get(name, MISSING), new.get(name, MISSING), (*path, name))
+    elif _is_named(old) and _is_named(new):
+        olds, news = _by_name(old), _by_name(new)
+        for name in dict.fromkeys([*olds, *news]):
+            step = Key((("name", name),))
+            yield from _changed(olds.get(name, MISSING), news.get(name, MISSING), (*path, step))
+    elif old != new or old is MISSING or new is MISSING:
+        yield path, old, new
+
+
+def _is_named(items: Any) -> bool:
+    return (
+        isinstance(items, list) and bool(items) and all(isinstance(item, Mapping) and "name" in item for item in items)
+    )
+
+
+def _by_name(items: list[Mapping[str, Any]]) -> dict[str, Any]:
+    return {str(item["name"]): item for item in items}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyContext:
+    """Where objects are applied: the client, the plan they belong to, and what this very pass made to appear.
+
+    ``fresh``: namespaces and kinds (``Widget.example.com``) created in this pass, which a server may learn of late.
+    """
+
+    client: Client
+    plan: Plan
+    options: ApplyOptions = field(default_factory=ApplyOptions)
+    fresh: frozenset[str] = frozenset()
+
+    def circumstances(self, planned: PlannedObject) -> PlanContext:
+        """Return what the object is planned by, should it have to be planned again."""
+        assert planned.desired is not None
+        assert planned.resource is not None
+        return PlanContext(
+            desired=planned.desired,
+            resource=planned.resource,
+            options=self.plan.options,
+            is_autoscaled=planned.ref in self.plan.autoscaled,
+            is_converged=self.plan.is_converged,
+        )
+
+
+def apply_object(site: ApplyContext, planned: PlannedObject) -> Result:
+    """Carry out what was planned for one object."""
+    for attempt in range(_TRIES):
+        if planned.action not in WRITES:
+            return result_of(planned)
+        if planned.migrate and not site.options.dry_run:
+            moved = _migrated(site, planned)
+            if isinstance(moved, Result):
+                return moved
+            planned = moved
+            continue
+        outcome = _sent(site, planned)
+        if isinstance(outcome, Answer):
+            return _told(planned, outcome) if site.options.dry_run else _accepted(planned, outcome)
+        again = _planned_again(site, planned, outcome, attempt)
+        if again is None:
+            return _refused(site, planned, outcome)
+        planned = again
+    return replace(
+        result_of(planned),
+        action=Action.FAILED,
+        reason=FailureKind.RACE,
+        message="it keeps changing while it is applied",
+        hint="see which other tool writes it",
+    )
+
+
+def apply_request(planned: PlannedObject, *, dry_run: bool = False) -> Request:
+    """Return the server-side apply of a planned object."""
+    assert planned.resource is not None
+    assert planned.manifest is not None
+    locks = {"uid": planned.uid} if planned.uid else {}
+    if planned.force and planned.resource_version:
+        locks["resourceVersion"] = planned.resource_version
+    query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
+    query |= {"force": "true"} if planned.force else {}
+    query |= {"dryRun": "All"} if dry_run else {}
+    manifest = dict(planned.manifest)
+    manifest["metadata"] = {**manifest["metadata"], **locks}
+    return Request(
+        method="PATCH", path=planned.resource.path(planned.ref), query=query, body=manifest, content_type=APPLY
+    )
+
+
+def _sent(site: ApplyContext, planned: PlannedObject) -> Answer | Failure:
+    """Apply, waiting a while for a namespace or kind this pass created and the server does not know of yet."""
+    request = apply_request(planned, dry_run=site.options.dry_run)
+    outcome = site.client.send(request)
+    waited, pause = 0.0, _APPEAR_PAUSE
+    while isinstance(outcome, Failure) and outcome.kind in _LATE and _is_fresh(site, planned.ref):
+        if waited >= site.options.settle_seconds or not site.client.wait(pause):
+            break
+        waited, pause = waited + pause, min(pause * 2, 2.0)
+        outcome = site.client.send(request)
+    return outcome
+
+
+def _is_fresh(site: ApplyContext, ref: ObjectRef) -> bool:
+    return ref.group_kind in site.fresh or ref.namespace in site.fresh
+
+
+def _migrated(site: ApplyContext, planned: PlannedObject) -> PlannedObject | Result:
+    """Take over the fields of managers we replace, then plan by what is owned now."""
+    assert planned.resource is not None
+    live = read_object(site.client, planned.resource, planned.ref)
+    if isinstance(live, Failure):
+        return _failed(planned, live)
+    if live is None:
+        return plan_object(None, site.circumstances(planned))
+    answer = take_ownership(site.client, planned, planned.resource, live)
+    if isinstance(answer, Failure):
+        if answer.kind is FailureKind.RACE:
+            return planned
+        return _failed(planned, answer)
+    again = plan_object(named_kind(planned.resource, answer.body), site.circumstances(planned))
+    if again.action not in WRITES:
+        return again
+    told = planned.changes or again.changes
+    return replace(again, migrate=(), action=planned.action, reason=planned.reason, changes=told)
+
+
+def _planned_again(site: ApplyContext, planned: PlannedObject, failure: Failure, attempt: int) -> PlannedObject | None:
+    """Return a new plan for an object that changed meanwhile; None when another look would not help."""
+    if failure.kind not in _REPLANNED or site.options.dry_run:
+        return None
+    assert planned.resource is not None
+    live = read_object(site.client, planned.resource, planned.ref)
+    if isinstance(live, Failure):
+        return None
+    again = plan_object(live, site.circumstances(planned))
+    is_same = (again.action, again.force, again.manifest) == (planned.action, planned.force, planned.manifest)
+    if failure.kind is FailureKind.CONFLICT and is_same:
+        return _decided_by_server(site, again, failure)
+    return again if site.client.wait(_RACE_PAUSE * 2**attempt) else None
+
+
+def _decided_by_server(site: ApplyContext, planned: PlannedObject, failure: Failure) -> PlannedObject | None:
+    """Decide a conflict that only the server sees (it knows more of a schema than managed fields tell)."""
+    given = site.circumstances(planned)
+    want: Any = planned.manifest
+    decisions = set()
+    for cause in failure.causes:
+        owner = Owner(cause.manager, cause.subresource)
+        rules = given.options.rules
+        decision = decide(planned.ref, cause.field, owner, rules=rules, overwrite=given.overwrites)
+        if decision is Decision.YIELD:
+            want = without(want, parse_path(cause.field))
+        decisions.add(decision)
+    if Decision.FAIL in decisions or planned.force:
+        return None
+    return replace(planned, manifest=want, force=Decision.OVERWRITE in decisions)
+
+
+def _accepted(planned: PlannedObject, answer: Answer) -> Result:
+    assert planned.resource is not None
+    assert planned.manifest is not None
+    live = named_kind(planned.resource, answer.body)
+    result = replace(result_of(planned), warnings=answer.warnings, live=live)
+    fields = (own_entry(live) or {}).get("fieldsV1") or {}
+    if differences(planned.manifest, live, fields):
+        result = replace(result, settled=settled_digest(planned.manifest, live))
+    if answer.status == 201:
+        return replace(result, action=Action.CREATED)
+    if planned.action is Action.CREATED:
+        return replace(result, action=Action.CONFIGURED, reason="AppearedMeanwhile")
+    if live["metadata"]["resourceVersion"] == planned.resource_version:
+        return replace(result, action=Action.UNCHANGED, reason="NoEffect")
+    return result
+
+
+def _told(planned: PlannedObject, answer: Answer) -> Result:
+    """Return what the server says it would do."""
+    result = replace(result_of(planned), warnings=answer.warnings, changes=changed_fields(planned.live, answer.body))
+    if not result.changes:
+        return replace(result, action=Action.UNCHANGED, reason="NoEffect")
+    return result
+
+
+def _refused(site: ApplyContext, planned: PlannedObject, failure: Failure) -> Result:
+    if failure.kind is FailureKind.IMMUTABLE and may_recreate(planned) and not site.options.dry_run:
+        return recreate(site.client, planned, failure, again=_creation(site))
+    if failure.kind is FailureKind.CONFLICT:
+        return replace(_failed(planned, failure), action=Action.CONFLICT, hint=_CONFLICT_HINT)
+    return _failed(planned, failure)
+
+
+_CONFLICT_HINT = "drop that manager's change, or set conflictResolution: Overwrite in its policy"
+
+
+def _creation(site: ApplyContext) -> Callable[[PlannedObject], Result]:
+    """Return how an object that was deleted to be recreated is created."""
+
+    def create(planned: PlannedObject) -> Result:
+        outcome = _sent(site, planned)
+        return _accepted(planned, outcome) if isinstance(outcome, Answer) else _failed(planned, outcome)
+
+    return create
+
+
+def _failed(planned: PlannedObject, failure: Failure) -> Result:
+    return replace(
+        result_of(planned), action=Action.FAILED, reason=failure.kind, message=failure.message, hint=failure.hint
+    )

@@ -1,0 +1,201 @@
+"""Deletions carried out in waves: each object looked at again, and held wherever an error may be the reason for it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from reconciler.members.discovery import Discovery, Resource, discover
+from reconciler.members.exchange import Answer, Client, Failure, FailureKind
+from reconciler.members.listing import Listing, list_objects, read_object
+from reconciler.members.parallel import in_parallel
+from reconciler.plans.applyset import member_of
+from reconciler.plans.ownership import own_entry
+from reconciler.plans.stages import deletion_wave
+from reconciler.plans.values import DELETIONS, Action, Plan, PlannedObject
+from render.model import Manifest, ObjectRef
+
+from .object import ApplyContext
+from .ownership import give_up_ownership
+from .recreation import deletion, was_deleted
+from .results import Result, result_of
+
+_CRD_KIND = "CustomResourceDefinition.apiextensions.k8s.io"
+_BORN_WITH_NAMESPACES = frozenset(
+    {
+        ObjectRef("", "ConfigMap", "", "kube-root-ca.crt"),
+        ObjectRef("", "ServiceAccount", "", "default"),
+    }
+)
+_OF_NO_ACCOUNT = frozenset({"Event", "Event.events.k8s.io", "Lease.coordination.k8s.io", "Endpoints"})
+
+
+_TRIES = 5
+_FINALIZING = "Finalizing"
+_PAUSE = 0.1
+_CRD = "CustomResourceDefinition.apiextensions.k8s.io"
+_LAST = frozenset({"Namespace", _CRD})
+
+
+def occupied_by(client: Client, plan: Plan, ref: ObjectRef) -> str:
+    """Return what keeps a Namespace or CRD from being deleted: anything in it, or that it cannot be told."""
+    if ref.group_kind == _CRD_KIND:
+        resources = [item for item in _served(plan.discovery) if f"{item.plural}.{item.group}" == ref.name][:1]
+        namespace = ""
+    else:
+        resources = [item for item in _served(plan.discovery) if item.is_namespaced]
+        namespace = ref.name
+        if plan.discovery.unavailable:
+            return f"the API of {', '.join(sorted(plan.discovery.unavailable))} does not answer"
+    listings = [Listing(resource=item, metadata_only=True, only_namespace=namespace) for item in resources]
+    found = in_parallel(lambda item: list_objects(client, item), listings, limit=client.concurrency)
+    for listing, objects in zip(listings, found, strict=True):
+        if isinstance(objects, Failure):
+            if objects.kind is FailureKind.NOT_SERVED:
+                continue
+            return f"{listing.resource.group_kind} could not be listed in it"
+        others = [other for other, live in objects.items() if _counts(other, live, plan)]
+        if others:
+            return f"{others[0]} is in it" + (f" and {len(others) - 1} more" if len(others) > 1 else "")
+    return ""
+
+
+def _served(discovery: Discovery) -> list[Resource]:
+    """Return one version of every kind that can be listed."""
+    kinds: dict[str, Resource] = {}
+    for item in discovery.resources.values():
+        if "list" in item.verbs:
+            kinds.setdefault(item.group_kind, item)
+    return sorted(kinds.values(), key=lambda item: item.group_kind)
+
+
+def _counts(ref: ObjectRef, live: Manifest, plan: Plan) -> bool:
+    """Whether an object would be lost with its namespace: not what came with it, or goes with its owner."""
+    if replace(ref, namespace="") in _BORN_WITH_NAMESPACES or ref.group_kind in _OF_NO_ACCOUNT:
+        return False
+    if ref == plan.options.applyset.parent:
+        return False
+    return not any(owner.get("controller") for owner in live["metadata"].get("ownerReferences") or ())
+
+
+def carry_out_deletions(site: ApplyContext, applied: Sequence[Result]) -> list[Result]:
+    """Delete and hand off what was planned, wave by wave; return what came of each, kept objects included."""
+    failed = [result.ref for result in applied if result.is_failure]
+    results: list[Result] = []
+    for _, wave in groupby(site.plan.deletions, key=lambda item: deletion_wave(item.ref)):
+        planned = [_held_back(item, failed) for item in wave]
+        if any(item.ref.group_kind in _LAST and item.action in DELETIONS for item in planned):
+            site = _seen_anew(site)
+        done = _wait_until_gone(site, _wave_done(site, planned))
+        results += done
+        failed += [result.ref for result in done if result.is_failure]
+        for result in done:
+            site.options.report(result)
+    return results
+
+
+def _wave_done(site: ApplyContext, planned: Sequence[PlannedObject]) -> list[Result]:
+    return in_parallel(lambda item: _carried_out(site, item), planned, limit=site.client.concurrency)
+
+
+def _seen_anew(site: ApplyContext) -> ApplyContext:
+    """Ask again what the cluster serves, for what was deleted just now may have served some of it."""
+    found = discover(site.client)
+    return site if isinstance(found, Failure) else replace(site, plan=replace(site.plan, discovery=found))
+
+
+def _held_back(item: PlannedObject, failed: Iterable[ObjectRef]) -> PlannedObject:
+    """Keep what an error elsewhere may be the reason for deleting, or may still need."""
+    if item.action not in DELETIONS:
+        return item
+    for ref in failed:
+        if ref.namespace == item.ref.namespace or item.ref.group_kind in _LAST or _defines(ref, item.ref):
+            return replace(item, action=Action.KEPT, reason="Held", message=f"{ref} failed, which may concern it")
+    return item
+
+
+def _defines(crd: ObjectRef, ref: ObjectRef) -> bool:
+    """Whether a CRD (named ``plural.group``) may be the one of a custom resource."""
+    return crd.group_kind == _CRD and crd.name.partition(".")[2] == ref.group
+
+
+def _carried_out(site: ApplyContext, item: PlannedObject) -> Result:
+    if item.action not in DELETIONS:
+        return result_of(item)
+    resource = site.plan.discovery.preferred(item.ref.group, item.ref.kind)
+    if resource is None:
+        return _failed(item, Failure(kind=FailureKind.NOT_SERVED, message="the cluster no longer serves its kind"))
+    occupied = occupied_by(site.client, site.plan, item.ref) if item.ref.group_kind in _LAST else ""
+    if occupied:
+        hint = "delete it by hand, or wait until it is gone"
+        return replace(result_of(item), action=Action.KEPT, reason="NotEmpty", message=occupied, hint=hint)
+    for attempt in range(_TRIES):
+        live = read_object(site.client, resource, item.ref)
+        outcome = _step(site, item, resource, live)
+        if isinstance(outcome, Result):
+            return outcome
+        if not site.client.wait(_PAUSE * 2**attempt):
+            break
+    return _failed(item, Failure(kind=FailureKind.RACE, message="it keeps changing while it is to be deleted"))
+
+
+def _step(
+    site: ApplyContext, item: PlannedObject, resource: Resource, live: Manifest | Failure | None
+) -> Result | None:
+    """Delete or hand off an object as it is now; None asks for another try, on another look."""
+    if isinstance(live, Failure):
+        return _failed(item, live)
+    if live is None or live["metadata"]["uid"] != item.uid:
+        return replace(result_of(item), action=Action.DELETED, reason="Gone", message="it was gone already")
+    if member_of(live) != site.plan.options.applyset.id or own_entry(live) is None:
+        message = "it was taken out of our set meanwhile"
+        return replace(result_of(item), action=Action.KEPT, reason="LabelLost", message=message)
+    if item.action is Action.HAND_OFF:
+        return _handed_off(site, item, resource, live)
+    version = str(live["metadata"]["resourceVersion"])
+    outcome = site.client.send(deletion(resource.path(item.ref), uid=item.uid, resource_version=version))
+    if was_deleted(outcome):
+        return _deleted(item, outcome)
+    assert isinstance(outcome, Failure)
+    return None if outcome.kind is FailureKind.RACE else _failed(item, outcome)
+
+
+def _handed_off(site: ApplyContext, item: PlannedObject, resource: Resource, live: Manifest) -> Result | None:
+    outcome = give_up_ownership(site.client, item, resource, live)
+    if isinstance(outcome, Answer):
+        return replace(result_of(item), action=Action.HANDED_OFF, message="it stays, no longer ours")
+    return None if outcome.kind is FailureKind.RACE else _failed(item, outcome)
+
+
+def _deleted(item: PlannedObject, outcome: Answer | Failure) -> Result:
+    body = outcome.body if isinstance(outcome, Answer) else {}
+    metadata = body.get("metadata") or {}
+    if body.get("kind") == "Status" or not metadata.get("deletionTimestamp"):
+        return replace(result_of(item), action=Action.DELETED)
+    finalizers = ", ".join(metadata.get("finalizers") or (body.get("spec") or {}).get("finalizers") or ())
+    message = f"it goes once its finalizers are done: {finalizers}" if finalizers else "it is going"
+    return replace(result_of(item), action=Action.DELETED, reason=_FINALIZING, message=message)
+
+
+def _failed(item: PlannedObject, failure: Failure) -> Result:
+    return replace(
+        result_of(item), action=Action.FAILED, reason=failure.kind, message=failure.message, hint=failure.hint
+    )
+
+
+def _wait_until_gone(site: ApplyContext, done: Sequence[Result]) -> list[Result]:
+    """Wait for what finalizes: custom resources before their controllers go, content before its namespace does."""
+    pending = {result.ref for result in done if result.reason == _FINALIZING}
+    waited, pause = 0.0, _PAUSE
+    while pending and waited < site.options.settle_seconds and site.client.wait(pause):
+        waited, pause = waited + pause, min(pause * 2, 2.0)
+        pending = {ref for ref in pending if _is_there(site, ref)}
+    return [_gone(result) if result.reason == _FINALIZING and result.ref not in pending else result for result in done]
+
+
+def _gone(result: Result) -> Result:
+    return replace(result, reason="NotWanted", message="")
+
+
+def _is_there(site: ApplyContext, ref: ObjectRef) -> bool:
+    resource = site.plan.discovery.preferred(ref.group, ref.kind)
+    return resource is not None and read_object(site.client, resource, ref) is not None

@@ -1,0 +1,97 @@
+"""Deleting an object to create it again, where a field that cannot change has changed and its manifest allows it.
+
+Asked for by the annotation ``argosy.dev/recreate: "true"``, for kinds that hold no data of their own. A StatefulSet
+leaves its pods, everything else takes them along. Should creating fail, the object is simply missing: the next pass
+creates it like any other.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
+from reconciler.members.listing import read_object
+from reconciler.plans.values import Action, PlannedObject
+
+from .results import Result, result_of
+
+_ALLOWED = frozenset(
+    {
+        "ConfigMap",
+        "Deployment.apps",
+        "ClusterRoleBinding.rbac.authorization.k8s.io",
+        "Job.batch",
+        "Pod",
+        "RoleBinding.rbac.authorization.k8s.io",
+        "Secret",
+        "StatefulSet.apps",
+    }
+)
+_GONE_PAUSE = 0.2
+_GONE_SECONDS = 60.0
+
+
+RECREATE = "argosy.dev/recreate"
+
+
+def may_recreate(planned: PlannedObject) -> bool:
+    """Whether an object's manifest and kind allow deleting it to create it again."""
+    annotations = (planned.manifest or {"metadata": {}})["metadata"].get("annotations") or {}
+    return annotations.get(RECREATE) == "true" and planned.ref.group_kind in _ALLOWED and bool(planned.uid)
+
+
+def deletion(path: str, *, uid: str, resource_version: str = "", orphan: bool = False) -> Request:
+    """Return the deletion of one incarnation (and version) of an object, its dependents with it unless orphaned."""
+    preconditions = {"uid": uid} | ({"resourceVersion": resource_version} if resource_version else {})
+    body = {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "propagationPolicy": "Orphan" if orphan else "Background",
+        "preconditions": preconditions,
+    }
+    return Request(method="DELETE", path=path, body=body)
+
+
+def recreate(
+    client: Client, planned: PlannedObject, immutable: Failure, *, again: Callable[[PlannedObject], Result]
+) -> Result:
+    """Delete the object, wait until it is gone, create it."""
+    assert planned.resource is not None
+    path = planned.resource.path(planned.ref)
+    deleted = client.send(deletion(path, uid=planned.uid, orphan=planned.ref.kind == "StatefulSet"))
+    if isinstance(deleted, Failure) and deleted.kind is not FailureKind.NOT_FOUND:
+        return _failed(planned, deleted, f"{immutable.message}; deleting it to create it again failed")
+    if not _is_gone(client, planned):
+        return replace(
+            result_of(planned),
+            action=Action.FAILED,
+            reason="DeletionBlocked",
+            message="it is being deleted to be created again, but does not go",
+            hint="see what its finalizers wait for; the next pass creates it",
+        )
+    result = again(replace(planned, uid="", resource_version="", force=False, action=Action.CREATED))
+    if result.is_failure:
+        return replace(result, message=f"it was deleted to be created again, which failed: {result.message}")
+    return replace(result, reason="Recreated", message=immutable.message)
+
+
+def _is_gone(client: Client, planned: PlannedObject) -> bool:
+    assert planned.resource is not None
+    waited = 0.0
+    while waited < _GONE_SECONDS:
+        live = read_object(client, planned.resource, planned.ref)
+        if live is None or (not isinstance(live, Failure) and live["metadata"]["uid"] != planned.uid):
+            return True
+        if not client.wait(_GONE_PAUSE):
+            return False
+        waited += _GONE_PAUSE
+    return False
+
+
+def _failed(planned: PlannedObject, failure: Failure, told: str) -> Result:
+    message = f"{told}: {failure.message}"
+    return replace(result_of(planned), action=Action.FAILED, reason=failure.kind, message=message, hint=failure.hint)
+
+
+def was_deleted(outcome: Answer | Failure) -> bool:
+    """Whether a deletion found its object or found it gone."""
+    return isinstance(outcome, Answer) or outcome.kind in {FailureKind.NOT_FOUND, FailureKind.EXPIRED}

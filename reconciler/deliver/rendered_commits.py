@@ -1,0 +1,133 @@
+"""Rendered commits by cluster: objects, what their policies say of conflicts and leaving, and allowed removals."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
+from reconciler.pipeline.outcomes import RENDERED
+from reconciler.pipeline.previous import Previous
+from reconciler.plans.cluster import held_object
+from reconciler.plans.inventory import HeldObject
+from reconciler.plans.values import ClusterDesired, DesiredObject
+from reconciler.publish.guards import allowed_between
+from reconciler.publish.reading import read_previous
+from reconciler.publish.removal_guard import Allowance
+from reconciler.repository import Repository
+from reconciler.repository.trailers import SOURCE
+from render.binding import Binding
+from render.documents import parse_documents
+from render.errors import GitError
+from render.model import Manifest, ObjectRef
+from render.policy import ConflictResolution
+
+
+@dataclass(slots=True)
+class RemovalTrailers:
+    """The allowances between a rendered commit a cluster converged at and the one it is given, each pair read once."""
+
+    repository: Repository
+    commit: str
+    _known: dict[str, tuple[Allowance, ...]] = field(default_factory=dict)
+
+    def allowed(self, cluster: str, converged: str) -> int | None:
+        """Return how many objects may leave a cluster at once; None where nothing is said."""
+        if converged and converged not in self._known:
+            self._known[converged] = self._since(converged)
+        said = self._known.get(converged, ())
+        return max((each.count for each in said if each.cluster in {cluster, "*"}), default=None)
+
+    def _since(self, converged: str) -> tuple[Allowance, ...]:
+        try:
+            old, new = (self.repository.commit_info(commit).trailer(SOURCE)[0] for commit in (converged, self.commit))
+            return allowed_between(self.repository, old, new).removals if old != new else ()
+        except (GitError, IndexError):  # a source that is not here allows nothing
+            return ()
+
+
+@dataclass(slots=True)
+class RenderedCommits:
+    """Rendered commits as clusters must hold them; every commit, folder and manifest is read once."""
+
+    repository: Repository
+    _commits: dict[str, Previous] = field(default_factory=dict)
+    _manifests: dict[bytes, Manifest] = field(default_factory=dict)
+    _before: dict[tuple[str, str], bool] = field(default_factory=dict)
+    _objects: dict[tuple[str, bytes, frozenset[ObjectRef]], tuple[DesiredObject, ...]] = field(default_factory=dict)
+    _held: dict[tuple[tuple[str, bytes], ...], tuple[HeldObject, ...]] = field(default_factory=dict)
+
+    def commit(self, commit: str) -> Previous:
+        """Return a rendered commit."""
+        if commit not in self._commits:
+            self._commits[commit] = read_previous(self.repository, commit)
+        return self._commits[commit]
+
+    def desired(self, cluster: str, commit: str) -> ClusterDesired:
+        """Return everything a cluster must hold at a commit."""
+        rendered = self.commit(commit)
+        failing = any(_keeps_older(binding, cluster) for binding in rendered.bindings.values())
+        tree_id = rendered.tree.clusters.get(cluster)
+        objects = () if tree_id is None else self._objects_of(cluster, commit, tree_id)
+        return ClusterDesired(cluster=cluster, commit=commit, objects=objects, is_complete=not failing)
+
+    def _objects_of(self, cluster: str, commit: str, tree_id: bytes) -> tuple[DesiredObject, ...]:
+        bindings = self.commit(commit).bindings
+        suspended = frozenset(ref for ref, binding in bindings.items() if is_suspended(binding, cluster))
+        key = commit, tree_id, suspended
+        if key not in self._objects:
+            manifests = self._manifests_of(commit, tree_id)
+            self._objects[key] = tuple(_desired_object(each, bindings, suspended) for each in manifests)
+        return self._objects[key]
+
+    def is_before(self, commit: str, other: str) -> bool:
+        """Whether a commit is another one's ancestor."""
+        if (commit, other) not in self._before:
+            self._before[commit, other] = commit != other and self.repository.is_ancestor(commit, other)
+        return self._before[commit, other]
+
+    def held(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
+        """Return the objects that any of the commits asks of a cluster, the newest commit's word counting."""
+        folders = ((commit, self.commit(commit).tree.clusters.get(cluster)) for commit in commits)
+        known = tuple((commit, tree_id) for commit, tree_id in folders if tree_id is not None)
+        if known not in self._held:
+            self._held[known] = self._held_of(known)
+        return self._held[known]
+
+    def _held_of(self, folders: Iterable[tuple[str, bytes]]) -> tuple[HeldObject, ...]:
+        found: dict[ObjectRef, HeldObject] = {}
+        for commit, tree_id in folders:
+            bindings = dict(self.commit(commit).bindings)
+            for manifest in self._manifests_of(commit, tree_id):
+                item = DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest)
+                binding = bindings.get(item.ref)
+                preserve = binding is not None and binding.preserve_resources_on_deletion
+                found[item.ref] = held_object(item, preserve=preserve)
+        return tuple(found[ref] for ref in sorted(found))
+
+    def _manifests_of(self, commit: str, tree_id: bytes) -> tuple[Manifest, ...]:
+        files = list(self.commit(commit).tree.files(tree_id))
+        self._load(blob_id for _, blob_id in files)
+        return tuple(self._manifests[blob_id] for _, blob_id in files)
+
+    def _load(self, blob_ids: Iterable[bytes]) -> None:
+        missing = {blob_id for blob_id in blob_ids if blob_id not in self._manifests}
+        for blob_id, content in self.repository.read_blobs(missing).items() if missing else ():
+            self._manifests[blob_id] = parse_documents(content)[0].value
+
+
+def _keeps_older(binding: Binding, cluster: str) -> bool:
+    """Whether a binding could not be built where it may mean this cluster."""
+    failed = any(condition.type == RENDERED and condition.status == "False" for condition in binding.conditions)
+    return failed and any(target.name == cluster for target in binding.targets)
+
+
+def _desired_object(
+    manifest: Manifest, bindings: Mapping[ObjectRef, Binding], suspended: frozenset[ObjectRef]
+) -> DesiredObject:
+    ref = ObjectRef.of(manifest)
+    binding = bindings.get(ref)
+    if binding is None:
+        return DesiredObject(ref=ref, manifest=manifest)
+    word = conflict_resolution(manifest, binding)
+    resolution = ConflictResolution.OVERWRITE if word == "overwrite" else ConflictResolution.ABORT
+    is_held = ref in suspended
+    return DesiredObject(ref=ref, manifest=manifest, conflict_resolution=resolution, is_suspended=is_held)

@@ -1,0 +1,130 @@
+"""The results of applying: of each object, and of each cluster in a pass."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from reconciler.members.circuit import Breaker
+from reconciler.members.exchange import Failure
+from reconciler.observe.findings import Finding
+from reconciler.plans.inventory import ApplyOutcome, HeldObject
+from reconciler.plans.values import Action, FieldChange, Observed, Plan, PlannedObject
+from render.model import Manifest, ObjectRef
+
+FAILED_ACTIONS = frozenset({Action.FAILED, Action.CONFLICT, Action.BLOCKED})
+"""What counts as an apply error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came of one object.
+
+    ``live`` is the object as the server answered, where it did. ``settled`` is the digest of an object the server keeps
+    in a form of its own (empty: it took it as it was). ``warnings`` are the server's.
+    """
+
+    ref: ObjectRef
+    action: Action
+    reason: str = ""
+    message: str = ""
+    hint: str = ""
+    changes: tuple[FieldChange, ...] = ()
+    yielded: tuple[FieldChange, ...] = ()
+    foreign: tuple[FieldChange, ...] = ()
+    warnings: tuple[str, ...] = ()
+    settled: str = ""
+    live: Manifest | None = field(default=None, repr=False)
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the object is not as it should be, for a reason."""
+        return self.action in FAILED_ACTIONS
+
+    def __str__(self) -> str:
+        text = f"{self.ref}: {self.action}" + (f" ({self.reason})" if self.reason else "")
+        text = f"{text}: {self.message}" if self.message else text
+        return f"{text}\n  hint: {self.hint}" if self.hint else text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What came of a cluster.
+
+    ``failure``: why it ended early. ``hold``: why nothing was pruned. ``left``: what stays though nothing wants it, and
+    must be remembered.
+    """
+
+    cluster: str
+    commit: str = ""
+    results: tuple[Result, ...] = ()
+    failure: Failure | None = None
+    hold: str = ""
+    outcome: ApplyOutcome = ApplyOutcome.INTERRUPTED
+    left: tuple[HeldObject, ...] = ()
+
+    def count(self, action: Action) -> int:
+        """Return how many objects something was done with."""
+        return sum(1 for result in self.results if result.action is action)
+
+
+def _nothing(_result: Result) -> None:
+    return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyOptions:
+    """How to apply. ``dry_run``: ask the server what it would do. ``rehearse``: do that first, and stop at a refusal.
+
+    ``holder`` names this pass where it takes a lease. ``report`` is told each result as it comes. ``settle_seconds``:
+    how long to wait for CRDs, recreated objects and finalizing ones.
+    """
+
+    dry_run: bool = False
+    rehearse: bool = False
+    holder: str = "argosy"
+    version: str = "0"
+    settle_seconds: float = 30.0
+    report: Callable[[Result], None] = _nothing
+
+
+def result_of(planned: PlannedObject) -> Result:
+    """Return the result of an object that nothing was sent for."""
+    return Result(
+        ref=planned.ref,
+        action=planned.action,
+        reason=planned.reason,
+        message=planned.message,
+        hint=planned.hint,
+        changes=planned.changes,
+        yielded=planned.yielded,
+        foreign=planned.foreign,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterReport:
+    """What came of one cluster, as far as it got: what was seen, planned and done; its breaker for the next pass.
+
+    ``findings``: what ails workloads that are not well.
+    """
+
+    cluster: str
+    observed: Observed | None = None
+    plan: Plan | None = None
+    applied: Applied | None = None
+    findings: Mapping[ObjectRef, tuple[Finding, ...]] = field(default_factory=dict)
+    failure: Failure | None = None
+    seconds: float = 0.0
+    breaker: Breaker = field(default_factory=Breaker)
+
+
+def live_objects(report: ClusterReport) -> dict[ObjectRef, Manifest]:
+    """Return the wanted objects of a cluster as they were last seen: the server's answer, or what was read before."""
+    found = {item.ref: item.live for item in (report.plan.objects if report.plan else ()) if item.live is not None}
+    for result in report.applied.results if report.applied else ():
+        if result.live is not None and result.ref in _wanted(report):
+            found[result.ref] = result.live
+    return found
+
+
+def _wanted(report: ClusterReport) -> frozenset[ObjectRef]:
+    return frozenset(item.ref for item in (report.plan.objects if report.plan else ()))

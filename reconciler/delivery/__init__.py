@@ -1,1 +1,0 @@
-"""Plans carried out: clusters observed, applied to and pruned, each by itself."""

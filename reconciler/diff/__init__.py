@@ -1,0 +1,1 @@
+"""The effect of a change of the source, before it happens."""

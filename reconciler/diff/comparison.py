@@ -1,0 +1,179 @@
+"""Two revisions rendered from the same past, what separates them, and the guards that apply to the change."""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from reconciler.console.log import Log
+from reconciler.pipeline.movements import movements_between
+from reconciler.pipeline.previous import Previous
+from reconciler.pipeline.readme import replicas_by_cluster
+from reconciler.pipeline.released import Released
+from reconciler.publish.branches import publication_of
+from reconciler.publish.guards import Allowed, allowed_between, breaches_of, check_found, check_members
+from reconciler.publish.outcome import Outcome, run_pass
+from reconciler.publish.problems import problems_of
+from reconciler.publish.reading import ObservedInputs, Source, SourceMemory, read_observed_inputs
+from reconciler.publish.removal_guard import NOTHING_COMMITTED, removals
+from reconciler.repository import Repository
+from render.binding import Binding
+from render.errors import GuardRefused, InputError
+from render.gitobjects import Blob, TreeEntry, parse_tree
+from render.layout import object_path
+from render.model import ObjectRef
+from render.words import counted
+
+from .difference import ChangeAction, Difference, Misfit, ObjectChange, cluster_totals, takeovers_between
+from .objects import FileChange, Texts, changed_files, object_changes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revisions:
+    """What to compare: two commits, "" for the work tree; ``bootstrap``: there may be no previous rendered commit."""
+
+    base: str
+    head: str
+    bootstrap: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Both sides of a diff as they were rendered."""
+
+    base: Outcome
+    head: Outcome
+
+
+def compared(repository: Repository, revisions: Revisions, memory: SourceMemory, log: Log) -> Comparison:
+    """Render two revisions from the same previous commit and facts."""
+    with log.timed("read source"):
+        source = _source(repository, revisions.head, memory)
+    fleet = source.desired.fleet
+    publication = publication_of(repository, fleet)
+    with log.timed("read previous"):
+        tip = publication.known_tip(fleet.rendered_branch, is_first=revisions.bootstrap)
+        previous = memory.previous(repository, tip) if tip else None
+        facts_at = repository.tip(publication.ref(fleet.status_branch))
+        evidence = read_observed_inputs(repository, facts_at)
+    key = (revisions.base, tip or "", facts_at or "")
+    base = memory.outcome(key)
+    if base is None:
+        base = run_pass(repository, _source(repository, revisions.base, memory), previous, evidence, log)
+        memory.remember(key, base)
+    return Comparison(base=base, head=_rendered(base, source, previous, evidence, log))
+
+
+def _source(repository: Repository, commit: str, memory: SourceMemory) -> Source:
+    try:
+        return memory.source(repository, commit)
+    except InputError as error:
+        where = f"commit {commit[:12]}" if commit else "the work tree"
+        summary = f"{counted(len(error.problems), 'problem')} in {where}; nothing was compared"
+        raise InputError(error.problems, summary=summary, warnings=error.warnings) from error
+
+
+def _rendered(base: Outcome, source: Source, previous: Previous | None, evidence: ObservedInputs, log: Log) -> Outcome:
+    """Render the other side, unless it says the same."""
+    if source.desired == base.source.desired:
+        return replace(base, source=source)
+    return run_pass(base.repository, source, previous, evidence, log)
+
+
+def difference_of(comparison: Comparison) -> Difference:
+    """Return what separates two sides."""
+    base, head = comparison.base, comparison.head
+    before = {binding.ref: binding for binding in base.rendered.built.bindings}
+    after = {binding.ref: binding for binding in head.rendered.built.bindings}
+    templates = {template.ref for template in base.source.desired.templates}
+    shared = {template.ref for template in head.source.desired.templates} & templates
+    names = [{cluster.name for cluster in side.source.desired.clusters} for side in (base, head)]
+    files = changed_files(_folders(base, names[1]), _folders(head, names[1]), tree_reader(comparison))
+    objects = object_changes(files, _ref_by_path(comparison), Texts(_blobs(comparison, files)))
+    objects = tuple(replace(each, is_preserved=True) if _is_preserved(each, before) else each for each in objects)
+    movements = movements_between(before, after, names[1])
+    replicas = replicas_by_cluster(before.values())
+    misfits = [frozenset(_misfits(side)) for side in (base, head)]
+    return Difference(
+        base=base.source.commit,
+        head=head.source.commit,
+        previous=head.previous.commit if head.previous else "",
+        joined=tuple(sorted(names[1] - names[0])),
+        left=tuple(sorted(names[0] - names[1])),
+        clusters=cluster_totals(objects, movements, replicas),
+        objects=objects,
+        takeovers=takeovers_between(before, after, shared),
+        movements=movements,
+        misfits=tuple(sorted(misfits[1] - misfits[0])),
+        mended=tuple(sorted(misfits[0] - misfits[1])),
+        released=tuple(_newly_released(base, head)),
+        replicas=sum(replicas.values()),
+        members=len(names[1]),
+    )
+
+
+def _folders(side: Outcome, members: Container[str]) -> Mapping[str, bytes]:
+    """Return the folders of members; a disconnected cluster keeps its own, whatever the other side put there."""
+    return {name: tree_id for name, tree_id in side.rendered.tree.clusters.items() if name in members}
+
+
+def _is_preserved(change: ObjectChange, before: Mapping[ObjectRef, Binding]) -> bool:
+    """Whether what is removed stays in its clusters, because the policy that held it said so."""
+    held = before.get(change.ref) if change.action is ChangeAction.REMOVED else None
+    return held is not None and held.preserve_resources_on_deletion
+
+
+def _newly_released(base: Outcome, head: Outcome) -> Iterator[Released]:
+    """Yield what head releases, and what it would change if it were not released."""
+    known = set(base.released)
+    templates = [{each.ref: each.manifest for each in side.source.desired.templates} for side in (base, head)]
+    for each in head.released:
+        if each not in known or templates[0].get(each.ref) != templates[1][each.ref]:
+            yield each
+
+
+def _misfits(outcome: Outcome) -> Iterable[Misfit]:
+    for trouble in problems_of(outcome):
+        yield Misfit(ref=trouble.ref, reason=trouble.reason, message=trouble.message, clusters=trouble.clusters)
+
+
+def _ref_by_path(comparison: Comparison) -> Mapping[str, ObjectRef]:
+    refs: set[ObjectRef] = set()
+    for outcome in (comparison.base, comparison.head):
+        rendered = outcome.rendered
+        refs.update(binding.ref for binding in rendered.built.bindings)
+        refs.update(template.ref for template, _ in rendered.namespaces)
+    return {"/".join(object_path(ref)): ref for ref in refs}
+
+
+def tree_reader(comparison: Comparison) -> Callable[[bytes], Iterable[TreeEntry]]:
+    """Return what reads a tree of either side, or one that both keep from the previous commit."""
+    made = comparison.base.rendered.tree.trees
+
+    def entries(tree_id: bytes) -> Iterable[TreeEntry]:
+        return parse_tree(made[tree_id]) if tree_id in made else comparison.head.entries(tree_id)
+
+    return entries
+
+
+def _blobs(comparison: Comparison, files: Iterable[FileChange]) -> Mapping[bytes, Blob]:
+    wanted = {blob_id for file in files if file.before and file.after for blob_id in (file.before, file.after)}
+    found: dict[bytes, Blob] = {}
+    for outcome in (comparison.base, comparison.head):
+        blobs = outcome.rendered.tree.blobs
+        found.update((blob_id, blobs[blob_id]) for blob_id in wanted if blob_id in blobs)
+    missing = wanted - found.keys()
+    return {**found, **comparison.base.repository.read_blobs(missing)} if missing else found
+
+
+def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
+    """Refuse a change of the source that would take or move too much."""
+    base, head = comparison.base, comparison.head
+    guard = head.source.desired.fleet.removal_guard
+    found = removals(base.rendered.tree.clusters, head.rendered.tree.clusters, tree_reader(comparison), guard)
+    allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
+    before = {binding.ref: binding for binding in base.rendered.built.bindings}
+    try:
+        check_members(base.rendered.tree.clusters, head, allowed)
+        check_found(found, breaches_of(before, head), allowed)
+    except GuardRefused as error:
+        # There was nothing to commit.
+        raise GuardRefused(error.message.replace(NOTHING_COMMITTED, ""), hint=error.hint) from error

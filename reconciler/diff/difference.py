@@ -1,0 +1,152 @@
+"""What a change of the source does to the fleet, as values: objects, policies, replicas, and what has no place now.
+
+Both sides were rendered from the same previous commit and the same facts, so nothing here is due to anything else.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from overrides.changes import ChangedField
+from reconciler.pipeline.movements import Bindings, Movement
+from reconciler.pipeline.released import Released
+from render.model import ObjectRef
+
+
+class ChangeAction(StrEnum):
+    """What happens to an object in a cluster."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectChange:
+    """What happens to an object, the same in some clusters.
+
+    ``fields`` are those of a changed object, the divided numbers left out: they are told by the movements, and an
+    object without any other change has no fields here. ``is_preserved``: clusters keep it though it is removed.
+    """
+
+    ref: ObjectRef
+    action: ChangeAction
+    clusters: tuple[str, ...]
+    fields: tuple[ChangedField, ...] = ()
+    is_preserved: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Takeover:
+    """A template that another policy holds now; "" is no policy."""
+
+    ref: ObjectRef
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Misfit:
+    """Something that could not be placed or built: where (no clusters: nowhere), and why."""
+
+    ref: ObjectRef
+    reason: str
+    message: str
+    clusters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterTotal:
+    """What the difference comes to in one cluster."""
+
+    name: str
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    replicas_before: int = 0
+    replicas_after: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What separates the rendering of two sources ("" is a work tree as it stands).
+
+    ``joined`` and ``left`` are clusters that come to and go from the source; one that leaves is disconnected and keeps
+    what it holds. ``members`` counts the clusters after the change, ``replicas`` those placed before it. ``misfits``
+    are new, ``mended`` are gone. ``released`` are objects that the change releases, and those whose templates it
+    changes in vain.
+    """
+
+    base: str
+    head: str
+    previous: str = ""
+    joined: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    clusters: tuple[ClusterTotal, ...] = ()
+    objects: tuple[ObjectChange, ...] = ()
+    takeovers: tuple[Takeover, ...] = ()
+    movements: tuple[Movement, ...] = ()
+    misfits: tuple[Misfit, ...] = ()
+    mended: tuple[Misfit, ...] = ()
+    released: tuple[Released, ...] = ()
+    replicas: int = 0
+    members: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the change changes nothing in any cluster, nor who holds what."""
+        found = (self.joined, self.left, self.objects, self.takeovers, self.movements, self.misfits, self.mended)
+        return not any(found)
+
+    @property
+    def moved(self) -> int:
+        """How many replicas move between clusters."""
+        return sum(movement.moved for movement in self.movements)
+
+    @property
+    def placed_anew(self) -> int:
+        """How many replicas are placed elsewhere because their cluster is disconnected."""
+        return sum(movement.placed_anew for movement in self.movements)
+
+    def count(self, action: ChangeAction) -> int:
+        """Count the objects, not their copies in clusters, to which something happens."""
+        return len({change.ref for change in self.objects if change.action is action})
+
+
+def takeovers_between(before: Bindings, after: Bindings, templates: Iterable[ObjectRef]) -> tuple[Takeover, ...]:
+    """Return the templates, out of those both sides have, that change hands."""
+    return tuple(_takeovers(before, after, templates))
+
+
+def _takeovers(before: Bindings, after: Bindings, templates: Iterable[ObjectRef]) -> Iterator[Takeover]:
+    for ref in sorted(templates):
+        old = before[ref].policy if ref in before else ""
+        new = after[ref].policy if ref in after else ""
+        if old != new:
+            yield Takeover(ref=ref, before=old, after=new)
+
+
+def cluster_totals(
+    objects: Iterable[ObjectChange], movements: Iterable[Movement], replicas: Mapping[str, int]
+) -> tuple[ClusterTotal, ...]:
+    """Return what the difference comes to in every cluster it touches; ``replicas`` are those placed before."""
+    counts: dict[str, dict[str, int]] = {}
+    for change in objects:
+        for name in change.clusters:
+            row = counts.setdefault(name, {})
+            row[change.action] = row.get(change.action, 0) + 1
+    for movement in movements:
+        for moved in (change for change in movement.changes if not change.is_disconnected):
+            row = counts.setdefault(moved.cluster, {})
+            row["replicas"] = row.get("replicas", 0) + moved.after - moved.before
+    return tuple(
+        ClusterTotal(
+            name=name,
+            added=row.get(ChangeAction.ADDED, 0),
+            changed=row.get(ChangeAction.CHANGED, 0),
+            removed=row.get(ChangeAction.REMOVED, 0),
+            replicas_before=replicas.get(name, 0),
+            replicas_after=replicas.get(name, 0) + row.get("replicas", 0),
+        )
+        for name, row in sorted(counts.items())
+    )

@@ -1,0 +1,122 @@
+"""A difference as one JSON value of a stable shape: kind ``Difference`` of ``argosy.dev/v1alpha1``.
+
+Fields may be added, none is renamed or removed within v1alpha1. Objects are named by group, kind, namespace and name;
+a field's ``before`` is left out where it is added, its ``after`` where it is removed.
+"""
+
+import json
+from typing import Any
+
+from overrides.changes import ChangedField
+from reconciler.pipeline.movements import Movement, ReplicaChange
+from render.model import ObjectRef
+
+from .difference import ChangeAction, ClusterTotal, Difference, Misfit
+from .words import summary
+
+API_VERSION = "argosy.dev/v1alpha1"
+
+
+def difference_json(difference: Difference) -> str:
+    """Return the difference as JSON text."""
+    return json.dumps(plain_difference(difference), indent=2, ensure_ascii=False) + "\n"
+
+
+def plain_difference(difference: Difference) -> dict[str, Any]:
+    """Return the difference as plain data."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Difference",
+        "base": difference.base or None,
+        "head": difference.head or None,
+        "previous": difference.previous or None,
+        "different": not difference.is_empty,
+        "summary": _summary(difference),
+        "clusters": [_plain_total(total) for total in difference.clusters],
+        "joined": list(difference.joined),
+        "disconnected": list(difference.left),
+        "objects": [
+            {
+                "object": plain_ref(change.ref),
+                "action": str(change.action),
+                "clusters": list(change.clusters),
+                **({"preserved": True} if change.is_preserved else {}),
+                "fields": [_plain_field(field) for field in change.fields],
+            }
+            for change in difference.objects
+        ],
+        "takeovers": [
+            {"object": plain_ref(each.ref), "before": each.before or None, "after": each.after or None}
+            for each in difference.takeovers
+        ],
+        "released": [
+            {"object": plain_ref(each.ref), "clusters": list(each.clusters), "outdated": each.is_outdated}
+            for each in difference.released
+        ],
+        "movements": [_plain_movement(movement) for movement in difference.movements],
+        "problems": [_plain_misfit(each) for each in difference.misfits],
+        "solved": [_plain_misfit(each) for each in difference.mended],
+    }
+
+
+def _summary(difference: Difference) -> dict[str, Any]:
+    counts = {str(action): difference.count(action) for action in ChangeAction}
+    return {
+        "text": summary(difference),
+        "clusters": len(difference.clusters),
+        **counts,
+        "takeovers": len(difference.takeovers),
+        "replicas": difference.replicas,
+        "moved": difference.moved,
+        "placedAnew": difference.placed_anew,
+        "problems": len(difference.misfits),
+    }
+
+
+def _plain_total(total: ClusterTotal) -> dict[str, Any]:
+    return {
+        "name": total.name,
+        "added": total.added,
+        "changed": total.changed,
+        "removed": total.removed,
+        "replicas": {"before": total.replicas_before, "after": total.replicas_after},
+    }
+
+
+def _plain_movement(movement: Movement) -> dict[str, Any]:
+    return {
+        "object": plain_ref(movement.ref),
+        "before": movement.before,
+        "after": movement.after,
+        "moved": movement.moved,
+        "placedAnew": movement.placed_anew,
+        "clusters": [_plain_change(change) for change in movement.changes],
+    }
+
+
+def _plain_change(change: ReplicaChange) -> dict[str, Any]:
+    numbers = {"name": change.cluster, "before": change.before, "after": change.after}
+    return {**numbers, "disconnected": True} if change.is_disconnected else numbers
+
+
+def plain_ref(ref: ObjectRef) -> dict[str, str]:
+    """Return an object's identity as plain data."""
+    return {"group": ref.group, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
+
+
+def _plain_field(field: ChangedField) -> dict[str, Any]:
+    value: dict[str, Any] = {"path": field.path, "operator": field.operator}
+    if field.operator != "add":
+        value["before"] = field.before
+    if field.operator != "remove":
+        value["after"] = field.after
+    return value
+
+
+def _plain_misfit(misfit: Misfit) -> dict[str, Any]:
+    return {
+        "object": plain_ref(misfit.ref),
+        "clusters": list(misfit.clusters),
+        "reason": misfit.reason,
+        "message": misfit.message,
+    }

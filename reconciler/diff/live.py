@@ -1,0 +1,108 @@
+"""What applying a rendered commit would change in live objects: per cluster and object, field by field, masked.
+
+``argosy diff --live`` compares what is there with what is wanted; ``argosy apply --dry-run server`` asks each server
+what it would make of it. Both are told alike.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from reconciler.deliver.results import ClusterReport, Result
+from reconciler.deliver.summary import state_of
+from reconciler.plans.values import Action, FieldChange, PlannedObject
+from render.model import ObjectRef
+from render.words import counted
+
+_SIGNS = {
+    Action.CREATED: "+",
+    Action.CONFIGURED: "~",
+    Action.ADOPTED: "~",
+    Action.PRUNE: "-",
+    Action.HAND_OFF: "-",
+}
+_QUIET = frozenset({Action.UNCHANGED, Action.KEPT})
+_HELD = "Held"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveChange:
+    """What would happen to one object, why, and which of its fields differ; their values are masked where secret."""
+
+    ref: ObjectRef
+    action: Action
+    reason: str = ""
+    message: str = ""
+    fields: tuple[FieldChange, ...] = ()
+
+
+def live_changes(report: ClusterReport) -> tuple[LiveChange, ...]:
+    """Return everything in a cluster that is not as wanted."""
+    items: tuple[Result | PlannedObject, ...] = ()
+    if report.applied is not None:
+        items = report.applied.results
+    elif report.plan is not None and not report.plan.refusal:
+        items = (*report.plan.objects, *report.plan.deletions)
+    return tuple(
+        LiveChange(ref=item.ref, action=item.action, reason=item.reason, message=item.message, fields=item.changes)
+        for item in items
+        if item.action not in _QUIET or item.reason == _HELD
+    )
+
+
+def live_text(reports: Iterable[ClusterReport]) -> Iterator[str]:
+    """Yield a paragraph for every cluster: its objects that differ, with their fields."""
+    for report in reports:
+        changes = live_changes(report)
+        if report.failure is not None:
+            hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
+            yield f"{report.cluster}: not known: {report.failure.message}{hint}\n"
+            continue
+        yield f"{report.cluster}: {_counted(len(changes))}\n"
+        for change in changes:
+            yield from _lines(change)
+
+
+def _counted(number: int) -> str:
+    return "equal" if not number else counted(number, "object differs", "objects differ")
+
+
+def _lines(change: LiveChange) -> Iterator[str]:
+    sign = _SIGNS.get(change.action, "!")
+    said = f": {change.message}" if change.message else ""
+    yield f"  {sign} {change.ref} {change.action} ({change.reason}){said}\n"
+    for field in change.fields:
+        owner = f"  ({' '.join(filter(None, (field.manager, field.time)))})" if field.manager else ""
+        yield f"      {field.path.removeprefix('.')}: {field.live or 'nothing'} -> {field.want or 'nothing'}{owner}\n"
+
+
+def live_json(commit: str, reports: Iterable[ClusterReport]) -> str:
+    """Return the differences as one value of kind LiveDifference."""
+    value = {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "LiveDifference",
+        "rendered": commit,
+        "clusters": {report.cluster: _plain(report) for report in reports},
+    }
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _plain(report: ClusterReport) -> dict[str, Any]:
+    failure = report.failure
+    return {
+        "state": state_of(report),
+        **({"failure": {"reason": str(failure.kind), "message": failure.message}} if failure else {}),
+        "objects": [_plain_change(change) for change in live_changes(report)],
+    }
+
+
+def _plain_change(change: LiveChange) -> dict[str, Any]:
+    names = ("path", "change", "live", "want", "manager", "time")
+    return {
+        "object": str(change.ref),
+        "action": str(change.action),
+        "reason": change.reason,
+        "message": change.message,
+        "fields": [{name: str(getattr(field, name)) for name in names} for field in change.fields],
+    }

@@ -1,0 +1,154 @@
+"""A difference for a pull request: the summary, what needs a look, and the rest folded - never longer than allowed.
+
+Sections come in the order in which a reviewer needs them. Each may fill half of the room that is left (the last all of
+it); what does not fit is counted. Everything out of the repository is escaped or fenced, so that no name or value can
+mention people, add links, or end a fold.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from reconciler.pipeline.movements import Movement, ReplicaChange
+
+from .difference import ChangeAction, Difference
+from .text import SIGNS, is_number, misfit_words, numbers
+from .words import PRESERVED, clusters_named, sides, summary, takeover_words, value_texts
+
+_ROOM_FOR_END = 200
+_MOST_CHANGES = 10
+_FEW_LINES = 12
+_ESCAPED = {ord(character): f"&#{ord(character)};" for character in "&<>`*_[]()|~@#\\!:\"'"}
+_BREAKS = {ord(character): " " for character in "\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkdownSection:
+    """A titled part: what stands before its lines, the lines, what stands after them, and what one of them is."""
+
+    title: str
+    lines: Sequence[str]
+    before: str = ""
+    after: str = ""
+    is_open: bool = False
+
+
+def difference_markdown(difference: Difference, *, max_bytes: int) -> str:
+    """Return the difference as GitHub or GitLab markdown of at most ``max_bytes`` bytes."""
+    head = f"### {escaped(summary(difference)[:1].upper() + summary(difference)[1:])}\n\n{code(sides(difference))}\n"
+    text, left_out = head, list[str]()
+    sections = [section for section in _sections(difference) if section.lines]
+    for number, section in enumerate(sections):
+        room = max_bytes - _ROOM_FOR_END - len(text.encode())
+        fitted = _fitted(section, room if number == len(sections) - 1 else room // 2)
+        if fitted:
+            text += f"\n{fitted}"
+        else:
+            left_out.append(section.title)
+    if left_out:
+        text += f"\nToo long to show here: {', '.join(left_out)}.\n"
+    return text
+
+
+def _fitted(section: MarkdownSection, room: int) -> str:
+    """Return a section with as many lines as there is room for; nothing when there is room for none."""
+    is_open = section.is_open and len(section.lines) <= _FEW_LINES
+    title = f"{section.title} ({len(section.lines)})"
+    top = f"**{title}**\n\n" if is_open else f"<details><summary>{title}</summary>\n\n"
+    end = "" if is_open else "\n</details>\n"
+    room -= len(f"{top}{section.before}{section.after}{end}".encode()) + 40
+    shown = 0
+    for line in section.lines:
+        room -= len(line.encode())
+        if room < 0:
+            break
+        shown += 1
+    if not shown:
+        return ""
+    missing = len(section.lines) - shown
+    more = f"\nand {missing} more\n" if missing else ""
+    return f"{top}{section.before}{''.join(section.lines[:shown])}{section.after}{more}{end}"
+
+
+def _sections(difference: Difference) -> Iterator[MarkdownSection]:
+    yield MarkdownSection(
+        title="Problems", lines=[f"- {escaped(misfit_words(each))}\n" for each in difference.misfits], is_open=True
+    )
+    yield MarkdownSection(title="Solved", lines=[f"- {escaped(misfit_words(each))}\n" for each in difference.mended])
+    yield MarkdownSection(title="Clusters", lines=_cluster_rows(difference), before=_CLUSTERS, is_open=True)
+    yield MarkdownSection(
+        title="Replicas", lines=[_movement_row(each) for each in difference.movements], before=_REPLICAS
+    )
+    yield MarkdownSection(title="Policies", lines=_policy_rows(difference), before=_POLICIES)
+    yield MarkdownSection(title="Released", lines=[f"- {escaped(str(each))}\n" for each in difference.released])
+    yield MarkdownSection(title="Objects", lines=list(_object_lines(difference)), before="```diff\n", after="```\n")
+
+
+_CLUSTERS = "| cluster | added | changed | removed | replicas |\n|---|---:|---:|---:|---:|\n"
+_REPLICAS = "| workload | replicas | moved | clusters |\n|---|---:|---:|---|\n"
+_POLICIES = "| object | held by | before |\n|---|---|---|\n"
+
+
+def _cluster_rows(difference: Difference) -> list[str]:
+    notes = dict.fromkeys(difference.joined, " (joins)") | dict.fromkeys(difference.left, " (disconnected)")
+    rows = {
+        total.name: (
+            f"| {code(total.name)}{notes.get(total.name, '')} | {total.added} | {total.changed} | {total.removed}"
+            f" | {numbers(total.replicas_before, total.replicas_after).replace('->', '→')} |\n"
+        )
+        for total in difference.clusters
+    }
+    idle = {name: f"| {code(name)}{note} | 0 | 0 | 0 | |\n" for name, note in notes.items()}
+    return [row for _, row in sorted({**idle, **rows}.items())]
+
+
+def _movement_row(movement: Movement) -> str:
+    """Return a workload's line: its biggest changes, the others counted."""
+    biggest = sorted(movement.changes, key=lambda change: -abs(change.after - change.before))[:_MOST_CHANGES]
+    shown = ", ".join(f"{code(each.cluster)} {_numbers(each)}" for each in biggest)
+    more = len(movement.changes) - len(biggest)
+    total = numbers(movement.before, movement.after).replace("->", "→")
+    where = f"{shown} and {more} more" if more else shown
+    anew = f" ({movement.placed_anew} placed anew)" if movement.placed_anew else ""
+    return f"| {code(str(movement.ref))} | {total} | {movement.moved}{anew} | {where} |\n"
+
+
+def _numbers(change: ReplicaChange) -> str:
+    return f"{change.before} (disconnected)" if change.is_disconnected else f"{change.before} → {change.after}"
+
+
+def _policy_rows(difference: Difference) -> list[str]:
+    rows = []
+    for takeover in difference.takeovers:
+        before, _, after = takeover_words(takeover).partition(" -> ")
+        rows.append(f"| {code(str(takeover.ref))} | {code(after)} | {code(before)} |\n")
+    return rows
+
+
+def _object_lines(difference: Difference) -> Iterator[str]:
+    for change in difference.objects:
+        if is_number(change):
+            continue
+        where = f"{change.ref} in {clusters_named(change.clusters, difference.members)}".translate(_BREAKS)
+        if change.action is not ChangeAction.CHANGED:
+            yield f"{SIGNS[change.action]} {where}{PRESERVED if change.is_preserved else ''}\n"
+            continue
+        fields = []
+        for each in change.fields:
+            path, (before, after) = each.path.translate(_BREAKS), value_texts(each)
+            fields += [f"- {path}: {before}\n"] if each.operator != "add" else []
+            fields += [f"+ {path}: {after}\n"] if each.operator != "remove" else []
+        yield f"@@ {where} @@\n{''.join(fields)}"
+
+
+def escaped(text: str) -> str:
+    """Return text that markdown and HTML leave as it is, on one line.
+
+    >>> escaped("@all <b>")
+    '&#64;all &#60;b&#62;'
+    """
+    return text.translate(_BREAKS).translate(_ESCAPED)
+
+
+def code(text: str) -> str:
+    """Return text as inline code, inside a table too."""
+    return f"<code>{escaped(text)}</code>"

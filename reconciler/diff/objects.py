@@ -1,0 +1,208 @@
+"""The objects in which two rendered trees differ, and their fields; every equal part is looked at once."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from overrides.changes import ChangedField, changes_of
+from overrides.jsontext import json_text
+from render.documents import parse_documents
+from render.gitobjects import TREE_MODE, Blob, Spliced, TreeEntry
+from render.layout import ref_of_path
+from render.model import Manifest, ObjectRef
+
+from .difference import ChangeAction, ObjectChange
+
+_NAMED = "\0"
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+ReadTree = Callable[[bytes], Iterable[TreeEntry]]
+Text = tuple[bytes, ...]
+
+
+def field_changes(before: Manifest, after: Manifest) -> tuple[ChangedField, ...]:
+    """Return the fields in which two manifests differ, by path; nothing for manifests that say the same."""
+    changes = changes_of(_named(before), _named(after)) or changes_of(before, after)
+    return tuple(
+        ChangedField(
+            path=dotted(change.path),
+            operator=change.operator,
+            before=_listed(change.before),
+            after=_listed(change.after),
+        )
+        for change in changes
+    )
+
+
+def _named(value: Any) -> Any:
+    """Return a copy in which a list of items with distinct names is a mapping by name."""
+    if isinstance(value, dict):
+        return {key: _named(item) for key, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    items = [_named(item) for item in value]
+    names = [item.get("name") if isinstance(item, dict) else None for item in items]
+    if items and all(isinstance(name, str) for name in names) and len(set(names)) == len(names):
+        return {f"{_NAMED}{name}": item for name, item in zip(names, items, strict=True)}
+    return items
+
+
+def _listed(value: Any) -> Any:
+    """Undo ``_named``."""
+    if isinstance(value, list):
+        return [_listed(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if any(isinstance(key, str) and key.startswith(_NAMED) for key in value):
+        return [_listed(item) for item in value.values()]
+    return {key: _listed(item) for key, item in value.items()}
+
+
+def dotted(pointer: str) -> str:
+    r"""Return a JSON pointer as people write paths.
+
+    >>> dotted("/spec/containers/\0web/env/0"), dotted("/metadata/labels/example.com~1team")
+    ('spec.containers[web].env[0]', 'metadata.labels["example.com/team"]')
+    """
+    path = ""
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if key.startswith(_NAMED):
+            name = key.removeprefix(_NAMED)
+            path += f"[{name if name.isprintable() else json.dumps(name)}]"
+        elif key.isdigit():
+            path += f"[{key}]"
+        elif _WORD.fullmatch(key):
+            path += f".{key}" if path else key
+        else:
+            path += f"[{json.dumps(key, ensure_ascii=not key.isprintable())}]"
+    return path
+
+
+class FileChange(NamedTuple):
+    """A file below a cluster's folder with the blob it was and is; None where there is none."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
+def changed_files(
+    before: Mapping[str, bytes], after: Mapping[str, bytes], read_tree: ReadTree
+) -> dict[FileChange, list[str]]:
+    """Return the files that differ, each with the clusters in which it does so; arguments map clusters to folders."""
+    compared: dict[tuple[bytes | None, bytes | None], list[FileChange]] = {}
+    found: dict[FileChange, list[str]] = {}
+    for name in sorted(before.keys() | after.keys()):
+        for change in _changed_below(before.get(name), after.get(name), read_tree, compared):
+            found.setdefault(change, []).append(name)
+    return found
+
+
+def _changed_below(
+    before: bytes | None,
+    after: bytes | None,
+    read_tree: ReadTree,
+    compared: dict[tuple[bytes | None, bytes | None], list[FileChange]],
+) -> list[FileChange]:
+    if before == after:
+        return []
+    if (before, after) not in compared:
+        compared[before, after] = list(_compared(before, after, read_tree, compared))
+    return compared[before, after]
+
+
+def _compared(
+    before: bytes | None,
+    after: bytes | None,
+    read_tree: ReadTree,
+    compared: dict[tuple[bytes | None, bytes | None], list[FileChange]],
+) -> Iterator[FileChange]:
+    old = {entry.name: entry for entry in read_tree(before)} if before else {}
+    new = {entry.name: entry for entry in read_tree(after)} if after else {}
+    for name in sorted(old.keys() | new.keys()):
+        first, second = old.get(name), new.get(name)
+        if first == second:
+            continue
+        ids = first.id if first else None, second.id if second else None
+        if TREE_MODE in (first.mode if first else 0, second.mode if second else 0):
+            for change in _changed_below(*ids, read_tree, compared):
+                yield change._replace(path=f"{name.decode()}/{change.path}")
+        else:
+            yield FileChange(name.decode(), *ids)
+
+
+@dataclass(slots=True)
+class Texts:
+    """Blobs as texts to compare; each text is read and each pair compared once."""
+
+    blobs: Mapping[bytes, Blob]
+    _manifests: dict[Text, Manifest] = field(default_factory=dict)
+    _changes: dict[tuple[Text, Text], tuple[ChangedField, ...]] = field(default_factory=dict)
+
+    def changes(self, before: bytes, after: bytes, kind: str) -> tuple[tuple[ChangedField, ...], bool]:
+        """Return the fields in which two blobs differ, but for divided replicas, and whether those differ as well.
+
+        What a Job divides are completions too, which no movement tells: its numbers are fields like others.
+        """
+        old, new = self.blobs[before], self.blobs[after]
+        are_spliced = kind != "Job" and len(_numbers(old)) == len(_numbers(new)) == 1
+        texts = (_segments(old), _segments(new)) if are_spliced else ((_data(old),), (_data(new),))
+        if texts[0] == texts[1]:
+            return (), True
+        if texts not in self._changes:
+            self._changes[texts] = field_changes(self._manifest(texts[0]), self._manifest(texts[1]))
+        return self._changes[texts], are_spliced and _numbers(old) != _numbers(new)
+
+    def _manifest(self, text: Text) -> Manifest:
+        if text not in self._manifests:
+            self._manifests[text] = parse_documents(b"0".join(text))[0].value
+        return self._manifests[text]
+
+
+def _segments(blob: Blob) -> Text:
+    return blob.segments if isinstance(blob, Spliced) else (blob,)
+
+
+def _numbers(blob: Blob) -> tuple[int, ...]:
+    return blob.values if isinstance(blob, Spliced) else ()
+
+
+def _data(blob: Blob) -> bytes:
+    return blob.data() if isinstance(blob, Spliced) else blob
+
+
+def object_changes(
+    files: Mapping[FileChange, list[str]], ref_by_path: Mapping[str, ObjectRef], texts: Texts
+) -> tuple[ObjectChange, ...]:
+    """Return what happens to objects, the same change in several clusters told once.
+
+    A blob that differs in its bytes but says the same is no change.
+    """
+    grouped: dict[tuple[ObjectRef, ChangeAction, str], tuple[tuple[ChangedField, ...], list[str]]] = {}
+    for change, clusters in files.items():
+        ref = ref_by_path.get(change.path) or ref_of_path(change.path)
+        if change.before is None or change.after is None:
+            action, fields = (
+                (ChangeAction.ADDED if change.before is None else ChangeAction.REMOVED),
+                tuple[ChangedField, ...](),
+            )
+        else:
+            action = ChangeAction.CHANGED
+            fields, has_numbers = texts.changes(change.before, change.after, ref.kind)
+            if not fields and not has_numbers:
+                continue
+        grouped.setdefault((ref, action, _text_of(fields)), (fields, []))[1].extend(clusters)
+    found = (
+        ObjectChange(ref=ref, action=action, clusters=tuple(sorted(clusters)), fields=fields)
+        for (ref, action, _), (fields, clusters) in grouped.items()
+    )
+    return tuple(sorted(found, key=lambda change: (change.ref, change.action, change.clusters)))
+
+
+def _text_of(fields: Iterable[ChangedField]) -> str:
+    """Return a text that is equal for equal changes."""
+    return json_text([[each.path, each.operator, each.before, each.after] for each in fields])

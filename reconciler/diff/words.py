@@ -1,0 +1,124 @@
+"""The words that every form of a difference shares: its one-line summary, and lists of clusters."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from overrides.changes import ChangedField
+from overrides.jsontext import json_text
+from overrides.secrecy import HIDDEN
+from reconciler.pipeline.movements import Movement
+from render.words import counted
+
+from .difference import ChangeAction, Difference, Takeover
+
+NO_POLICY = "no policy"
+PRESERVED = ": it stays there, and is no longer ours (preserveResourcesOnDeletion)"
+_LISTED = 6
+_LONGEST_VALUE = 100
+_LED_IN = 20
+
+
+def summary(difference: Difference) -> str:
+    """Return the difference in one line; every form begins with it, so that all tell the same numbers."""
+    if difference.is_empty:
+        return "no difference"
+    parts = [
+        _counted(len(difference.joined), "cluster joins", "clusters join"),
+        _counted(len(difference.left), "cluster is disconnected", "clusters are disconnected"),
+        _counted(len(difference.clusters), "cluster changes", "clusters change"),
+        *(_counted(difference.count(action), f"object {action}", f"objects {action}") for action in ChangeAction),
+        _counted(len(difference.takeovers), "object changes hands", "objects change hands"),
+        _moved(difference),
+        _placed_anew(difference.placed_anew),
+        _counted(len(difference.misfits), "new problem", "new problems"),
+        _counted(len(difference.mended), "problem solved", "problems solved"),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return counted(number, one, many) if number else ""
+
+
+def _moved(difference: Difference) -> str:
+    if not difference.moved:
+        return ""
+    replicas = counted(difference.replicas, "replica")
+    return f"{difference.moved} of {replicas} {'moves' if difference.moved == 1 else 'move'}"
+
+
+def _placed_anew(count: int) -> str:
+    return f"{counted(count, 'replica')} {'is' if count == 1 else 'are'} placed anew" if count else ""
+
+
+def moved_words(movement: Movement) -> str:
+    """Return how many replicas of a workload move, and how many are placed anew for those nobody looks at any more."""
+    anew = f", {movement.placed_anew} placed anew" if movement.placed_anew else ""
+    return f"{movement.moved} moved{anew}" if movement.moved or not anew else anew.removeprefix(", ")
+
+
+def sides(difference: Difference) -> str:
+    """Return both sides as ``bda8786b16cb..work tree``."""
+    return "..".join(commit[:12] or "work tree" for commit in (difference.base, difference.head))
+
+
+def clusters_named(names: Sequence[str], total: int) -> str:
+    """Return where something happens: ``berlin, paris``, or a number when that would be long.
+
+    >>> clusters_named(("a", "b"), 2), clusters_named(("a", "b"), 9), clusters_named("abcdefgh", 9)
+    ('all 2 clusters', 'a, b', 'a, b, c, d, e, f and 2 more')
+    """
+    if len(names) == total > 1:
+        return f"all {total} clusters"
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + more
+
+
+def takeover_words(takeover: Takeover) -> str:
+    """Return who held a template and who holds it now."""
+    return f"{takeover.before or NO_POLICY} -> {takeover.after or NO_POLICY}"
+
+
+def movement_words(movement: Movement) -> str:
+    """Return a workload's replicas in every cluster where they change."""
+    return ", ".join(map(str, movement.changes))
+
+
+def field_words(change: ChangedField) -> str:
+    """Return what happens to a field, on one line."""
+    before, after = value_texts(change)
+    match change.operator:
+        case "add":
+            return f"{change.path}: added {after}"
+        case "remove":
+            return f"{change.path}: removed, was {before}"
+    return f"{change.path}: {before} -> {after}"
+
+
+def value_texts(change: ChangedField) -> tuple[str, str]:
+    """Return a field's value before and after, each on one line: long ones from shortly before they part.
+
+    >>> before, after = value_texts(ChangedField(path="a", operator="replace", before="x" * 200, after="x" * 198 + "y"))
+    >>> before, after
+    ('...xxxxxxxxxxxxxxxxxxxxxx"', '...xxxxxxxxxxxxxxxxxxxxy"')
+    """
+    before, after = _text(change.before), _text(change.after)
+    if change.operator != "replace" or max(len(before), len(after)) <= _LONGEST_VALUE:
+        return _window(before, 0), _window(after, 0)
+    pairs = enumerate(zip(before, after, strict=False))
+    parting = next((index for index, (old, new) in pairs if old != new), min(len(before), len(after)))
+    start = max(0, parting - _LED_IN)
+    return _window(before, start), _window(after, start)
+
+
+def _text(value: Any) -> str:
+    """Return a value as JSON that does nothing to a terminal."""
+    text = value if value == HIDDEN else json_text(value)
+    return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+
+
+def _window(text: str, start: int) -> str:
+    if len(text) <= _LONGEST_VALUE and not start:
+        return text
+    end = start + _LONGEST_VALUE
+    return f"{'...' if start else ''}{text[start:end]}{'...' if end < len(text) else ''}"

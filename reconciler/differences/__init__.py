@@ -1,1 +1,0 @@
-"""What a change of the source would do, before it happens."""

@@ -1,0 +1,142 @@
+"""The Clusters of a work tree as files that can be changed: where each stands, and whether a change may be made.
+
+A change is tried before it is written: the source is loaded with the new contents in place of the old ones, and new
+problems refuse it. So a file is never left worse than it was.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from reconciler.names.subjects import unknown_cluster
+from reconciler.publish.reading import recorded_facts
+from reconciler.repository import File, Repository
+from reconciler.repository.cache import Cache
+from reconciler.repository.trailers import engine_version
+from reconciler.source.documents import LocatedManifest
+from reconciler.source.files import may_be_read
+from reconciler.source.fleet_file import FleetSource, load_fleet
+from reconciler.source.loading import Loaded, load_source
+from render.documents import DocumentErrors, parse_documents
+from render.documents.editing import REMOVED, Edit, edited, without_document
+from render.documents.editing.nodes import UneditableError
+from render.errors import InputError, Problem
+from render.fleet import Fleet
+from render.gitobjects import BLOB_MODE, object_id
+
+Contents = Mapping[str, bytes | None]
+"""Files by path, None for one that is to go."""
+
+_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberSource:
+    """The source in a work tree as it stands: its files, its fleet, and what could be made of it."""
+
+    repository: Repository
+    files: tuple[File, ...]
+    home: FleetSource
+    loaded: Loaded
+
+    @classmethod
+    def of(cls, repository: Repository) -> "MemberSource":
+        """Read the work tree; InputError when not even its fleet is known."""
+        repository.work_tree_to("change")
+        files = repository.worktree_snapshot(wanted=may_be_read).files
+        home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
+        if home.problems:
+            raise InputError(home.problems)
+        return cls(repository=repository, files=files, home=home, loaded=_loaded(repository, files, {}))
+
+    @property
+    def fleet(self) -> Fleet:
+        """The settings of the fleet."""
+        return self.home.fleet
+
+    def content(self, path: str) -> bytes | None:
+        """Return a file, None when there is none."""
+        found = next((file for file in self.files if file.path == path), None)
+        return self.repository.read_blobs([found.id])[found.id] if found else None
+
+    def place_of(self, name: str) -> LocatedManifest:
+        """Return where a member's Cluster stands; UnknownName when there is none, InputError when it is broken."""
+        clusters = self.loaded.desired.clusters
+        found = next((cluster for cluster in clusters if cluster.name == name), None)
+        if found is not None and self.loaded.lines is not None:
+            return self.loaded.lines.places[found.path, found.document]
+        if self.loaded.problems:
+            raise InputError(self.loaded.problems)
+        raise unknown_cluster(name, [cluster.name for cluster in clusters])
+
+    def line_of(self, place: LocatedManifest) -> int:
+        """Return the line a manifest begins on."""
+        lines = self.loaded.lines
+        return lines.line_of(place.file.path, place.number, "") if lines else 0
+
+    def with_edits(self, place: LocatedManifest, edits: Iterable[Edit]) -> Contents:
+        """Return a manifest's file with edits made; InputError when its style does not allow them in place."""
+        path, prefix = place.file.path, _steps(place.prefix)
+        content = self.content(path) or b""
+        inner = [Edit((*prefix, *edit.path), edit.value) for edit in edits]
+        return {path: _edited(path, content, place.position, inner)}
+
+    def without(self, place: LocatedManifest) -> Contents:
+        """Return a manifest's file without it: None when nothing else is in the file."""
+        path, prefix = place.file.path, _steps(place.prefix)
+        content = self.content(path) or b""
+        try:
+            if prefix and len(parse_documents(content)[place.position].value["items"]) > 1:
+                return {path: _edited(path, content, place.position, [Edit(prefix, REMOVED)])}
+            return {path: without_document(content, place.position) or None}
+        except UneditableError as error:
+            raise refused_edit(path, error) from error
+
+    def checked(self, contents: Contents) -> Loaded:
+        """Return the source as it would be with these files; InputError lists the problems it has not had before."""
+        after = _loaded(self.repository, self.files, contents)
+        known = {(problem.path, problem.field, problem.message) for problem in self.loaded.problems}
+        new = [each for each in after.problems if (each.path, each.field, each.message) not in known]
+        if new:
+            raise InputError(new)
+        return after
+
+
+def refused_edit(path: str, error: UneditableError) -> InputError:
+    """Return the refusal of an edit as a problem of its file."""
+    where = error.error
+    return InputError([Problem(path, where.line, "", where.message, where.hint)])
+
+
+def _edited(path: str, content: bytes, index: int, edits: Iterable[Edit]) -> bytes:
+    try:
+        return edited(content, index, edits)
+    except UneditableError as error:
+        raise refused_edit(path, error) from error
+    except DocumentErrors as error:
+        problems = [Problem(path, each.line, "", each.message, each.hint) for each in error.errors]
+        raise InputError(problems) from error
+
+
+def _steps(prefix: str) -> tuple[str | int, ...]:
+    return tuple(name or int(number) for name, number in _STEP.findall(prefix))
+
+
+def _loaded(repository: Repository, files: tuple[File, ...], contents: Contents) -> Loaded:
+    """Load the source with some files' contents in place of those in the work tree."""
+    file_by_path = {file.path: file for file in files if file.path not in contents}
+    new: dict[bytes, bytes] = {}
+    for path, content in contents.items():
+        if content is not None:
+            id_ = object_id("blob", content, repository.algorithm)
+            new[id_] = content
+            file_by_path[path] = File(path, BLOB_MODE, id_, len(content))
+
+    def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
+        wanted = set(ids)
+        return {**repository.read_blobs(wanted - new.keys()), **{id_: new[id_] for id_ in wanted & new.keys()}}
+
+    facts = recorded_facts(repository)
+    ordered = [file_by_path[path] for path in sorted(file_by_path)]
+    with Cache(repository.cache_dir, "documents", version=engine_version()) as cache:
+        return load_source(ordered, read=read, folder=repository.folder.under, cache=cache, facts=facts)

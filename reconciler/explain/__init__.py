@@ -1,0 +1,1 @@
+"""The reasons for a placement: decisions shown step by step."""

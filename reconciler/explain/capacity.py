@@ -1,0 +1,99 @@
+"""The capacity a decision was judged by: where it comes from, what it is made of, and what was taken before."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from render.binding import Binding
+from render.cluster import ResourceSummary
+from render.quantity import milli, parse_quantity, rounded_up
+from render.scheduling.capacity import PODS, Capacity
+from render.scheduling.explanation import Candidate, Explanation
+from render.scheduling.requests import CPU, request_of
+from render.scheduling.state import PassState
+
+
+class CapacityOrigin(StrEnum):
+    """Who says how much room a cluster has."""
+
+    DECLARED = "declared"
+    OBSERVED = "observed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceRoom:
+    """One resource of a cluster in its units (thousandths of a CPU, ones of all else), and how many replicas fit it."""
+
+    resource: str
+    request: int
+    allocatable: int
+    used: int
+    fits: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterRoom:
+    """The room of a candidate: what its summary holds, less what this pass placed before, plus what it held already.
+
+    ``room`` is ``by_summary - taken + held``, unless that is negative. A resource model can make ``by_summary`` less
+    than what its scarcest resource fits.
+    """
+
+    cluster: str
+    origin: CapacityOrigin
+    by_summary: int
+    taken: int
+    held: int
+    room: int
+    resources: tuple[ResourceRoom, ...]
+
+
+def rooms_of(binding: Binding, decision: Explanation, state: PassState) -> tuple[ClusterRoom, ...]:
+    """Return the room of every candidate of the last attempt, where the placement asked for it."""
+    candidates = decision.attempts[-1].candidates if decision.attempts else ()
+    if binding.components or not binding.is_workload:
+        return ()
+    before = Capacity(state.index, uses_models=state.options.uses_resource_models).replicas(binding.requirements)
+    return tuple(
+        _room(each, each.room, before[state.index.index_by_name[each.cluster]], binding, state)
+        for each in candidates
+        if each.room is not None
+    )
+
+
+def _room(candidate: Candidate, room: int, before: int, binding: Binding, state: PassState) -> ClusterRoom:
+    summary = state.index.clusters[state.index.index_by_name[candidate.cluster]].resource_summary
+    held = candidate.held or 0
+    return ClusterRoom(
+        cluster=candidate.cluster,
+        origin=origin_of(summary),
+        by_summary=before,
+        taken=before + held - room,
+        held=held,
+        room=room,
+        resources=tuple(_resources(summary, binding)),
+    )
+
+
+def origin_of(summary: ResourceSummary | None) -> CapacityOrigin:
+    """Return who says what a cluster's summary says."""
+    if summary is None:
+        return CapacityOrigin.UNKNOWN
+    return CapacityOrigin.DECLARED if summary.is_declared else CapacityOrigin.OBSERVED
+
+
+def _resources(summary: ResourceSummary | None, binding: Binding) -> Iterator[ResourceRoom]:
+    if summary is None:
+        return
+    for resource, request in ((PODS, 1), *request_of(binding.requirements)):
+        allocatable = _units(resource, summary.allocatable.get(resource, "0"))
+        parts = (summary.allocated, summary.allocating, summary.reserved)
+        used = sum(_units(resource, part[resource]) for part in parts if resource in part)
+        fits = max(allocatable - used, 0) // request
+        yield ResourceRoom(resource=resource, request=request, allocatable=allocatable, used=used, fits=fits)
+
+
+def _units(resource: str, quantity: str) -> int:
+    amount = parse_quantity(quantity)
+    return milli(amount) if resource == CPU else rounded_up(amount)

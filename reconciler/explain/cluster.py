@@ -1,0 +1,144 @@
+"""What one cluster holds and why, and why it does not hold the rest, as values."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from reconciler.pipeline.dependencies import binding_name
+from reconciler.pipeline.stages import Rendered
+from render.binding import Binding
+from render.cluster import Cluster
+from render.model import ObjectRef
+from render.scheduling.decisions import Trigger
+from render.scheduling.explanation import Candidate, Explanation
+
+from .capacity import CapacityOrigin, origin_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterObject:
+    """An object a cluster holds: how many replicas (0: none to count), and what brings it there."""
+
+    ref: ObjectRef
+    replicas: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbsentObject:
+    """An object that is bound to go elsewhere: each filter that refuses this cluster with its reason, or else why."""
+
+    ref: ObjectRef
+    refused: tuple[tuple[str, str], ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapacityLine:
+    """One resource of a cluster, in Kubernetes' notation."""
+
+    resource: str
+    allocatable: str
+    allocated: str
+    allocating: str
+    reserved: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterExplanation:
+    """A cluster as the scheduler sees it, what it holds and what it does not. ``served`` counts recorded APIs."""
+
+    name: str
+    path: str
+    region: str
+    provider: str
+    zones: tuple[str, ...]
+    labels: Mapping[str, str]
+    taints: tuple[str, ...]
+    served: int | None
+    origin: CapacityOrigin
+    capacity: tuple[CapacityLine, ...]
+    held: tuple[ClusterObject, ...]
+    absent: tuple[AbsentObject, ...]
+
+
+def cluster_explanation(name: str, rendered: Rendered) -> ClusterExplanation:
+    """Explain a cluster of the source."""
+    built = rendered.built
+    cluster = built.index.clusters[built.index.index_by_name[name]]
+    held = tuple(sorted(_held(name, rendered), key=lambda each: each.ref))
+    refs = {each.ref for each in held}
+    elsewhere = {binding.ref: binding for binding in built.bindings if binding.ref not in refs}
+    explained = {each.ref: each for each in built.schedule.explanations(elsewhere)}
+    absent = (_absent(name, binding, explained.get(ref)) for ref, binding in elsewhere.items())
+    return ClusterExplanation(
+        name=name,
+        path=cluster.path,
+        region=cluster.region,
+        provider=cluster.provider,
+        zones=cluster.zones,
+        labels=cluster.labels,
+        taints=tuple(map(str, cluster.taints)),
+        served=None if cluster.api_enablements is None else len(cluster.api_enablements),
+        origin=origin_of(cluster.resource_summary),
+        capacity=tuple(_capacity(cluster)),
+        held=held,
+        absent=tuple(sorted(absent, key=lambda each: each.ref)),
+    )
+
+
+def _capacity(cluster: Cluster) -> Iterator[CapacityLine]:
+    summary = cluster.resource_summary
+    for resource, allocatable in sorted(summary.allocatable.items()) if summary else ():
+        parts = (summary.allocated, summary.allocating, summary.reserved) if summary else ()
+        allocated, allocating, reserved = (part.get(resource, "") for part in parts)
+        yield CapacityLine(
+            resource=resource,
+            allocatable=allocatable,
+            allocated=allocated,
+            allocating=allocating,
+            reserved=reserved,
+        )
+
+
+def _held(name: str, rendered: Rendered) -> Iterator[ClusterObject]:
+    owners = rendered.built.following.owners
+    for binding in rendered.built.bindings:
+        required = [
+            f"required by {owner.ref}"
+            for owner in owners.get(binding.ref, ())
+            for snapshot in binding.required_by
+            if snapshot.name == binding_name(owner.ref) and any(each.name == name for each in snapshot.clusters)
+        ]
+        own = [each for each in binding.targets if each.name == name]
+        if own or required:
+            by_policy = [binding.policy or "released: it stays as it was"] if own else []
+            replicas = sum(each.replicas for each in own)
+            yield ClusterObject(ref=binding.ref, replicas=replicas, why=", ".join([*by_policy, *required]))
+    bit = rendered.built.index.index_by_name[name]
+    for template, works in rendered.namespaces:
+        if any(variant.clusters >> bit & 1 for variant in works.variants):
+            yield ClusterObject(ref=template.ref, replicas=0, why="goes along with the objects in it")
+
+
+def _absent(name: str, binding: Binding, found: Explanation | None) -> AbsentObject:
+    """Say why a binding does not target a cluster, by the last affinity group that was tried."""
+    attempt = found.attempts[-1] if found and found.attempts else None
+    if found is None or attempt is None:
+        return AbsentObject(ref=binding.ref, why="the scheduler has no say in it")
+    refused = next((each.reasons for each in attempt.rejected if each.cluster == name), ())
+    if refused:
+        return AbsentObject(ref=binding.ref, refused=refused)
+    if attempt.refusal is not None:
+        return AbsentObject(ref=binding.ref, why=attempt.refusal.message)
+    candidate = next((each for each in attempt.candidates if each.cluster == name), None)
+    return AbsentObject(ref=binding.ref, why=_why_passed_over(candidate, found))
+
+
+def _why_passed_over(candidate: Candidate | None, found: Explanation) -> str:
+    if candidate is None:
+        return "the cluster is being deleted"
+    if not candidate.is_selected:
+        return "passes every filter; the spread constraints choose others"
+    if found.trigger is Trigger.NONE:
+        return "nothing asks for a new decision; decided now, it would be a candidate"
+    return "passes every filter; the division leaves it no replica"

@@ -1,0 +1,184 @@
+"""A scheduling decision as sections: every cluster with what spoke for or against it, then the division in numbers."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from reconciler.console.text import DITTO, Section, section
+from render.quantity import QuantityFormat, format_quantity
+from render.scheduling.decisions import SUCCESS_MESSAGE, Trigger
+from render.scheduling.explanation import (
+    Candidate,
+    ExplainedAttempt,
+    ExplainedDivision,
+    Explanation,
+    Rejected,
+    ScoredRegion,
+)
+from render.scheduling.replicas import Mode
+from render.scheduling.requests import CPU
+from render.scheduling.rules import BEYOND_OVERFLOW, Strategy
+
+from .capacity import ClusterRoom, ResourceRoom
+
+_WHY = {
+    Trigger.PLACEMENT_CHANGED: "its placement is new or has changed",
+    Trigger.REPLICAS_CHANGED: "its replicas have changed",
+    Trigger.RESCHEDULE_TRIGGERED: "rescheduling was asked for",
+    Trigger.TARGET_NOT_ALLOWED: "the source no longer allows a cluster that held it",
+    Trigger.DUPLICATED_OR_NON_WORKLOAD: "nothing is divided, so every pass decides it",
+    Trigger.TERMINATING_TARGET_CLUSTERS: "a cluster that held it is going",
+    Trigger.NONE: "nothing asked for a new decision, so it stays as it is; decided now, this would be taken",
+}
+_MODE = {
+    Mode.COPY: "every chosen cluster runs all of them",
+    Mode.STATIC: "{replicas} by static weight",
+    Mode.FRESH: "all {replicas} anew, by free room and what each held",
+    Mode.SCALE_UP: "{replicas} by free room",
+    Mode.SCALE_DOWN: "down to {replicas}, by what each held",
+    Mode.STEADY: "kept: the clusters hold as many as are asked for",
+}
+_VOTES = {Mode.STATIC: "WEIGHT", Mode.FRESH: "ROOM", Mode.SCALE_UP: "ROOM", Mode.SCALE_DOWN: "HELD"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What to show of a decision: what concerns one cluster alone ("": all), divisions seat by seat, a first word.
+
+    ``facts`` says when facts were recorded. ``is_packed``: replicas go to as few clusters as hold them.
+    """
+
+    cluster: str = ""
+    seats: bool = False
+    before: tuple[str, ...] = ()
+    facts: str = ""
+    is_packed: bool = False
+
+
+def decision_sections(found: Explanation, rooms: Sequence[ClusterRoom], shown: Shown) -> Iterator[Section]:
+    """Yield the sections of a decision."""
+    yield Section(title=f"Scheduling: {found.strategy}", before=(*shown.before, *_heading(found)))
+    for attempt in found.attempts:
+        yield from _attempt(attempt, replace(shown, is_packed=found.strategy is Strategy.AGGREGATED))
+    if found.attempts:
+        yield from _capacity([each for each in rooms if shown.cluster in {"", each.cluster}], shown.facts)
+
+
+def _heading(found: Explanation) -> Iterator[str]:
+    yield f"{found.trigger}: {_WHY[found.trigger]}."
+    condition = found.decision.condition
+    if condition is not None and condition.message != SUCCESS_MESSAGE:
+        yield f"{condition.reason}: {condition.message}"
+    if found.decision.hint:
+        yield found.decision.hint
+    if found.terminating:
+        yield f"No candidates, because they are being deleted: {' '.join(found.terminating)}."
+
+
+def _attempt(attempt: ExplainedAttempt, shown: Shown) -> Iterator[Section]:
+    group = f" in affinity group {attempt.affinity}" if attempt.affinity else ""
+    if attempt.refusal and group:
+        yield Section(title=f"Affinity group {attempt.affinity} fails", before=(attempt.refusal.message,))
+    candidates = [each for each in attempt.candidates if shown.cluster in {"", each.cluster}]
+    if candidates:
+        header = ("CLUSTER", "RESULT", "REPLICAS", "HELD", "TIER", "SCORE", "ROOM")
+        yield section(f"Clusters that pass every filter{group}", header, map(_candidate, candidates))
+    rejected = [each for each in attempt.rejected if shown.cluster in {"", each.cluster}]
+    if rejected:
+        rows_of_rejected = [row for each in _alike(rejected) for row in each]
+        yield section(f"Clusters refused{group}", ("CLUSTERS", "FILTER", "REASON"), rows_of_rejected)
+    if attempt.regions:
+        yield section("Regions", ("REGION", "RESULT", "SCORE", "CLUSTERS, BEST FIRST"), map(_region, attempt.regions))
+    for division in attempt.divisions:
+        yield _division(division, is_packed=shown.is_packed)
+        if shown.seats and division.replicas:
+            yield _seats(division)
+
+
+def _candidate(each: Candidate) -> tuple[str, ...]:
+    chosen = "chosen" if each.is_selected else "not chosen"
+    tier = "" if each.tier in {0, BEYOND_OVERFLOW} else f"overflow {each.tier}"
+    room, held = ("" if number is None else str(number) for number in (each.room, each.held))
+    return each.cluster, chosen, str(each.replicas or ""), held, tier, str(each.score or ""), room
+
+
+def _alike(rejected: Iterable[Rejected]) -> Iterator[list[tuple[str, str, str]]]:
+    """Yield the clusters that were refused for the same reasons together, a row per reason."""
+    names: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for each in rejected:
+        names.setdefault(each.reasons, []).append(each.cluster)
+    for reasons, clusters in names.items():
+        first = " ".join(clusters)
+        yield [(first if not number else DITTO, *reason) for number, reason in enumerate(reasons)]
+
+
+def _region(each: ScoredRegion) -> tuple[str, ...]:
+    return each.name, "chosen" if each.is_chosen else "not chosen", str(each.score), " ".join(each.clusters)
+
+
+def _division(division: ExplainedDivision, *, is_packed: bool) -> Section:
+    is_copied = division.mode is Mode.COPY
+    rows = [_vote(each.cluster, each.votes, each.base, each.more) for each in division.votes]
+    votes, base, more = (sum(getattr(each, name) for each in division.votes) for name in ("votes", "base", "more"))
+    if not is_copied:
+        rows.append(_vote("sum", votes, base, more))
+    mode = _MODE[division.mode].format(replicas=division.replicas)
+    title = f"Division: {mode}{', on top of what each held' if base and more else ''}"
+    header = ("CLUSTER", _VOTES.get(division.mode, "VOTES"), "BASE", "MORE", "REPLICAS")
+    return section(title, header, rows, before=_rules(division, is_packed=is_packed))
+
+
+def _rules(division: ExplainedDivision, *, is_packed: bool) -> Iterator[str]:
+    if is_packed and division.replicas:
+        yield "Among as few clusters as have room for all: those that hold replicas already, then the roomiest."
+    if division.replicas:
+        name = "greater" if division.is_descending else "smaller"
+        yield f"A tie goes to the cluster with fewer of them, then to the {name} name."
+
+
+def _vote(name: str, votes: int, base: int, more: int) -> tuple[str, ...]:
+    """Return a row; what comes on top of a base is said where there is one."""
+    is_both = bool(base and more)
+    return name, str(votes or ""), str(base) if is_both else "", str(more) if is_both else "", str(base + more)
+
+
+def _seats(division: ExplainedDivision) -> Section:
+    rows = [(str(each.number), each.cluster, f"{each.average:g}", " ".join(each.tied)) for each in division.seats()]
+    before = ("Each goes to the greatest average: votes / (2 x replicas given + 1).",)
+    return section("Seat by seat", ("REPLICA", "CLUSTER", "AVERAGE", "TIED WITH"), rows, before=before)
+
+
+def _capacity(rooms: Iterable[ClusterRoom], facts: str) -> Iterator[Section]:
+    rows = [
+        (
+            each.cluster,
+            each.origin,
+            str(each.by_summary),
+            str(each.taken or ""),
+            str(each.held or ""),
+            str(each.room),
+            ", ".join(map(_resource, each.resources)),
+        )
+        for each in rooms
+    ]
+    if rows:
+        header = ("CLUSTER", "CAPACITY", "FITS", "TAKEN", "HELD", "ROOM", "RESOURCES")
+        rule = "Room is what fits by the cluster's summary, less what this fleet has taken of it, plus what it held."
+        before = (rule, f"What was observed is as recorded in {facts}.") if facts else (rule,)
+        yield section("Capacity", header, rows, before=before)
+
+
+def _resource(each: ResourceRoom) -> str:
+    allocatable, free, request = (
+        _quantity(each.resource, amount) for amount in (each.allocatable, each.allocatable - each.used, each.request)
+    )
+    left = allocatable if free == allocatable else f"{free} of {allocatable}"
+    return f"{each.resource} {left}: {each.fits} of {request}"
+
+
+def _quantity(resource: str, units: int) -> str:
+    """Return so many units of a resource in Kubernetes' notation."""
+    if resource == CPU:
+        return format_quantity(Fraction(units, 1000))
+    notation = QuantityFormat.BINARY_SI if resource == "memory" else QuantityFormat.DECIMAL_SI
+    return format_quantity(Fraction(units), notation)

@@ -1,0 +1,168 @@
+"""Why an object is where it is, as values: policies, the decision, capacity, overrides, and what keeps older bytes.
+
+Nothing here decides. Every part is read from the pass that was computed, or is that pass' own step taken once more, so
+that what is explained is what is rendered.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reconciler.pipeline.assembly import TreeContext, suspended_mask
+from reconciler.pipeline.outcomes import failure_reason
+from reconciler.pipeline.previous import Previous
+from reconciler.pipeline.stages import Built, Rendered
+from reconciler.source.desired import Desired
+from render.binding import Binding, BindingSnapshot
+from render.matching.policy_index import Match, NoPolicyReason
+from render.matching.precedence import RankedPolicy
+from render.model import ObjectRef, TargetCluster
+from render.scheduling.explanation import Explanation
+from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
+from render.selection import ImplicitPriority
+
+from .capacity import ClusterRoom, rooms_of
+from .overrides import OverriddenClusters, names_of, overridden_clusters
+
+SELECTS_BY = {ImplicitPriority.ALL: "kind", ImplicitPriority.LABEL: "labels", ImplicitPriority.NAME: "name"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyVerdict:
+    """A policy that selects an object: how, and whether it holds it or why another one does."""
+
+    policy: str
+    path: str
+    selects_by: str
+    priority: int
+    holds: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Clusters that keep the bytes of an earlier commit, and why."""
+
+    clusters: tuple[str, ...]
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectExplanation:
+    """All there is to say about one object.
+
+    ``verdict`` says in one sentence what holds it, or why nothing does. ``replicas`` is what it asks for (None: it has
+    none), ``targets`` what it got. ``decision`` is None where the scheduler had no say; ``decided_in`` is the rendered
+    commit it was taken in, if that is an earlier one. ``facts`` says when what was observed of members was recorded.
+    """
+
+    ref: ObjectRef
+    path: str
+    verdict: str
+    policies: tuple[PolicyVerdict, ...] = ()
+    replicas: int | None = None
+    targets: tuple[TargetCluster, ...] = ()
+    required_by: tuple[BindingSnapshot, ...] = ()
+    decision: Explanation | None = None
+    decided_in: str = ""
+    decided_from: str = ""
+    rooms: tuple[ClusterRoom, ...] = ()
+    facts: str = ""
+    overrides: tuple[OverriddenClusters, ...] = ()
+    kept: tuple[Kept, ...] = ()
+
+
+def object_explanation(
+    ref: ObjectRef, desired: Desired, previous: Previous | None, rendered: Rendered
+) -> ObjectExplanation:
+    """Explain an object of the source: one that has a template, or a namespace that goes along."""
+    built = rendered.built
+    templates = (*desired.templates, *(template for template, _ in rendered.namespaces))
+    template = next(each for each in templates if each.ref == ref)
+    binding = next((each for each in built.bindings if each.ref == ref), None)
+    match = built.claims.matches.get(ref, Match())
+    decision = next(built.schedule.explanations({ref}), None)
+    return ObjectExplanation(
+        ref=ref,
+        path=template.path,
+        verdict=verdict_of(ref, binding, match, rendered),
+        policies=tuple(_policy_verdict(each, match) for each in match.considered),
+        replicas=binding.replicas if binding and binding.is_workload else None,
+        targets=_targets(ref, binding, rendered),
+        required_by=binding.required_by if binding else (),
+        decision=decision,
+        rooms=rooms_of(binding, decision, built.schedule.scheduler.state) if binding and decision else (),
+        overrides=tuple(overridden_clusters(template, binding, desired, built)) if binding else (),
+        kept=tuple(_kept(binding, built, previous)) if binding else (),
+    )
+
+
+def verdict_of(ref: ObjectRef, binding: Binding | None, match: Match, rendered: Rendered) -> str:
+    """Say in one sentence what holds an object, or why nothing does."""
+    if any(template.ref == ref for template, _ in rendered.namespaces):
+        return "it goes along with the objects in it"
+    holder = binding.policy if binding is not None else str(match.policy or "")
+    if holder:
+        return f"{holder} holds it{_but(ref, holder, binding, match, rendered)}"
+    if match.reason is NoPolicyReason.NEVER_PROPAGATED:
+        return f"never propagated: {match.message}"
+    if binding is not None and binding.required_by and not match.considered:
+        return "no policy selects it; it follows what requires it"
+    if binding is not None:
+        return f"released: {match.message or 'no policy selects it'}; its objects stay as they are"
+    return match.message or "no policy selects it"
+
+
+def _but(ref: ObjectRef, holder: str, binding: Binding | None, match: Match, rendered: Rendered) -> str:
+    """Say what keeps a policy from doing with an object what it says."""
+    error = next((error for template, error in rendered.built.claims.failed if template.ref == ref), None)
+    if error is not None:
+        return f", but it could not be interpreted: {error}"
+    if match.policy is not None and str(match.policy) != holder:
+        return f"; {match.policy} waits for it to change"
+    if binding is not None and not is_schedulable(binding):
+        name = binding.scheduler_name or DEFAULT_SCHEDULER
+        return (
+            f", but scheduler {name!r} is to place it" if name != DEFAULT_SCHEDULER else ", but scheduling is suspended"
+        )
+    return ""
+
+
+def _policy_verdict(candidate: RankedPolicy, match: Match) -> PolicyVerdict:
+    policy, holds = candidate.policy, match.policy is candidate.policy
+    return PolicyVerdict(
+        policy=str(policy),
+        path=policy.path,
+        selects_by=SELECTS_BY[candidate.implicit_priority],
+        priority=policy.priority,
+        holds=holds,
+        why="" if holds else candidate.why_lost or match.message or f"{match.policy} has claimed it",
+    )
+
+
+def _targets(ref: ObjectRef, binding: Binding | None, rendered: Rendered) -> tuple[TargetCluster, ...]:
+    if binding is not None:
+        return tuple(sorted(binding.targets))
+    works = next((works for template, works in rendered.namespaces if template.ref == ref), None)
+    mask = 0
+    for variant in works.variants if works else ():
+        mask |= variant.clusters
+    return tuple(TargetCluster(name) for name in names_of(mask, rendered.built))
+
+
+def _kept(binding: Binding, built: Built, previous: Previous | None) -> Iterator[Kept]:
+    """Yield what keeps the bytes of an earlier commit."""
+    works = built.works.get(binding.ref)
+    if works is None:
+        reasons = [each for each in binding.conditions if each.status == "False"]
+        reason = reasons[-1] if reasons else None
+        names = tuple(sorted(target.name for target in binding.targets))
+        yield Kept(clusters=names, reason=reason.reason if reason else "", message=reason.message if reason else "")
+        return
+    fleet = TreeContext(index=built.index, previous=previous.tree if previous else None)
+    if suspended := suspended_mask(binding, fleet):
+        names = names_of(suspended, built)
+        yield Kept(clusters=names, reason="Suspended", message="the policy suspends dispatching there")
+    for failure in works.failures:
+        names = names_of(failure.clusters, built)
+        yield Kept(clusters=names, reason=failure_reason([failure.error]), message=str(failure.error))

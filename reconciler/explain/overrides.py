@@ -1,0 +1,89 @@
+"""What override policies change in an object, rule by rule, in every class of its clusters, as values.
+
+The object is built once more, watching what every rule does to it. A rule that changes a number which clusters get as
+their share of a division is told apart by that number.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from overrides.engine import Overridden, OverrideEngine
+from overrides.explanation import RuleEffect, steps_of
+from reconciler.pipeline.stages import Built
+from reconciler.source.desired import Desired
+from render.binding import Binding
+from render.bits import Mask, members
+from render.documents import Hole
+from render.model import Manifest, Template
+from render.works import REPLICAS, Target, WorkContext, render_works
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverriddenClusters:
+    """A class of clusters to which the same override rules apply, and what each rule changed, or what stopped it."""
+
+    clusters: tuple[str, ...]
+    steps: tuple[RuleEffect, ...]
+    error: str = ""
+
+
+def overridden_clusters(
+    template: Template, binding: Binding, desired: Desired, built: Built
+) -> Iterator[OverriddenClusters]:
+    """Yield what overrides make of an object, class by class."""
+    if template.ref not in built.works:
+        return
+    override = OverrideEngine(desired.override_policies, built.index).override
+    runs: list[tuple[Manifest, tuple[Overridden, ...]]] = []
+
+    def watched(manifest: Manifest, clusters: Mask) -> Sequence[Overridden]:
+        found = override(manifest, clusters)
+        runs.append((manifest, found))
+        return found
+
+    work = built.work_context
+    render_works(template, binding, WorkContext(targets=work.targets, interpreter=work.interpreter, override=watched))
+    targets = work.targets.of(template.manifest, binding)
+    for manifest, classes in runs:
+        for each in classes:
+            for clusters, steps in _told(manifest, each, targets) if each.applied else ():
+                error = str(each.error) if each.error else ""
+                yield OverriddenClusters(clusters=names_of(clusters, built), steps=steps, error=error)
+
+
+def _told(
+    manifest: Manifest, overridden: Overridden, targets: Sequence[Target]
+) -> list[tuple[Mask, tuple[RuleEffect, ...]]]:
+    """Return what rules do in a class, once for all of its clusters unless their numbers tell them apart."""
+    found: list[tuple[Mask, tuple[RuleEffect, ...]]] = []
+    for target in targets:
+        if not (clusters := target.clusters & overridden.clusters):
+            continue
+        steps = steps_of(_with_numbers(manifest, target), overridden.applied)
+        same = next((at for at, (_, others) in enumerate(found) if _effects(others) == _effects(steps)), None)
+        if same is None:
+            found.append((clusters, steps))
+        else:
+            found[same] = (found[same][0] | clusters, steps)
+    return found
+
+
+def _effects(steps: Sequence[RuleEffect]) -> list[tuple[object, str]]:
+    return [(step.changes, str(step.error)) for step in steps]
+
+
+def _with_numbers(value: Any, target: Target) -> Any:
+    """Return a manifest with the numbers its clusters get."""
+    if isinstance(value, dict):
+        return {key: _with_numbers(item, target) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_numbers(item, target) for item in value]
+    if isinstance(value, Hole):
+        return target.replicas if value.name == REPLICAS else target.completions
+    return value
+
+
+def names_of(clusters: Mask, built: Built) -> tuple[str, ...]:
+    """Return the names of clusters, sorted."""
+    return tuple(built.index.names[index] for index in members(clusters))

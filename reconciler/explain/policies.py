@@ -1,0 +1,204 @@
+"""The effect of one propagation or override policy: what it selects, what it claims or changes, and where."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from overrides.explanation import RuleEffect
+from overrides.matching import priority_of
+from overrides.policy import OverridePolicy
+from reconciler.pipeline.stages import Built
+from reconciler.source.desired import Desired
+from render.binding import Binding
+from render.matching.policy_index import Match
+from render.matching.precedence import RankedPolicy
+from render.model import ObjectRef, TargetCluster, Template
+from render.policy import PropagationPolicy
+from render.selection import implicit_priority
+from render.selectors import ResourceSelector
+
+from .object import SELECTS_BY
+from .overrides import OverriddenClusters, names_of, overridden_clusters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectorCount:
+    """A selector of a policy and how many objects it selects."""
+
+    selector: str
+    objects: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectedObject:
+    """An object a policy selects: where it goes if the policy holds it, else who holds it and why this one lost."""
+
+    ref: ObjectRef
+    holds: bool
+    selects_by: str
+    targets: tuple[TargetCluster, ...] = ()
+    holder: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyExplanation:
+    """A propagation policy with its selectors and the objects they select."""
+
+    policy: str
+    path: str
+    priority: int
+    preemption: str
+    selectors: tuple[SelectorCount, ...]
+    objects: tuple[SelectedObject, ...]
+
+
+def policy_explanation(policy: PropagationPolicy, desired: Desired, built: Built) -> PolicyExplanation:
+    """Explain a propagation policy of the source."""
+    bindings = {binding.ref: binding for binding in built.bindings}
+    scope = [each for each in desired.templates if policy.namespace in {"", each.ref.namespace}]
+    matches = sorted(built.claims.matches.items())
+    found = (
+        _selected(ref, candidate, match, bindings)
+        for ref, match in matches
+        for candidate in match.considered
+        if candidate.policy is policy
+    )
+    return PolicyExplanation(
+        policy=str(policy),
+        path=policy.path,
+        priority=policy.priority,
+        preemption=policy.preemption,
+        selectors=tuple(counted_selector(selector, scope) for selector in policy.resource_selectors),
+        objects=tuple(found),
+    )
+
+
+def counted_selector(selector: ResourceSelector, scope: Iterable[Template]) -> SelectorCount:
+    """Count what a selector selects among the templates a policy may select."""
+    count = sum(bool(implicit_priority(selector, template)) for template in scope)
+    return SelectorCount(selector=selector_text(selector), objects=count)
+
+
+def selector_text(selector: ResourceSelector) -> str:
+    """Return a resource selector in words.
+
+    >>> selector_text(ResourceSelector(api_version="apps/v1", kind="Deployment", name="web"))
+    "apps/v1 Deployment named 'web'"
+    """
+    text = f"{selector.api_version} {selector.kind}"
+    if selector.name:
+        text += f" named {selector.name!r}"
+    elif selector.label_selector is not None:
+        labels = [f"{key}={value}" for key, value in selector.label_selector.match_labels]
+        labels += [
+            f"{each.key} {each.operator} {','.join(each.values)}".rstrip()
+            for each in selector.label_selector.match_expressions
+        ]
+        text += f" with {', '.join(labels)}" if labels else " with any labels"
+    return f"{text} in namespace {selector.namespace}" if selector.namespace else text
+
+
+def _selected(
+    ref: ObjectRef, candidate: RankedPolicy, match: Match, bindings: Mapping[ObjectRef, Binding]
+) -> SelectedObject:
+    by = SELECTS_BY[candidate.implicit_priority]
+    if match.policy is candidate.policy:
+        targets = tuple(sorted(bindings[ref].targets)) if ref in bindings else ()
+        return SelectedObject(ref=ref, holds=True, selects_by=by, targets=targets)
+    holder = str(match.policy) if match.policy else ""
+    why = candidate.why_lost or match.message or f"{holder} has claimed it"
+    return SelectedObject(ref=ref, holds=False, selects_by=by, holder=holder, why=why)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleTargets:
+    """A rule, and the clusters of the source it is for."""
+
+    rule: str
+    clusters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AffectedObject:
+    """An object the policy selects: what its rules do in each class of clusters, or why they do nothing."""
+
+    ref: ObjectRef
+    classes: tuple[OverriddenClusters, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverridePolicyExplanation:
+    """An override policy with its selectors (none: everything), its rules and the objects they are about."""
+
+    policy: str
+    path: str
+    selectors: tuple[SelectorCount, ...]
+    rules: tuple[RuleTargets, ...]
+    objects: tuple[AffectedObject, ...]
+
+
+def override_policy_explanation(policy: OverridePolicy, desired: Desired, built: Built) -> OverridePolicyExplanation:
+    """Explain an override policy of the source."""
+    bindings = {binding.ref: binding for binding in built.bindings}
+    scope = [each for each in desired.templates if policy.namespace in {"", each.ref.namespace}]
+    found = (_affected(policy, template, bindings.get(template.ref), desired, built) for template in scope)
+    return OverridePolicyExplanation(
+        policy=str(policy),
+        path=policy.path,
+        selectors=tuple(counted_selector(selector, scope) for selector in policy.resource_selectors),
+        rules=tuple(_targets(policy, built)),
+        objects=tuple(each for each in found if each is not None),
+    )
+
+
+def _targets(policy: OverridePolicy, built: Built) -> Iterator[RuleTargets]:
+    for rule in policy.rules:
+        affinity = rule.target_cluster
+        mask = built.index.all if affinity is None else built.index.matching(affinity)
+        yield RuleTargets(rule=rule.path, clusters=names_of(mask, built))
+
+
+def _affected(
+    policy: OverridePolicy, template: Template, binding: Binding | None, desired: Desired, built: Built
+) -> AffectedObject | None:
+    """Say what a policy does to an object; None where it does not select it.
+
+    Labels that other policies change may make it select what it does not select as it is in the source.
+    """
+    kinds = {selector.kind for selector in policy.resource_selectors}
+    if kinds and template.ref.kind not in kinds:
+        return None
+    overridden = overridden_clusters(template, binding, desired, built) if binding else ()
+    classes = tuple(_merged([_own(policy, each) for each in overridden]))
+    if classes:
+        return AffectedObject(ref=template.ref, classes=classes)
+    if not priority_of(policy, template):
+        return None
+    return AffectedObject(ref=template.ref, why=_why_nothing(template, binding, built))
+
+
+def _own(policy: OverridePolicy, overridden: OverriddenClusters) -> OverriddenClusters:
+    steps = tuple(step for step in overridden.steps if step.applied.policy == str(policy))
+    return OverriddenClusters(clusters=overridden.clusters, steps=steps)
+
+
+def _merged(classes: Sequence[OverriddenClusters]) -> Iterator[OverriddenClusters]:
+    """Yield classes in which this policy does something, those in which it does the same as one."""
+    steps_by_outcome: dict[str, tuple[RuleEffect, ...]] = {}
+    clusters: dict[str, list[str]] = {}
+    for each in classes:
+        if each.steps:
+            outcome = repr([(step.applied.rule, step.changes, str(step.error)) for step in each.steps])
+            steps_by_outcome.setdefault(outcome, each.steps)
+            clusters.setdefault(outcome, []).extend(each.clusters)
+    for outcome, steps in steps_by_outcome.items():
+        yield OverriddenClusters(clusters=tuple(sorted(clusters[outcome])), steps=steps)
+
+
+def _why_nothing(template: Template, binding: Binding | None, built: Built) -> str:
+    if binding is None:
+        return built.claims.matches[template.ref].message or "no policy places it"
+    if template.ref not in built.works:
+        return "it keeps what an earlier commit had"
+    return "it goes to none of the clusters that the rules are for"

@@ -1,0 +1,105 @@
+"""The pass in which something was decided: the one that made a rendered commit, or one that was not committed yet.
+
+A source that was rendered is explained by making its rendered commit again, from the state that went before and the
+facts it used. What that pass merely kept was decided in an earlier one, found by following the binding back through the
+rendered branch.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from reconciler.console.log import Log
+from reconciler.pipeline.binding_files import BindingReader
+from reconciler.publish.branches import publication_of
+from reconciler.publish.outcome import Outcome, run_pass
+from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
+from reconciler.repository import CommitInfo, Repository
+from reconciler.repository.trailers import PREVIOUS, SOURCE
+from render.layout import object_path
+from render.model import ObjectRef, TargetCluster
+from render.scheduling.decisions import Trigger
+
+_FARTHEST = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """A pass with the rendered commit it made (empty: it was not committed), and the commit its facts are read from."""
+
+    repository: Repository
+    log: Log
+    outcome: Outcome
+    commit: str = ""
+    facts: CommitInfo | None = None
+
+    def decided(self, ref: ObjectRef) -> "Replay | None":
+        """Return the earlier pass that decided what this one kept; None when this one decided, or none is known."""
+        decision = self.outcome.rendered.built.schedule.decisions.get(ref)
+        if decision is None or decision.trigger is not Trigger.NONE or self.outcome.previous is None:
+            return None
+        history = self.repository.history(self.outcome.previous.commit, _FARTHEST)
+        made = _last_moved(self.repository, ref, history)
+        if made is None:
+            return None
+        found = replayed(self.repository, made, self.log)
+        earlier = found.outcome.rendered.built.schedule.decisions.get(ref)
+        return found if earlier is not None and earlier.trigger is not Trigger.NONE else None
+
+
+def replay_of(repository: Repository, log: Log, *, revision: str, worktree: bool) -> Replay:
+    """Return the pass of a source revision (or a rendered commit); without either the one of ``HEAD``."""
+    commit = "" if worktree else repository.resolve(revision or "HEAD")
+    if commit and len(repository.commit_info(commit).trailer(SOURCE)) == 1:
+        return replayed(repository, repository.commit_info(commit), log)
+    source = read_source(repository, commit)
+    publication, branch = publication_of(repository, source.desired.fleet), source.desired.fleet.rendered_branch
+    tip = publication.known_tip(branch)
+    made = _made_from(repository, commit, tip)
+    if made is not None:
+        return replayed(repository, made, log)
+    previous = read_previous(repository, tip) if tip else None
+    status = publication.repository.tip(publication.ref(source.desired.fleet.status_branch))
+    outcome = run_pass(repository, source, previous, read_observed_inputs(repository, status), log)
+    return Replay(
+        repository=repository, log=log, outcome=outcome, facts=repository.commit_info(status) if status else None
+    )
+
+
+def _made_from(repository: Repository, source: str, tip: str | None) -> CommitInfo | None:
+    """Return the last rendered commit that was made from a source commit."""
+    history = repository.history(tip, _FARTHEST) if tip and source else ()
+    return next((info for info in history if info.trailer(SOURCE) == (source,)), None)
+
+
+def replayed(repository: Repository, info: CommitInfo, log: Log) -> Replay:
+    """Make the pass of a rendered commit again."""
+    evidence = read_observed_inputs(repository, info.id)
+    source = read_source(repository, info.trailer(SOURCE)[0], facts=lambda _fleet: evidence.facts)
+    before = info.trailer(PREVIOUS)
+    previous = read_previous(repository, before[0]) if before else None
+    outcome = run_pass(repository, source, previous, evidence, log)
+    return Replay(repository=repository, log=log, outcome=outcome, commit=info.id, facts=info)
+
+
+def _last_moved(repository: Repository, ref: ObjectRef, history: Sequence[CommitInfo]) -> CommitInfo | None:
+    """Return the commit that gave a binding the targets it has at the first of these; None beyond a shallow clone."""
+    blobs = _blobs_at(repository, ("bindings", *object_path(ref)), history)
+    contents = repository.read_blobs({blob for blob in blobs if blob is not None})
+    reader, targets = BindingReader(), dict[bytes, tuple[TargetCluster, ...]]()
+    for blob, content in contents.items():
+        targets[blob] = tuple(sorted(reader.parse(content).targets))
+    wanted = targets[blobs[0]] if blobs and blobs[0] is not None else None
+    for info, earlier in zip(history, [*blobs[1:], None], strict=True):
+        if earlier is None or targets[earlier] != wanted:
+            return None if repository.is_shallow and not info.parents else info
+    return None
+
+
+def _blobs_at(repository: Repository, path: tuple[str, ...], history: Iterable[CommitInfo]) -> list[bytes | None]:
+    """Return the blob at a path in each of many commits, reading each level of their trees at once."""
+    ids: list[bytes | None] = [info.tree for info in history]
+    for name in path:
+        trees = repository.read_trees({tree for tree in ids if tree is not None})
+        entries = {tree: {entry.name: entry.id for entry in found} for tree, found in trees.items()}
+        ids = [None if tree is None else entries[tree].get(name.encode()) for tree in ids]
+    return ids

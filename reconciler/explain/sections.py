@@ -1,0 +1,190 @@
+"""Explanations as sections: of an object, a cluster, a policy and an override policy."""
+
+from collections.abc import Iterable, Iterator
+
+from overrides.explanation import RuleEffect
+from reconciler.console.text import DITTO, Section, section
+from render.model import TargetCluster
+from render.words import counted
+
+from .cluster import AbsentObject, ClusterExplanation
+from .decision import Shown, decision_sections
+from .object import Kept, ObjectExplanation, PolicyVerdict
+from .overrides import OverriddenClusters
+from .policies import AffectedObject, OverridePolicyExplanation, PolicyExplanation
+
+
+def object_sections(found: ObjectExplanation, *, cluster: str = "", seats: bool = False) -> Iterator[Section]:
+    """Yield everything about an object, or what concerns one cluster; ``seats``: divisions seat by seat."""
+    where = f" ({found.path})" if found.path else ""
+    yield Section(
+        title=f"{found.ref}{where}",
+        before=(f"{found.verdict[:1].upper()}{found.verdict[1:]}.", *_outcome(found, cluster)),
+    )
+    if found.policies:
+        yield _policies(found.policies)
+    if found.required_by:
+        yield _required(found)
+    if found.decision is not None:
+        since = f"in rendered commit {found.decided_in[:12]}, source {found.decided_from[:12]}; kept since then"
+        before = (f"Decided {since}.",) if found.decided_in else ()
+        shown = Shown(cluster=cluster, seats=seats, before=before, facts=found.facts)
+        yield from decision_sections(found.decision, found.rooms, shown)
+    overrides = [each for each in found.overrides if not cluster or cluster in each.clusters]
+    if overrides:
+        yield overrides_section(overrides)
+    kept = [each for each in found.kept if not cluster or cluster in each.clusters]
+    if kept:
+        yield _kept(kept)
+
+
+def _outcome(found: ObjectExplanation, cluster: str) -> Iterator[str]:
+    targets = [each for each in found.targets if cluster in {"", each.name}]
+    own = {each.name for each in targets}
+    along = sorted({each.name for binding in found.required_by for each in binding.clusters} - own)
+    along = [name for name in along if cluster in {"", name}]
+    if along:
+        yield f"It goes along to {', '.join(along)}, with what requires it."
+    elif not targets:
+        yield f"It does not go to {cluster}." if cluster else "It goes nowhere."
+    if targets:
+        shown = ", ".join(f"{each.name} {each.replicas}" if each.replicas else each.name for each in targets)
+        asked = "" if found.replicas is None else f"asks for {counted(found.replicas, 'replica')} and "
+        yield f"It {asked}goes to {shown}."
+
+
+def _policies(policies: Iterable[PolicyVerdict]) -> Section:
+    rows = [
+        (each.policy, "holds it" if each.holds else "lost", each.selects_by, str(each.priority), each.why, each.path)
+        for each in policies
+    ]
+    return section("Policies that select it", ("POLICY", "VERDICT", "BY", "PRIORITY", "WHY", "FILE"), rows)
+
+
+def _required(found: ObjectExplanation) -> Section:
+    rows = [
+        (f"{each.namespace}/{each.name}", " ".join(target.name for target in each.clusters))
+        for each in found.required_by
+    ]
+    return section("Required by", ("BINDING", "CLUSTERS"), rows)
+
+
+def _kept(kept: Iterable[Kept]) -> Section:
+    rows = [(" ".join(each.clusters), each.reason, each.message) for each in kept]
+    return section("Kept as an earlier commit had it", ("CLUSTERS", "REASON", "MESSAGE"), rows)
+
+
+def overrides_section(overrides: Iterable[OverriddenClusters]) -> Section:
+    """Return what override policies change in an object."""
+    rows = [row for each in overrides for row in _override_rows(each)]
+    return section("Overrides, in the order they apply", ("CLUSTERS", "RULE", "CHANGE"), rows)
+
+
+def _override_rows(each: OverriddenClusters) -> Iterator[tuple[str, str, str]]:
+    """Yield a row per change; what repeats the row above is said once."""
+    clusters = " ".join(each.clusters)
+    for step in each.steps:
+        rule = f"{step.applied.policy} {step.applied.rule}"
+        for change in _changes(step):
+            yield clusters, rule, change
+            clusters = rule = DITTO
+
+
+def _changes(step: RuleEffect) -> tuple[str, ...]:
+    if step.error is not None:
+        return (f"could not be applied: {step.error}",)
+    return tuple(map(str, step.changes)) or ("changes nothing",)
+
+
+def override_policy_sections(found: OverridePolicyExplanation) -> Iterator[Section]:
+    """Yield what an override policy selects, which clusters its rules are for, and what they change."""
+    changed = [each for each in found.objects if each.classes]
+    idle = [each for each in found.objects if not each.classes]
+    what = f"It selects {counted(len(found.objects), 'object')} and is applied to {len(changed)}."
+    yield Section(title=f"{found.policy} ({found.path})", before=(what,))
+    selectors = [(each.selector, str(each.objects)) for each in found.selectors]
+    scope = () if selectors else ("It has none, and so selects every object in its scope.",)
+    yield section("Its selectors", ("SELECTOR", "OBJECTS"), selectors, before=scope)
+    rules = [(each.rule, " ".join(each.clusters)) for each in found.rules]
+    yield section("Its rules", ("RULE", "CLUSTERS"), rules)
+    if changed:
+        rows = [row for each in changed for row in _object_rows(each)]
+        yield section("It is applied to", ("OBJECT", "CLUSTERS", "RULE", "CHANGE"), rows)
+    if idle:
+        rows_idle = [(str(each.ref), each.why) for each in idle]
+        yield section("It selects, but is not applied to", ("OBJECT", "WHY"), rows_idle)
+
+
+def _object_rows(each: AffectedObject) -> Iterator[tuple[str, str, str, str]]:
+    name = str(each.ref)
+    for found in each.classes:
+        for clusters, rule, change in _override_rows(found):
+            yield name, clusters, rule if rule == DITTO else rule.rpartition(" ")[2], change
+            name = DITTO
+
+
+def cluster_sections(found: ClusterExplanation) -> Iterator[Section]:
+    """Yield what a cluster is, what it holds, and what it does not."""
+    where = f" ({found.path})" if found.path else ""
+    yield Section(
+        title=f"Cluster {found.name}{where}",
+        before=(*_traits(found), f"It holds {counted(len(found.held), 'object')}."),
+    )
+    if found.capacity:
+        header = ("RESOURCE", "ALLOCATABLE", "ALLOCATED", "ALLOCATING", "RESERVED")
+        rows = [
+            (each.resource, each.allocatable, each.allocated, each.allocating, each.reserved) for each in found.capacity
+        ]
+        yield section(f"Capacity, {found.origin}", header, rows)
+    if found.held:
+        held = [(str(each.ref), str(each.replicas or ""), each.why) for each in found.held]
+        yield section("It holds", ("OBJECT", "REPLICAS", "WHY"), held)
+    if found.absent:
+        absent = [row for each in found.absent for row in _absent_rows(each)]
+        yield section("It does not hold", ("OBJECT", "FILTER", "REASON"), absent)
+
+
+def _traits(found: ClusterExplanation) -> Iterator[str]:
+    located = {"region": found.region, "zones": " ".join(found.zones), "provider": found.provider}
+    parts = [f"{key} {value}" for key, value in located.items() if value]
+    parts += [f"label {key}={value}" for key, value in sorted(found.labels.items())]
+    if parts:
+        yield f"{', '.join(parts)}."
+    if found.taints:
+        yield f"Taints: {', '.join(found.taints)}."
+    if found.served is None:
+        yield "No APIs of it are recorded."
+    if not found.capacity:
+        yield "No capacity is known."
+
+
+def _absent_rows(each: AbsentObject) -> Iterator[tuple[str, str, str]]:
+    name = str(each.ref)
+    for plugin, reason in each.refused or (("", each.why),):
+        yield name, plugin, reason
+        name = DITTO
+
+
+def policy_sections(found: PolicyExplanation) -> Iterator[Section]:
+    """Yield what a policy selects, holds and loses."""
+    held = [each for each in found.objects if each.holds]
+    lost = [each for each in found.objects if not each.holds]
+    yield Section(
+        title=f"{found.policy} ({found.path})",
+        before=(
+            f"Priority {found.priority}, preemption {found.preemption}.",
+            f"It selects {counted(len(found.objects), 'object')}, holds {len(held)} and loses {len(lost)}.",
+        ),
+    )
+    selectors = [(each.selector, str(each.objects)) for each in found.selectors]
+    yield section("Its selectors", ("SELECTOR", "OBJECTS"), selectors)
+    if held:
+        rows = [(str(each.ref), each.selects_by, " ".join(map(_target, each.targets))) for each in held]
+        yield section("It holds", ("OBJECT", "BY", "CLUSTERS"), rows)
+    if lost:
+        rows_lost = [(str(each.ref), each.selects_by, each.holder, each.why) for each in lost]
+        yield section("It selects, but does not hold", ("OBJECT", "BY", "HELD BY", "WHY"), rows_lost)
+
+
+def _target(target: TargetCluster) -> str:
+    return f"{target.name}:{target.replicas}" if target.replicas else target.name

@@ -1,1 +1,0 @@
-"""Why an object is where it is: decisions shown step by step."""

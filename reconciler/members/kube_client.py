@@ -1,0 +1,265 @@
+"""The client of one member cluster: requests with timeouts, one retry policy, and a brake for overloaded servers.
+
+Nothing is retried behind our back, no call is without a time limit, and none outlives the cluster's deadline. Which
+failures are worth another try, how often and after what pause, is the table ``_RETRIES``; a server's ``Retry-After``
+beats the pause. A server that says it has too much to do gets half the requests at once, and slowly more again. What
+shows that a cluster cannot be used at all stops its client: everything after that fails at once, with that reason.
+"""
+
+import json
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import urllib3
+
+from .answers import failure_of
+from .exchange import TEXT, Answer, Failure, FailureKind, Request
+from .kube_connection import IDENTITY_PATH, Astray, Connection
+from .masking import HIDDEN
+
+CONNECT_SECONDS = 3.0
+DEFAULT_CONCURRENCY = 8
+_CALMER_SECONDS = 30.0
+_LONGEST_PAUSE = 20.0
+_SHORTEST_TOKEN = 8
+_GZIP_WORTH_IT = ("127.0.0.1", "localhost", "::1")
+
+
+class Retry(NamedTuple):
+    """How often a failure is tried in all, and the pause before the second time; it doubles from there."""
+
+    tries: int
+    pause: float
+
+
+_RETRIES = {
+    FailureKind.THROTTLED: Retry(8, 1.0),
+    FailureKind.UNAVAILABLE: Retry(4, 0.5),
+    FailureKind.WEBHOOK: Retry(2, 0.5),
+    FailureKind.UNREACHABLE: Retry(3, 0.2),
+}
+_STOPPING = frozenset(
+    {FailureKind.UNAUTHORIZED, FailureKind.CREDENTIALS, FailureKind.UNREACHABLE, FailureKind.CERTIFICATE}
+    | {FailureKind.WRONG_CLUSTER}
+)
+
+
+class Clock(NamedTuple):
+    """A clock to go by instead of the machine's."""
+
+    now: Callable[[], float]
+    sleep: Callable[[float], object]
+
+
+class KubeClient:
+    """Sends requests to one cluster until its deadline (on ``clock``'s scale)."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        deadline: float,
+        concurrency: int = DEFAULT_CONCURRENCY,
+        user_agent: str = "argosy",
+        clock: Clock | None = None,
+    ) -> None:
+        self._connection = connection
+        self._deadline = deadline
+        self._clock = clock.now if clock else time.monotonic
+        self._brake = Brake(concurrency, clock=self._clock)
+        self._user_agent = user_agent
+        self._is_local = any(host in connection.host for host in _GZIP_WORTH_IT)
+        self._stopped: Failure | None = None
+        self._ended = threading.Event()
+        self._sleep = clock.sleep if clock else self._ended.wait
+
+    @property
+    def stopped(self) -> Failure | None:
+        """Why nothing is sent to this cluster any more, once that is so."""
+        return self._stopped
+
+    @property
+    def concurrency(self) -> int:
+        """How many requests may be under way at once."""
+        return self._brake.limit
+
+    def stop(self, failure: Failure) -> None:
+        """Send nothing more."""
+        self._stopped = self._stopped or failure
+        self._ended.set()
+
+    def pin(self, uid: str) -> None:
+        """Write only where the kube-system namespace has this UID: every new connection makes sure first."""
+        self._connection.pin(uid)
+
+    def wait(self, seconds: float) -> bool:
+        """Pause; False when the cluster's deadline does not allow it, or the client was stopped."""
+        if self._clock() + seconds >= self._deadline:
+            return False
+        self._sleep(seconds)
+        return not self._ended.is_set()
+
+    def send(self, request: Request) -> Answer | Failure:
+        """Send a request, retrying what is worth it within the cluster's deadline."""
+        attempt, outcome = 1, self._once(request)
+        if isinstance(outcome, Failure) and outcome.kind is FailureKind.UNAUTHORIZED:
+            outcome = self._once(request, renew=True)
+        while isinstance(outcome, Failure):
+            pause = self._pause(outcome, attempt, request.tries)
+            if pause is None or not self.wait(pause):
+                if outcome.kind in _STOPPING:
+                    self.stop(outcome)
+                break
+            attempt += 1
+            outcome = self._once(request)
+        return outcome
+
+    def _pause(self, failure: Failure, attempt: int, tries: int) -> float | None:
+        retry = _RETRIES.get(failure.kind)
+        if retry is None or attempt >= (tries or retry.tries):
+            return None
+        spread = random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+        if failure.retry_after:
+            return failure.retry_after + spread
+        return min(retry.pause * float(2 ** (attempt - 1)), _LONGEST_PAUSE) * spread
+
+    def _once(self, request: Request, *, renew: bool = False) -> Answer | Failure:
+        with self._brake.passing():
+            if self._stopped:
+                return self._stopped
+            left = self._deadline - self._clock()
+            if left <= 0:
+                return Failure(kind=FailureKind.DEADLINE, message="the time this cluster was given is over")
+            outcome = self._exchange(request, min(request.timeout, left), renew=renew)
+        if isinstance(outcome, Failure) and outcome.kind is FailureKind.THROTTLED:
+            self._brake.slow_down()
+        return outcome
+
+    def _exchange(self, request: Request, seconds: float, *, renew: bool) -> Answer | Failure:
+        identity = self._connection.headers(renew=renew)
+        if isinstance(identity, Failure):
+            return identity
+        headers = urllib3.HTTPHeaderDict(identity)
+        headers.extend({"Accept": request.accept, "User-Agent": self._user_agent})
+        if request.body is not None:
+            headers["Content-Type"] = request.content_type
+        if request.method == "GET" and not self._is_local:
+            headers["Accept-Encoding"] = "gzip"
+        try:
+            response = self._connection.pool.urlopen(
+                request.method,
+                self._target(request),
+                body=None if request.body is None else json.dumps(request.body, separators=(",", ":")).encode(),
+                headers=headers,
+                timeout=urllib3.Timeout(connect=min(CONNECT_SECONDS, seconds), read=seconds),
+                retries=False,
+                redirect=False,
+                assert_same_host=False,
+            )
+        except Astray as error:
+            return self._astray(error.answer)
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            return _network_failure(error, self._connection.host)
+        return self._answer(request, response, str(headers.get("Authorization") or ""))
+
+    def _target(self, request: Request) -> str:
+        path = self._connection.target(request.path)
+        return f"{path}?{urlencode(request.query)}" if request.query else path
+
+    def _astray(self, answer: urllib3.BaseHTTPResponse) -> Failure:
+        """Return why nothing may be written where a new connection leads: the answer to who its cluster is."""
+        if answer.status >= 300:
+            return failure_of(Request(method="GET", path=IDENTITY_PATH), answer.status, answer.headers, answer.data)
+        return Failure(
+            kind=FailureKind.WRONG_CLUSTER,
+            message=f"a new connection to {self._connection.host} leads to another cluster than a moment ago",
+            hint="see what stands between here and the cluster",
+        )
+
+    def _answer(self, request: Request, response: urllib3.BaseHTTPResponse, credential: str) -> Answer | Failure:
+        if response.status >= 300:
+            said = _without(credential.rpartition(" ")[2], response.data)
+            return failure_of(request, response.status, response.headers, said)
+        try:
+            body = response.data.decode() if request.accept == TEXT else json.loads(response.data)
+        except ValueError:
+            return Failure(
+                kind=FailureKind.UNREACHABLE,
+                message=f"what answers at {self._connection.host} is no Kubernetes API server",
+                hint="see the server address of this cluster's context",
+            )
+        warnings = tuple(response.headers.getlist("Warning")) if "Warning" in response.headers else ()
+        return Answer(
+            status=response.status,
+            body=body,
+            size=len(response.data),
+            warnings=tuple(_warning_text(warning) for warning in warnings),
+            date=response.headers.get("Date", ""),
+        )
+
+
+def _without(token: str, said: bytes) -> bytes:
+    """Return a refusal without our token: some proxies repeat what they were asked with."""
+    return said.replace(token.encode(), HIDDEN.encode()) if len(token) >= _SHORTEST_TOKEN else said
+
+
+class Brake:
+    """How many requests may be under way: half as many after each complaint, one more every half minute of calm."""
+
+    def __init__(self, most: int, *, clock: Callable[[], float]) -> None:
+        self._most = most
+        self.limit = most
+        self._clock = clock
+        self._under_way = 0
+        self._changed_at = clock()
+        self._free = threading.Condition()
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """Wait for a place among the requests under way, and hold it."""
+        with self._free:
+            while self._under_way >= self.limit:
+                self._free.wait()
+            self._under_way += 1
+        try:
+            yield
+        finally:
+            with self._free:
+                self._under_way -= 1
+                if self.limit < self._most and self._clock() - self._changed_at >= _CALMER_SECONDS:
+                    self.limit, self._changed_at = self.limit + 1, self._clock()
+                self._free.notify_all()
+
+    def slow_down(self) -> None:
+        """Halve the limit; at least one request may always be under way."""
+        with self._free:
+            self.limit, self._changed_at = max(1, self.limit // 2), self._clock()
+
+
+def _warning_text(header: str) -> str:
+    """Return the text of a Warning header: ``299 - "text"``."""
+    return header.split(" ", 2)[-1].strip('"')
+
+
+def _network_failure(error: Exception, host: str) -> Failure:
+    """Read a failure below HTTP; only the kind of error is told, and where."""
+    if isinstance(error, urllib3.exceptions.SSLError):
+        return Failure(
+            kind=FailureKind.CERTIFICATE,
+            message=f"{host} shows a certificate that its context does not trust",
+            hint="see certificate-authority-data and tls-server-name of this cluster's context",
+        )
+    if isinstance(error, urllib3.exceptions.NameResolutionError):
+        what = "has no address"
+    elif isinstance(error, urllib3.exceptions.NewConnectionError):
+        what = "refuses connections"
+    elif isinstance(error, urllib3.exceptions.TimeoutError):
+        what = "did not answer in time"
+    else:
+        what = "broke the connection off"
+    return Failure(kind=FailureKind.UNREACHABLE, message=f"{host} {what}", hint="see whether the cluster is up")

@@ -1,0 +1,1 @@
+"""Names people type for kinds, objects, clusters and policies: understood, completed or refused."""

@@ -1,0 +1,119 @@
+"""Names in a repository as far as they are quick to find: no YAML is read, and after a while it is enough.
+
+Files of the work tree tell by their look what they hold, and paths of rendered branches by what they are.
+"""
+
+import os
+import re
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reconciler.repository import Repository
+
+
+SECONDS = 0.12
+_LONGEST = 64 * 1024
+_RENDERED = re.compile(r"refs/(?:heads|remotes/[^/]+)/argosy(?:-[^/]+)?/rendered")
+_PREFIX = re.compile(r"^refs/(?:heads|tags|remotes)/")
+_DOCUMENT = re.compile(r"^---.*$", re.MULTILINE)
+_KIND = re.compile(r"^kind: *[\"']?(\w+)", re.MULTILINE)
+_GROUP = re.compile(r"^apiVersion: *[\"']?([\w.-]+)/", re.MULTILINE)
+_METADATA = re.compile(r"^metadata:.*(?:\n(?: .*)?)*", re.MULTILINE)
+_NAME = re.compile(r"(?:^  |[{,] *)name: *[\"']?([\w.-]+)", re.MULTILINE)
+_NAMESPACE = re.compile(r"(?:^  |[{,] *)namespace: *[\"']?([\w.-]+)", re.MULTILINE)
+
+
+class _TimeIsUp(BaseException):
+    """Whoever asked has waited long enough."""
+
+
+@dataclass(slots=True)
+class QuickNames:
+    """What was found: objects and policies (kind with group, namespace, name), clusters, branches and tags."""
+
+    objects: set[tuple[str, str, str]] = field(default_factory=set)
+    clusters: set[str] = field(default_factory=set)
+    revisions: set[str] = field(default_factory=set)
+
+
+Look = Callable[["Repository", QuickNames], None]
+
+
+def found_names(location: str, look: Look) -> QuickNames:
+    """Return the names a look finds in time; none where anything is wrong, or in a repository that is elsewhere."""
+    names = QuickNames()
+    with suppress(Exception), _limited():
+        from reconciler.repository import open_repository
+        from reconciler.repository.location import is_address
+
+        if not is_address(location):
+            with open_repository(location) as repository:
+                look(repository, names)
+    return names
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise _TimeIsUp
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        with suppress(_TimeIsUp):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def look_at_objects(repository: "Repository", names: QuickNames) -> None:
+    """Note objects, policies and clusters: of the files first, which takes no process, then of what was rendered."""
+    for path in _source_files(repository.folder.work_tree):
+        for text in _DOCUMENT.split(path.read_text(encoding="utf-8", errors="replace")):
+            _note_document(text, names)
+    for tip in {commit for ref, commit in repository.refs("refs/").items() if _RENDERED.fullmatch(ref)}:
+        for file in repository.snapshot(tip).files:
+            _note_rendered(file.path, names)
+
+
+def look_at_revisions(repository: "Repository", names: QuickNames) -> None:
+    """Note branches and tags."""
+    names.revisions |= {"HEAD", *(_PREFIX.sub("", ref) for ref in repository.refs("refs/"))}
+
+
+def _source_files(root: Path | None) -> Iterator[Path]:
+    """Yield the files of a work tree that may hold manifests and are short."""
+    for folder, below, files in os.walk(root) if root else ():
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        paths = (Path(folder, name) for name in sorted(files) if name.endswith((".yaml", ".yml")))
+        yield from (path for path in paths if not path.is_symlink() and path.stat().st_size <= _LONGEST)
+
+
+def _note_document(text: str, names: QuickNames) -> None:
+    kind, group, metadata = _KIND.search(text), _GROUP.search(text), _METADATA.search(text)
+    name = _NAME.search(metadata[0]) if metadata else None
+    if not (kind and metadata and name):
+        return
+    place = _NAMESPACE.search(metadata[0])
+    if kind[1] == "Cluster":
+        names.clusters.add(name[1])
+    else:
+        names.objects.add((f"{kind[1]}.{group[1]}" if group else kind[1], place[1] if place else "", name[1]))
+
+
+def _note_rendered(path: str, names: QuickNames) -> None:
+    from render.layout import ref_of_path
+
+    folder, _, rest = path.partition("/")
+    if folder == "clusters":
+        names.clusters.add(rest.partition("/")[0])
+    elif folder == "bindings":
+        ref = ref_of_path(rest)
+        names.objects.add((ref.group_kind, ref.namespace, ref.name))

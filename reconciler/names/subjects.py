@@ -1,0 +1,88 @@
+"""Clusters and policies by the names people give them; an unknown name is refused with the nearest one there is."""
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
+
+from render.errors import UnknownName
+from render.suggestions import nearest
+from render.words import listed
+
+
+def unknown_name(message: str, name: str, known: Collection[str]) -> UnknownName:
+    """Return the error for a name that is not among those known; the hint is the nearest of them, or what there is."""
+    if near := nearest(name, known):
+        return UnknownName(message, hint=f"did you mean {near!r}?")
+    return UnknownName(message, hint=f"known here: {listed(sorted(known))}" if known else "")
+
+
+def unknown_cluster(name: str, known: Collection[str]) -> UnknownName:
+    """Return the error for a cluster that the source does not have."""
+    if not known:
+        return UnknownName("the source has no clusters", hint="argosy cluster join NAME makes one")
+    return unknown_name(f"the source has no cluster called {name!r}", name, known)
+
+
+def check_clusters(names: Iterable[str], known: Collection[str]) -> None:
+    """Raise UnknownName for the first name that is no cluster's."""
+    for name in names:
+        if name not in known:
+            raise unknown_cluster(name, known)
+
+
+if TYPE_CHECKING:  # completion asks for these names, and has no time for more
+    from overrides.policy import OverridePolicy
+    from render.policy import PropagationPolicy
+
+    Policy = PropagationPolicy | OverridePolicy
+
+_CLUSTERS = frozenset({"cluster", "clusters", "clusters.cluster.karmada.io", "cluster.cluster.karmada.io"})
+_NAMES = {
+    "PropagationPolicy": ("pp", "propagationpolicy", "propagationpolicies"),
+    "ClusterPropagationPolicy": ("cpp", "clusterpropagationpolicy", "clusterpropagationpolicies"),
+    "OverridePolicy": ("op", "overridepolicy", "overridepolicies"),
+    "ClusterOverridePolicy": ("cop", "clusteroverridepolicy", "clusteroverridepolicies"),
+}
+_KINDS = {
+    **dict.fromkeys(("policy", "policies"), frozenset(_NAMES)),
+    **{name: frozenset({kind}) for kind, names in _NAMES.items() for name in names},
+}
+_GROUP = ".policy.karmada.io"
+_VERSION = ".v1alpha1"
+
+
+def is_cluster_noun(noun: str) -> bool:
+    """Whether a noun means member clusters."""
+    return noun.lower() in _CLUSTERS
+
+
+def is_policy_noun(noun: str) -> bool:
+    """Whether a noun means propagation or override policies, of either scope."""
+    return _word(noun) in _KINDS
+
+
+def policy_kinds(noun: str) -> frozenset[str]:
+    """Return the kinds of policies that a noun means; none if it means something else."""
+    return _KINDS.get(_word(noun), frozenset())
+
+
+def _word(noun: str) -> str:
+    return noun.lower().removesuffix(_GROUP).removesuffix(_VERSION)
+
+
+def found_policies(noun: str, name: str, namespace: str, policies: "Iterable[Policy]") -> "tuple[Policy, ...]":
+    """Return the policies that are meant: of one kind or, for ``policy``, of all; in one namespace or in any.
+
+    A noun that means policies of the cluster scope alone makes the namespace count for nothing, as kubectl does.
+    """
+    kinds = _KINDS[_word(noun)]
+    namespace = "" if all(kind.startswith("Cluster") for kind in kinds) else namespace
+    known = [each for each in policies if _kind(each) in kinds and namespace in {"", each.namespace}]
+    named = tuple(each for each in known if each.name == name)
+    if not named:
+        where = f" in namespace {namespace}" if namespace else ""
+        raise unknown_name(f"the source has no {noun} called {name!r}{where}", name, {each.name for each in known})
+    return named
+
+
+def _kind(policy: "Policy") -> str:
+    return str(policy).partition(" ")[0]

@@ -1,0 +1,1 @@
+"""One look at a member: its objects, its capacity, its health."""

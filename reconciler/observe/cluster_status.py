@@ -1,0 +1,143 @@
+"""A cluster's status from what it answered: Karmada's Cluster status, with conditions that do not flip at a hiccup.
+
+A cluster that stops answering is *failing* from its first failed look; only when it has been failing for the threshold
+does Ready become False. One that answers is Ready at once. What could not be read - a group whose backend is down,
+nodes one may not list - keeps what was last known of it: unknown is never the same as gone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from reconciler.members.discovery import Discovery
+from reconciler.members.exchange import Failure
+from render.cluster import Cluster
+from render.model import Manifest
+
+from .capacity import node_summary, resource_summary
+from .conditions import condition, found_condition, with_times
+
+FAILURE_THRESHOLD = 30.0
+"""For how many seconds a cluster must have been failing before it counts as not ready (Karmada's default)."""
+
+READY = "Ready"
+COMPLETE = "CompleteAPIEnablements"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberObservation:
+    """What one cluster answered.
+
+    ``failure``: why it is not healthy. ``nodes`` and ``pods`` are None where they could not be listed; ``unread`` says
+    why.
+    """
+
+    cluster: str
+    failure: Failure | None = None
+    version: str = ""
+    discovery: Discovery | None = None
+    nodes: tuple[Manifest, ...] | None = field(default=None, repr=False)
+    pods: tuple[Manifest, ...] | None = field(default=None, repr=False)
+    unread: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterState:
+    """A cluster's status as the status branch keeps it, and since when it does not answer ("": it does)."""
+
+    name: str
+    status: Manifest = field(default_factory=dict)
+    failing_since: str = ""
+
+    @property
+    def ready(self) -> str:
+        """The status of the Ready condition; empty before the first look."""
+        return str(found_condition(self.status.get("conditions"), READY).get("status") or "")
+
+    def with_capacity_of(self, facts: Manifest) -> "ClusterState":
+        """Return the state with the capacity of the facts gone by, so that it changes when they do."""
+        summary = facts.get("resourceSummary")
+        status = {**self.status, "resourceSummary": summary} if summary else self.status
+        return ClusterState(name=self.name, status=status, failing_since=self.failing_since)
+
+
+def state_after(cluster: Cluster, before: ClusterState | None, seen: MemberObservation, now: str) -> ClusterState:
+    """Return a cluster's state after a look at it. ``now`` is RFC 3339, to the second, in UTC."""
+    known = before or ClusterState(name=cluster.name)
+    if seen.failure is not None and seen.discovery is None:
+        return _failing(known, seen.failure, now)
+    old = known.status
+    status = {
+        **old,
+        "kubernetesVersion": seen.version or old.get("kubernetesVersion"),
+        "apiEnablements": _api_enablements(seen.discovery, old.get("apiEnablements") or ()),
+        **_capacity(cluster, seen),
+    }
+    ready = condition(READY, "True", "ClusterReady", "cluster is healthy and ready to accept workloads")
+    conditions = [ready, _complete(seen.discovery)]
+    status["conditions"] = with_times(conditions, old.get("conditions") or (), now)
+    return ClusterState(name=cluster.name, status={key: part for key, part in status.items() if part})
+
+
+def _failing(known: ClusterState, failure: Failure, now: str) -> ClusterState:
+    """Return the state of a cluster that does not answer as it should: not ready once the threshold is over."""
+    since = known.failing_since or now
+    is_over = seconds_between(since, now) >= FAILURE_THRESHOLD
+    if known.ready == "True" and not is_over:
+        return ClusterState(name=known.name, status=known.status, failing_since=since)
+    reason, message = ("ClusterNotReady", "cluster is reachable but health endpoint responded without ok")
+    if not failure.status:
+        reason, message = ("ClusterNotReachable", "cluster is not reachable")
+    old = known.status.get("conditions") or ()
+    others = [each for each in old if each["type"] != READY]
+    conditions = with_times([condition(READY, "False", reason, message), *others], old, now)
+    return ClusterState(name=known.name, status={**known.status, "conditions": conditions}, failing_since=since)
+
+
+def condition_unknown(status: Manifest, now: str) -> Manifest:
+    """Return the status of a cluster nobody has told about for too long."""
+    old = status.get("conditions") or []
+    unknown = condition(READY, "Unknown", "ClusterStatusUnknown", "its agent has stopped telling its status")
+    return {**status, "conditions": with_times([unknown, *(each for each in old if each["type"] != READY)], old, now)}
+
+
+def seconds_between(earlier: str, later: str) -> float:
+    """Return the seconds between two RFC 3339 times; a time that is none is long ago."""
+    try:
+        return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
+    except (ValueError, TypeError):
+        return float("inf")
+
+
+def _capacity(cluster: Cluster, seen: MemberObservation) -> dict[str, Any]:
+    if seen.nodes is None or seen.pods is None:
+        return {}
+    summary = resource_summary(seen.nodes, seen.pods, cluster.resource_models)
+    return {"nodeSummary": node_summary(seen.nodes), "resourceSummary": summary}
+
+
+def _complete(discovery: Discovery | None) -> dict[str, str]:
+    if discovery is None or not discovery.resources:
+        return condition(COMPLETE, "False", "Empty", "collected empty APIEnablements from the cluster")
+    if discovery.unavailable:
+        return condition(COMPLETE, "False", "Partial", f"no answer for {', '.join(sorted(discovery.unavailable))}")
+    return condition(COMPLETE, "True", "Complete", "collected complete APIEnablements from the cluster")
+
+
+def _api_enablements(discovery: Discovery | None, before: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return what is served, sorted, each resource with its scope; groups that did not answer stay as they were."""
+    served: dict[str, list[dict[str, Any]]] = {}
+    for item in discovery.resources.values() if discovery else ():
+        entry = {"name": item.plural, "kind": item.kind, "namespaced": item.is_namespaced}
+        served.setdefault(item.api_version, []).append(entry)
+    listed: dict[str, Mapping[str, Any]] = {
+        version: {"groupVersion": version, "resources": sorted(items, key=lambda item: str(item["name"]))}
+        for version, items in served.items()
+    }
+    silent = discovery.unavailable if discovery else frozenset()
+    for each in before:
+        version = each["groupVersion"]
+        if version not in listed and version.rpartition("/")[0] in silent:
+            listed[version] = each
+    return [listed[version] for version in sorted(listed)]

@@ -1,0 +1,98 @@
+"""When facts are written anew: design rules that keep a busy cluster from making a commit of every pod that comes.
+
+Served APIs, Ready and allocatable count exactly. Free capacity counts when, of any resource, it crosses zero or moves
+by more than a tenth of what is allocatable; smaller moves wait until what is recorded is ten minutes old. Where nodes
+are counted by grades, which is what decides then, what these amount to is looked at in the same way: pods that find
+another node change it though the sum stays.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from reconciler.source.facts import ClusterFacts
+from render.cluster import ResourceModel
+from render.model import Manifest
+from render.quantity import Amount, parse_quantity
+
+from .cluster_status import READY, ClusterState
+from .conditions import found_condition
+
+STALE_SECONDS = 600.0
+_MOVE = Fraction(1, 10)
+
+
+def facts_of(state: ClusterState, now: str) -> ClusterFacts:
+    """Return the facts that a cluster's state holds: what the scheduler reads of it, and nothing else."""
+    ready = found_condition(state.status.get("conditions"), READY)
+    status: dict[str, Any] = {
+        "conditions": [{key: ready[key] for key in ("type", "status", "reason") if key in ready}] if ready else [],
+        "apiEnablements": state.status.get("apiEnablements"),
+        "resourceSummary": state.status.get("resourceSummary"),
+    }
+    known = {key: part for key, part in status.items() if part}
+    return ClusterFacts(name=state.name, status=known, observed_at=now)
+
+
+def facts_to_write(
+    previous: ClusterFacts | None, seen: ClusterFacts, age: float, models: Sequence[ResourceModel] = ()
+) -> ClusterFacts:
+    """Return the facts to go by: those seen when they differ enough, else the previous ones, which stay as they are.
+
+    ``age`` is how old the previous ones are, in seconds; ``models`` are the grades of the cluster's nodes.
+    """
+    if previous is None:
+        return seen
+    if previous.status == seen.status:
+        return previous
+    if _exact(previous.status) != _exact(seen.status) or age >= STALE_SECONDS:
+        return seen
+    return seen if has_moved(_summary(previous), _summary(seen), models) else previous
+
+
+def has_moved(before: Mapping[str, Any], after: Mapping[str, Any], models: Sequence[ResourceModel] = ()) -> bool:
+    """Whether the free amount of any resource crosses zero or moves by more than a tenth of what is allocatable."""
+    modelled = {each.name for model in models for each in model.ranges}
+    for name, quantity in (after.get("allocatable") or {}).items():
+        most = _MOVE * parse_quantity(str(quantity))
+        if _is_far(_free(before, name), _free(after, name), most):
+            return True
+        if name in modelled and _is_far(_graded(before, name, models), _graded(after, name, models), most):
+            return True
+    return False
+
+
+def _is_far(old: Amount, new: Amount, most: Amount) -> bool:
+    return (old > 0) != (new > 0) or new - old > most or old - new > most
+
+
+def _graded(summary: Mapping[str, Any], name: str, models: Sequence[ResourceModel]) -> Amount:
+    """Return how much of a resource nodes of these grades have at least."""
+    least = {model.grade: each.min for model in models for each in model.ranges if each.name == name}
+    counts = summary.get("allocatableModelings") or ()
+    amount: Amount = 0
+    for each in counts:
+        amount += each["count"] * parse_quantity(str(least.get(each["grade"], "0")))
+    return amount
+
+
+def _free(summary: Mapping[str, Any], name: str) -> Amount:
+    return (
+        _amount(summary, "allocatable", name)
+        - _amount(summary, "allocated", name)
+        - _amount(summary, "allocating", name)
+    )
+
+
+def _amount(summary: Mapping[str, Any], part: str, name: str) -> Amount:
+    return parse_quantity(str((summary.get(part) or {}).get(name, "0")))
+
+
+def _summary(facts: ClusterFacts) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = facts.status.get("resourceSummary") or {}
+    return found
+
+
+def _exact(status: Manifest) -> tuple[Any, ...]:
+    summary = status.get("resourceSummary") or {}
+    return status.get("conditions"), status.get("apiEnablements"), summary.get("allocatable")

@@ -1,0 +1,79 @@
+"""A look at every member before a pass decides anything: is it healthy, what does it serve, what can it hold.
+
+One health check, one discovery and one list each of nodes and pods; a cluster that hangs costs its own time limit.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from reconciler.members.discovery import Resource, discover
+from reconciler.members.exchange import TEXT, Answer, Client, Failure, FailureKind, OpenClient, Request
+from reconciler.members.listing import Listing, list_objects
+from reconciler.members.parallel import as_they_finish
+
+from .cluster_status import MemberObservation
+
+_PROBE_SECONDS = 10.0
+_NODES = Listing(resource=Resource(group="", version="v1", kind="Node", plural="nodes", is_namespaced=False))
+_PODS = Listing(
+    resource=Resource(group="", version="v1", kind="Pod", plural="pods", is_namespaced=True),
+    fields="status.phase!=Succeeded,status.phase!=Failed",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookOptions:
+    """How to look at members: how each is reached, how many at once, and how long each may take, in seconds."""
+
+    open_client: OpenClient
+    max_parallel: int = 32
+    timeout: float = 60.0
+    clock: Callable[[], float] = time.monotonic
+
+
+def observe_fleet(clusters: Iterable[str], looking: LookOptions) -> tuple[MemberObservation, ...]:
+    """Return what every cluster answered, in the order asked."""
+    names = list(clusters)
+    seen: dict[int, MemberObservation] = dict(
+        as_they_finish(lambda name: _opened(name, looking), names, limit=looking.max_parallel)
+    )
+    return tuple(seen[number] for number in range(len(names)))
+
+
+def _opened(name: str, looking: LookOptions) -> MemberObservation:
+    client = looking.open_client(name, looking.clock() + looking.timeout)
+    return (
+        MemberObservation(cluster=name, failure=client) if isinstance(client, Failure) else observe_member(client, name)
+    )
+
+
+def observe_member(client: Client, name: str) -> MemberObservation:
+    """Return what one cluster answers; who is not healthy is asked nothing more."""
+    health = _health(client)
+    if health is not None:
+        return MemberObservation(cluster=name, failure=health)
+    version = client.send(Request(method="GET", path="/version", tries=2))
+    discovery = discover(client)
+    if isinstance(version, Failure) or isinstance(discovery, Failure):
+        broken = version if isinstance(version, Failure) else discovery
+        return MemberObservation(cluster=name, failure=broken if isinstance(broken, Failure) else None)
+    seen = MemberObservation(cluster=name, version=str(version.body.get("gitVersion") or ""), discovery=discovery)
+    nodes, pods = (list_objects(client, listing) for listing in (_NODES, _PODS))
+    unread = tuple(each for each in (nodes, pods) if isinstance(each, Failure))
+    if isinstance(nodes, Failure) or isinstance(pods, Failure):
+        return replace(seen, unread=unread)
+    return replace(seen, nodes=tuple(nodes.values()), pods=tuple(pods.values()))
+
+
+def _health(client: Client) -> Failure | None:
+    """Ask for readiness as Karmada does: ``/readyz``, or ``/healthz`` of a server that is too old for it."""
+    failure = None
+    for path in ("/readyz", "/healthz"):
+        answer = client.send(Request(method="GET", path=path, accept=TEXT, timeout=_PROBE_SECONDS, tries=2))
+        if isinstance(answer, Answer):
+            return None
+        failure = answer
+        if answer.kind is not FailureKind.NOT_FOUND:
+            break
+    return failure

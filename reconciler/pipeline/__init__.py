@@ -1,0 +1,1 @@
+"""Pure: source, facts and previous commit in, the next rendered tree out."""

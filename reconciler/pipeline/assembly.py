@@ -1,0 +1,157 @@
+"""The rendered tree put together: what each cluster holds, the bindings, the facts and the front page.
+
+What cannot or must not change keeps its previous bytes: clusters where dispatching is suspended or an object could not
+be built, bindings no policy holds any more, and whole clusters that left the source.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from render.binding import Binding
+from render.bits import Mask, members
+from render.cluster_index import ClusterIndex
+from render.gitobjects import TREE_MODE, Blob, TreeEntry, encode_tree, object_id
+from render.layout import object_path
+from render.model import ObjectRef
+from render.tree import Base, PlacedFile, TreeStore, Variant, cluster_trees, merged, nested_tree
+from render.works import Works
+
+from .previous import RenderedTree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeContext:
+    """The member clusters as bits, and the tree they hold now (None on a first run)."""
+
+    index: ClusterIndex
+    previous: RenderedTree | None
+
+    def held(self, ref: ObjectRef, among: Mask) -> tuple[Variant, ...]:
+        """Return the bytes that some clusters hold of an object now."""
+        if self.previous is None or not among:
+            return ()
+        return self.previous.variants(object_path(ref), self.index.index_by_name, among)
+
+
+def target_mask(binding: Binding, fleet: TreeContext) -> Mask:
+    """Return the clusters an object goes to: its own targets and those of what requires it."""
+    required = (target.name for snapshot in binding.required_by for target in snapshot.clusters)
+    return fleet.index.named(target.name for target in binding.targets) | fleet.index.named(required)
+
+
+def suspended_mask(binding: Binding, fleet: TreeContext) -> Mask:
+    """Return the target clusters that keep what they have because dispatching is suspended there."""
+    if binding.suspension is None:
+        return 0
+    if binding.suspension.dispatching:
+        return target_mask(binding, fleet)
+    return fleet.index.named(binding.suspension.dispatching_on_clusters) & target_mask(binding, fleet)
+
+
+def placed_variants(binding: Binding, works: Works | None, fleet: TreeContext) -> tuple[Variant, ...]:
+    """Return who holds which bytes of a binding's object after this pass.
+
+    ``works`` None means that nothing was built: a released binding keeps every byte.
+    """
+    if works is None:
+        return merged(fleet.held(binding.ref, target_mask(binding, fleet)))
+    kept = suspended_mask(binding, fleet)
+    for failure in works.failures:
+        kept |= failure.clusters
+    if not kept:
+        return works.variants
+    fresh = [Variant(clusters & ~kept, blob_id) for clusters, blob_id in works.variants]
+    return merged([*fresh, *fleet.held(binding.ref, kept)])
+
+
+@dataclass(slots=True)
+class Assembly:
+    """A rendered tree in the making: files of clusters, files beside them (None: gone), and the objects they need.
+
+    On a base - the folders that clusters hold now - it says what changes in them, and only that.
+    """
+
+    fleet: TreeContext
+    base: Base | None = None
+    files: list[PlacedFile] = field(default_factory=list)
+    beside: dict[tuple[str, ...], bytes | None] = field(default_factory=dict)
+    blobs: dict[bytes, Blob] = field(default_factory=dict)
+    store: TreeStore = field(default_factory=TreeStore)
+
+    def place(self, ref: ObjectRef, variants: tuple[Variant, ...], blobs: Mapping[bytes, Blob]) -> None:
+        """Put an object into the folders of the clusters that hold it."""
+        if variants:
+            *folders, name = object_path(ref)
+            self.files.append(PlacedFile(folders=tuple(folders), name=name, variants=variants))
+            self.blobs.update(blobs)
+
+    def add(self, path: tuple[str, ...], content: bytes) -> None:
+        """Put a file beside the clusters' folders."""
+        blob_id = object_id("blob", content)
+        self.beside[path] = blob_id
+        self.blobs[blob_id] = content
+
+    def clear(self, refs: Iterable[ObjectRef]) -> None:
+        """Take what was not placed out of the base, with the bindings that are not there any more."""
+        placed = {(*file.folders, file.name) for file in self.files}
+        for ref in refs:
+            path = object_path(ref)
+            self.beside.setdefault(("bindings", *path), None)
+            if path not in placed:
+                self.files.append(PlacedFile(folders=path[:-1], name=path[-1], variants=()))
+
+    def needed_namespaces(self) -> dict[str, Mask]:
+        """Return the namespaces that hold an object, with the clusters that need them; on a base, those it changes."""
+        inside: dict[str, list[PlacedFile]] = {}
+        for file in self.files:
+            if not file.folders[0].startswith("_"):
+                inside.setdefault(file.folders[0], []).append(file)
+        return {namespace: self._holders(namespace, files) for namespace, files in inside.items()}
+
+    def _holders(self, namespace: str, files: Iterable[PlacedFile]) -> Mask:
+        """Return the clusters that hold anything in a namespace."""
+        holders = 0
+        if self.base is None:
+            for file in files:
+                holders |= file.holders
+            return holders
+        within = [replace(file, folders=file.folders[1:]) for file in files]
+        for clusters, _ in cluster_trees(within, self.fleet.index.all, self.store, self.base.below(namespace)):
+            holders |= clusters
+        return holders
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """A rendered tree as Git objects: ``clusters`` maps each cluster that holds anything to its folder's id."""
+
+    root: bytes
+    clusters: Mapping[str, bytes]
+    disconnected: tuple[str, ...]
+    blobs: Mapping[bytes, Blob]
+    trees: Mapping[bytes, bytes]
+
+
+def cluster_folders(assembly: Assembly) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """Build the folder of every cluster; a cluster that left the source keeps the one it had."""
+    fleet = assembly.fleet
+    names = fleet.index.names
+    folders: dict[str, bytes] = {}
+    for clusters, tree_id in cluster_trees(assembly.files, fleet.index.all, assembly.store, assembly.base):
+        folders.update(dict.fromkeys((names[index] for index in members(clusters)), tree_id))
+    before = fleet.previous.clusters if fleet.previous else {}
+    disconnected = tuple(sorted(name for name in before if name not in fleet.index.index_by_name))
+    folders.update({name: before[name] for name in disconnected})
+    return folders, disconnected
+
+
+def build_tree(assembly: Assembly, folders: Mapping[str, bytes], disconnected: tuple[str, ...]) -> Tree:
+    """Put the clusters' folders and the files beside them under one root."""
+    store, previous = assembly.store, assembly.fleet.previous if assembly.base else None
+    entries = [TreeEntry(name.encode(), TREE_MODE, tree_id) for name, tree_id in folders.items()]
+    clusters = store.add(encode_tree(entries)) if entries else None
+    paths: dict[tuple[str, ...], TreeEntry | bytes | None] = dict(assembly.beside)
+    paths["clusters",] = TreeEntry(b"clusters", TREE_MODE, clusters) if clusters else None
+    read = previous.trees.entries if previous else None
+    root = nested_tree(paths, store, read(previous.root) if previous and read else None, read) or store.add(b"")
+    return Tree(root=root, clusters=folders, disconnected=disconnected, blobs=assembly.blobs, trees=store.trees)

@@ -1,0 +1,98 @@
+"""Replica movements between two sets of bindings, by workload and cluster."""
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+
+from render.binding import Binding
+from render.model import ObjectRef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaChange:
+    """The replicas of a workload in one cluster, before and after.
+
+    A disconnected cluster keeps what it runs, though it no longer counts.
+    """
+
+    cluster: str
+    before: int
+    after: int
+    is_disconnected: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.cluster} {f'{self.before} (disconnected)' if self.is_disconnected else self._numbers}"
+
+    @property
+    def _numbers(self) -> str:
+        return f"{self.before} -> {self.after}"
+
+    @property
+    def lost(self) -> int:
+        """The replicas that are no longer placed there."""
+        return max(0, self.before - self.after)
+
+    @property
+    def gained(self) -> int:
+        """The replicas that are newly placed there."""
+        return max(0, self.after - self.before)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Movement:
+    """How the replicas of one workload change: in which clusters, and in total."""
+
+    ref: ObjectRef
+    before: int
+    after: int
+    changes: tuple[ReplicaChange, ...]
+
+    @property
+    def moved(self) -> int:
+        """The replicas that leave one cluster and appear in another; what is scaled away or added does not move."""
+        lost = sum(change.lost for change in self.changes if not change.is_disconnected)
+        return min(lost, self._gained)
+
+    @property
+    def displaced(self) -> int:
+        """The replicas that appear in another cluster, be it that they leave one or that theirs is disconnected."""
+        return min(sum(change.lost for change in self.changes), self._gained)
+
+    @property
+    def placed_anew(self) -> int:
+        """The replicas that appear elsewhere for some that go on in a disconnected cluster."""
+        return self.displaced - self.moved
+
+    @property
+    def _gained(self) -> int:
+        return sum(change.gained for change in self.changes)
+
+
+Bindings = Mapping[ObjectRef, Binding]
+
+
+def movements_between(before: Bindings, after: Bindings, members: Container[str]) -> tuple[Movement, ...]:
+    """Return how replicas change, by workload; a workload that comes or goes as a whole counts as well.
+
+    Clusters that are no ``members`` (afterwards) are disconnected: alone they change nothing.
+    """
+    found = []
+    for ref in sorted(before.keys() | after.keys()):
+        old, new = replicas_of(before.get(ref)), replicas_of(after.get(ref))
+        if old != new:
+            clusters = sorted(name for name in old.keys() | new.keys() if old.get(name, 0) != new.get(name, 0))
+            changes = tuple(
+                ReplicaChange(
+                    cluster=name, before=old.get(name, 0), after=new.get(name, 0), is_disconnected=name not in members
+                )
+                for name in clusters
+            )
+            if all(change.is_disconnected for change in changes):
+                continue
+            total = sum(old.values()), sum(new.values())
+            found.append(Movement(ref=ref, before=total[0], after=total[1], changes=changes))
+    return tuple(found)
+
+
+def replicas_of(binding: Binding | None) -> dict[str, int]:
+    """Return a binding's replicas by cluster, those with none left out."""
+    return {target.name: target.replicas for target in binding.targets if target.replicas} if binding else {}

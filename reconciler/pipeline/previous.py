@@ -1,0 +1,210 @@
+"""The previous rendered commit as a value: its bindings and trees, each read when it is asked for."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from render.binding import Binding
+from render.bits import Mask
+from render.documents import DocumentErrors
+from render.errors import GitError
+from render.gitobjects import TREE_MODE, TreeEntry
+from render.layout import object_path
+from render.model import ObjectRef
+from render.tree import Base, Variant, merged
+
+from .binding_files import BindingReader
+from .scope import Scope
+
+ReadTrees = Callable[[Iterable[bytes]], Mapping[bytes, tuple[TreeEntry, ...]]]
+"""Read the entries of tree objects by raw id."""
+
+ReadBlobs = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
+"""Read the contents of blobs by raw id."""
+
+Path = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class StoredTrees:
+    """Trees of the repository by id, each read once."""
+
+    read: ReadTrees
+    known: dict[bytes, Mapping[str, TreeEntry]] = field(default_factory=dict)
+
+    def load(self, tree_ids: Iterable[bytes]) -> None:
+        """Read many trees in one go."""
+        missing = {tree_id for tree_id in tree_ids if tree_id not in self.known}
+        if missing:
+            for tree_id, entries in self.read(missing).items():
+                self.known[tree_id] = {entry.name.decode(): entry for entry in entries}
+
+    def entries(self, tree_id: bytes) -> Mapping[str, TreeEntry]:
+        """Return a tree's entries by name."""
+        self.load((tree_id,))
+        return self.known[tree_id]
+
+    def load_below(self, tree_ids: Iterable[bytes], paths: Iterable[Path]) -> None:
+        """Read the folders on the paths below some trees, a level in one go."""
+        level = {tree_id: set(paths) for tree_id in tree_ids} if (paths := set(paths)) else {}
+        while level:
+            self.load(level)
+            deeper: dict[bytes, set[Path]] = {}
+            for tree_id, below in level.items():
+                entries = self.known[tree_id]
+                for name, *rest in below:
+                    entry = entries.get(name) if rest else None
+                    if entry is not None and entry.mode == TREE_MODE:
+                        deeper.setdefault(entry.id, set()).add(tuple(rest))
+            level = deeper
+
+    def entry(self, tree_id: bytes, path: Path) -> TreeEntry | None:
+        """Return what stands at a path below a tree."""
+        for name in path[:-1]:
+            folder = self.entries(tree_id).get(name)
+            if folder is None or folder.mode != TREE_MODE:
+                return None
+            tree_id = folder.id
+        return self.entries(tree_id).get(path[-1])
+
+    def files(self, tree_id: bytes) -> Iterator[tuple[Path, bytes]]:
+        """Yield every file below a tree, its path and blob id, the nearest first; a level is read in one go."""
+        level: list[tuple[Path, bytes]] = [((), tree_id)]
+        while level:
+            self.load(folder for _, folder in level)
+            deeper = []
+            for above, folder in level:
+                for name, entry in self.known[folder].items():
+                    if entry.mode == TREE_MODE:
+                        deeper.append(((*above, name), entry.id))
+                    else:
+                        yield (*above, name), entry.id
+            level = deeper
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedTree:
+    """A rendered commit's tree. ``clusters`` maps a cluster to the id of its folder."""
+
+    root: bytes
+    trees: StoredTrees
+    clusters: Mapping[str, bytes]
+
+    @classmethod
+    def of(cls, root: bytes, read: ReadTrees) -> "RenderedTree":
+        """Open the tree with this root id; only its top is read."""
+        trees = StoredTrees(read)
+        folder = trees.entries(root).get("clusters")
+        clusters = {name: entry.id for name, entry in trees.entries(folder.id).items()} if folder else {}
+        return cls(root=root, trees=trees, clusters=clusters)
+
+    def base(self, index_by_cluster: Mapping[str, int]) -> Base:
+        """Return the folders of the clusters of an index, to be built on."""
+        masks: dict[bytes, Mask] = {}
+        for name, tree_id in self.clusters.items():
+            if name in index_by_cluster:
+                masks[tree_id] = masks.get(tree_id, 0) | 1 << index_by_cluster[name]
+        return Base(merged(Variant(clusters, tree_id) for tree_id, clusters in masks.items()), self.trees.entries)
+
+    def load(self, refs: Iterable[ObjectRef]) -> None:
+        """Read the folders that clusters hold some objects in, a level in one go."""
+        self.trees.load_below(self.clusters.values(), map(object_path, refs))
+
+    def variants(self, path: Path, index_by_cluster: Mapping[str, int], among: Mask) -> tuple[Variant, ...]:
+        """Return who among the given clusters holds which blob at a path below the clusters' folders."""
+        masks = {
+            tree_id: clusters & among for clusters, tree_id in self.base(index_by_cluster).variants if clusters & among
+        }
+        for folder in path[:-1]:
+            masks = self._below(masks, folder)
+        return tuple(Variant(clusters, blob_id) for blob_id, clusters in self._below(masks, path[-1]).items())
+
+    def files(self, tree_id: bytes) -> Iterator[tuple[Path, bytes]]:
+        """Yield every file below a tree: its path and blob id."""
+        return self.trees.files(tree_id)
+
+    def _below(self, masks: Mapping[bytes, Mask], name: str) -> dict[bytes, Mask]:
+        self.trees.load(masks)
+        found: dict[bytes, Mask] = {}
+        for tree_id, clusters in masks.items():
+            entry = self.trees.entries(tree_id).get(name)
+            if entry is not None:
+                found[entry.id] = found.get(entry.id, 0) | clusters
+        return found
+
+
+class StoredBindings(Mapping[ObjectRef, Binding]):
+    """The bindings of a rendered commit, all read when the first is asked for that was not loaded before.
+
+    Equal target lists and placements are one value each. A file that is no binding is a ``GitError``.
+    """
+
+    __slots__ = ("_commit", "_is_complete", "_known", "_read", "_reader", "_tree")
+
+    def __init__(self, commit: str, tree: RenderedTree, read: ReadBlobs) -> None:
+        self._commit, self._tree, self._read = commit, tree, read
+        self._reader = BindingReader()
+        self._known: dict[ObjectRef, Binding | None] = {}
+        self._is_complete = False
+
+    def __getitem__(self, ref: ObjectRef) -> Binding:
+        if ref not in self._known:
+            self._complete()
+        found = self._known.get(ref)
+        if found is None:
+            raise KeyError(ref)
+        return found
+
+    def __iter__(self) -> Iterator[ObjectRef]:
+        self._complete()
+        return (ref for ref, binding in self._known.items() if binding is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def load(self, refs: Iterable[ObjectRef]) -> None:
+        """Read the bindings of some objects in one go; those that have none are known to have none."""
+        if self._is_complete:
+            return
+        path_by_ref = {ref: ("bindings", *object_path(ref)) for ref in refs if ref not in self._known}
+        if not path_by_ref:
+            return
+        trees, root = self._tree.trees, self._tree.root
+        trees.load_below((root,), path_by_ref.values())
+        entries = {ref: trees.entry(root, path) for ref, path in path_by_ref.items()}
+        contents = self._read([entry.id for entry in entries.values() if entry is not None])
+        for ref, entry in entries.items():
+            self._known[ref] = None if entry is None else self._parsed(path_by_ref[ref], contents[entry.id])
+
+    def _complete(self) -> None:
+        if self._is_complete:
+            return
+        self._is_complete = True
+        folder = self._tree.trees.entries(self._tree.root).get("bindings")
+        files = list(self._tree.files(folder.id)) if folder else []
+        contents = self._read([blob_id for _, blob_id in files])
+        found = (self._parsed(("bindings", *path), contents[blob_id]) for path, blob_id in files)
+        self._known = {binding.ref: binding for binding in found}
+
+    def _parsed(self, path: Path, content: bytes) -> Binding:
+        try:
+            return self._reader.parse(content)
+        except (DocumentErrors, KeyError, TypeError, ValueError) as error:
+            raise GitError(
+                f"{'/'.join(path)} in rendered commit {self._commit[:12]} is no binding",
+                hint="the rendered branch is Argosy's to write; restore its last good commit",
+            ) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Previous:
+    """What the last rendered commit decided: the state the next decision starts from.
+
+    ``part`` is what has to be looked at anew (None: everything); it decides how long a pass takes, and nothing else.
+    """
+
+    commit: str
+    source: str
+    version: str
+    bindings: Mapping[ObjectRef, Binding]
+    tree: RenderedTree
+    part: Scope | None = None

@@ -1,0 +1,69 @@
+"""Room that passes took since a cluster was last observed: kept out of its capacity until it is observed again.
+
+Observed capacity knows nothing of what was placed a moment ago. The rendered branch therefore keeps, in
+``reserved.yaml``, what was placed since, next to the id of the facts it is counted from; other facts void it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from reconciler.source.facts import ClusterFacts, Facts
+from render.cluster import Cluster
+from render.documents import emit, parse_documents
+from render.gitobjects import object_id
+
+RESERVED_FILE = "reserved.yaml"
+API_VERSION = "argosy.dev/v1alpha1"
+KIND = "Reserved"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reserve:
+    """What is taken from one cluster's room, by resource, since the facts of this id."""
+
+    facts: str
+    amounts: Mapping[str, str]
+
+
+Reserves = Mapping[str, Reserve]
+"""Reserves by cluster name; a cluster without an entry has none."""
+
+
+def reserves_file(reserves: Reserves) -> bytes:
+    """Return reserves as the file that records them."""
+    clusters = {
+        name: {"facts": each.facts, "reserved": dict(sorted(each.amounts.items()))}
+        for name, each in sorted(reserves.items())
+    }
+    return emit({"apiVersion": API_VERSION, "kind": KIND, "clusters": clusters})
+
+
+def parse_reserves(content: bytes) -> Reserves:
+    """Read reserves back from their file."""
+    clusters = parse_documents(content)[0].value["clusters"]
+    return {name: Reserve(facts=each["facts"], amounts=each["reserved"]) for name, each in clusters.items()}
+
+
+def with_reserves(clusters: Iterable[Cluster], facts: Facts, reserves: Reserves) -> tuple[Cluster, ...]:
+    """Return the clusters with what is still reserved of their observed capacity."""
+    return tuple(_reserved(cluster, facts.get(cluster.name), reserves.get(cluster.name)) for cluster in clusters)
+
+
+def next_reserves(reserved: Mapping[str, Mapping[str, str]], facts: Facts) -> Reserves:
+    """Return the reserves after a pass from what it left reserved of each cluster."""
+    return {
+        name: Reserve(facts=_facts_id(facts[name]), amounts=amounts)
+        for name, amounts in reserved.items()
+        if amounts and name in facts
+    }
+
+
+def _reserved(cluster: Cluster, facts: ClusterFacts | None, reserve: Reserve | None) -> Cluster:
+    summary = cluster.resource_summary
+    if facts is None or reserve is None or summary is None or reserve.facts != _facts_id(facts):
+        return cluster
+    return replace(cluster, resource_summary=replace(summary, reserved=reserve.amounts))
+
+
+def _facts_id(facts: ClusterFacts) -> str:
+    return object_id("blob", facts.file()).hex()

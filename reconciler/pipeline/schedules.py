@@ -1,0 +1,68 @@
+"""Scheduling a pass: every binding decided in one total order, and what was decided written into it."""
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from render.binding import Binding
+from render.cluster_index import ClusterIndex
+from render.fleet import Fleet
+from render.model import ObjectRef, Template
+from render.scheduling.batch import BatchContext, explanations, schedule_all
+from render.scheduling.decisions import SchedulingDecision, recorded
+from render.scheduling.options import SchedulingOptions
+from render.scheduling.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from render.scheduling.explanation import Explanation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """The bindings of a pass with their decisions, and all they were taken from, for who asks why."""
+
+    bindings: tuple[Binding, ...]
+    decisions: Mapping[ObjectRef, SchedulingDecision]
+    scheduler: Scheduler
+    undecided: Sequence[Binding] = ()
+    context: BatchContext | None = None
+
+    def explanations(self, among: Container[ObjectRef]) -> "Iterator[Explanation]":
+        """Take the decisions once more and explain those about some objects."""
+        state = self.scheduler.state
+        return explanations(self.undecided, state.index, state.options, self.context, among=among)
+
+
+def schedule_bindings(
+    bindings: Sequence[Binding], index: ClusterIndex, fleet: Fleet, context: BatchContext | None = None
+) -> Schedule:
+    """Decide every binding in the order of ``render.scheduling.batch``."""
+    batch = schedule_all(bindings, index, SchedulingOptions.of(fleet), context)
+    decisions = {decision.ref: decision for decision in batch.decisions}
+    done = tuple(recorded(binding, decisions[binding.ref]) for binding in bindings)
+    return Schedule(
+        bindings=done,
+        decisions=decisions,
+        scheduler=batch.scheduler,
+        undecided=bindings,
+        context=context,
+    )
+
+
+def apis_by_crd(templates: Iterable[Template]) -> dict[ObjectRef, frozenset[tuple[str, str]]]:
+    """Return the ``(apiVersion, kind)`` that each CustomResourceDefinition among templates makes its clusters serve."""
+    found = {template.ref: _served(template.manifest.get("spec")) for template in templates if _is_crd(template.ref)}
+    return {ref: apis for ref, apis in found.items() if apis}
+
+
+def _is_crd(ref: ObjectRef) -> bool:
+    return (ref.group, ref.kind) == ("apiextensions.k8s.io", "CustomResourceDefinition")
+
+
+def _served(spec: Any) -> frozenset[tuple[str, str]]:
+    """Return what a definition serves; nothing where it cannot be read."""
+    names, versions = (spec.get("names"), spec.get("versions")) if isinstance(spec, dict) else (None, None)
+    if not isinstance(names, dict) or not isinstance(versions, list):
+        return frozenset()
+    served = (each["name"] for each in versions if isinstance(each, dict) and each.get("served") and "name" in each)
+    return frozenset((f"{spec.get('group')}/{version}", str(names.get("kind"))) for version in served)

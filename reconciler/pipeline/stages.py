@@ -1,0 +1,229 @@
+"""One pass as values: from what the source, the facts and the previous commit say to the next rendered tree.
+
+1. claim: match every template with its policy, interpret it, make its binding;
+2. schedule: choose clusters and divide replicas, in one total order;
+3. follow: bring dependencies along;
+4. build: works per class of clusters, overrides applied;
+5. assemble: what could not change keeps its bytes; namespaces follow; bindings and the front page are written.
+
+Nothing here reads a file, a clock or a network, so the same three inputs give the same tree everywhere.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from overrides.binding_record import RecordWriter
+from overrides.engine import OverrideEngine
+from reconciler.source.desired import Desired, interpreter_of
+from reconciler.source.facts import Facts, with_facts
+from render.binding import Binding
+from render.bits import members
+from render.cluster_index import ClusterIndex
+from render.layout import object_path
+from render.model import ObjectRef, TargetCluster, Template
+from render.scheduling.batch import BatchContext
+from render.works import TargetGroups, WorkContext, Works, render_works
+
+from .assembly import (
+    Assembly,
+    Tree,
+    TreeContext,
+    build_tree,
+    cluster_folders,
+    placed_variants,
+    suspended_mask,
+    target_mask,
+)
+from .binding_files import BindingWriter
+from .claims import Claims, claim_templates
+from .dependencies import Following, following, with_dependencies
+from .namespaces import namespaces_to_place
+from .outcomes import kept_binding, with_rendered_condition
+from .previous import Previous
+from .readme import Tally, front_page, tally_of
+from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
+from .schedules import Schedule, apis_by_crd, schedule_bindings
+from .scope import Scope
+from .webhook_answers import FILE as ANSWERS_FILE
+from .webhook_answers import Answers, Recording, answers_file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """All that decides a rendered tree. ``previous`` None is a first run; ``reserves`` are the previous commit's.
+
+    ``answers`` are what interpreter webhooks said to what they were asked.
+    """
+
+    desired: Desired
+    facts: Facts
+    previous: Previous | None
+    source: str
+    reserves: Reserves = field(default_factory=dict)
+    answers: Answers = field(default_factory=dict)
+
+    @property
+    def part(self) -> Scope | None:
+        """What has to be looked at; None for everything."""
+        return self.previous.part if self.previous else None
+
+    @property
+    def templates(self) -> tuple[Template, ...]:
+        """The templates to look at."""
+        part, templates = self.part, self.desired.templates
+        return templates if part is None else tuple(each for each in templates if each.ref in part.refs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """What a pass decided and built, before it is put together."""
+
+    index: ClusterIndex
+    work_context: WorkContext
+    claims: Claims
+    schedule: Schedule
+    following: Following
+    works: Mapping[ObjectRef, Works]
+    bindings: tuple[Binding, ...]
+    webhooks: Recording
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """A pass' outcome: the tree, how every binding came to be, and the namespaces that go along."""
+
+    tree: Tree
+    built: Built
+    namespaces: tuple[tuple[Template, Works], ...]
+
+
+def render_pass(inputs: Inputs) -> Rendered:
+    """Compute the next rendered tree."""
+    built, previous, part = _built(inputs), inputs.previous, inputs.part
+    if previous and part and not built.following.snapshots.keys() <= part.refs:
+        # Something of this part requires what is beside it, which is then to be looked at as well.
+        wider = replace(previous, part=part.with_refs(built.following.snapshots))
+        return render_pass(replace(inputs, previous=wider))
+    return _assembled(inputs, built)
+
+
+def _built(inputs: Inputs) -> Built:
+    desired, before = inputs.desired, inputs.previous.bindings if inputs.previous else {}
+    clusters = with_facts(desired.clusters, inputs.facts)
+    index = ClusterIndex(with_reserves(clusters, inputs.facts, inputs.reserves))
+    webhooks = Recording(inputs.answers)
+    interpreter = interpreter_of(desired, webhooks.send)
+    template_by_ref = {template.ref: template for template in desired.templates}
+    claims = claim_templates(inputs.templates, desired, interpreter, before)
+    schedule = schedule_bindings(claims.bindings, index, desired.fleet, _batch_context(inputs, claims, before))
+    # What a released binding requires stays with it, or its pods would miss it.
+    follows = following((*schedule.bindings, *claims.released), template_by_ref, interpreter)
+    bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
+    work_context = WorkContext(
+        targets=TargetGroups(index.index_by_name, desired.fleet.tie_break),
+        interpreter=interpreter,
+        override=OverrideEngine(desired.override_policies, index.clusters).override,
+    )
+    unbuilt = {binding.ref for binding in claims.released}
+    works = {
+        binding.ref: render_works(template_by_ref[binding.ref], binding, work_context)
+        for binding in bindings
+        if binding.ref not in unbuilt
+    }
+    judged = (
+        with_rendered_condition(binding, works.get(binding.ref), index.names, before, inputs.source)
+        for binding in _recorded(bindings, works, index)
+    )
+    failed = ((template.ref, error) for template, error in claims.failed if template.ref in before)
+    kept = (kept_binding(ref, error, before, inputs.source) for ref, error in failed)
+    return Built(
+        index=index,
+        work_context=work_context,
+        claims=claims,
+        schedule=schedule,
+        following=follows,
+        works=works,
+        bindings=tuple(sorted((*judged, *kept), key=lambda binding: binding.ref)),
+        webhooks=webhooks,
+    )
+
+
+def _recorded(bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], index: ClusterIndex) -> Iterator[Binding]:
+    """Yield the bindings with what overrides changed; what nothing was built for keeps its record with its bytes."""
+    record, fleet = RecordWriter(names=index.names), TreeContext(index=index, previous=None)
+    for binding in bindings:
+        built = works.get(binding.ref)
+        text = record.text_of(built, kept=suspended_mask(binding, fleet)) if built else binding.applied_overrides
+        yield binding if text == binding.applied_overrides else replace(binding, applied_overrides=text)
+
+
+def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Binding]) -> BatchContext:
+    """Return what else has to do with the clusters: bindings that keep what they have, CRDs that go along."""
+    failed = [before[template.ref] for template, _ in claims.failed if template.ref in before]
+    others = inputs.part.others if inputs.part else ()
+    return BatchContext(resting=(*claims.released, *failed, *others), apis_by_crd=apis_by_crd(inputs.templates))
+
+
+def _assembled(inputs: Inputs, built: Built) -> Rendered:
+    fleet = TreeContext(index=built.index, previous=inputs.previous.tree if inputs.previous else None)
+    base = fleet.previous.base(built.index.index_by_name) if inputs.part and fleet.previous else None
+    assembly, writer = Assembly(fleet=fleet, base=base), BindingWriter()
+    for binding in built.bindings:
+        works = built.works.get(binding.ref)
+        assembly.place(binding.ref, placed_variants(binding, works, fleet), works.blobs if works else {})
+        assembly.add(("bindings", *object_path(binding.ref)), writer.file_of(binding))
+    if inputs.part:
+        assembly.clear(ref for ref in inputs.part.refs if ref.group_kind != "Namespace")
+    namespaces = tuple(_placed_namespaces(inputs.desired, built, assembly))
+    if inputs.part:
+        assembly.clear(ref for ref in inputs.part.refs if ref.group_kind == "Namespace")
+    _add_grounds(inputs, built, assembly)
+    folders, disconnected = cluster_folders(assembly)
+    assembly.add(("README.md",), front_page(_tally(inputs, built, assembly), built.index.names, disconnected))
+    return Rendered(tree=build_tree(assembly, folders, disconnected), built=built, namespaces=namespaces)
+
+
+def _add_grounds(inputs: Inputs, built: Built, assembly: Assembly) -> None:
+    """Put in what the pass was decided by: facts, answers of webhooks, and the room taken since facts were seen."""
+    for name in inputs.facts if inputs.part is None else sorted(inputs.part.facts):
+        assembly.add(("facts", f"{name}.yaml"), inputs.facts[name].file())
+    if inputs.part is None and built.webhooks.used:
+        assembly.add(("facts", ANSWERS_FILE), answers_file(built.webhooks.used))
+    reserves = next_reserves(built.schedule.scheduler.state.capacity.reserved(), inputs.facts)
+    if reserves:
+        assembly.add((RESERVED_FILE,), reserves_file(reserves))
+    elif inputs.part:
+        assembly.beside[RESERVED_FILE,] = None
+
+
+def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> Iterator[tuple[Template, Works]]:
+    """Send namespaces along to the clusters that need them and do not have them by a policy."""
+    by_policy = {
+        binding.ref: target_mask(binding, assembly.fleet)
+        for binding in built.bindings
+        if binding.ref.kind == "Namespace"
+    }
+    templates = [template for template in desired.templates if template.ref.group_kind == "Namespace"]
+    needed = assembly.needed_namespaces()
+    for template, clusters in namespaces_to_place(desired.fleet.namespaces, needed, templates, built.index.all):
+        left = clusters & ~by_policy.get(template.ref, 0)
+        if not left or (assembly.base and template.ref.name not in needed):
+            continue
+        targets = tuple(TargetCluster(built.index.names[index]) for index in members(left))
+        binding = Binding(ref=template.ref, api_version=template.api_version, targets=targets)
+        works = render_works(template, binding, built.work_context)
+        assembly.place(template.ref, placed_variants(binding, works, assembly.fleet), works.blobs)
+        yield template, works
+
+
+def _tally(inputs: Inputs, built: Built, assembly: Assembly) -> Tally:
+    """Return what the front page counts: of everything, or the previous counts with what this part changes."""
+    names = built.index.names
+    counted = tally_of((file.holders for file in assembly.files), built.bindings, names)
+    if inputs.part is None or inputs.previous is None:
+        return counted
+    refs, before, fleet = inputs.part.refs, inputs.previous.bindings, assembly.fleet
+    held = (variant.clusters for ref in refs for variant in fleet.held(ref, built.index.all))
+    return inputs.part.tally.changed(
+        less=tally_of(held, [before[ref] for ref in refs if ref in before], names), more=counted
+    )

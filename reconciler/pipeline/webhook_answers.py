@@ -1,0 +1,129 @@
+"""What interpreter webhooks were asked while rendering, and what they answered: facts, recorded by value.
+
+A render calls nothing. It looks its questions up among the answers it is given, and names those it has none for, so
+that a pass that reaches clusters can ask them and render again. What was used is recorded beside the facts of the
+members; what was not is forgotten. An answer stands until the question changes - the object, the replicas, the
+webhook's name or address - but a failure is worth another try in the next pass that may ask.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from render.documents import DocumentErrors, emit, parse_documents
+from render.interpreter import InterpreterError, Operation
+from render.interpreter.webhooks import Call, Send, Webhook, WebhookError, function_of, refusal
+from render.model import Manifest, ObjectRef
+
+API_VERSION, KIND = "argosy.dev/v1alpha1", "Interpretations"
+FILE = "_interpretations.yaml"
+"""Its name in the folder of facts; no cluster can be called like that."""
+_PARTS: Mapping[Operation, tuple[str, ...]] = {
+    Operation.INTERPRET_REPLICA: ("replicas", "replicaRequirements"),
+    Operation.INTERPRET_COMPONENT: ("components",),
+    Operation.REVISE_REPLICA: ("patchType", "patch"),
+    Operation.INTERPRET_DEPENDENCY: ("dependencies",),
+}
+"""What of a response a render uses, by operation."""
+_HINT = ", or let a pass that reaches the clusters ask it: argosy reconcile"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A ResourceInterpreterContext, and the webhook it is for."""
+
+    webhook: Webhook
+    context: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def request(self) -> Mapping[str, Any]:
+        """What is asked."""
+        request: Mapping[str, Any] = self.context["request"]
+        return request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookAnswer:
+    """What a webhook said about an object: the parts of its response that are used, or why there is none to use."""
+
+    webhook: str
+    operation: str
+    object: str
+    response: Manifest = field(default_factory=dict, repr=False)
+    error: str = ""
+
+
+Answers = Mapping[str, WebhookAnswer]
+"""Answers by the ``uid`` of their requests."""
+
+
+@dataclass(slots=True)
+class Recording:
+    """The answers one render is given, those it used, and the questions it has no answer for."""
+
+    answers: Answers
+    used: dict[str, WebhookAnswer] = field(default_factory=dict)
+    open: dict[str, Question] = field(default_factory=dict)
+
+    def send(self, webhook: Webhook, context: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what was answered; WebhookError when that was a failure, or nothing was."""
+        uid = context["request"]["uid"]
+        answer = self.answers.get(uid)
+        if answer is None:
+            self.open[uid] = Question(webhook=webhook, context=context)
+            raise WebhookError(refusal(webhook).what + _HINT)
+        self.used[uid] = answer
+        if answer.error:
+            raise WebhookError(answer.error)
+        return {"response": {**answer.response, "uid": uid, "successful": True}}
+
+
+def asked(question: Question, send: Send) -> WebhookAnswer:
+    """Ask a question and hold the answer to what it is needed for; a failure is an answer too."""
+    request = question.request
+    operation = Operation(request["operation"])
+    ref = ObjectRef.of(request["object"])
+    try:
+        said = send(question.webhook, question.context)
+        call = Call(webhook=question.webhook, operation=operation, send=lambda _webhook, _context: said)
+        replicas = [request["replicas"]] if "replicas" in request else []
+        function_of(call)(request["object"], *replicas)
+    except InterpreterError as error:
+        return WebhookAnswer(webhook=question.webhook.id, operation=operation, object=str(ref), error=error.what)
+    parts = {name: said["response"][name] for name in _PARTS[operation] if said["response"].get(name) is not None}
+    return WebhookAnswer(webhook=question.webhook.id, operation=operation, object=str(ref), response=parts)
+
+
+def lasting_answers(answers: Answers) -> Answers:
+    """Return the answers that need not be asked for again: all but failures."""
+    return {uid: answer for uid, answer in answers.items() if not answer.error}
+
+
+def answers_file(answers: Answers) -> bytes:
+    """Return answers as the file that records them, ordered by what they are about."""
+    ordered = sorted(answers.items(), key=lambda item: (item[1].object, item[1].operation, item[1].webhook, item[0]))
+    return emit({"apiVersion": API_VERSION, "kind": KIND, "answers": [_plain(uid, each) for uid, each in ordered]})
+
+
+def _plain(uid: str, answer: WebhookAnswer) -> Manifest:
+    said = {"error": answer.error} if answer.error else {"response": answer.response}
+    about = {"object": answer.object, "operation": answer.operation, "webhook": answer.webhook}
+    return {**about, "request": uid, **said}
+
+
+def parsed_answers(content: bytes) -> Answers:
+    """Read answers back from their file; what cannot be read was never answered."""
+    try:
+        value = parse_documents(content)[0].value
+        return {
+            each["request"]: WebhookAnswer(
+                webhook=each["webhook"],
+                operation=each["operation"],
+                object=each["object"],
+                response=each.get("response") or {},
+                error=each.get("error") or "",
+            )
+            for each in value["answers"]
+        }
+    except (DocumentErrors, IndexError, KeyError, TypeError, AttributeError):
+        return {}

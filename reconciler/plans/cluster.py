@@ -1,0 +1,196 @@
+"""From what a cluster must hold and what it holds to what will be done: a pure function.
+
+Everything is decided here, each decision with its reason, before anything is written: what is created, configured or
+left alone, what conflicts, what is pruned and what is kept. Applying carries the plan out; only an object that changed
+in between is planned again, by the same rules.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from reconciler.members.discovery import Discovery, Resource
+from reconciler.members.exchange import Failure, FailureKind
+from render.model import Manifest, ObjectRef, is_opaque
+
+from .inventory import HeldObject, Inventory
+from .object import PlanContext, plan_object, planned
+from .prune import NO_MEMBER, keeps_itself, plan_deletions
+from .retention import scaled_objects
+from .stages import sort_key
+from .values import Action, ClusterDesired, DesiredObject, Observed, Plan, PlannedObject, PlanOptions
+
+_CRD = "CustomResourceDefinition.apiextensions.k8s.io"
+
+
+def make_plan(
+    desired: ClusterDesired, observed: Observed, inventory: Inventory, options: PlanOptions | None = None
+) -> Plan:
+    """Return what will be done to a cluster, and why."""
+    chosen = options or PlanOptions()
+    refusal = observed.failure or _refusal(desired, observed, inventory, chosen)
+    plan = Plan(
+        cluster=desired.cluster,
+        commit=desired.commit,
+        uid=observed.uid,
+        refusal=refusal,
+        discovery=observed.discovery,
+        options=chosen,
+    )
+    if refusal:
+        return plan
+    wanted = _wanted(desired, observed.discovery)
+    scene = _scene(wanted, desired, observed, inventory, chosen)
+    objects = sorted((_planned(item, scene) for item in wanted), key=lambda item: sort_key(item.ref))
+    refs = frozenset(item.ref for item in wanted)
+    hold = _hold(desired, observed, inventory, chosen)
+    deletions = plan_deletions(refs, observed, inventory, chosen, hold)
+    staying = [item.ref for item in deletions if item.action is Action.KEPT and item.reason not in NO_MEMBER]
+    return replace(
+        plan,
+        objects=tuple(objects),
+        deletions=deletions,
+        hold=hold,
+        members=chosen.applyset.containing([*refs, *staying]),
+        recorded=chosen.applyset.recorded(observed.parent),
+        parent_refusal=chosen.applyset.refusal(observed.parent),
+        autoscaled=scene.autoscaled,
+        is_converged=scene.is_converged,
+        held=inventory.held,
+    )
+
+
+def _refusal(desired: ClusterDesired, observed: Observed, inventory: Inventory, options: PlanOptions) -> Failure | None:
+    """Return why nothing may be done to this cluster."""
+    if inventory.uid and observed.uid != inventory.uid:
+        return Failure(
+            kind=FailureKind.WRONG_CLUSTER,
+            message=f"the context of {desired.cluster!r} leads to another cluster: the UID of its kube-system namespace"
+            f" is {observed.uid or 'unknown'}, not {inventory.uid}",
+            hint="correct the context; if the cluster was built anew, join it again",
+        )
+    if options.is_older and not options.allow_older:
+        return Failure(
+            kind=FailureKind.INVALID,
+            message=f"{desired.commit[:12]} is older than what {desired.cluster!r} holds",
+            hint="going back is allowed when it is said: revert in the source, or pass --allow-older",
+        )
+    return None
+
+
+def _hold(desired: ClusterDesired, observed: Observed, inventory: Inventory, options: PlanOptions) -> str:
+    """Return why nothing may be pruned in this pass; empty when nothing speaks against it."""
+    if not desired.is_complete:
+        return "not all of it could be rendered"
+    if refused := options.applyset.refusal(observed.parent):
+        return refused
+    if observed.unlisted:
+        return f"{', '.join(sorted(observed.unlisted))} could not be listed"
+    silent = {ref.group for ref in inventory.held} & observed.discovery.unavailable
+    if silent:
+        return f"the API of {', '.join(sorted(silent))} does not answer"
+    if not desired.objects and inventory.held and options.allowed_removals is None:
+        return "the cluster would hold nothing"
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scene:
+    """What all objects of a cluster are planned by."""
+
+    observed: Observed
+    options: PlanOptions
+    planned_kinds: Mapping[tuple[str, str], Resource]
+    duplicates: frozenset[ObjectRef]
+    autoscaled: frozenset[ObjectRef]
+    is_converged: bool
+
+
+def _scene(
+    wanted: Iterable[DesiredObject],
+    desired: ClusterDesired,
+    observed: Observed,
+    inventory: Inventory,
+    options: PlanOptions,
+) -> _Scene:
+    counted = Counter(item.ref for item in wanted)
+    kinds = (kind for item in desired.objects if item.ref.group_kind == _CRD for kind in defined_kinds(item.manifest))
+    return _Scene(
+        observed=observed,
+        options=options,
+        planned_kinds={(kind.api_version, kind.kind): kind for kind in kinds},
+        duplicates=frozenset(ref for ref, count in counted.items() if count > 1),
+        autoscaled=observed.autoscaled | scaled_objects(item.manifest for item in desired.objects),
+        is_converged=bool(desired.commit) and inventory.converged == desired.commit and not inventory.attempted,
+    )
+
+
+def _wanted(desired: ClusterDesired, discovery: Discovery) -> tuple[DesiredObject, ...]:
+    """Return the objects by the identity they have in the cluster: a kind without namespaces has none."""
+    return tuple(_rescoped(item, discovery) for item in desired.objects)
+
+
+def _rescoped(item: DesiredObject, discovery: Discovery) -> DesiredObject:
+    resource = discovery.resource(str(item.manifest.get("apiVersion")), item.ref.kind) if item.ref.namespace else None
+    if resource is None or resource.is_namespaced:
+        return item
+    return replace(item, ref=replace(item.ref, namespace=""))
+
+
+def _planned(desired: DesiredObject, scene: _Scene) -> PlannedObject:
+    if desired.ref in scene.duplicates:
+        message = "two manifests are about this object"
+        return planned(desired, Action.BLOCKED, "Duplicate", message=message, hint="keep one of them")
+    if is_opaque(desired.manifest):
+        hint = "let a tool that decrypts apply it, such as Flux"
+        message = "SOPS encrypted it, and Argosy does not decrypt"
+        return planned(desired, Action.BLOCKED, "Encrypted", message=message, hint=hint)
+    version = str(desired.manifest["apiVersion"])
+    resource = scene.observed.discovery.resource(version, desired.ref.kind)
+    resource = resource or scene.planned_kinds.get((version, desired.ref.kind))
+    if resource is None:
+        return _unserved(desired, version, scene.observed.discovery)
+    failure = scene.observed.unread.get(desired.ref) or scene.observed.unlisted.get(desired.ref.group_kind)
+    if failure:
+        return planned(desired, Action.BLOCKED, failure.kind, message=failure.message, hint=failure.hint)
+    if resource.is_namespaced and not desired.ref.namespace:
+        message = "it has no namespace, but its kind lives in namespaces"
+        return planned(desired, Action.BLOCKED, "NamespaceRequired", message=message, hint="add metadata.namespace")
+    given = PlanContext(
+        desired=desired,
+        resource=resource,
+        options=scene.options,
+        is_autoscaled=desired.ref in scene.autoscaled,
+        is_converged=scene.is_converged,
+    )
+    return plan_object(scene.observed.live.get(desired.ref), given)
+
+
+def _unserved(desired: DesiredObject, version: str, discovery: Discovery) -> PlannedObject:
+    if desired.ref.group in discovery.unavailable:
+        message = f"the API of {desired.ref.group} does not answer"
+        return planned(desired, Action.BLOCKED, "APIUnavailable", message=message, hint="see to its APIService")
+    served = discovery.versions(desired.ref.group, desired.ref.kind)
+    message = f"the cluster does not serve {desired.ref.kind} in {version}"
+    hint = f"write {served[0]}" if served else "deliver its CustomResourceDefinition to this cluster as well"
+    return planned(desired, Action.BLOCKED, "KindNotServed", message=message, hint=hint)
+
+
+def defined_kinds(crd: Manifest) -> Iterator[Resource]:
+    """Return the kinds a CustomResourceDefinition will make the cluster serve."""
+    spec = crd.get("spec") or {}
+    names = spec.get("names") or {}
+    for version in spec.get("versions") or ():
+        if version.get("served"):
+            yield Resource(
+                group=str(spec.get("group")),
+                version=str(version.get("name")),
+                kind=str(names.get("kind")),
+                plural=str(names.get("plural")),
+                is_namespaced=spec.get("scope") == "Namespaced",
+            )
+
+
+def held_object(desired: DesiredObject, *, preserve: bool) -> HeldObject:
+    """Return what an inventory has to know of an object a commit names."""
+    return HeldObject(ref=desired.ref, preserve=preserve, keep=keeps_itself(desired.manifest))

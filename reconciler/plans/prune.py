@@ -1,0 +1,155 @@
+"""What leaves a cluster: whatever its inventory says it may hold, minus what it must hold - and many reasons to wait.
+
+An object is deleted only if all agree that it is ours: a commit the cluster was given names it, it carries our set's
+label, and our field manager applied it. Kinds that take others with them need confirmation, one by one. What may not
+be deleted is *kept*, with the reason; nothing is ever deleted because something could not be read.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from render.guards import RemovalGuard
+from render.model import Manifest, ObjectRef
+from render.words import counted
+
+from .applyset import member_of
+from .inventory import HeldObject, Inventory
+from .ownership import own_entry
+from .stages import deletion_wave, needs_confirmation
+from .values import Action, Observed, PlannedObject, PlanOptions
+
+PRUNE = "argosy.dev/prune"
+NO_MEMBER = frozenset({"LabelLost", "NotOurs"})
+"""The reasons of what is kept because it is not in our set any more."""
+
+_HELM_POLICY = "helm.sh/resource-policy"
+
+
+def keeps_itself(manifest: Manifest) -> bool:
+    """Whether a manifest forbids that its object is pruned."""
+    annotations = manifest["metadata"].get("annotations") or {}
+    return str(annotations.get(PRUNE)).lower() == "false" or annotations.get(_HELM_POLICY) == "keep"
+
+
+def plan_deletions(
+    wanted: frozenset[ObjectRef], observed: Observed, inventory: Inventory, options: PlanOptions, hold: str
+) -> tuple[PlannedObject, ...]:
+    """Return what is deleted, handed off or kept, in the order of deletion. ``hold``: why nothing may be deleted."""
+    wanted_uids = {observed.live[ref]["metadata"]["uid"] for ref in wanted if ref in observed.live}
+    candidates = [
+        _candidate(ref, observed.live[ref], inventory.held.get(ref), options)
+        for ref in _candidate_refs(wanted, observed, inventory, options)
+        # One object served by two groups: what one of its names holds, the other must not delete.
+        if observed.live[ref]["metadata"]["uid"] not in wanted_uids
+    ]
+    reason = hold or _shrinkage(candidates, observed, options)
+    if reason:
+        candidates = [_held(item, reason) for item in candidates]
+    unknown = (_unknown(held, observed) for ref, held in inventory.held.items() if _is_unknown(ref, wanted, observed))
+    return tuple(sorted([*candidates, *unknown], key=lambda item: (deletion_wave(item.ref), item.ref)))
+
+
+def _candidate_refs(
+    wanted: frozenset[ObjectRef], observed: Observed, inventory: Inventory, options: PlanOptions
+) -> Iterable[ObjectRef]:
+    """Return what is live and unwanted: of the inventory, or in our set though no commit names it."""
+    for ref, live in observed.live.items():
+        if ref in wanted or ref == options.applyset.parent:
+            continue
+        if ref in inventory.held or (member_of(live) == options.applyset.id and own_entry(live) is not None):
+            yield ref
+
+
+def _is_unknown(ref: ObjectRef, wanted: frozenset[ObjectRef], observed: Observed) -> bool:
+    return ref not in wanted and (ref.group_kind in observed.unlisted or ref in observed.unread)
+
+
+def _unknown(held: HeldObject, observed: Observed) -> PlannedObject:
+    failure = observed.unread.get(held.ref) or observed.unlisted[held.ref.group_kind]
+    return PlannedObject(ref=held.ref, action=Action.KEPT, reason="Unknown", message=failure.message, hint=failure.hint)
+
+
+def _candidate(ref: ObjectRef, live: Manifest, held: HeldObject | None, options: PlanOptions) -> PlannedObject:
+    metadata = live["metadata"]
+    base = PlannedObject(
+        ref=ref,
+        action=Action.PRUNE,
+        reason="NotWanted",
+        uid=metadata["uid"],
+        resource_version=metadata["resourceVersion"],
+    )
+    if member_of(live) != options.applyset.id:
+        return replace(base, action=Action.KEPT, reason="LabelLost", message="it no longer carries our set's label")
+    if own_entry(live) is None:
+        return replace(base, action=Action.KEPT, reason="NotOurs", message="our field manager no longer owns any of it")
+    if metadata.get("deletionTimestamp"):
+        return _already_going(base, live)
+    kept = _protection(ref, live, held, options)
+    if kept:
+        return replace(base, action=Action.KEPT, reason=kept[0], message=kept[1], hint=kept[2])
+    if held is not None and held.preserve:
+        return replace(base, action=Action.HAND_OFF, reason="PreserveResourcesOnDeletion")
+    return base
+
+
+def _already_going(base: PlannedObject, live: Manifest) -> PlannedObject:
+    finalizers = ", ".join(map(str, live["metadata"].get("finalizers") or ()))
+    waits = f" and waits for its finalizers {finalizers}" if finalizers else ""
+    message = f"it is being deleted since {live['metadata']['deletionTimestamp']}{waits}"
+    return replace(base, action=Action.KEPT, reason="Terminating", message=message)
+
+
+def _protection(
+    ref: ObjectRef, live: Manifest, held: HeldObject | None, options: PlanOptions
+) -> tuple[str, str, str] | None:
+    """Return reason, message and hint for keeping an object; None when nothing protects it."""
+    if keeps_itself(live) or (held is not None and held.keep):
+        return "PruneDisabled", "an annotation of its own forbids pruning it", "delete it by hand if it should go"
+    owner = next((item for item in live["metadata"].get("ownerReferences") or () if item.get("controller")), None)
+    if owner:
+        return "Controlled", f"it belongs to {owner.get('kind')} {owner.get('name')!r}", ""
+    if held is None and not options.orphans:
+        return "Orphan", "no commit this cluster was given names it", "delete it with prune --orphans"
+    if needs_confirmation(ref) and not (options.confirm_all or ref in options.confirmed):
+        return "NeedsConfirmation", "deleting it may delete much more", f"confirm it by name: {ref}"
+    return None
+
+
+def _shrinkage(candidates: Iterable[PlannedObject], observed: Observed, options: PlanOptions) -> str:
+    """Return why so much must not go at once, empty when it may: the removal guard against the live cluster."""
+    going = [item.ref for item in candidates if item.action is Action.PRUNE and not needs_confirmation(item.ref)]
+    if not options.prune:
+        return "pruning is switched off"
+    if not going or (options.allowed_removals is not None and len(going) <= options.allowed_removals):
+        return ""
+    ours = [ref for ref, live in observed.live.items() if member_of(live) == options.applyset.id]
+    guarded = [ref for ref in ours if not needs_confirmation(ref)]
+    broken = broken_limits(going, guarded, options.guard)
+    return f"{len(going)} of {counted(len(guarded), 'object')} would go ({broken})" if broken else ""
+
+
+def broken_limits(going: Iterable[ObjectRef], ours: Iterable[ObjectRef], guard: RemovalGuard) -> str:
+    """Return which limit a removal breaks: everything, too many, a whole namespace or kind; empty when none."""
+    gone, held = set(going), set(ours)
+    if gone >= held:
+        return "everything it holds"
+    bound = max(guard.count, len(held) * guard.percent // 100)
+    if len(gone) > bound:
+        return f"more than {bound}"
+    for what, count in _wholes(held).items():
+        if count > guard.whole and _wholes(gone).get(what) == count:
+            return f"all {count} of {what}"
+    return ""
+
+
+def _wholes(refs: Iterable[ObjectRef]) -> Mapping[str, int]:
+    members = tuple(refs)
+    namespaces = Counter(f"namespace {ref.namespace}" for ref in members if ref.namespace)
+    return namespaces + Counter(f"kind {ref.group_kind}" for ref in members)
+
+
+def _held(item: PlannedObject, reason: str) -> PlannedObject:
+    if item.action not in {Action.PRUNE, Action.HAND_OFF}:
+        return item
+    return replace(item, action=Action.KEPT, reason="Held", message=reason)

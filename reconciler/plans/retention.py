@@ -1,0 +1,126 @@
+"""What stays as the cluster has it: Karmada's Retain, through field ownership.
+
+Where a field is the cluster's to decide, we send what is there as long as we own it - leaving out what only we own
+would reset it, an outage where it is replicas - and stop sending it once somebody else owns it. Either way applying
+changes nothing, and what we read can only become outdated into a conflict, never into an overwrite.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from render.model import Manifest, ObjectRef, group_of
+
+from .field_paths import MISSING
+from .ownership import Fields, owned_part
+
+RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
+_SCALERS = {"HorizontalPodAutoscaler", "ScaledObject"}
+_DEFAULT_TARGET = {"ScaledObject": ("apps/v1", "Deployment")}
+
+FieldPath = tuple[str, ...]
+
+_RETAINED: Mapping[str, tuple[FieldPath, ...]] = {
+    "Service": (("spec", "clusterIP"), ("spec", "clusterIPs"), ("spec", "healthCheckNodePort")),
+    "PersistentVolumeClaim": (("spec", "volumeName"),),
+    "PersistentVolume": (("spec", "claimRef"),),
+    "Job.batch": (("spec", "selector", "matchLabels"), ("spec", "template", "metadata", "labels")),
+    "Pod": (
+        ("spec", "nodeName"),
+        ("spec", "serviceAccountName"),
+        ("spec", "volumes"),
+        ("spec", "containers", "*", "volumeMounts"),
+        ("spec", "initContainers", "*", "volumeMounts"),
+    ),
+    "APIService.apiregistration.k8s.io": (("spec", "caBundle"),),
+    "CustomResourceDefinition.apiextensions.k8s.io": (("spec", "conversion", "webhook", "clientConfig", "caBundle"),),
+    "ValidatingWebhookConfiguration.admissionregistration.k8s.io": (("webhooks", "*", "clientConfig", "caBundle"),),
+    "MutatingWebhookConfiguration.admissionregistration.k8s.io": (("webhooks", "*", "clientConfig", "caBundle"),),
+}
+_REPLICAS: FieldPath = ("spec", "replicas")
+_TOKEN_DATA: FieldPath = ("data",)
+_ABSENT: tuple[Any, ...] = (MISSING, None, "", {}, [])
+
+
+def retained(
+    ref: ObjectRef, want: dict[str, Any], live: Manifest, fields: Fields, *, autoscaled: bool
+) -> dict[str, Any]:
+    """Return what to send for an existing object: the cluster's own fields as they are there, or left out.
+
+    ``fields`` are those we own.
+    """
+    for path in _retained_paths(ref, want, live, autoscaled=autoscaled):
+        want = _kept(want, live, fields, path)
+        if path == _REPLICAS:
+            want = _handed_over(want, live, fields)
+    if ref.group_kind == "ServiceAccount" and want.get("imagePullSecrets"):
+        want = {**want, "imagePullSecrets": _united(want["imagePullSecrets"], live.get("imagePullSecrets") or [])}
+    return want
+
+
+def _retained_paths(ref: ObjectRef, want: Manifest, live: Manifest, *, autoscaled: bool) -> Iterable[FieldPath]:
+    yield from _RETAINED.get(ref.group_kind, ())
+    if autoscaled or _asks_to_retain(want) or _asks_to_retain(live):
+        yield _REPLICAS
+    if ref.group_kind == "Secret" and want.get("type") == "kubernetes.io/service-account-token":
+        yield _TOKEN_DATA
+
+
+def _asks_to_retain(manifest: Manifest) -> bool:
+    return (manifest["metadata"].get("labels") or {}).get(RETAIN_REPLICAS) == "true"
+
+
+def _kept(want: Any, live: Any, fields: Fields | None, path: FieldPath) -> Any:
+    """Return ``want`` with what stands at a path as it is live where we own it, without it where we do not."""
+    name, rest = path[0], path[1:]
+    if name == "*":
+        return [_kept_item(item, live, fields, rest) for item in want] if isinstance(want, list) else want
+    if not isinstance(want, Mapping) or name not in want or not isinstance(live, Mapping):
+        return want
+    there, owned = live.get(name, MISSING), (fields or {}).get(f"f:{name}")
+    if there in _ABSENT:
+        return want
+    if rest:
+        return {**want, name: _kept(want[name], there, owned, rest)}
+    if owned is None:
+        return {key: value for key, value in want.items() if key != name}
+    return {**want, name: owned_part(there, owned)}
+
+
+def _handed_over(want: dict[str, Any], live: Manifest, fields: Fields) -> dict[str, Any]:
+    """Return ``want`` with the live replicas where a manifest stopped naming them while we still own them.
+
+    Whoever scales the workload takes them from us with the first number it writes.
+    """
+    spec, there = want.get("spec") or {}, (live.get("spec") or {}).get("replicas")
+    if "replicas" in spec or there is None or "f:replicas" not in (fields.get("f:spec") or {}):
+        return want
+    return {**want, "spec": {**spec, "replicas": there}}
+
+
+def _kept_item(item: Any, live: Any, fields: Fields | None, rest: FieldPath) -> Any:
+    name = item.get("name") if isinstance(item, Mapping) else None
+    there = next((other for other in live or () if isinstance(other, Mapping) and other.get("name") == name), None)
+    owned = (fields or {}).get(f'k:{{"name":"{name}"}}')
+    return item if there is None else _kept(item, there, owned, rest)
+
+
+def _united(want: list[Any], live: list[Any]) -> list[Any]:
+    names = {item.get("name") for item in want if isinstance(item, Mapping)}
+    return [*want, *(item for item in live if item.get("name") not in names)]
+
+
+def scaled_objects(scalers: Iterable[Manifest]) -> frozenset[ObjectRef]:
+    """Return the workloads that autoscalers - HorizontalPodAutoscalers, KEDA's ScaledObjects - set the replicas of."""
+    return frozenset(ref for scaler in scalers if scaler.get("kind") in _SCALERS for ref in _targets(scaler))
+
+
+def _targets(scaler: Manifest) -> Iterable[ObjectRef]:
+    target = (scaler.get("spec") or {}).get("scaleTargetRef") or {}
+    version, kind = _DEFAULT_TARGET.get(str(scaler["kind"]), ("", ""))
+    if target.get("name"):
+        yield ObjectRef(
+            group_of(str(target.get("apiVersion") or version)),
+            str(target.get("kind") or kind),
+            str(scaler["metadata"].get("namespace") or ""),
+            str(target["name"]),
+        )

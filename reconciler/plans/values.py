@@ -1,0 +1,219 @@
+"""The values of planning: objects a cluster must hold, objects seen there, and the actions with their reasons."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Any
+
+from reconciler.members.discovery import Discovery, Resource
+from reconciler.members.exchange import Failure
+from render.guards import RemovalGuard
+from render.model import Manifest, ObjectRef
+from render.policy import ConflictResolution
+
+from .applyset import ApplySet
+from .inventory import HeldObject
+from .ownership import Owner
+
+
+class Decision(StrEnum):
+    """What happens to a field two managers want."""
+
+    OVERWRITE = "overwrite"
+    YIELD = "yield"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldRule:
+    """A user's decision about fields: globs for the object and the path, a regular expression for the manager."""
+
+    decision: Decision
+    group_kind: str = "*"
+    namespace: str = "*"
+    name: str = "*"
+    path: str = "*"
+    manager: str = ".*"
+
+    def covers(self, ref: ObjectRef, path: str, owner: Owner) -> bool:
+        """Whether the rule is about this field of this object and this owner."""
+        return (
+            fnmatchcase(ref.group_kind, self.group_kind)
+            and fnmatchcase(ref.namespace, self.namespace)
+            and fnmatchcase(ref.name, self.name)
+            and fnmatchcase(path, self.path)
+            and re.fullmatch(self.manager, owner.manager) is not None
+        )
+
+
+class Action(StrEnum):
+    """What is done with an object. ``DELETED``, ``HANDED_OFF`` and ``FAILED`` only ever are results."""
+
+    CREATED = "created"
+    CONFIGURED = "configured"
+    UNCHANGED = "unchanged"
+    ADOPTED = "adopted"
+    CONFLICT = "conflict"
+    BLOCKED = "blocked"
+    PRUNE = "prune"
+    HAND_OFF = "handOff"
+    KEPT = "kept"
+    DELETED = "deleted"
+    HANDED_OFF = "handedOff"
+    FAILED = "failed"
+
+
+WRITES = frozenset({Action.CREATED, Action.CONFIGURED, Action.ADOPTED})
+DELETIONS = frozenset({Action.PRUNE, Action.HAND_OFF})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesiredObject:
+    """An object a cluster must hold, as rendered for it, and its binding's say in how."""
+
+    ref: ObjectRef
+    manifest: Manifest = field(repr=False)
+    conflict_resolution: ConflictResolution = ConflictResolution.ABORT
+    is_suspended: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterDesired:
+    """Everything a cluster must hold at a commit. ``is_complete``: nothing of it failed to render."""
+
+    cluster: str
+    commit: str = ""
+    objects: tuple[DesiredObject, ...] = ()
+    is_complete: bool = True
+
+
+def _as_wanted(desired: Manifest, _live: Manifest) -> Manifest:
+    return desired
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions:
+    """What may be done, beyond what is safe for everybody.
+
+    ``applyset``: the set members belong to. ``is_older``: the commit is an ancestor of the one applied, which needs
+    ``allow_older``. ``guard`` and ``allowed_removals`` bound what one pass deletes (None: the guard's own limits).
+    ``confirmed``: objects of kinds never pruned unasked; ``confirm_all``: all of them. ``prune``: whether to prune at
+    all; ``orphans``: whether members nobody's commits name go too. ``migrate_from``: managers whose fields become ours
+    (another tool's, which we replace); ``take_from``: tools whose objects may be taken over. ``remove_foreign``:
+    whether fields people added go. ``rules`` decide conflicts before the defaults do. ``retain``: the
+    source's own Retain rules, the wanted object itself where there is none (``custom_retention``). ``settled``: digests
+    of objects a server keeps in its own form.
+    """
+
+    applyset: ApplySet = field(default_factory=ApplySet)
+    is_older: bool = False
+    allow_older: bool = False
+    guard: RemovalGuard = field(default_factory=RemovalGuard)
+    allowed_removals: int | None = None
+    confirmed: frozenset[ObjectRef] = frozenset()
+    confirm_all: bool = False
+    prune: bool = True
+    orphans: bool = False
+    migrate_from: frozenset[str] = frozenset()
+    take_from: frozenset[str] = frozenset()
+    remove_foreign: bool = False
+    rules: tuple[FieldRule, ...] = ()
+    retain: Callable[[Manifest, Manifest], Manifest] = _as_wanted
+    settled: Mapping[ObjectRef, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldChange:
+    """A field that differs: how, what is there and what is wanted (masked where secret), who owns it and since when."""
+
+    path: str
+    change: str
+    live: str = ""
+    want: str = ""
+    manager: str = ""
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedObject:
+    """What will be done with one object, and why.
+
+    ``manifest`` is what is sent. ``force``: conflicts were decided in our favour. ``live`` is the object the decision
+    was made on, ``uid`` and ``resource_version`` are its. ``changes`` says what differs, ``yielded`` what is left to
+    its owner, ``foreign`` what people added. ``migrate``: managers whose ownership becomes ours first.
+    """
+
+    ref: ObjectRef
+    action: Action
+    reason: str = ""
+    message: str = ""
+    hint: str = ""
+    resource: Resource | None = None
+    manifest: Mapping[str, Any] | None = field(default=None, repr=False)
+    desired: DesiredObject | None = field(default=None, repr=False)
+    live: Manifest | None = field(default=None, repr=False)
+    force: bool = False
+    uid: str = ""
+    resource_version: str = ""
+    changes: tuple[FieldChange, ...] = ()
+    yielded: tuple[FieldChange, ...] = ()
+    foreign: tuple[FieldChange, ...] = ()
+    migrate: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What will be done to one cluster: objects in the order they are applied, deletions in theirs.
+
+    ``hold``: why nothing is pruned at all. ``refusal``: why nothing is done at all. ``members``: what the set will
+    contain once all is done; ``recorded``: what its parent says now. ``held``: what the
+    cluster may hold. ``autoscaled``, ``is_converged`` and ``options`` let a single object be planned again when it
+    changed meanwhile.
+    """
+
+    cluster: str
+    commit: str = ""
+    uid: str = ""
+    objects: tuple[PlannedObject, ...] = ()
+    deletions: tuple[PlannedObject, ...] = ()
+    hold: str = ""
+    refusal: Failure | None = None
+    members: ApplySet = field(default_factory=ApplySet)
+    recorded: ApplySet = field(default_factory=ApplySet)
+    parent_refusal: str = ""
+    discovery: Discovery = field(default_factory=Discovery)
+    autoscaled: frozenset[ObjectRef] = frozenset()
+    is_converged: bool = False
+    held: Mapping[ObjectRef, HeldObject] = field(default_factory=dict, repr=False)
+    options: PlanOptions = field(default_factory=PlanOptions)
+
+    @property
+    def writes(self) -> int:
+        """How many objects will be written or deleted."""
+        return sum(1 for item in self.objects if item.action in WRITES) + sum(
+            1 for item in self.deletions if item.action in DELETIONS
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """One look at one cluster.
+
+    ``live``: every object carrying our set's label, and those asked for by name. ``unlisted``: kinds, written
+    ``Deployment.apps``, whose list failed; ``unread``: objects whose state is unknown. ``autoscaled``: workloads
+    something else scales. ``parent``: the ApplySet's. ``failure``: why the cluster could not be looked at at all.
+    """
+
+    cluster: str
+    uid: str = ""
+    version: str = ""
+    date: str = ""
+    discovery: Discovery = field(default_factory=Discovery)
+    live: Mapping[ObjectRef, Manifest] = field(default_factory=dict, repr=False)
+    unlisted: Mapping[str, Failure] = field(default_factory=dict)
+    unread: Mapping[ObjectRef, Failure] = field(default_factory=dict)
+    autoscaled: frozenset[ObjectRef] = frozenset()
+    parent: Manifest | None = field(default=None, repr=False)
+    failure: Failure | None = None

@@ -1,0 +1,197 @@
+"""The outcome of a pass for people and programs: a table, manifests, Work objects, bindings, or one JSON."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from reconciler.console.text import table
+from reconciler.names.subjects import check_clusters
+from reconciler.pipeline.karmada_works import work_objects
+from reconciler.pipeline.readme import ATTACHED, binding_state
+from reconciler.pipeline.released import plain_released
+from reconciler.publish.outcome import Outcome
+from reconciler.publish.problems import plain_problem, problems_of
+from render.binding import Binding
+from render.documents import emit, parse_documents
+from render.model import Manifest, TargetCluster
+from render.parsing import binding_manifest
+from render.suggestions import nearest
+
+from .selection import Selection, all_targets
+
+API_VERSION = "argosy.dev/v1alpha1"
+
+
+def shown(outcome: Outcome, selection: Selection, *, shape: str, output: str) -> Iterable[str]:
+    """Return the texts to print, in order."""
+    if output == "table":
+        return summary(outcome, selection)
+    if output == "name":
+        return (f"{cluster} {path}\n" for cluster, path, _ in cluster_files(outcome, selection))
+    if output == "json":
+        return [_json(rendering(outcome, selection, shape))]
+    documents = {"manifests": manifests, "works": works, "bindings": bindings}[shape](outcome, selection)
+    return (f"---\n{emit(document).decode()}" for document in documents)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def summary(outcome: Outcome, selection: Selection) -> Iterator[str]:
+    """Yield a table of every object with its clusters and replicas, then the objects no policy holds."""
+    built = outcome.rendered.built
+    rows = [
+        (binding.ref.namespace or "-", f"{binding.ref.group_kind}/{binding.ref.name}", _where(binding), _why(binding))
+        for binding in built.bindings
+        if selection.has_binding(binding)
+    ]
+    if rows:
+        yield table(("NAMESPACE", "OBJECT", "CLUSTERS", "POLICY"), sorted(rows))
+    unmatched = [match for match in unmatched_objects(outcome) if selection.namespace in {"", match["namespace"]}]
+    if unmatched and not selection.clusters:
+        yield f"\n{len(unmatched)} without a policy: " + ", ".join(match["object"] for match in unmatched[:10])
+        yield f" and {len(unmatched) - 10} more\n" if len(unmatched) > 10 else "\n"
+    if outcome.rendered.tree.disconnected:
+        yield f"\ndisconnected, left as they were: {', '.join(outcome.rendered.tree.disconnected)}\n"
+
+
+def _where(binding: Binding) -> str:
+    names = [f"{each.name}:{each.replicas}" if each.replicas else each.name for each in _sorted_targets(binding)]
+    return " ".join(names) if names else "-"
+
+
+def _sorted_targets(binding: Binding) -> list[TargetCluster]:
+    found: dict[str, TargetCluster] = {}
+    for target in binding.targets:
+        found[target.name] = target
+    # What follows a workload goes where it goes, but has no replicas of its own.
+    for target in all_targets(binding):
+        found.setdefault(target.name, TargetCluster(target.name))
+    return [found[name] for name in sorted(found)]
+
+
+def _why(binding: Binding) -> str:
+    state = binding_state(binding)
+    if binding.policy:
+        return binding.policy if state == "Success" else f"{binding.policy} ({state})"
+    owners = ", ".join(snapshot.name for snapshot in binding.required_by)
+    return f"required by {owners}" + ("" if state == ATTACHED else f" ({state})") if owners else state
+
+
+def unmatched_objects(outcome: Outcome) -> list[dict[str, str]]:
+    """Return the templates nothing brings anywhere, with the reason."""
+    built = outcome.rendered.built
+    bound = {binding.ref for binding in built.bindings} | {template.ref for template, _ in outcome.rendered.namespaces}
+    found = []
+    for template in built.claims.unmatched:
+        if template.ref not in bound:
+            match = built.claims.matches[template.ref]
+            found.append(
+                {
+                    "object": str(template.ref),
+                    "namespace": template.ref.namespace,
+                    "reason": str(match.reason or ""),
+                    "message": match.message,
+                    "path": template.path,
+                }
+            )
+    return found
+
+
+def cluster_files(outcome: Outcome, selection: Selection) -> Iterator[tuple[str, str, bytes]]:
+    """Yield cluster, path and blob id of every file that is asked for."""
+    for cluster, tree_id in sorted(outcome.rendered.tree.clusters.items()):
+        if selection.has_cluster(cluster):
+            for path, blob_id in outcome.files(tree_id):
+                if selection.namespace in {"", path.split("/")[0]}:
+                    yield cluster, path, blob_id
+
+
+def manifests(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
+    """Yield the objects of every cluster, cluster by cluster."""
+    for found in objects_by_cluster(outcome, selection).values():
+        yield from found
+
+
+def objects_by_cluster(outcome: Outcome, selection: Selection) -> dict[str, list[Manifest]]:
+    """Return the objects each cluster must hold; equal ones are read once."""
+    files = list(cluster_files(outcome, selection))
+    contents = outcome.contents({blob_id for _, _, blob_id in files})
+    values = {blob_id: parse_documents(content)[0].value for blob_id, content in contents.items()}
+    found: dict[str, list[Manifest]] = {
+        name: [] for name in sorted(outcome.rendered.tree.clusters) if selection.has_cluster(name)
+    }
+    for cluster, _, blob_id in files:
+        found[cluster].append(values[blob_id])
+    return found
+
+
+def bindings(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
+    """Yield the bindings as Karmada's objects."""
+    for binding in outcome.rendered.built.bindings:
+        if selection.has_binding(binding):
+            yield binding_manifest(binding)
+
+
+def works(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
+    """Yield Karmada's Work objects, also those that suspension holds back."""
+    return (
+        work
+        for work in work_objects(outcome.rendered)
+        if selection.has_cluster(_cluster_of(work)) and selection.namespace in {"", _namespace_in(work)}
+    )
+
+
+def _cluster_of(work: Manifest) -> str:
+    return str(work["metadata"]["namespace"]).removeprefix("karmada-es-")
+
+
+def _namespace_in(work: Manifest) -> str:
+    (manifest,) = work["spec"]["workload"]["manifests"]
+    return str(manifest["metadata"].get("namespace", ""))
+
+
+def rendering(outcome: Outcome, selection: Selection, shape: str) -> dict[str, Any]:
+    """Return everything about a pass as one value; the README documents its fields."""
+    shaped: dict[str, Any] = {}
+    if shape == "manifests":
+        shaped["clusters"] = objects_by_cluster(outcome, selection)
+    elif shape == "works":
+        shaped["works"] = list(works(outcome, selection))
+    schedule = outcome.rendered.built.schedule
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Rendering",
+        "source": outcome.source.commit or None,
+        "previous": outcome.previous.commit if outcome.previous else None,
+        "tree": outcome.rendered.tree.root.hex(),
+        "changed": outcome.changed,
+        **shaped,
+        "disconnected": list(outcome.rendered.tree.disconnected),
+        "bindings": list(bindings(outcome, selection)),
+        "decisions": {str(ref): str(decision.trigger) for ref, decision in sorted(schedule.decisions.items())},
+        "released": [plain_released(each) for each in outcome.released],
+        "unmatched": unmatched_objects(outcome),
+        "problems": [plain_problem(trouble) for trouble in problems_of(outcome)],
+        "warnings": [str(warning) for warning in outcome.source.desired.warnings],
+    }
+
+
+def check_selection(outcome: Outcome, selection: Selection) -> None:
+    """Raise UnknownName for a cluster that neither the source has nor an earlier commit left something in."""
+    rendered = outcome.rendered
+    check_clusters(selection.clusters, rendered.built.index.index_by_name.keys() | rendered.tree.clusters.keys())
+
+
+def emptiness(outcome: Outcome, selection: Selection) -> str:
+    """Say that a selection leaves nothing to show; empty when it leaves something."""
+    namespaces = {binding.ref.namespace for binding in outcome.rendered.built.bindings}
+    namespaces |= {str(each["namespace"]) for each in unmatched_objects(outcome)}
+    if any(map(selection.has_binding, outcome.rendered.built.bindings)) or any(cluster_files(outcome, selection)):
+        return ""
+    if selection.namespace and selection.namespace not in namespaces:
+        near = nearest(selection.namespace, namespaces)
+        return f"no objects in namespace {selection.namespace!r}" + (f"; did you mean {near!r}?" if near else "")
+    what = f"no object of namespace {selection.namespace!r}" if selection.namespace else "no object"
+    return f"{what} goes to {' or '.join(selection.clusters)}" if selection.clusters else f"{what} goes anywhere"

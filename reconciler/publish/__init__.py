@@ -1,0 +1,1 @@
+"""The branches of a fleet: read, guarded, committed, pushed and mirrored."""

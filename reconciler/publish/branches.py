@@ -1,0 +1,95 @@
+"""The branches of a fleet, in this repository or at a remote, and what is known of them."""
+
+from dataclasses import dataclass
+
+from reconciler.console.log import Log
+from reconciler.repository import Fetching, Repository
+from reconciler.repository.refs import head_branch
+from render.errors import GitError
+from render.fleet import Fleet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """Where branches are written. ``remote`` is a remote's name or address, empty for this repository itself."""
+
+    repository: Repository
+    remote: str = ""
+
+    def ref(self, branch: str) -> str:
+        """Return the local ref that stands for a branch there."""
+        return f"refs/remotes/{_folder(self.remote)}/{branch}" if self.remote else f"refs/heads/{branch}"
+
+    def known_tip(self, branch: str, *, is_first: bool | None = None) -> str | None:
+        """Return where the branch stood when it was last seen; GitError when that is not known at all.
+
+        ``is_first``: somebody says that there is no such branch yet, so that none known is none (None: nobody who
+        asks can say so).
+        """
+        tip = self.repository.tip(self.ref(branch))
+        if tip is None and self.remote and not is_first and not self._was_fetched():
+            otherwise = "run argosy reconcile --bootstrap" if is_first is None else "pass --bootstrap"
+            raise GitError(
+                f"branch {branch!r} of {self.remote!r} was never fetched here, so the fleet's past is not known",
+                hint=f"git fetch {self.remote} '+refs/heads/{branch}:{self.ref(branch)}',"
+                f" or {otherwise} if the branch does not exist yet",
+            )
+        return tip
+
+    def _was_fetched(self) -> bool:
+        """Whether all branches of the remote are fetched here: then one that is absent was absent there."""
+        if self.repository.mirrors:
+            return True
+        wanted = f"refs/heads/*:refs/remotes/{self.remote}/*"
+        refspecs = self.repository.settings.values.get(f"remote.{self.remote}.fetch".lower(), ())
+        covers = any(refspec.removeprefix("+") == wanted for refspec in refspecs)
+        return covers and bool(self.repository.refs(f"refs/remotes/{self.remote}/"))
+
+    def current_tip(self, branch: str) -> str | None:
+        """Ask where the branch stands now, fetching what is new; None if it does not exist there."""
+        if not self.remote:
+            return self.repository.tip(self.ref(branch))
+        name = f"refs/heads/{branch}"
+        tip = self.repository.remote_tips(self.remote, [name]).tips.get(name)
+        if tip is not None and self.repository.tip(self.ref(branch)) != tip:
+            self.repository.fetch(self.remote, Fetching(refspecs=[f"+{name}:{self.ref(branch)}"]))
+            tip = self.repository.tip(self.ref(branch))
+        return tip
+
+
+def _folder(remote: str) -> str:
+    """Return the folder of refs for a remote: its name, or a constant for one that is only an address."""
+    return remote if remote.replace("-", "").replace("_", "").replace(".", "").isalnum() else "argosy-rendered"
+
+
+def source_remote(repository: Repository) -> str:
+    """Return the remote the source comes from: the one of the current branch, ``origin`` or the only one, else none."""
+    if repository.mirrors:
+        return repository.mirrors
+    branch = (head_branch(repository.folder.git_dir) or "").removeprefix("refs/heads/")
+    tracked = repository.settings.last(f"branch.{branch}.remote") if branch else ""
+    names = remote_names(repository)
+    for name in (tracked, "origin", *names[:1]):
+        if name in names and (name in {tracked, "origin"} or len(names) == 1):
+            return name
+    return ""
+
+
+def remote_names(repository: Repository) -> tuple[str, ...]:
+    """Return the configured remotes, sorted."""
+    keys = (key for key in repository.settings.values if key.startswith("remote.") and key.endswith(".url"))
+    return tuple(sorted(key.removeprefix("remote.").removesuffix(".url") for key in keys))
+
+
+def publication_of(repository: Repository, fleet: Fleet) -> Publication:
+    """Return where a fleet's rendered branch is published."""
+    return Publication(repository=repository, remote=fleet.rendered.remote or source_remote(repository))
+
+
+def maintain_repository(repository: Repository, log: Log) -> None:
+    """Join packs once there are many; that they could not be joined is no reason for a pass to have gone wrong."""
+    try:
+        if repository.maintain():
+            log.detail("joined the packs of earlier passes")
+    except GitError as error:
+        log.warning(f"the packs of earlier passes were not joined: {error.message}")

@@ -1,0 +1,144 @@
+"""The guards before a commit: what takes or moves too much is refused, unless the source or the caller allows it.
+
+Both guards look before either refuses, so that one run names everything there is to allow.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import click
+
+from reconciler.repository import CommitInfo, Repository
+from reconciler.repository.trailers import ALLOW_MOVEMENT, ALLOW_REMOVAL
+from render.binding import Binding
+from render.errors import GitError, GuardRefused
+from render.guards import MovementGuard
+from render.model import ObjectRef
+from render.words import listed
+
+from .movement_guard import Breach, MovementAllowance, Placements, breaches, check_movements
+from .outcome import Outcome
+from .removal_guard import NOTHING_COMMITTED, Allowance, Removal, check_removals
+
+NOTHING: Mapping[ObjectRef, Binding] = {}
+_MOST_COMMITS = 1000
+_Allowance = TypeVar("_Allowance", Allowance, MovementAllowance)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed:
+    """What may leave clusters and what may move beyond the limits."""
+
+    removals: tuple[Allowance, ...] = ()
+    movements: tuple[MovementAllowance, ...] = ()
+
+    @classmethod
+    def parse(cls, removal_texts: Iterable[str], movement_texts: Iterable[str]) -> "Allowed":
+        """Read values of ``--allow-removal`` and ``--allow-movement``; a usage error names the one that is wrong."""
+        return cls(
+            removals=tuple(_option(text, Allowance.parse, "removal", "cluster") for text in removal_texts),
+            movements=tuple(_option(text, MovementAllowance.parse, "movement", "object") for text in movement_texts),
+        )
+
+    def __or__(self, other: "Allowed") -> "Allowed":
+        return Allowed(removals=self.removals + other.removals, movements=self.movements + other.movements)
+
+
+def _option(text: str, parse: Callable[[str], _Allowance], what: str, subject: str) -> _Allowance:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise click.UsageError(f"--allow-{what} {text!r}: write <{subject}>=<count>, or *=<count>") from error
+
+
+def check_guards(outcome: Outcome, allowed: Allowed) -> None:
+    """Refuse a pass that takes or moves too much."""
+    if outcome.previous is None or not outcome.changed:
+        return
+    removed, broken = outcome.removals, movement_breaches(outcome)
+    if broken or any(removal.reasons for removal in removed) or not outcome.source.desired.clusters:
+        # What commits allow is asked for where there is something to allow.
+        allowed |= allowed_between(outcome.repository, outcome.previous.source, outcome.source.commit)
+        check_members(outcome.previous.tree.clusters, outcome, allowed)
+        check_found(removed, broken, allowed)
+
+
+def check_members(before: Collection[str], outcome: Outcome, allowed: Allowed) -> None:
+    """Refuse a source that lost every cluster at once: more likely its files were not found than meant to go."""
+    if not before or outcome.source.desired.clusters or any(each.cluster == "*" for each in allowed.removals):
+        return
+    holders = f"{listed(sorted(before))} {'holds' if len(before) == 1 else 'hold'}"
+    raise GuardRefused(
+        f"the source has no clusters any more, but {holders} objects{NOTHING_COMMITTED}",
+        hint="look at source.paths and ignore in argosy.yaml; if it is meant, say so in a source commit with the"
+        f" trailer 'Argosy-Allow-Removal: * {len(before)}'",
+    )
+
+
+def movement_breaches(outcome: Outcome) -> tuple[Breach, ...]:
+    """Return what a pass does to placed workloads beyond the limits."""
+    if outcome.previous is None or outcome.source.desired.fleet.movement_guard == MovementGuard():
+        return ()
+    before, part = outcome.previous.bindings, outcome.previous.part
+    beside = {ref: each for ref, each in before.items() if ref not in part.refs} if part else {}
+    return breaches_of(before, outcome, beside)
+
+
+def breaches_of(
+    before: Mapping[ObjectRef, Binding], outcome: Outcome, beside: Mapping[ObjectRef, Binding] = NOTHING
+) -> tuple[Breach, ...]:
+    """Return the limits an outcome breaks; ``beside`` are bindings it did not look at, and so did not change."""
+    desired = outcome.source.desired
+    placements = Placements(
+        before=before,
+        after={**beside, **{binding.ref: binding for binding in outcome.rendered.built.bindings}},
+        region_by_cluster={cluster.name: cluster.region for cluster in desired.clusters},
+    )
+    return breaches(placements, desired.fleet.movement_guard)
+
+
+def check_found(removed: Iterable[Removal], broken: Iterable[Breach], allowed: Allowed) -> None:
+    """Refuse what is too much and not allowed; one error names all of it."""
+    refused = []
+    for check in (
+        partial(check_removals, removed, allowed.removals),
+        partial(check_movements, broken, allowed.movements),
+    ):
+        try:
+            check()
+        except GuardRefused as error:
+            refused.append(error)
+    if refused:
+        messages, hints = (error.message for error in refused), (error.hint for error in refused)
+        raise GuardRefused("\n".join(messages), hint="\n  hint: ".join(hints))
+
+
+def allowed_between(repository: Repository, old: str, new: str) -> Allowed:
+    """Return what the trailers of the commits after ``old`` up to ``new`` allow; a malformed one allows nothing."""
+    if not new:
+        return Allowed()
+    commits = _commits_between(repository, old, new)
+    return Allowed(
+        removals=tuple(_trailers(commits, ALLOW_REMOVAL, Allowance.parse)),
+        movements=tuple(_trailers(commits, ALLOW_MOVEMENT, MovementAllowance.parse)),
+    )
+
+
+def _commits_between(repository: Repository, old: str, new: str) -> tuple[CommitInfo, ...]:
+    """Return the commits of a change; where its beginning is not here (a rewound branch), its last commit alone."""
+    try:
+        repository.resolve(old)
+    except GitError:
+        return (repository.commit_info(new),)
+    return repository.commits_between(old, new, _MOST_COMMITS)
+
+
+def _trailers(commits: Iterable[CommitInfo], name: str, parse: Callable[[str], _Allowance]) -> Iterable[_Allowance]:
+    for commit in commits:
+        for text in commit.trailer(name):
+            try:
+                yield parse(text)
+            except ValueError:
+                continue

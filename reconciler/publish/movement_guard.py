@@ -1,0 +1,201 @@
+"""The movement guard: what a commit does to placed workloads, and whether that is more than argosy.yaml allows.
+
+1. The replicas that move must stay within the budget of the fleet and of each workload, those among them that are
+   placed anew because their cluster is disconnected.
+2. A workload that loses clusters keeps at least the minimum of clusters and regions; one that never had them may stay.
+3. Pinned objects never leave the clusters they are pinned to. A cluster that left the source keeps what it holds, so
+   nothing leaves it.
+
+A first pass has nothing placed and breaks nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from render.binding import Binding
+from render.errors import GuardRefused
+from render.guards import MovementBudget, MovementGuard, PinnedObject
+from render.model import ObjectRef
+from render.words import counted
+
+from .removal_guard import NOTHING_COMMITTED
+
+if TYPE_CHECKING:
+    from reconciler.pipeline.movements import Movement
+
+
+FLEET = "*"
+_LISTED = 5
+_FEW, _MOST = 3, 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breach:
+    """A limit that a change breaks: by which object (``*``: the fleet), by how much, and in words.
+
+    ``is_pin``: only an allowance that names the object lets it pass.
+    """
+
+    subject: str
+    count: int
+    message: str
+    is_pin: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovementAllowance:
+    """A statement that ``count`` replicas of ``subject`` may move, or that it may leave so many clusters.
+
+    ``*`` stands for the fleet and for every workload.
+    """
+
+    subject: str
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> "MovementAllowance":
+        """Read ``<object|*> <count>`` (or ``<object|*>=<count>``); ValueError when it is neither."""
+        subject, _, count = text.strip().replace("=", " ").rpartition(" ")
+        if not subject.strip():
+            raise ValueError(text)
+        return cls(subject=" ".join(subject.split()), count=int(count))
+
+    def covers(self, breach: Breach) -> bool:
+        """Whether this lets a breach pass."""
+        is_meant = self.subject == breach.subject or (self.subject == FLEET and not breach.is_pin)
+        return is_meant and self.count >= breach.count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placements:
+    """The bindings before and after a change, and the regions of the clusters the source has after it."""
+
+    before: Mapping[ObjectRef, Binding]
+    after: Mapping[ObjectRef, Binding]
+    region_by_cluster: Mapping[str, str]
+
+
+def breaches(placements: Placements, guard: MovementGuard) -> tuple[Breach, ...]:
+    """Return every limit that a change breaks: the fleet's first, then by object."""
+    if guard == MovementGuard():
+        return ()
+    from reconciler.pipeline.movements import movements_between
+
+    movements = movements_between(placements.before, placements.after, placements.region_by_cluster)
+    return (
+        *_fleet_breaches(movements, placements, guard.fleet),
+        *(breach for movement in movements for breach in _workload_breaches(movement, guard.workload)),
+        *_minimum_breaches(movements, placements, guard),
+        *_pin_breaches(placements, guard),
+    )
+
+
+def _fleet_breaches(
+    movements: Iterable["Movement"], placements: Placements, budget: MovementBudget
+) -> Iterator[Breach]:
+    moved = sum(movement.displaced for movement in movements)
+    total = sum(target.replicas for binding in placements.before.values() for target in binding.targets)
+    if over := _over(moved, total, budget):
+        yield Breach(subject=FLEET, count=moved, message=f"the fleet: {_moved(moved, total)} ({over})")
+
+
+def _workload_breaches(movement: "Movement", budget: MovementBudget) -> Iterator[Breach]:
+    if over := _over(movement.displaced, movement.before, budget):
+        where = [str(change) for change in movement.changes]
+        more = f" and {len(where) - _LISTED} more" if len(where) > _LISTED else ""
+        message = (
+            f"{movement.ref}: {_moved(movement.displaced, movement.before)} ({over}): {', '.join(where[:_LISTED])}"
+        )
+        yield Breach(subject=str(movement.ref), count=movement.displaced, message=message + more)
+
+
+def _moved(moved: int, total: int) -> str:
+    return f"{moved} of {counted(total, 'replica')} {'moves' if moved == 1 else 'move'}"
+
+
+def _over(moved: int, total: int, budget: MovementBudget) -> str:
+    """Return which limits of a budget are broken, empty when none is."""
+    limits = []
+    if budget.replicas is not None and moved > budget.replicas:
+        limits.append(f"more than {budget.replicas}")
+    if budget.percent is not None and moved * 100 > total * budget.percent:
+        limits.append(f"more than {budget.percent} %")
+    return ", ".join(limits)
+
+
+def _minimum_breaches(
+    movements: Iterable["Movement"], placements: Placements, guard: MovementGuard
+) -> Iterator[Breach]:
+    from reconciler.pipeline.movements import replicas_of
+
+    for movement in movements:
+        if movement.ref not in placements.after:
+            continue
+        old = replicas_of(placements.before.get(movement.ref)).keys()
+        new = replicas_of(placements.after[movement.ref]).keys()
+        lost = len(old - new)
+        for what, minimum, had, has in (
+            ("cluster", guard.minimum_clusters, len(old), len(new)),
+            ("region", guard.minimum_regions, len(_regions(old, placements)), len(_regions(new, placements))),
+        ):
+            if has < minimum and has < had:
+                message = f"{movement.ref}: in {counted(has, what)}, at least {minimum} are asked for"
+                yield Breach(subject=str(movement.ref), count=lost, message=message)
+
+
+def _regions(clusters: Iterable[str], placements: Placements) -> set[str]:
+    return {region for name in clusters if (region := placements.region_by_cluster.get(name))}
+
+
+def _pin_breaches(placements: Placements, guard: MovementGuard) -> Iterator[Breach]:
+    for ref, binding in sorted(placements.before.items()):
+        pins = [pin for pin in guard.pinned if _is_pinned(ref, pin)]
+        if not pins:
+            continue
+        left = _clusters(binding) - _clusters(placements.after.get(ref))
+        left &= placements.region_by_cluster.keys()
+        held = sorted(name for name in left if any(not pin.clusters or name in pin.clusters for pin in pins))
+        if held:
+            message = f"{ref}: leaves {', '.join(held)}, where it is pinned"
+            yield Breach(subject=str(ref), count=len(held), message=message, is_pin=True)
+
+
+def _is_pinned(ref: ObjectRef, pin: PinnedObject) -> bool:
+    pairs = ((pin.group, ref.group), (pin.kind, ref.kind), (pin.namespace, ref.namespace), (pin.name, ref.name))
+    return all(not wanted or wanted == found for wanted, found in pairs)
+
+
+def _clusters(binding: Binding | None) -> set[str]:
+    if binding is None:
+        return set()
+    required = {target.name for snapshot in binding.required_by for target in snapshot.clusters}
+    return required | {target.name for target in binding.targets}
+
+
+def check_movements(found: Iterable[Breach], allowances: Iterable[MovementAllowance]) -> None:
+    """Raise GuardRefused when a limit is broken and no allowance covers it."""
+    allowed = tuple(allowances)
+    refused = [breach for breach in found if not any(allowance.covers(breach) for allowance in allowed)]
+    if not refused:
+        return
+    lines = [f"this change moves too much at once{NOTHING_COMMITTED}"]
+    lines += [f"  {each.message}" for each in refused[:_MOST]]
+    if len(refused) > _MOST:
+        lines.append(f"  and {len(refused) - _MOST} more")
+    trailers = ", ".join(f"'Argosy-Allow-Movement: {subject} {count}'" for subject, count in _wanted(refused).items())
+    raise GuardRefused(
+        "\n".join(lines),
+        hint=f"if it is meant, say so in a source commit with the trailer {trailers}, or pass --allow-movement",
+    )
+
+
+def _wanted(refused: Iterable[Breach]) -> dict[str, int]:
+    """Return what would let breaches pass, by subject: each of a few, or one word for all but what is pinned."""
+    wanted: dict[str, int] = {}
+    summed: dict[str, int] = {}
+    for each in refused:
+        wanted[each.subject] = max(wanted.get(each.subject, 0), each.count)
+        subject = each.subject if each.is_pin else FLEET
+        summed[subject] = max(summed.get(subject, 0), each.count)
+    return wanted if len(wanted) <= _FEW else summed

@@ -1,0 +1,170 @@
+"""One pass with its effects: read, render, guard, and commit by compare-and-swap where the fleet is published."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from reconciler.console.log import Log
+from reconciler.pipeline.previous import Previous
+from reconciler.pipeline.released import Released, released_objects
+from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
+from reconciler.pipeline.stages import Inputs, Rendered, render_pass
+from reconciler.repository import RefUpdate, Repository
+from reconciler.repository.failures import unreached
+from reconciler.repository.trailers import engine_version, rendered_trailers
+from render.errors import GitError, GuardRefused
+from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
+from render.words import counted
+
+from .branches import Publication
+from .reading import ObservedInputs, Source
+from .removal_guard import Removal, removals
+
+_GROUNDS = frozenset({"facts", "reserved.yaml"})
+"""What of a rendered tree says what it was decided by, not what was decided."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A pass that was computed but not committed."""
+
+    repository: Repository
+    source: Source
+    previous: Previous | None
+    rendered: Rendered
+    is_rewound: bool = False
+
+    @property
+    def changed(self) -> bool:
+        """Whether the outcome differs from the previous one; facts that moved nothing are none.
+
+        That the source was rewound, and that this is accepted, is an outcome: the next pass starts from there.
+        """
+        if self.previous is None or self.is_rewound:
+            return True
+        after = {entry.name.decode(): entry.id for entry in self.entries(self.rendered.tree.root)}
+        before = {name: entry.id for name, entry in self.previous.tree.trees.entries(self.previous.tree.root).items()}
+        return any(before.get(name) != after.get(name) for name in (before.keys() | after.keys()) - _GROUNDS)
+
+    @cached_property
+    def removals(self) -> tuple[Removal, ...]:
+        """What every cluster loses."""
+        if self.previous is None:
+            return ()
+        guard = self.source.desired.fleet.removal_guard
+        return removals(self.previous.tree.clusters, self.rendered.tree.clusters, self.entries, guard)
+
+    @cached_property
+    def released(self) -> tuple[Released, ...]:
+        """The objects that clusters keep though no policy selects them."""
+        built = self.rendered.built
+        before = self.previous.tree if self.previous else None
+        return released_objects(self.source.desired, built.bindings, built.index, before)
+
+    def entries(self, tree_id: bytes) -> Iterable[TreeEntry]:
+        """Return the entries of a tree of this pass or of the repository."""
+        content = self.rendered.tree.trees.get(tree_id)
+        if content is not None:
+            return parse_tree(content)
+        if self.previous is not None:
+            return self.previous.tree.trees.entries(tree_id).values()
+        return self.repository.read_trees([tree_id])[tree_id]
+
+    def files(self, tree_id: bytes, above: str = "") -> Iterable[tuple[str, bytes]]:
+        """Return every file below a tree: its path and blob id."""
+        for entry in self.entries(tree_id):
+            path = above + entry.name.decode()
+            if entry.mode == TREE_MODE:
+                yield from self.files(entry.id, f"{path}/")
+            else:
+                yield path, entry.id
+
+    def contents(self, blob_ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
+        """Return the bytes of blobs of this pass or of the repository."""
+        wanted = set(blob_ids)
+        blobs = self.rendered.tree.blobs
+        found = {blob_id: _data(blobs[blob_id]) for blob_id in wanted if blob_id in blobs}
+        missing = wanted - found.keys()
+        return {**found, **self.repository.read_blobs(missing)} if missing else found
+
+
+def _data(blob: Blob) -> bytes:
+    return blob if isinstance(blob, bytes) else blob.data()
+
+
+def run_pass(
+    repository: Repository, source: Source, previous: Previous | None, evidence: ObservedInputs, log: Log
+) -> Outcome:
+    """Compute the next tree of a source."""
+    inputs = Inputs(
+        desired=source.desired,
+        facts=evidence.facts,
+        answers=evidence.answers,
+        previous=previous,
+        source=source.commit,
+        reserves=_reserves(repository, previous),
+    )
+    with log.timed("render"):
+        rendered = render_pass(inputs)
+    return Outcome(repository=repository, source=source, previous=previous, rendered=rendered)
+
+
+def _reserves(repository: Repository, previous: Previous | None) -> Reserves:
+    entries = {} if previous is None else previous.tree.trees.entries(previous.tree.root)
+    if RESERVED_FILE not in entries:
+        return {}
+    blob_id = entries[RESERVED_FILE].id
+    return parse_reserves(repository.read_blobs([blob_id])[blob_id])
+
+
+def check_rewind(repository: Repository, previous: Previous | None, commit: str, *, is_accepted: bool) -> bool:
+    """Say whether a source does not follow the one rendered before: a rewound or rewritten branch, refused unasked."""
+    if previous is None or previous.source == commit:
+        return False
+    try:
+        repository.resolve(previous.source)
+    except GitError as error:
+        if repository.is_shallow:
+            raise unreached(previous.source, commit) from error
+    else:
+        if repository.is_ancestor(previous.source, commit):
+            return False
+    if is_accepted:
+        return True
+    raise GuardRefused(
+        f"source {commit[:12]} does not follow {previous.source[:12]}, which the clusters were rendered from",
+        hint="if the branch was rewound on purpose, pass --accept-rewind",
+    )
+
+
+def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> str | None:
+    """Commit a pass and move the branch where the fleet is published; None when nothing changed.
+
+    SourceMoved means that somebody else was faster: read the branch again and render anew.
+    """
+    if not outcome.changed:
+        return None
+    repository, tree = outcome.repository, outcome.rendered.tree
+    tip = outcome.previous.commit if outcome.previous else None
+    trailers = rendered_trailers(source=outcome.source.commit, previous=tip)
+    time = repository.commit_info(outcome.source.commit).time
+    commit = repository.commit_tree(tree.root, [tip] if tip else [], _message(outcome), trailers, time=time)
+    repository.store(blobs=tree.blobs, trees=tree.trees, commits=[commit])
+    if publication.remote:
+        repository.push(publication.remote, [RefUpdate(f"refs/heads/{branch}", commit.id, tip)])
+        repository.update_ref(publication.ref(branch), commit.id, repository.tip(publication.ref(branch)))
+    else:
+        repository.update_ref(publication.ref(branch), commit.id, tip, reason="argosy: render")
+    return commit.id
+
+
+def _message(outcome: Outcome) -> str:
+    before = outcome.previous.tree.clusters if outcome.previous else {}
+    after = outcome.rendered.tree.clusters
+    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    subject = f"Render {outcome.source.commit[:12]}"
+    if outcome.previous and outcome.previous.version != engine_version():
+        subject += f" with engine {engine_version()}"
+    total, change = counted(len(after), "cluster"), "changes" if len(changed) == 1 else "change"
+    what = f"{len(changed)} of {total} {change}: {', '.join(changed)}" if changed else "no cluster changes"
+    return f"{subject}\n\n{what[:2000]}"

@@ -1,0 +1,61 @@
+"""The objects of a pass that could not be placed or built, with the reason."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from reconciler.pipeline.outcomes import INTERPRETER_FAILED, RENDERED, failure_reason
+from render.bits import members
+from render.model import ObjectRef
+
+from .outcome import Outcome
+
+_EXPECTED = frozenset({"NotScheduled", "NoPolicy"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectProblem:
+    """Something that could not be placed or built: where (no clusters: nowhere), and why."""
+
+    ref: ObjectRef
+    reason: str
+    message: str
+    clusters: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where = f" in {', '.join(self.clusters)}" if self.clusters else ""
+        return f"{self.ref}{where}: {self.reason}: {self.message}"
+
+
+def problems_of(outcome: Outcome) -> list[ObjectProblem]:
+    """Return everything that could not be placed or built, by object."""
+    built = outcome.rendered.built
+    found = [
+        ObjectProblem(ref=binding.ref, reason=condition.reason, message=condition.message)
+        for binding in built.bindings
+        for condition in binding.conditions
+        if condition.status == "False" and condition.type != RENDERED and condition.reason not in _EXPECTED
+    ]
+    for template in built.claims.unmatched:
+        match = built.claims.matches[template.ref]
+        if match.reason is not None and match.reason.is_waiting:
+            found.append(ObjectProblem(ref=template.ref, reason=match.reason, message=match.message))
+    for template, error in built.claims.failed:
+        found.append(ObjectProblem(ref=template.ref, reason=INTERPRETER_FAILED, message=str(error)))
+    for ref, error in built.following.failed:
+        found.append(ObjectProblem(ref=ref, reason=INTERPRETER_FAILED, message=str(error)))
+    for ref, works in [*built.works.items(), *((each.ref, works) for each, works in outcome.rendered.namespaces)]:
+        for failure in works.failures:
+            clusters = tuple(built.index.names[index] for index in members(failure.clusters))
+            reason = failure_reason([failure.error])
+            found.append(ObjectProblem(ref=ref, reason=reason, message=str(failure.error), clusters=clusters))
+    return sorted(found, key=lambda trouble: (trouble.ref, trouble.clusters))
+
+
+def plain_problem(trouble: ObjectProblem) -> dict[str, Any]:
+    """Return what could not be placed or built as plain data."""
+    return {
+        "object": str(trouble.ref),
+        "clusters": list(trouble.clusters),
+        "reason": trouble.reason,
+        "message": trouble.message,
+    }

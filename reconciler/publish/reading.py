@@ -1,0 +1,207 @@
+"""From commits to values: the source of a revision, the facts, and the previous rendered commit."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
+from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
+from reconciler.pipeline.webhook_answers import Answers, parsed_answers
+from reconciler.repository import Repository
+from reconciler.repository.cache import Cache
+from reconciler.repository.trailers import SOURCE, VERSION, engine_version
+from reconciler.source.desired import Desired
+from reconciler.source.documents import ParseCache, ParsedBlob
+from reconciler.source.facts import ClusterFacts, Facts
+from reconciler.source.files import may_be_read
+from reconciler.source.fleet_file import load_fleet
+from reconciler.source.loading import FactsOf, Loaded, load_source
+from render.errors import GitError, InputError
+from render.fleet import Fleet
+
+from .branches import publication_of
+
+if TYPE_CHECKING:
+    from .outcome import Outcome
+
+
+OutcomeKey = tuple[str, str, str]
+"""The source commit, the previous commit and the commit of the facts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The source at one commit ("" for a work tree as it stands), loaded and checked."""
+
+    commit: str
+    desired: Desired
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedInputs:
+    """What a render goes by beside its source and its past: facts of the members, and answers of webhooks.
+
+    ``folder`` is the id of the tree they were read from (None: from members, or there are none).
+    """
+
+    facts: Facts = field(default_factory=dict)
+    answers: Answers = field(default_factory=dict)
+    folder: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCache:
+    """A parse cache in memory before the one on disk: for a process that loads more than one source."""
+
+    parsed: dict[bytes, ParsedBlob]
+    cache: ParseCache
+
+    def get_many(self, ids: Iterable[bytes]) -> Mapping[bytes, ParsedBlob]:
+        """Return what is known, remembering what the disk knew."""
+        wanted = set(ids)
+        self.parsed.update(self.cache.get_many(wanted - self.parsed.keys()))
+        return {id_: self.parsed[id_] for id_ in wanted & self.parsed.keys()}
+
+    def put_many(self, values: Mapping[bytes, ParsedBlob]) -> None:
+        """Remember what was parsed, here and on disk."""
+        self.parsed.update(values)
+        self.cache.put_many(values)
+
+
+def read_fleet(repository: Repository, commit: str) -> Fleet:
+    """Return what argosy.yaml says at a commit, whatever else is wrong there; InputError with what is wrong with it."""
+    files = repository.snapshot(commit).files
+    home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
+    if home.problems:
+        raise InputError(home.problems)
+    return home.fleet
+
+
+def read_source(
+    repository: Repository,
+    commit: str,
+    parsed: dict[bytes, ParsedBlob] | None = None,
+    *,
+    facts: FactsOf | None = None,
+) -> Source:
+    """Load the source of a commit, or of the work tree for ""; InputError lists every problem.
+
+    ``parsed`` holds the blobs this process has parsed already, and is added to. ``facts`` tell the scope of kinds that
+    nothing better tells; without, those that the status branch holds here.
+    """
+    loaded = read_loaded(repository, commit, parsed, facts=facts or recorded_facts(repository))
+    return _checked(commit, loaded)
+
+
+def read_source_without_facts(repository: Repository, commit: str) -> Source:
+    """Load a source whose members are yet to tell what they serve; ``with_facts_seen`` settles it."""
+    return _checked(commit, read_loaded(repository, commit, facts=None))
+
+
+def read_again_with_facts(repository: Repository, source: Source, facts: Facts) -> Source:
+    """Return a source with the scopes that facts tell; InputError where nothing tells one."""
+    if not source.desired.open_kinds:
+        return source
+    return read_source(repository, source.commit, facts=lambda _fleet: facts)
+
+
+def _checked(commit: str, loaded: Loaded) -> Source:
+    if loaded.problems:
+        raise InputError(loaded.problems, warnings=loaded.desired.warnings)
+    return Source(commit=commit, desired=loaded.desired)
+
+
+def read_loaded(
+    repository: Repository, commit: str, parsed: dict[bytes, ParsedBlob] | None = None, *, facts: FactsOf | None
+) -> Loaded:
+    """Load what can be loaded of a source, beside the problems of what cannot; ``parsed`` as for ``read_source``.
+
+    Without ``facts`` the scope of kinds that depends on them stays open.
+    """
+    snapshot = repository.snapshot(commit) if commit else repository.worktree_snapshot(wanted=may_be_read)
+    folder, read = repository.folder.under, repository.read_blobs
+    with Cache(repository.cache_dir, "documents", version=engine_version()) as cache:
+        known = cache if parsed is None else MemoryCache(parsed, cache)
+        return load_source(snapshot.files, read=read, folder=folder, cache=known, facts=facts)
+
+
+def recorded_facts(repository: Repository) -> FactsOf:
+    """Return what reads the facts of a fleet as its status branch is known here."""
+
+    def facts(fleet: Fleet) -> Facts:
+        publication = publication_of(repository, fleet)
+        return read_observed_inputs(repository, repository.tip(publication.ref(fleet.status_branch))).facts
+
+    return facts
+
+
+def read_previous(repository: Repository, commit: str) -> Previous:
+    """Read a rendered commit as the state the next pass starts from; GitError when Argosy did not write it."""
+    info = repository.commit_info(commit)
+    sources, versions = info.trailer(SOURCE), info.trailer(VERSION)
+    if len(sources) != 1 or len(versions) != 1:
+        raise GitError(
+            f"commit {commit[:12]} on the rendered branch was not written by Argosy",
+            hint="restore the branch to the last commit that has an Argosy-Source trailer",
+        )
+    tree = RenderedTree.of(info.tree, repository.read_trees)
+    bindings = StoredBindings(commit, tree, repository.read_blobs)
+    return Previous(commit=commit, source=sources[0], version=versions[0], bindings=bindings, tree=tree)
+
+
+def read_observed_inputs(repository: Repository, commit: str | None) -> ObservedInputs:
+    """Read the facts and answers that a commit of the status or the rendered branch holds; none without one."""
+    if commit is None:
+        return ObservedInputs()
+    root = repository.commit_info(commit).tree
+    folder = next((entry.id for entry in repository.read_trees([root])[root] if entry.name == b"facts"), None)
+    if folder is None:
+        return ObservedInputs()
+    files = {entry.name.decode(): entry.id for entry in repository.read_trees([folder])[folder]}
+    answers = files.pop(ANSWERS_FILE, None)
+    found = _read_facts(repository, files.values())
+    return ObservedInputs(
+        facts={facts.name: facts for facts in found},
+        answers=parsed_answers(repository.read_blobs([answers])[answers]) if answers else {},
+        folder=folder,
+    )
+
+
+def _read_facts(repository: Repository, ids: Collection[bytes]) -> list[ClusterFacts]:
+    """Read files of facts, parsing those no pass has parsed before."""
+    with Cache(repository.cache_dir, "facts", version=engine_version()) as cache:
+        known = cache.get_many(ids)
+        fresh = {
+            id_: ClusterFacts.parse(content) for id_, content in repository.read_blobs(set(ids) - known.keys()).items()
+        }
+        cache.put_many({id_: (each.name, each.status, each.observed_at) for id_, each in fresh.items()})
+    for id_, (name, status, observed_at) in known.items():
+        fresh[id_] = ClusterFacts(name=name, status=status, observed_at=observed_at)
+    return [fresh[id_] for id_ in ids]
+
+
+@dataclass(slots=True)
+class SourceMemory:
+    """Parsed blobs, the previous commits read, and the last outcome of a commit."""
+
+    parsed: dict[bytes, ParsedBlob] = field(default_factory=dict)
+    _previous: dict[str, Previous] = field(default_factory=dict)
+    _outcomes: dict[OutcomeKey, "Outcome"] = field(default_factory=dict)
+
+    def source(self, repository: Repository, commit: str) -> Source:
+        """Return the source of a commit, or of the work tree for ""."""
+        return read_source(repository, commit, self.parsed)
+
+    def previous(self, repository: Repository, commit: str) -> Previous:
+        """Return a rendered commit, the last one asked for without reading it again."""
+        if commit not in self._previous:
+            self._previous = {commit: read_previous(repository, commit)}
+        return self._previous[commit]
+
+    def outcome(self, key: OutcomeKey) -> "Outcome | None":
+        """Return the outcome remembered for these commits."""
+        return self._outcomes.get(key)
+
+    def remember(self, key: OutcomeKey, outcome: "Outcome") -> None:
+        """Remember one outcome and forget the one before."""
+        self._outcomes = {key: outcome}

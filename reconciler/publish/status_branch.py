@@ -1,0 +1,163 @@
+"""The status branch: what was seen and what every cluster may hold, written by the pass alone.
+
+A commit changes only the files it names; everything else keeps its tree. It moves by compare-and-swap like every
+branch, and whoever was slower reads again and puts its own files on top.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from reconciler.plans.inventory import Inventory, inventory_manifest, parse_inventory
+from reconciler.repository import RefUpdate, Repository
+from reconciler.repository.trailers import VERSION, engine_version
+from render.documents import emit, parse_documents
+from render.errors import GitError, SourceMoved
+from render.gitobjects import TREE_MODE, Blob, TreeEntry, encode_tree, object_id
+from render.tree import TreeStore
+
+from .branches import Publication
+
+API_VERSION = "argosy.dev/v1alpha1"
+_TRIES = 8
+
+Files = Mapping[str, bytes | None]
+"""Files to write by path; None removes one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusBranch:
+    """The status branch of a fleet where it is published."""
+
+    publication: Publication
+    branch: str
+
+    @property
+    def repository(self) -> Repository:
+        """The repository it is read in."""
+        return self.publication.repository
+
+    def tip(self) -> str | None:
+        """Return where the branch stands now, asking the remote."""
+        return self.publication.current_tip(self.branch)
+
+    def read(self, folder: str, commit: str | None) -> dict[str, bytes]:
+        """Return the files below a folder of a commit of the branch, by path from the folder."""
+        if commit is None or folder.encode() not in {entry.name for entry in self._entries(commit)}:
+            return {}
+        files = self.repository.snapshot(commit, folder).files
+        contents = self.repository.read_blobs(file.id for file in files)
+        return {file.path.removeprefix(f"{folder}/"): contents[file.id] for file in files}
+
+    def commit(
+        self, made: Callable[[str | None], Files], message: str | Callable[[Files], str], *, time: int
+    ) -> str | None:
+        """Commit the files that ``made`` returns for the tip as it is; None when they change nothing.
+
+        ``message`` may be told of these files.
+        """
+        for attempt in range(_TRIES):
+            tip = self.tip()
+            files = made(tip)
+            said = message if isinstance(message, str) else message(files)
+            try:
+                return self._committed(files, tip, said, time)
+            except SourceMoved:
+                if attempt == _TRIES - 1:
+                    raise
+        return None
+
+    def _committed(self, files: Files, tip: str | None, message: str, time: int) -> str | None:
+        store, blobs = TreeStore(), dict[bytes, Blob]()
+        before = self.repository.commit_info(tip).tree if tip else None
+        changes: dict[tuple[str, ...], bytes | None] = {}
+        for path, content in files.items():
+            changes[tuple(path.split("/"))] = None if content is None else object_id("blob", content)
+            if content is not None:
+                blobs[object_id("blob", content)] = content
+        root = self._changed_tree(before, changes, store) or store.add(b"")
+        if root == before or (tip is None and not blobs):
+            return None
+        commit = self.repository.commit_tree(
+            root, [tip] if tip else [], message, {VERSION: engine_version()}, time=time
+        )
+        self.repository.store(blobs=blobs, trees=store.trees, commits=[commit])
+        self._move(commit.id, tip)
+        return commit.id
+
+    def _move(self, commit: str, tip: str | None) -> None:
+        ref = self.publication.ref(self.branch)
+        if self.publication.remote:
+            self.repository.push(self.publication.remote, [RefUpdate(f"refs/heads/{self.branch}", commit, tip)])
+            self.repository.update_ref(ref, commit, self.repository.tip(ref))
+        else:
+            self.repository.update_ref(ref, commit, tip, reason="argosy: status")
+
+    def _entries(self, commit: str) -> tuple[TreeEntry, ...]:
+        tree = self.repository.commit_info(commit).tree
+        return self.repository.read_trees([tree])[tree]
+
+    def _changed_tree(
+        self, tree: bytes | None, changes: Mapping[tuple[str, ...], bytes | None], store: TreeStore
+    ) -> bytes | None:
+        """Return a tree with changes put into it, None when nothing is left in it; untouched folders are not read."""
+        entries = {entry.name.decode(): entry for entry in self.repository.read_trees([tree])[tree]} if tree else {}
+        deeper: dict[str, dict[tuple[str, ...], bytes | None]] = {}
+        for path, blob_id in changes.items():
+            if len(path) > 1:
+                deeper.setdefault(path[0], {})[path[1:]] = blob_id
+            elif blob_id is None:
+                entries.pop(path[0], None)
+            else:
+                entries[path[0]] = TreeEntry(path[0].encode(), 0o100644, blob_id)
+        for name, inside in deeper.items():
+            old = entries.pop(name, None)
+            below = self._changed_tree(old.id if old and old.mode == TREE_MODE else None, inside, store)
+            if below is not None:
+                entries[name] = TreeEntry(name.encode(), TREE_MODE, below)
+        return store.add(encode_tree(tuple(entries.values()))) if entries else None
+
+
+def inventory_path(cluster: str) -> str:
+    """Return where the branch keeps a cluster's inventory."""
+    return f"inventory/{cluster}.yaml"
+
+
+def inventory_file(inventory: Inventory) -> bytes:
+    """Return an inventory as its file."""
+    return emit({"apiVersion": API_VERSION, "kind": "Inventory", **inventory_manifest(inventory)})
+
+
+def read_inventories(status: StatusBranch, commit: str | None) -> dict[str, Inventory]:
+    """Return every cluster's inventory; GitError when one is damaged, for pruning must never guess."""
+    found = {}
+    for path, content in status.read("inventory", commit).items():
+        try:
+            inventory = parse_inventory(parse_documents(content)[0].value)
+        except (ValueError, IndexError) as error:
+            raise GitError(
+                f"inventory/{path} on branch {status.branch!r} is damaged",
+                hint=f"restore the file from an earlier commit: git log {status.branch} -- inventory/{path}",
+            ) from error
+        found[inventory.cluster] = inventory
+    return found
+
+
+def attempts(status: StatusBranch, commit: str, uid_by_cluster: Mapping[str, str]) -> Callable[[str | None], Files]:
+    """Return the files that record, before the first write, that clusters are about to get a commit."""
+
+    def made(tip: str | None) -> Files:
+        known = read_inventories(status, tip)
+        files: dict[str, bytes | None] = {}
+        for cluster, uid in sorted(uid_by_cluster.items()):
+            before = known.get(cluster, Inventory(cluster=cluster))
+            after = before.attempting(commit, uid)
+            if after != before:
+                files[inventory_path(cluster)] = inventory_file(after)
+        return files
+
+    return made
+
+
+def merged_files(parts: Iterable[Files]) -> dict[str, bytes | None]:
+    """Return several sets of files as one; a later one wins."""
+    return {path: content for files in parts for path, content in files.items()}

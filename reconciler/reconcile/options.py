@@ -1,0 +1,29 @@
+"""The options of ``argosy reconcile``, apart from what carries them out, which takes long to import."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from reconciler.members.kubeconfig import reached_members
+
+if TYPE_CHECKING:
+    from render.fleet import Fleet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconcileOptions:
+    """The options of ``argosy reconcile``; ``delivery`` are those of ``apply_options``."""
+
+    rev: str = ""
+    bootstrap: bool = False
+    accept_rewind: bool = False
+    allowed: tuple[str, ...] = ()
+    allowed_moves: tuple[str, ...] = ()
+    dry_run: bool = False
+    output: str = "text"
+    delivery: Mapping[str, Any] = field(default_factory=dict)
+
+
+def is_reaching(fleet: "Fleet", options: ReconcileOptions) -> bool:
+    """Whether a pass reaches members: argosy.yaml or the command line says how, and it may write."""
+    return not options.dry_run and reached_members(fleet, options.delivery) != frozenset()

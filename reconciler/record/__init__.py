@@ -1,0 +1,1 @@
+"""Observations and results, written back as commits on the status branch."""

@@ -1,0 +1,117 @@
+"""The status of each binding: scheduled, applied everywhere, and what its object reports in every cluster.
+
+What comes out is Karmada's ResourceBinding status, and the status that the template itself would be given.
+"""
+
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reconciler.observe.conditions import condition, found_condition, with_times
+from reconciler.pipeline.dependencies import binding_name
+from render.binding import Binding
+from render.interpreter import Interpreter, InterpreterError, Operation
+from render.model import Manifest, Template
+
+from .work_status import APPLIED
+
+FULLY_APPLIED = "FullyApplied"
+STATUS_AGGREGATED = "StatusAggregated"
+"""Told only where it is not so: the interpreter failed, and the template's last status stays."""
+Works = Mapping[str, Manifest]
+"""The Works of one object by cluster."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BindingParts:
+    """What a binding's status is made of. ``template`` is None for one whose template is gone.
+
+    ``works`` and ``members`` are those of the clusters somebody looks at.
+    """
+
+    binding: Binding
+    template: Template | None
+    works: Works
+    members: Container[str]
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The members that should have the object."""
+        return tuple(name for name in expected_clusters(self.binding) if name in self.members)
+
+
+def binding_after(parts: BindingParts, before: Manifest | None, interpreter: Interpreter, now: str) -> Manifest:
+    """Return a binding's status file as a value; equal to ``before`` when nothing in it changed."""
+    binding, ref = parts.binding, parts.binding.ref
+    items = aggregated_items(parts)
+    known = before.get("status") or {} if before else {}
+    spoken = [condition(each.type, each.status, each.reason, each.message) for each in binding.conditions]
+    template_status, faults = _template_status(parts, items, before, interpreter)
+    conditions = with_times(
+        [*spoken, fully_applied(parts.expected, items), *faults], known.get("conditions") or (), now
+    )
+    namespace = {"namespace": ref.namespace} if ref.namespace else {}
+    return {
+        "apiVersion": "work.karmada.io/v1alpha2",
+        "kind": "ResourceBinding" if ref.namespace else "ClusterResourceBinding",
+        "metadata": {"name": binding_name(ref), **namespace},
+        "spec": {"resource": {"apiVersion": binding.api_version, "kind": ref.kind, **namespace, "name": ref.name}},
+        "status": {"conditions": conditions, **({"aggregatedStatus": items} if items else {})},
+        **({"templateStatus": template_status} if template_status else {}),
+    }
+
+
+def expected_clusters(binding: Binding) -> tuple[str, ...]:
+    """Return where a binding's object should be: its targets, those of what requires it, those it is being moved from.
+
+    A cluster that is left at once (``purgeMode: Directly``) is not among them.
+    """
+    names = {target.name for target in binding.targets}
+    names |= {target.name for snapshot in binding.required_by for target in snapshot.clusters}
+    names |= {task.from_cluster for task in binding.eviction_tasks if task.purge_mode != "Directly"}
+    return tuple(sorted(names))
+
+
+def aggregated_items(parts: BindingParts) -> list[dict[str, Any]]:
+    """Return ``aggregatedStatus``: an item for every cluster that has a Work of the object, by cluster name."""
+    return [_item(name, parts.works[name]) for name in parts.expected if name in parts.works]
+
+
+def _item(cluster: str, work: Manifest) -> dict[str, Any]:
+    status = work["status"]
+    applied = found_condition(status.get("conditions"), APPLIED)
+    if applied.get("status") != "True":
+        message = {"appliedMessage": applied["message"]} if applied.get("message") else {}
+        return {"clusterName": cluster, **message, "health": "Unknown"}
+    entry: Mapping[str, Any] = next(iter(status.get("manifestStatuses") or ()), {})
+    reported = {"status": entry["status"]} if entry.get("status") is not None else {}
+    return {"clusterName": cluster, **reported, "applied": True, "health": entry.get("health", "Unknown")}
+
+
+def fully_applied(expected: Collection[str], items: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the FullyApplied condition: every expected cluster, and at least one, has applied the object."""
+    applied = {item["clusterName"] for item in items if item.get("applied")}
+    if expected and applied.issuperset(expected):
+        return condition(FULLY_APPLIED, "True", "FullyAppliedSuccess", "All works have been successfully applied")
+    return condition(
+        FULLY_APPLIED, "False", "FullyAppliedFailed", "Failed to apply all works, see status.aggregatedStatus"
+    )
+
+
+def _template_status(
+    parts: BindingParts, items: Iterable[Mapping[str, Any]], before: Manifest | None, interpreter: Interpreter
+) -> tuple[Any, tuple[dict[str, str], ...]]:
+    """Return the status the template would be given; the last one where its interpreter fails, none without a rule.
+
+    With it comes a condition that says so.
+    """
+    known = before.get("templateStatus") if before else None
+    template = parts.template
+    if template is None or not interpreter.has(Operation.AGGREGATE_STATUS, template.manifest):
+        return None, ()
+    manifest = {key: value for key, value in template.manifest.items() if key != "status"}
+    try:
+        after = interpreter.aggregate_status({**manifest, "status": known} if known else manifest, list(items))
+    except InterpreterError as error:
+        return known, (condition(STATUS_AGGREGATED, "False", "AggregateStatusFailed", str(error)),)
+    return after.get("status"), ()

@@ -1,0 +1,128 @@
+"""A cluster as the status branch tells of it: Karmada's Cluster with its status, and how its last pass ended."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from reconciler.observe.cluster_status import READY, ClusterState
+from reconciler.observe.conditions import found_condition
+from render.documents import emit
+from render.model import Manifest
+
+FAILING = "argosy.dev/failing-since"
+APPLIED = "argosy.dev/applied"
+OUTCOME = "argosy.dev/outcome"
+SINCE = "argosy.dev/outcome-since"
+HEARTBEAT = "argosy.dev/heartbeat"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterRecord:
+    """What is recorded of a cluster.
+
+    ``applied`` is the rendered commit the last pass applied, ``outcome`` how that ended and ``since`` since when passes
+    end so. ``heartbeat`` is when its agent last looked, where it says so.
+    """
+
+    state: ClusterState
+    applied: str = ""
+    outcome: str = ""
+    since: str = ""
+    heartbeat: str = ""
+
+    @property
+    def ready_since(self) -> str:
+        """When the cluster last became ready, or ceased to be."""
+        return str(found_condition(self.state.status.get("conditions"), READY).get("lastTransitionTime") or "")
+
+    @property
+    def version(self) -> str:
+        """The version of Kubernetes there."""
+        return str(self.state.status.get("kubernetesVersion") or "")
+
+
+def cluster_file(record: ClusterRecord) -> bytes:
+    """Return a record as its file."""
+    annotations = {
+        FAILING: record.state.failing_since,
+        APPLIED: record.applied,
+        OUTCOME: record.outcome,
+        SINCE: record.since,
+        HEARTBEAT: record.heartbeat,
+    }
+    said = {key: word for key, word in annotations.items() if word}
+    metadata = {"name": record.state.name, **({"annotations": said} if said else {})}
+    head = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": metadata}
+    return emit({**head, "status": record.state.status})
+
+
+def parse_cluster_record(manifest: Manifest) -> ClusterRecord:
+    """Read a record back; KeyError, TypeError or AttributeError when the file is none."""
+    metadata = manifest["metadata"]
+    said = metadata.get("annotations") or {}
+    state = ClusterState(
+        name=str(metadata["name"]), status=manifest.get("status") or {}, failing_since=str(said.get(FAILING) or "")
+    )
+    words = [str(said.get(key) or "") for key in (APPLIED, OUTCOME, SINCE, HEARTBEAT)]
+    return ClusterRecord(state=state, applied=words[0], outcome=words[1], since=words[2], heartbeat=words[3])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ailing:
+    """An object that is not as it should be: where, why and since when."""
+
+    cluster: str
+    object: str
+    reason: str
+    since: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterLine:
+    """A cluster's line on the front page. ``ready`` is True, False, Unknown or nothing.
+
+    One that is no member any more is disconnected: nobody looks at it, so what was last seen says nothing.
+    """
+
+    name: str
+    is_connected: bool = True
+    ready: str = ""
+    version: str = ""
+    converged: str = ""
+    outcome: str = ""
+    objects: int = 0
+    unhealthy: int = 0
+    since: str = ""
+
+
+_INTRODUCTION = """\
+# The fleet as it was last seen
+
+Written by Argosy. `clusters/` tells what each cluster is and can hold, `works/` how every object is in every cluster,
+`bindings/` how it is all in all. `inventory/` is what pruning goes by: leave it alone.
+"""
+_MOST_AILING = 50
+DISCONNECTED = "disconnected: left as it was"
+
+
+def status_page(lines: Mapping[str, ClusterLine], ailing: Iterable[Ailing]) -> bytes:
+    """Return README.md of the status branch: a line per cluster, then what is not as it should be."""
+    page = [_INTRODUCTION, "| cluster | ready | version | converged | objects | unhealthy | since | |"]
+    page += ["|---|---|---|---|---:|---:|---|---|"]
+    for name, line in sorted(lines.items()):
+        page.append(f"| [{name}](clusters/{name}.yaml) | {' | '.join(_cells(line))} |")
+    worst = sorted(ailing, key=lambda each: (each.since, each.cluster, each.object))
+    if worst:
+        page += ["", "| not as it should be | cluster | reason | since |", "|---|---|---|---|"]
+        page += [f"| {each.object} | {each.cluster} | {each.reason} | {each.since} |" for each in worst[:_MOST_AILING]]
+    if len(worst) > _MOST_AILING:
+        page += ["", f"{len(worst) - _MOST_AILING} more."]
+    return ("\n".join(page) + "\n").encode()
+
+
+def _cells(line: ClusterLine) -> tuple[str, ...]:
+    converged = line.converged[:12]
+    if not line.is_connected:
+        return "", "", converged, "", "", "", DISCONNECTED
+    outcome = "" if line.outcome == "Converged" else line.outcome
+    return line.ready, line.version, converged, str(line.objects), str(line.unhealthy), line.since, outcome

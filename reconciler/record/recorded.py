@@ -1,0 +1,184 @@
+"""What the status branch holds, as values: read once, and each distinct file parsed once."""
+
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.observe.conditions import found_condition
+from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
+from reconciler.pipeline.webhook_answers import Answers, parsed_answers
+from reconciler.source.facts import ClusterFacts, Facts
+from render.documents import DocumentErrors, parse_documents
+from render.layout import object_path
+from render.model import Manifest, ObjectRef
+
+from .cluster_files import Ailing, ClusterLine, ClusterRecord, parse_cluster_record
+from .work_status import APPLIED, HEALTHY
+
+FOLDERS = ("bindings", "clusters", "facts", "inventory", "works")
+ANSWERS_PATH = f"facts/{ANSWERS_FILE}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """The files of a status commit by path.
+
+    A file that cannot be read counts as absent: what it said is seen again by the next look.
+    """
+
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    _parsed: dict[bytes, Manifest | None] = field(default_factory=dict, repr=False)
+
+    def manifest(self, path: str) -> Manifest | None:
+        """Return the one object of a file; None when there is no such file or nobody can read it."""
+        content = self.files.get(path)
+        if content is None:
+            return None
+        if content not in self._parsed:
+            self._parsed[content] = _parsed(content)
+        return self._parsed[content]
+
+    def with_files(self, files: Mapping[str, bytes | None]) -> "Recorded":
+        """Return this with files put into it, and those that are None taken out."""
+        after = {**self.files, **files}
+        kept = {path: content for path, content in after.items() if content is not None}
+        return Recorded(files=kept, _parsed=self._parsed)
+
+    def below(self, folder: str) -> list[str]:
+        """Return the paths below a folder, sorted."""
+        return sorted(path for path in self.files if path.startswith(f"{folder}/"))
+
+    def facts(self) -> Facts:
+        """Return the facts of every cluster."""
+        found = {}
+        for path in self.below("facts"):
+            manifest = self.manifest(path)
+            if manifest is not None and "metadata" in manifest:
+                facts = ClusterFacts.parse(self.files[path])
+                found[facts.name] = facts
+        return found
+
+    def answers(self) -> Answers:
+        """Return what interpreter webhooks answered."""
+        return parsed_answers(self.files.get(ANSWERS_PATH, b""))
+
+    def clusters(self) -> dict[str, ClusterRecord]:
+        """Return the record of every cluster."""
+        found = {}
+        for path in self.below("clusters"):
+            manifest = self.manifest(path)
+            if manifest is not None:
+                record = parse_cluster_record(manifest)
+                found[record.state.name] = record
+        return found
+
+    def works(self) -> dict[str, dict[str, Manifest]]:
+        """Return the Works of every object by cluster, the objects by their path below a cluster's folder."""
+        found: dict[str, dict[str, Manifest]] = {}
+        for path in self.below("works"):
+            _, cluster, below = path.split("/", 2)
+            manifest = self.manifest(path)
+            if manifest is not None:
+                found.setdefault(below, {})[cluster] = manifest
+        return found
+
+    def converged(self, cluster: str) -> str:
+        """Return the commit a cluster's inventory says it holds."""
+        inventory = self.manifest(f"inventory/{cluster}.yaml") or {}
+        return str(inventory.get("converged") or "")
+
+    def binding(self, ref: ObjectRef) -> Manifest | None:
+        """Return the status file of a binding."""
+        return self.manifest(binding_path(ref))
+
+
+def path_in_cluster(ref: ObjectRef) -> str:
+    """Return where an object is kept below the folder of a cluster."""
+    return "/".join(object_path(ref))
+
+
+def binding_path(ref: ObjectRef) -> str:
+    """Return where the branch keeps the status of an object's binding."""
+    return f"bindings/{path_in_cluster(ref)}"
+
+
+def cluster_path(cluster: str) -> str:
+    """Return where the branch keeps a cluster."""
+    return f"clusters/{cluster}.yaml"
+
+
+def facts_path(cluster: str) -> str:
+    """Return where the branch keeps a cluster's facts."""
+    return f"facts/{cluster}.yaml"
+
+
+def _parsed(content: bytes) -> Manifest | None:
+    try:
+        value = parse_documents(content)[0].value
+    except (DocumentErrors, IndexError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def cluster_lines(
+    recorded: Recorded, members: Container[str], converged: Mapping[str, str] | None = None
+) -> dict[str, ClusterLine]:
+    """Return a line for every cluster; ``converged`` maps clusters to the commits that newer news say they hold."""
+    newer = converged or {}
+    records, works = recorded.clusters(), recorded.works()
+    objects = Counter(cluster for by_cluster in works.values() for cluster in by_cluster)
+    unhealthy = Counter(
+        cluster for by_cluster in works.values() for cluster, work in by_cluster.items() if not is_well(work)
+    )
+    return {
+        name: ClusterLine(
+            name=name,
+            ready=record.state.ready,
+            version=record.version,
+            is_connected=name in members,
+            converged=newer.get(name) or recorded.converged(name),
+            outcome=record.outcome,
+            objects=objects[name],
+            unhealthy=unhealthy[name],
+            since=max(record.since, record.ready_since),
+        )
+        for name, record in records.items()
+    }
+
+
+def is_well(work: Manifest) -> bool:
+    """Whether an object is applied and healthy."""
+    return all(_said(work, kind).get("status") == "True" for kind in (APPLIED, HEALTHY))
+
+
+def ailing_objects(recorded: Recorded, members: Container[str]) -> Iterable[Ailing]:
+    """Return every object of a member that is not as it should be, with its most telling reason."""
+    for below, by_cluster in sorted(recorded.works().items()):
+        for cluster, work in sorted(by_cluster.items()):
+            if cluster in members and not is_well(work):
+                yield _ailing(below, cluster, work)
+
+
+def _ailing(below: str, cluster: str, work: Manifest) -> Ailing:
+    worst = next((each for kind in (APPLIED, HEALTHY) if (each := _said(work, kind)).get("status") != "True"), {})
+    return Ailing(
+        cluster=cluster,
+        object=object_of(work) or below,
+        reason=str(worst.get("reason") or ""),
+        since=str(worst.get("lastTransitionTime") or ""),
+        message=str(worst.get("message") or ""),
+    )
+
+
+def object_of(work: Manifest) -> str:
+    """Return the object a Work's status is of, as ``Deployment.apps shop/web``."""
+    entry: Mapping[str, Any] = next(iter(work["status"].get("manifestStatuses") or ()), {})
+    found = entry.get("identifier") or {}
+    if not found:
+        return ""
+    return str(ObjectRef(found.get("group", ""), found["kind"], found.get("namespace", ""), found["name"]))
+
+
+def _said(work: Manifest, kind: str) -> Mapping[str, Any]:
+    return found_condition((work.get("status") or {}).get("conditions"), kind)

@@ -1,0 +1,193 @@
+"""The status of each object in each cluster, as Karmada's Work has it: applied or not, healthy or not, what it reports.
+
+Two conditions say it all: ``Applied``, and ``Healthy`` with the most telling reason. Nothing in a Work's status names
+its cluster, so that equal ones are one blob whatever the number of clusters.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from reconciler.deliver.results import FAILED_ACTIONS, ClusterReport, Result, live_objects
+from reconciler.observe.conditions import condition
+from reconciler.observe.findings import Finding
+from reconciler.observe.liveness import LiveState, Progress, live_state
+from reconciler.pipeline.karmada_works import work_name
+from reconciler.plans.values import PlannedObject
+from render.interpreter import Interpreter, InterpreterError
+from render.interpreter.statuses import GENERATION_ANNOTATION
+from render.model import Manifest, ObjectRef
+
+APPLIED, HEALTHY, DISPATCHING = "Applied", "Healthy", "Dispatching"
+STATUS_REFLECTED = "StatusReflected"
+"""Told only where it is not so: the interpreter failed, and what was last reported stays."""
+SUSPENDED = "SuspendDispatching"
+_OWN = frozenset({"uid", "resourceVersion", "managedFields", "creationTimestamp"})
+"""Metadata that differs from cluster to cluster, and that no status tells."""
+
+
+class Health(StrEnum):
+    """Karmada's three words for an object's health."""
+
+    HEALTHY = "Healthy"
+    UNHEALTHY = "Unhealthy"
+    UNKNOWN = "Unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkStatus:
+    """What is known of one object in one cluster after a pass. ``conditions`` have no times yet."""
+
+    ref: ObjectRef
+    version: str
+    conditions: tuple[Mapping[str, str], ...]
+    health: Health
+    reported: Any = field(default=None, repr=False)
+    generation: int = 0
+    findings: tuple[Finding, ...] = ()
+
+
+class Subject(NamedTuple):
+    """What one object's status is made of: plan, result, the object as it is, and what ails it."""
+
+    item: PlannedObject
+    result: Result | None
+    live: Manifest | None
+    findings: tuple[Finding, ...] = ()
+
+
+def subjects(report: ClusterReport) -> tuple[Subject, ...]:
+    """Return every object a cluster should hold, by reference; none where it was not applied to."""
+    if report.plan is None or report.applied is None:
+        return ()
+    results = {result.ref: result for result in report.applied.results}
+    live = live_objects(report)
+    return tuple(
+        Subject(item, results.get(item.ref), live.get(item.ref), report.findings.get(item.ref, ()))
+        for item in sorted(report.plan.objects, key=lambda item: item.ref)
+    )
+
+
+def status_of(subject: Subject, interpreter: Interpreter) -> WorkStatus:
+    """Return the status of one object in one cluster."""
+    item, result, live, findings = subject
+    version = _version(item, live)
+    applied = _applied(item, result)
+    if live is None or applied["status"] != "True":
+        unknown = condition(HEALTHY, "Unknown", "NotApplied", "it is not in the cluster as it should be")
+        return WorkStatus(
+            ref=item.ref, version=version, conditions=(*_suspension(item), applied, unknown), health=Health.UNKNOWN
+        )
+    health, why = health_of(live, interpreter)
+    first = findings[0] if findings and health is not Health.HEALTHY else None
+    reason, message = (first.reason, first.message) if first else (why.reason, why.message)
+    word = {Health.HEALTHY: "True", Health.UNHEALTHY: "False", Health.UNKNOWN: "Unknown"}[health]
+    reported, faults = _reported(live, interpreter)
+    return WorkStatus(
+        ref=item.ref,
+        version=version,
+        conditions=(*_suspension(item), applied, condition(HEALTHY, word, reason or str(health), message), *faults),
+        health=health,
+        reported=reported,
+        generation=live["metadata"].get("generation") or 0,
+        findings=findings if health is not Health.HEALTHY else (),
+    )
+
+
+def are_alike(one: Subject, other: Subject) -> bool:
+    """Whether two clusters' objects have the same status: all is equal but what is any object's own."""
+    return _said(one) == _said(other) and one.findings == other.findings and _are_equal(one.live, other.live)
+
+
+def _said(subject: Subject) -> tuple[str, ...]:
+    item, source = subject.item, subject.result or subject.item
+    return source.action, source.reason, source.message, item.reason, _version(item, subject.live)
+
+
+def _are_equal(one: Manifest | None, other: Manifest | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    if one.keys() != other.keys() or any(one[key] != other[key] for key in one if key != "metadata"):
+        return False
+    mine, its = one["metadata"], other["metadata"]
+    return all(mine.get(key) == its.get(key) for key in mine.keys() | its.keys() if key not in _OWN)
+
+
+def health_of(live: Manifest, interpreter: Interpreter) -> tuple[Health, LiveState]:
+    """Return an object's health and why: healthy only if its interpreter and its conditions agree that it is."""
+    state = live_state(live)
+    try:
+        is_healthy = interpreter.health(live)
+    except InterpreterError as error:
+        return Health.UNKNOWN, LiveState(Progress.UNKNOWN, "InterpreterError", str(error))
+    if is_healthy and state.progress is Progress.CURRENT:
+        return Health.HEALTHY, state
+    if state.progress is Progress.CURRENT:
+        return Health.UNHEALTHY, LiveState(Progress.IN_PROGRESS, "NotHealthy", "its health rule says that it is not")
+    return Health.UNHEALTHY, state
+
+
+def _reported(live: Manifest, interpreter: Interpreter) -> tuple[Any, tuple[dict[str, str], ...]]:
+    """Return what is worth reporting of an object's status, and a condition where that cannot be told."""
+    metadata = live["metadata"]
+    annotations = {GENERATION_ANNOTATION: "0", **(metadata.get("annotations") or {})}
+    try:
+        # A template in Git has no generation to be passed on, and Karmada's rules insist on one.
+        return interpreter.reflect_status({**live, "metadata": {**metadata, "annotations": annotations}}), ()
+    except InterpreterError as error:
+        return None, (condition(STATUS_REFLECTED, "False", "ReflectStatusFailed", str(error)),)
+
+
+def _applied(item: PlannedObject, result: Result | None) -> dict[str, str]:
+    action, source = (result.action, result) if result is not None else (item.action, item)
+    if action in FAILED_ACTIONS:
+        message = ": ".join(filter(None, (source.reason, source.message)))
+        return condition(APPLIED, "False", "AppliedFailed", message)
+    if item.reason == SUSPENDED and item.live is None:
+        return condition(APPLIED, "False", "AppliedFailed", "its dispatch is suspended")
+    return condition(APPLIED, "True", "AppliedSuccessful", "Manifest has been successfully applied")
+
+
+def _suspension(item: PlannedObject) -> Iterable[dict[str, str]]:
+    return [condition(DISPATCHING, "False", SUSPENDED)] if item.reason == SUSPENDED else []
+
+
+def _version(item: PlannedObject, live: Manifest | None) -> str:
+    manifest = item.manifest or (item.desired.manifest if item.desired else None) or live or {}
+    return str(manifest.get("apiVersion") or "").rpartition("/")[2]
+
+
+def work_manifest(status: WorkStatus) -> dict[str, Any]:
+    """Return the Work as the status branch keeps it, without any time."""
+    ref = status.ref
+    identifier = {
+        "ordinal": 0,
+        "group": ref.group,
+        "version": status.version,
+        "kind": ref.kind,
+        "namespace": ref.namespace,
+        "name": ref.name,
+    }
+    entry = {"identifier": {key: word for key, word in identifier.items() if word != ""}, "health": str(status.health)}
+    reported = {"status": status.reported} if status.reported is not None else {}
+    found = [
+        {
+            key: word
+            for key, word in (
+                ("about", each.about),
+                ("container", each.container),
+                ("reason", each.reason),
+                ("message", each.message),
+            )
+            if word
+        }
+        for each in status.findings
+    ]
+    return {
+        "apiVersion": "work.karmada.io/v1alpha1",
+        "kind": "Work",
+        "metadata": {"name": work_name(ref)},
+        "status": {"conditions": list(status.conditions), "manifestStatuses": [{**entry, **reported}]},
+        **({"findings": found} if found else {}),
+    }

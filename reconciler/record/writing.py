@@ -1,0 +1,229 @@
+"""The files and the message of a status commit: everything a pass saw and did that is worth a commit."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from reconciler.deliver.results import ClusterReport
+from reconciler.members.parallel import in_parallel
+from reconciler.observe.cluster_status import ClusterState
+from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
+from reconciler.pipeline.webhook_answers import Answers, answers_file
+from reconciler.plans.inventory import ApplyOutcome
+from reconciler.source.facts import Facts
+from render.binding import Binding
+from render.documents import emit
+from render.interpreter import Interpreter, Layer, Operation
+from render.model import ObjectRef, Template
+from render.words import counted
+
+from .binding_status import BindingParts, binding_after
+from .cluster_files import ClusterRecord, cluster_file, status_page
+from .recorded import (
+    ANSWERS_PATH,
+    Recorded,
+    ailing_objects,
+    binding_path,
+    cluster_lines,
+    cluster_path,
+    facts_path,
+    path_in_cluster,
+)
+from .work_changes import WorkStatuses
+from .work_status import Subject, are_alike, status_of, subjects
+
+AT_ONCE = 16
+_MOST_CASES = 8
+_ASKED = (Operation.INTERPRET_HEALTH, Operation.INTERPRET_STATUS)
+
+
+Files = Mapping[str, bytes | None]
+
+
+WrittenFiles = Mapping[str, bytes | None]
+_READY = {"True": "ready", "False": "not ready"}
+_MOST_NAMED = 2
+_MOST_LINES = 50
+
+
+def ask_ahead(reports: Iterable[ClusterReport], interpreter: Interpreter) -> None:
+    """Ask for the health and the status of every object that a webhook interprets."""
+    if interpreter.webhooks:
+        in_parallel(lambda subject: status_of(subject, interpreter), _cases(reports, interpreter), limit=AT_ONCE)
+
+
+def _cases(reports: Iterable[ClusterReport], interpreter: Interpreter) -> Iterator[Subject]:
+    known: dict[ObjectRef, list[Subject]] = {}
+    for report in reports:
+        for subject in subjects(report):
+            cases = known.setdefault(subject.item.ref, [])
+            if _is_asked(subject, interpreter) and not any(are_alike(case, subject) for case in cases[-_MOST_CASES:]):
+                cases.append(subject)
+                yield subject
+
+
+def _is_asked(subject: Subject, interpreter: Interpreter) -> bool:
+    live = subject.live
+    return live is not None and any(interpreter.layer(operation, live) is Layer.WEBHOOK for operation in _ASKED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusPass:
+    """All that a pass knows beside its reports.
+
+    ``commit`` is the rendered commit it applies, with its ``bindings``; ``states`` and ``facts`` are those of the
+    clusters it looked at; ``answers`` those of webhooks it rendered by (None: it did not render); ``agents`` are the
+    files taken from agents' branches. Clusters that are no ``members`` are disconnected: what was last seen of them
+    stays, and counts for nothing.
+    """
+
+    now: str
+    members: frozenset[str] = frozenset()
+    commit: str = ""
+    bindings: Mapping[ObjectRef, Binding] = field(default_factory=dict, repr=False)
+    templates: Mapping[ObjectRef, Template] = field(default_factory=dict, repr=False)
+    interpreter: Interpreter = field(default_factory=Interpreter, repr=False)
+    states: Mapping[str, ClusterState] = field(default_factory=dict, repr=False)
+    facts: Facts = field(default_factory=dict, repr=False)
+    answers: Answers | None = field(default=None, repr=False)
+    agents: Files = field(default_factory=dict, repr=False)
+
+
+def status_files(recorded: Recorded, pass_: StatusPass, reports: Sequence[ClusterReport]) -> dict[str, bytes | None]:
+    """Return the files that differ from those recorded, by path; None removes one."""
+    steps = recorded.with_files(pass_.agents)
+    for made in (_cluster_files, _fact_files, _work_files, _binding_files):
+        steps = steps.with_files(made(steps, pass_, reports))
+    converged = {report.cluster: pass_.commit for report in reports if _is_converged(report)}
+    lines = cluster_lines(steps, pass_.members, converged)
+    page = status_page(lines, ailing_objects(steps, pass_.members)) if steps.files else None
+    steps = steps.with_files({"README.md": page})
+    changed = {path: content for path, content in steps.files.items() if recorded.files.get(path) != content}
+    return {**changed, **dict.fromkeys(path for path in recorded.files if path not in steps.files)}
+
+
+def _is_converged(report: ClusterReport) -> bool:
+    return report.applied is not None and report.applied.outcome is ApplyOutcome.CONVERGED
+
+
+def _cluster_files(recorded: Recorded, pass_: StatusPass, reports: Iterable[ClusterReport]) -> Files:
+    records = recorded.clusters()
+    for name, state in pass_.states.items():
+        records[name] = replace(records.get(name, ClusterRecord(state=state)), state=state)
+    for report in reports:
+        before = records.get(report.cluster, ClusterRecord(state=ClusterState(name=report.cluster)))
+        records[report.cluster] = _after(before, report, pass_)
+    return {cluster_path(name): cluster_file(record) for name, record in records.items()}
+
+
+def _after(before: ClusterRecord, report: ClusterReport, pass_: StatusPass) -> ClusterRecord:
+    outcome = str(report.failure.kind) if report.failure is not None else ""
+    outcome = outcome or (str(report.applied.outcome) if report.applied is not None else before.outcome)
+    since = before.since if outcome == before.outcome else pass_.now
+    applied = pass_.commit if report.applied is not None and report.failure is None else before.applied
+    return replace(before, outcome=outcome, since=since, applied=applied)
+
+
+def _fact_files(_recorded: Recorded, pass_: StatusPass, _reports: Sequence[ClusterReport]) -> Files:
+    files: dict[str, bytes | None] = {
+        facts_path(name): facts.file() for name, facts in pass_.facts.items() if name in pass_.states
+    }
+    if pass_.answers is not None:
+        files[ANSWERS_PATH] = answers_file(pass_.answers) if pass_.answers else None
+    return files
+
+
+def _work_files(recorded: Recorded, pass_: StatusPass, reports: Iterable[ClusterReport]) -> Files:
+    files: dict[str, bytes | None] = {}
+    judgements, below = WorkStatuses(pass_.interpreter, pass_.now), cache(path_in_cluster)
+    told: dict[str, set[str]] = {}
+    for path in recorded.below("works"):
+        told.setdefault(path.split("/", 2)[1], set()).add(path)
+    for report in reports:
+        if report.applied is None or report.plan is None or report.plan.refusal:
+            continue
+        gone = told.get(report.cluster, set())
+        for subject in subjects(report):
+            path = f"works/{report.cluster}/{below(subject.item.ref)}"
+            gone.discard(path)
+            content = judgements.file(subject, recorded.manifest(path))
+            if content is not None:
+                files[path] = content
+        files |= dict.fromkeys(gone)
+    return files
+
+
+def _binding_files(recorded: Recorded, pass_: StatusPass, _reports: Sequence[ClusterReport]) -> Files:
+    if not pass_.commit:
+        return {}
+    works = recorded.works()
+    files: dict[str, bytes | None] = dict.fromkeys(recorded.below("bindings"))
+    for ref, binding in pass_.bindings.items():
+        path, before = binding_path(ref), recorded.binding(ref)
+        parts = BindingParts(
+            binding=binding,
+            template=pass_.templates.get(ref),
+            works=works.get(path_in_cluster(ref), {}),
+            members=pass_.members,
+        )
+        after = binding_after(parts, before, pass_.interpreter, pass_.now)
+        files[path] = recorded.files[path] if after == before else emit(after)
+    return files
+
+
+def status_message(
+    commit: str, files: WrittenFiles, reports: Sequence[ClusterReport], turned: Mapping[str, ClusterState]
+) -> str:
+    """Return the message of a commit that writes files; ``turned`` are clusters whose readiness is not what it was."""
+    ready = {name: _READY.get(state.ready, "silent") for name, state in turned.items()}
+    news = [report for report in reports if f"clusters/{report.cluster}.yaml" in files and report.cluster not in ready]
+    ended = {report.cluster: word for report in news if (word := _ended(report))}
+    facts = sorted(
+        path.removeprefix("facts/").removesuffix(".yaml")
+        for path in files
+        if path.startswith("facts/") and path != f"facts/{ANSWERS_FILE}"
+    )
+    objects = Counter(path.split("/", 2)[1] for path in files if path.startswith("works/"))
+    parts = [*_grouped(ready), *_grouped(ended)]
+    parts += [f"facts of {_named(facts)}"] if facts else []
+    parts += [f"{counted(objects.total(), 'object')} of {_named(sorted(objects))}"] if objects else []
+    subject = f"Apply {commit[:12]}" + (f": {', '.join(parts)}" if parts else "")
+    names = sorted({*ready, *ended, *facts, *objects})
+    lines = [f"{name}: {', '.join(_words(name, (ready, ended), facts, objects))}" for name in names]
+    more = [f"{len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
+    return "\n".join([subject, "", *lines[:_MOST_LINES], *more]) if len(names) > 1 else subject
+
+
+def _ended(report: ClusterReport) -> str:
+    """Return how a pass over a cluster ended, unless all is done."""
+    if report.failure is not None:
+        return str(report.failure.kind)
+    outcome = report.applied.outcome if report.applied else ApplyOutcome.CONVERGED
+    return "" if outcome is ApplyOutcome.CONVERGED else str(outcome)
+
+
+def _grouped(word_by_cluster: Mapping[str, str]) -> Iterable[str]:
+    by_word: dict[str, list[str]] = {}
+    for name, word in sorted(word_by_cluster.items()):
+        by_word.setdefault(word, []).append(name)
+    return [f"{_named(names)} {word}" for word, names in sorted(by_word.items())]
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return a few names, or how many there are.
+
+    >>> _named(["eu"]), _named(["eu", "us"]), _named(["ap", "eu", "us"])
+    ('eu', 'eu and us', '3 clusters')
+    """
+    return " and ".join(names) if len(names) <= _MOST_NAMED else counted(len(names), "cluster")
+
+
+def _words(
+    name: str, words: Iterable[Mapping[str, str]], facts: Sequence[str], objects: Mapping[str, int]
+) -> Iterable[str]:
+    yield from (found[name] for found in words if name in found)
+    if name in facts:
+        yield "facts"
+    if name in objects:
+        yield counted(objects[name], "object")

@@ -1,0 +1,121 @@
+"""What only shows when the objects of a source are seen together: doubles, absent clusters, kinds nobody knows."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from render.admission.customizations import customization_conflicts
+from render.fleet import OTHERS, Fleet
+from render.model import Template
+from render.policy import PropagationPolicy
+from render.selection import implicit_priority
+from render.suggestions import nearest
+
+from .documents import FieldProblem, LocatedManifest
+from .lines import Lines
+
+_NAMES = ("clusterNames", "exclude")
+_SHOWN = 5
+
+
+def doubles(named: Iterable[tuple[str, LocatedManifest]], lines: Lines) -> Iterator[FieldProblem]:
+    """Yield every object that an earlier place defines already."""
+    first: dict[str, LocatedManifest] = {}
+    for name, place in named:
+        other = first.setdefault(name, place)
+        if other is not place:
+            where = f"{other.file.path}:{lines.line_of(other)}"
+            yield place.found("", f"{name} is defined twice, also at {where}", hint="keep one", kind="Duplicate")
+
+
+def absent_clusters(places: Iterable[LocatedManifest], known: Collection[str]) -> Iterator[FieldProblem]:
+    """Yield a warning for each list of clusters in a policy that names some the source does not have.
+
+    A source without any clusters gets one warning, at its first policy.
+    """
+    for place in places:
+        if not known:
+            hint = "declare members as cluster.karmada.io/v1alpha1 Cluster, with labels and region"
+            yield place.found("", "the source has policies but no clusters, so nothing is scheduled", hint=hint)
+            return
+        for path, names in _lists_of_clusters(place.manifest["spec"], "spec"):
+            absent = [repr(name) for name in names if name not in known]
+            if absent:
+                yield place.found(path, f"no cluster of the source is called {_enumeration(absent, 'or')}")
+
+
+def absent_listed(places: Iterable[LocatedManifest], fleet: Fleet, known: Collection[str]) -> Iterator[FieldProblem]:
+    """Yield a warning for each cluster that argosy.yaml says how to reach and the source does not have."""
+    for place in places:
+        for index, access in enumerate(fleet.clusters):
+            if access.name not in {OTHERS, *known}:
+                near = nearest(access.name, known)
+                hint = f"did you mean {near!r}?" if near else ""
+                message = f"the source has no cluster called {access.name!r}"
+                yield place.found(f"spec.clusters[{index}].name", message, hint=hint)
+
+
+def _lists_of_clusters(value: Any, path: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield every list of cluster names, wherever in a policy it stands."""
+    if isinstance(value, dict):
+        for key, child in value.items():
+            if key in _NAMES and isinstance(child, list):
+                yield f"{path}.{key}", child
+            elif key != "overriders":
+                yield from _lists_of_clusters(child, f"{path}.{key}")
+    elif isinstance(value, list):
+        for index, child in enumerate(value):
+            yield from _lists_of_clusters(child, f"{path}[{index}]")
+
+
+def _enumeration(words: Sequence[str], conjunction: str) -> str:
+    """Return words as a sentence has them; where they are many, the first few and how many more.
+
+    >>> _enumeration(["a", "b", "c"], "and"), _enumeration(list("abcdefg"), "or")
+    ('a, b and c', 'a, b, c, d, e or 2 more')
+    """
+    shown = list(words[:_SHOWN])
+    if len(words) > _SHOWN:
+        shown.append(f"{len(words) - _SHOWN} more")
+    *others, last = shown
+    return f"{', '.join(others)} {conjunction} {last}" if others else last
+
+
+def unknown_scopes(
+    unknown: Iterable[tuple[Template, LocatedManifest]], policies: Sequence[PropagationPolicy]
+) -> Iterator[FieldProblem]:
+    """Yield the objects that a policy selects while nothing says whether they live in a namespace."""
+    selectors = [replace(selector, namespace="") for policy in policies for selector in policy.resource_selectors]
+    for template, place in unknown:
+        if any(implicit_priority(selector, template) for selector in selectors):
+            message = f"nothing says whether {template.ref.group_kind} lives in namespaces"
+            hint = "add its CustomResourceDefinition, or name the kind under spec.kinds in argosy.yaml"
+            yield place.found("kind", message, hint=hint)
+
+
+def conflicting_customizations(
+    customizations: Sequence[Template], places: Iterable[LocatedManifest]
+) -> Iterator[FieldProblem]:
+    """Yield the interpreter customizations that customize what another one already does."""
+    place_by_origin = {(place.file.path, place.number): place for place in places}
+    origins = {id(each.manifest): (each.path, each.document) for each in customizations}
+    for manifest, problem in customization_conflicts([each.manifest for each in customizations]):
+        yield FieldProblem(place_by_origin[origins[id(manifest)]], problem)
+
+
+def secrets(templates: Iterable[tuple[Template, LocatedManifest]], *, is_refused: bool) -> Iterator[FieldProblem]:
+    """Yield the Secrets that everyone who can read the repository can read: each, or one word about all."""
+    readable = [(template, place) for template, place in templates if _is_readable_secret(template)]
+    if is_refused:
+        for template, place in readable:
+            hint = "encrypt it with SOPS, or keep it out of Git"
+            yield place.found("", f"{template.ref} is in clear text, and argosy.yaml says secrets: Refuse", hint=hint)
+    elif readable:
+        names = _enumeration([str(template.ref) for template, _ in readable], "and")
+        yield readable[0][1].found("", f"in clear text for everyone who can read the repository: {names}")
+
+
+def _is_readable_secret(template: Template) -> bool:
+    manifest = template.manifest
+    is_secret = template.ref.kind == "Secret" and not template.ref.group
+    return is_secret and "sops" not in manifest and bool(manifest.get("data") or manifest.get("stringData"))

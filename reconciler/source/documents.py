@@ -1,0 +1,193 @@
+"""The manifests of the selected files: each blob parsed once, lists expanded, every manifest with its place.
+
+A file none of whose documents has apiVersion and kind is no manifest and is skipped. In a file that has manifests,
+everything else is a problem: what looks left out there is more likely a slip.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any, NamedTuple, Protocol
+
+from overrides.secrecy import holds_secrets
+from render.admission.findings import NAME_BY_TYPE
+from render.documents import read_documents
+from render.errors import Problem
+
+from .files import FLEET_FILE, Reason, Skipped, SourceFile
+
+ReadBlobs = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
+"""Read the content of blobs by id."""
+
+ParsedBlob = Sequence[tuple[int, Any]]
+"""A blob's documents, the line and the plain data of each; none for what cannot be a manifest."""
+
+
+class ParseCache(Protocol):
+    """Parsed blobs by id; whatever is missing is read and parsed. Errors and secrets are never put there."""
+
+    def get_many(self, ids: Iterable[bytes]) -> Mapping[bytes, ParsedBlob]:
+        """Return what is known."""
+
+    def put_many(self, values: Mapping[bytes, ParsedBlob]) -> None:
+        """Remember what was parsed."""
+
+
+IGNORE_HINT = "if the file is no Kubernetes manifest, name it under source.ignore in argosy.yaml or in .argosyignore"
+
+_BATCH_SIZE = 64 * 1024 * 1024
+_LFS = b"version https://git-lfs.github.com/spec/v1"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_MANIFEST = re.compile(rb"apiVersion|\bkind\b")
+_SECRET_WORD = re.compile(rb"secret|passw|passphrase|token|credential|key|last-applied", re.IGNORECASE)
+_IDENTITY = ("apiVersion", "kind")
+
+
+class LocatedManifest(NamedTuple):
+    """A manifest and where it stands.
+
+    ``number`` counts a file's manifests from 0; ``position`` is the document's place among those of the file, and
+    ``prefix`` the manifest's path in it: "" or, in a list, ``items[2].``.
+    """
+
+    manifest: Any
+    file: SourceFile
+    number: int
+    position: int
+    prefix: str = ""
+
+    def found(self, field: str, message: str, *, hint: str = "", kind: str = "") -> "FieldProblem":
+        """Return what there is to say about a field of this manifest ("" for the manifest itself)."""
+        return FieldProblem(self, Problem("", 0, field, message, hint, kind))
+
+
+class FieldProblem(NamedTuple):
+    """A problem or warning of a manifest, whose file and line are still to be filled in."""
+
+    place: LocatedManifest
+    problem: Problem
+
+
+Outcome = LocatedManifest | FieldProblem | Problem | Skipped
+
+
+class Contents(NamedTuple):
+    """What the files hold: manifests, what is wrong with others, files that cannot be read, files left out."""
+
+    manifests: tuple[LocatedManifest, ...]
+    problems: tuple[FieldProblem, ...]
+    unreadable: tuple[Problem, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def load_manifests(files: Sequence[SourceFile], *, read: ReadBlobs, cache: ParseCache | None = None) -> Contents:
+    """Parse every file, reading only the blobs the cache does not know."""
+    outcomes = list(_outcomes(files, read, cache))
+    return Contents(
+        manifests=tuple(each for each in outcomes if type(each) is LocatedManifest),
+        problems=tuple(each for each in outcomes if type(each) is FieldProblem),
+        unreadable=tuple(each for each in outcomes if type(each) is Problem),
+        skipped=tuple(each for each in outcomes if type(each) is Skipped),
+    )
+
+
+def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | None) -> Iterator[Outcome]:
+    known = {} if cache is None else cache.get_many({file.id for file in files})
+    fresh: dict[bytes, ParsedBlob] = {}
+    for batch in _batches(files):
+        blobs = read({file.id for file in batch if file.id not in known})
+        for file in batch:
+            if file.id in known:
+                yield from _manifests(file, known[file.id])
+            else:
+                yield from _parsed(file, blobs[file.id], fresh)
+    if cache is not None and fresh:
+        cache.put_many(fresh)
+
+
+def _batches(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
+    """Yield runs of files that together are not too big to hold."""
+    batch: list[SourceFile] = []
+    size = 0
+    for file in files:
+        if batch and size + file.size > _BATCH_SIZE:
+            yield batch
+            batch, size = [], 0
+        batch.append(file)
+        size += file.size
+    if batch:
+        yield batch
+
+
+def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) -> Iterator[Outcome]:
+    if content.startswith(_LFS):
+        yield Skipped(file.path, Reason.LFS)
+        return
+    documents: ParsedBlob = ()
+    if content.startswith(_UTF_16) or _MANIFEST.search(content):
+        read, errors = read_documents(content)
+        documents = tuple((document.line, document.value) for document in read)
+        if errors:
+            is_meant = b"apiVersion" in content or content.startswith(_UTF_16) or file.path.endswith(FLEET_FILE)
+            for error in errors:
+                yield Problem(file.path, error.line, "", error.message, error.hint if is_meant else IGNORE_HINT)
+            if any(_has_identity(value) for _, value in documents):
+                yield from _manifests(file, documents)
+            return
+    if not _may_be_secret(content, documents):
+        fresh[file.id] = documents
+    yield from _manifests(file, documents)
+
+
+def _may_be_secret(content: bytes, documents: ParsedBlob) -> bool:
+    """Whether a blob holds what must not stand in a cache as well; most are known by their words not to."""
+    return _SECRET_WORD.search(content) is not None and any(holds_secrets(value) for _, value in documents)
+
+
+def _manifests(file: SourceFile, documents: ParsedBlob) -> Iterator[Outcome]:
+    if not any(_has_identity(value) for _, value in documents):
+        half = any(isinstance(value, dict) and not value.keys().isdisjoint(_IDENTITY) for _, value in documents)
+        yield Skipped(file.path, Reason.HALF_MANIFEST if half else Reason.NO_MANIFEST)
+        return
+    numbers = count()
+    for position, (_, value) in enumerate(documents):
+        yield from _expanded(LocatedManifest(value, file, 0, position), numbers)
+
+
+def _has_identity(value: Any) -> bool:
+    return isinstance(value, dict) and "apiVersion" in value and "kind" in value
+
+
+def _expanded(place: LocatedManifest, numbers: Iterator[int]) -> Iterator[LocatedManifest | FieldProblem]:
+    """Yield the manifest, the items of a list one by one, or what keeps it from being either."""
+    found = tuple(_identity_faults(place))
+    if found:
+        yield from found
+    elif not (place.manifest["kind"].endswith("List") and "items" in place.manifest):
+        yield place._replace(number=next(numbers))
+    elif not isinstance(place.manifest["items"], list | None):
+        yield place.found("items", f"must be a list, not {NAME_BY_TYPE[type(place.manifest['items'])]}")
+    else:
+        for number, item in enumerate(place.manifest["items"] or ()):
+            inner = place._replace(manifest=_typed(item, place.manifest), prefix=f"{place.prefix}items[{number}].")
+            yield from _expanded(inner, numbers)
+
+
+def _typed(item: Any, parent: Any) -> Any:
+    """Return an item of a list; in a ``ConfigMapList`` and its like, items may leave out what all of them are."""
+    kind = parent["kind"].removesuffix("List")
+    if not kind or not isinstance(item, dict) or not item.keys().isdisjoint(_IDENTITY):
+        return item
+    return {"apiVersion": parent["apiVersion"], "kind": kind, **item}
+
+
+def _identity_faults(place: LocatedManifest) -> Iterator[FieldProblem]:
+    if not isinstance(place.manifest, dict):
+        yield place.found("", f"a manifest must be an object, not {NAME_BY_TYPE[type(place.manifest)]}")
+        return
+    for key in _IDENTITY:
+        value = place.manifest.get(key)
+        if value is None or value == "":
+            yield place.found(key, "required, but missing", kind="Required")
+        elif not isinstance(value, str):
+            yield place.found(key, f"must be a string, not {NAME_BY_TYPE[type(value)]}", kind="TypeInvalid")

@@ -1,0 +1,84 @@
+"""Facts: what the scheduler reads of the members, as the values one render used.
+
+A cluster's facts are the parts of a Cluster's ``status`` that decide placements: served APIs, whether it is ready, and
+its capacity. Observed facts replace what the source declares; without any, the declaration stands.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from render.cluster import Cluster, Taint
+from render.documents import emit, parse_documents
+from render.model import Manifest
+from render.parsing import cluster as parse_cluster
+
+API_VERSION = "argosy.dev/v1alpha1"
+
+
+_TAINT_BY_READY = {
+    "False": Taint(key="cluster.karmada.io/not-ready", effect="NoSchedule"),
+    "Unknown": Taint(key="cluster.karmada.io/unreachable", effect="NoSchedule"),
+}
+
+
+KIND = "ClusterFacts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterFacts:
+    """The facts of one cluster: its ``status``, as plain data of Karmada's Cluster API, and when it was seen so."""
+
+    name: str
+    status: Manifest
+    observed_at: str = ""
+
+    def file(self) -> bytes:
+        """Return the facts as the file that records them."""
+        head = {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": self.name}}
+        seen = {"observedAt": self.observed_at} if self.observed_at else {}
+        return emit({**head, **seen, "status": self.status})
+
+    def beside_capacity(self) -> Manifest:
+        """Return what else was seen than how much room there is."""
+        return {key: value for key, value in self.status.items() if key != "resourceSummary"}
+
+    @classmethod
+    def parse(cls, content: bytes) -> "ClusterFacts":
+        """Read facts back from their file."""
+        value = parse_documents(content)[0].value
+        return cls(
+            name=value["metadata"]["name"],
+            status=value.get("status") or {},
+            observed_at=value.get("observedAt") or "",
+        )
+
+
+Facts = Mapping[str, ClusterFacts]
+"""Facts by cluster name; a cluster without an entry was never observed."""
+
+
+def with_facts(clusters: Iterable[Cluster], facts: Facts) -> tuple[Cluster, ...]:
+    """Return the clusters as the scheduler must see them: declared by the source, corrected by what was seen."""
+    return tuple(_corrected(cluster, facts[cluster.name]) if cluster.name in facts else cluster for cluster in clusters)
+
+
+def _corrected(cluster: Cluster, facts: ClusterFacts) -> Cluster:
+    seen = parse_cluster({"metadata": {"name": cluster.name}, "spec": {}, "status": facts.status})
+    summary = seen.resource_summary
+    return replace(
+        cluster,
+        taints=_with_health_taint(cluster.taints, facts),
+        api_enablements=cluster.api_enablements if seen.api_enablements is None else seen.api_enablements,
+        resource_summary=cluster.resource_summary if summary is None else replace(summary, is_declared=False),
+    )
+
+
+def _with_health_taint(taints: tuple[Taint, ...], facts: ClusterFacts) -> tuple[Taint, ...]:
+    """Add Karmada's taint of a cluster that was seen not ready, in place of one the source still carries."""
+    ready = next((each for each in facts.status.get("conditions") or () if each.get("type") == "Ready"), None)
+    if ready is None:
+        return taints
+    keys = {taint.key for taint in _TAINT_BY_READY.values()}
+    kept = tuple(taint for taint in taints if taint.key not in keys or taint.effect != "NoSchedule")
+    taint = _TAINT_BY_READY.get(str(ready.get("status")))
+    return kept if taint is None else (*kept, taint)

@@ -1,0 +1,117 @@
+"""Which fleet is meant and what its argosy.yaml says; without the file, every default."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from render.admission import Admitted, admit
+from render.errors import Problem
+from render.fleet import Fleet
+from render.model import Manifest, group_of
+from render.parsing import fleet as parse_fleet
+from render.suggestions import nearest
+
+from .documents import FieldProblem, LocatedManifest, ReadBlobs, load_manifests
+from .files import FLEET_FILE, IGNORE_FILE, MAX_FILE_SIZE, SYMLINK, SourceFile
+from .lines import Lines
+
+GROUP = "argosy.dev"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetSource:
+    """A fleet, its folder in the repository, its argosy.yaml ("": none), and gitignore lines of what is not read."""
+
+    fleet: Fleet
+    folder: str
+    path: str = ""
+    ignore: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def expected_path(self) -> str:
+        """Where the fleet's argosy.yaml is, or would be."""
+        return f"{self.folder}/{FLEET_FILE}" if self.folder else FLEET_FILE
+
+
+def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> FleetSource:
+    """Load the settings of the fleet at or above ``folder``, or else of the only one below it.
+
+    Without any argosy.yaml the repository is the fleet, wherever in it somebody stands.
+    """
+    file_by_path = {file.path: file for file in files}
+    paths = _fleet_paths(file_by_path, folder)
+    if len(paths) > 1:
+        names = ", ".join(path.removesuffix(f"/{FLEET_FILE}") for path in paths[:10])
+        problem = Problem(folder or ".", 0, "", f"holds {len(paths)} fleets: {names}", "name one with -C FOLDER")
+        return FleetSource(fleet=Fleet(), folder=folder, problems=(problem,))
+    path = paths[0] if paths else ""
+    home = path.rpartition("/")[0]
+    fleet, problems = _parsed(file_by_path[path], file_by_path, read) if paths else (Fleet(), ())
+    ignored = _ignore_lines(file_by_path.get(f"{home}/{IGNORE_FILE}" if home else IGNORE_FILE), read)
+    ignore = (*ignored, *fleet.source.ignore)
+    return FleetSource(fleet=fleet, folder=home, path=path, ignore=ignore, problems=problems)
+
+
+def _fleet_paths(paths: Iterable[str], folder: str) -> list[str]:
+    """Return the nearest argosy.yaml at or above a folder, or else all below it."""
+    at: str = folder
+    known = {path for path in paths if path == FLEET_FILE or path.endswith(f"/{FLEET_FILE}")}
+    while True:
+        path = f"{at}/{FLEET_FILE}" if at else FLEET_FILE
+        if path in known:
+            return [path]
+        if not at:
+            break
+        at = at.rpartition("/")[0]
+    return sorted(path for path in known if path.startswith(f"{folder}/" if folder else ""))
+
+
+def _parsed(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:
+    if file.mode == SYMLINK:
+        message = "is a symbolic link; links are never followed"
+        return Fleet(), (Problem(file.path, 0, "", message, "put the file here"),)
+    if file.size > MAX_FILE_SIZE:
+        return Fleet(), (Problem(file.path, 0, "", f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read"),)
+    contents = load_manifests([file], read=read)
+    fleets = [place for place in contents.manifests if _is_fleet(place)]
+    found = [
+        *contents.problems,
+        *(place.found("", "a second Fleet in one file", hint="keep one") for place in fleets[1:]),
+    ]
+    outcome = admit(fleets[0].manifest) if fleets else Admitted(object=None)
+    found += (FieldProblem(fleets[0], problem) for problem in outcome.problems)
+    if outcome.object is not None:
+        found += _absent_paths(fleets[0], outcome.object, paths)
+    problems = (*contents.unreadable, *Lines(read).located(found))
+    if not fleets and not problems:
+        hint = "the least it may hold is apiVersion: argosy.dev/v1alpha1 and kind: Fleet"
+        problems = (Problem(file.path, 0, "", "holds no document of kind Fleet", hint),)
+    if problems or outcome.object is None:
+        return Fleet(), tuple(sorted(problems))
+    return parse_fleet(outcome.object, path=file.path), ()
+
+
+def _absent_paths(place: LocatedManifest, fleet: Manifest, paths: Collection[str]) -> Iterator[FieldProblem]:
+    """Yield the files and folders that are to be read and are not there."""
+    home = place.file.path.removesuffix(FLEET_FILE)
+    inside = [path.removeprefix(home) for path in paths if path.startswith(home)]
+    for number, wanted in enumerate(((fleet.get("spec") or {}).get("source") or {}).get("paths") or ()):
+        root = wanted.removeprefix("./").strip("/")
+        if root in {"", "."} or any(path == root or path.startswith(f"{root}/") for path in inside):
+            continue
+        folders = {path[: match.start()] for path in inside for match in re.finditer("/", path)}
+        near = nearest(root, folders)
+        hint = f"did you mean {near!r}?" if near else "it would be looked for beside argosy.yaml"
+        yield place.found(f"spec.source.paths[{number}]", f"there is no {wanted!r}", hint=hint)
+
+
+def _is_fleet(place: LocatedManifest) -> bool:
+    """Say whether this is a Fleet."""
+    return place.manifest["kind"] == "Fleet" and group_of(place.manifest["apiVersion"]) == GROUP
+
+
+def _ignore_lines(file: SourceFile | None, read: ReadBlobs) -> tuple[str, ...]:
+    if file is None or file.mode == SYMLINK or file.size > MAX_FILE_SIZE:
+        return ()
+    return tuple(read([file.id])[file.id].decode("utf-8", "replace").splitlines())

@@ -1,0 +1,95 @@
+"""Karmada's own kinds in the source: policies, overrides, clusters and interpreter customizations, admitted."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from overrides.admission import all_kinds
+from overrides.parsing import override_policy
+from overrides.policy import OverridePolicy
+from render.admission import Admitted, AdmittedKind, Kinds, admitted, kind_of
+from render.cluster import Cluster
+from render.errors import Problem
+from render.model import Manifest, Template
+from render.parsing import SharedPlacements, cluster, propagation_policy
+from render.policy import PropagationPolicy
+
+from .documents import FieldProblem, LocatedManifest
+from .templates import template_of
+
+_PREFERENCE = "PreferNoSchedule"
+_BINDINGS = frozenset({"ResourceBinding", "ClusterResourceBinding"})
+
+
+@cache
+def source_kinds() -> Kinds:
+    """Return the kinds that a source may hold and that are admitted; bindings are Karmada's to write."""
+    return {name: kind for name, kind in all_kinds().items() if name not in _BINDINGS}
+
+
+def admitted_kind(manifest: Manifest) -> AdmittedKind | None:
+    """Return the admitted kind that a manifest is of, if it is of one."""
+    return kind_of(manifest["apiVersion"], manifest["kind"], source_kinds())
+
+
+@dataclass(slots=True)
+class KarmadaObjects:
+    """The policies, overrides, clusters and customizations of the source, and what there is to say about others.
+
+    ``admitted`` are the places of all that are values now.
+    """
+
+    policies: list[PropagationPolicy] = field(default_factory=list)
+    override_policies: list[OverridePolicy] = field(default_factory=list)
+    clusters: list[Cluster] = field(default_factory=list)
+    customizations: list[Template] = field(default_factory=list)
+    admitted: list[tuple[str, LocatedManifest]] = field(default_factory=list)
+    problems: list[FieldProblem] = field(default_factory=list)
+    warnings: list[FieldProblem] = field(default_factory=list)
+
+
+def load_karmada(places: Iterable[tuple[LocatedManifest, AdmittedKind]], *, default_namespace: str) -> KarmadaObjects:
+    """Admit each object and return the values of those that may be."""
+    objects, placements = KarmadaObjects(), SharedPlacements()
+    for place, kind in places:
+        outcome = admitted(place.manifest, kind, default_namespace=default_namespace)
+        if kind.kind == "Cluster" and outcome.object is None:
+            outcome = _with_preferences_left_out(place.manifest, kind, outcome)
+        objects.problems += (FieldProblem(place, problem) for problem in outcome.problems)
+        objects.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
+        if outcome.object is not None:
+            objects.admitted.append((_add(objects, place, outcome.object, placements), place))
+    return objects
+
+
+def _with_preferences_left_out(manifest: Manifest, kind: AdmittedKind, refused: Admitted) -> Admitted:
+    """Admit a Cluster that only has taints Karmada refuses and its scheduler would not look at."""
+    taints = manifest["spec"].get("taints") if isinstance(manifest.get("spec"), dict) else None
+    if not isinstance(taints, list):
+        return refused
+    blocking = [taint for taint in taints if not (isinstance(taint, dict) and taint.get("effect") == _PREFERENCE)]
+    outcome = admitted({**manifest, "spec": {**manifest["spec"], "taints": blocking}}, kind)
+    if outcome.object is None:
+        return refused
+    warning = Problem("", 0, "spec.taints", f"{_PREFERENCE} means nothing for clusters; taints with it are left out")
+    return replace(outcome, warnings=(*outcome.warnings, warning))
+
+
+def _add(objects: KarmadaObjects, place: LocatedManifest, manifest: Manifest, placements: SharedPlacements) -> str:
+    """Add the value of an admitted object and return its name for messages."""
+    path, document = place.file.path, place.number
+    match manifest["kind"]:
+        case "PropagationPolicy" | "ClusterPropagationPolicy":
+            policy = propagation_policy(manifest, path=path, document=document, placements=placements)
+            objects.policies.append(policy)
+            return str(policy)
+        case "OverridePolicy" | "ClusterOverridePolicy":
+            override = override_policy(manifest, path=path, document=document)
+            objects.override_policies.append(override)
+            return str(override)
+        case "Cluster":
+            objects.clusters.append(cluster(manifest, path=path, document=document))
+            return f"Cluster {manifest['metadata']['name']}"
+        case kind:
+            objects.customizations.append(template_of(place, manifest))
+            return f"{kind} {manifest['metadata']['name']}"

@@ -1,0 +1,147 @@
+"""Whether a kind lives in namespaces: known of Kubernetes and Karmada, else said by the source or by members."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from render.fleet import Fleet
+from render.model import Manifest
+
+from .facts import Facts
+
+GroupKind = tuple[str, str]
+
+_NAMESPACED = {
+    "": "Binding ConfigMap Endpoints Event LimitRange PersistentVolumeClaim Pod PodTemplate ReplicationController "
+    "ResourceQuota Secret Service ServiceAccount",
+    "apps": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
+    "authorization.k8s.io": "LocalSubjectAccessReview",
+    "autoscaling": "HorizontalPodAutoscaler",
+    "batch": "CronJob Job",
+    "coordination.k8s.io": "Lease LeaseCandidate",
+    "discovery.k8s.io": "EndpointSlice",
+    "events.k8s.io": "Event",
+    "extensions": "DaemonSet Deployment Ingress NetworkPolicy ReplicaSet",
+    "networking.k8s.io": "Ingress NetworkPolicy",
+    "policy": "PodDisruptionBudget",
+    "rbac.authorization.k8s.io": "Role RoleBinding",
+    "resource.k8s.io": "ResourceClaim ResourceClaimTemplate",
+    "scheduling.k8s.io": "PodGroup Workload",
+    "storage.k8s.io": "CSIStorageCapacity",
+    "autoscaling.karmada.io": "CronFederatedHPA FederatedHPA",
+    "networking.karmada.io": "MultiClusterIngress MultiClusterService",
+    "policy.karmada.io": "FederatedResourceQuota OverridePolicy PropagationPolicy",
+    "work.karmada.io": "ResourceBinding Work",
+    "multicluster.x-k8s.io": "ServiceExport ServiceImport",
+}
+_CLUSTER_SCOPED = {
+    "": "ComponentStatus Namespace Node PersistentVolume",
+    "admissionregistration.k8s.io": "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding "
+    "MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding "
+    "ValidatingWebhookConfiguration",
+    "apiextensions.k8s.io": "CustomResourceDefinition",
+    "apiregistration.k8s.io": "APIService",
+    "authentication.k8s.io": "SelfSubjectReview TokenReview",
+    "authorization.k8s.io": "SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview",
+    "certificates.k8s.io": "CertificateSigningRequest ClusterTrustBundle",
+    "flowcontrol.apiserver.k8s.io": "FlowSchema PriorityLevelConfiguration",
+    "internal.apiserver.k8s.io": "StorageVersion",
+    "networking.k8s.io": "IPAddress IngressClass ServiceCIDR",
+    "node.k8s.io": "RuntimeClass",
+    "policy": "PodSecurityPolicy",
+    "rbac.authorization.k8s.io": "ClusterRole ClusterRoleBinding",
+    "resource.k8s.io": "DeviceClass DeviceTaintRule ResourceSlice",
+    "scheduling.k8s.io": "PriorityClass",
+    "storage.k8s.io": "CSIDriver CSINode StorageClass VolumeAttachment VolumeAttributesClass",
+    "storagemigration.k8s.io": "StorageVersionMigration",
+    "apps.karmada.io": "WorkloadRebalancer",
+    "cluster.karmada.io": "Cluster",
+    "config.karmada.io": "ResourceInterpreterCustomization ResourceInterpreterWebhookConfiguration",
+    "policy.karmada.io": "ClusterOverridePolicy ClusterPropagationPolicy ClusterTaintPolicy",
+    "remedy.karmada.io": "Remedy",
+    "search.karmada.io": "ResourceRegistry",
+    "work.karmada.io": "ClusterResourceBinding",
+    "argosy.dev": "ClusterFacts Fleet PolicyTest",
+}
+
+
+def _group_kinds(kinds_by_group: Mapping[str, str]) -> Iterable[GroupKind]:
+    return ((group, kind) for group, kinds in kinds_by_group.items() for kind in kinds.split())
+
+
+BUILT_IN: Mapping[GroupKind, bool] = {
+    **dict.fromkeys(_group_kinds(_NAMESPACED), True),
+    **dict.fromkeys(_group_kinds(_CLUSTER_SCOPED), False),
+}
+"""Whether kinds of Kubernetes, Karmada and Argosy are namespaced, in all versions they ever had."""
+
+
+def _no_scopes() -> Mapping[GroupKind, bool]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scopes:
+    """What is known of the scope of kinds, best first: built in, defined in the source, seen in members, declared.
+
+    Every version of a kind has the same scope, so that versions do not matter here. What was ``seen`` is only looked at
+    for a kind that neither Kubernetes nor the source tells of.
+    """
+
+    defined: Mapping[GroupKind, bool] = field(default_factory=dict)
+    seen: Callable[[], Mapping[GroupKind, bool]] = _no_scopes
+    declared: Mapping[GroupKind, bool] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, manifests: Iterable[Manifest], facts: Callable[[], Facts], fleet: Fleet) -> "Scopes":
+        """Learn from the CustomResourceDefinitions among manifests, from members' facts and from argosy.yaml."""
+        return cls(
+            defined=dict(filter(None, map(_defined, manifests))),
+            seen=cache(lambda: _seen(facts())),
+            declared={(each.group, each.kind): each.is_namespaced for each in fleet.kinds},
+        )
+
+    def is_namespaced(self, group: str, kind: str) -> bool | None:
+        """Say whether objects of a kind live in namespaces; None where nothing says."""
+        key = group, kind
+        for known in (BUILT_IN, self.defined):
+            if key in known:
+                return known[key]
+        seen = self.seen().get(key)
+        return self.declared.get(key) if seen is None else seen
+
+    def is_open(self, group: str, kind: str) -> bool:
+        """Whether neither Kubernetes nor the source tells the scope of a kind, so that members are asked."""
+        return (group, kind) not in BUILT_IN and (group, kind) not in self.defined
+
+
+def _defined(manifest: Manifest) -> tuple[GroupKind, bool] | None:
+    """Return what a CustomResourceDefinition defines; None for any other object, and for one nobody could use."""
+    if manifest.get("kind") != "CustomResourceDefinition":
+        return None
+    spec = manifest.get("spec")
+    names = spec.get("names") if isinstance(spec, dict) else None
+    if not isinstance(spec, dict) or not isinstance(names, dict):
+        return None
+    group, kind, scope = spec.get("group"), names.get("kind"), spec.get("scope")
+    if not isinstance(group, str) or not isinstance(kind, str) or scope not in {"Namespaced", "Cluster"}:
+        return None
+    return (group, kind), scope == "Namespaced"
+
+
+def _seen(facts: Facts) -> dict[GroupKind, bool]:
+    """Return the scopes that served APIs were seen with; where members disagree, nothing is known."""
+    seen: dict[GroupKind, set[bool]] = {}
+    for each in facts.values():
+        for enablement in each.status.get("apiEnablements") or ():
+            group = enablement["groupVersion"].rpartition("/")[0]
+            for resource in enablement.get("resources") or ():
+                _note(resource, group, seen)
+    return {kind: scopes.pop() for kind, scopes in seen.items() if len(scopes) == 1}
+
+
+def _note(resource: Mapping[str, Any], group: str, seen: dict[GroupKind, set[bool]]) -> None:
+    # ``namespaced`` is ours: Karmada's own status does not record it.
+    if isinstance(resource.get("namespaced"), bool):
+        seen.setdefault((group, resource["kind"]), set()).add(resource["namespaced"])

@@ -1,0 +1,164 @@
+"""PolicyTests of the source as values: what a test adds to the source, and what it expects of objects then."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from render.admission import admitted
+from render.admission.kinds import render_kinds
+from render.cluster import Cluster
+from render.fleet import Fleet
+from render.model import Manifest, ObjectRef, Template, group_of
+
+from .documents import FieldProblem, LocatedManifest
+from .karmada import admitted_kind, load_karmada
+from .templates import IsNamespaced, load_templates
+
+_CLUSTER = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldExpectation:
+    """A field (a JSON pointer) as one cluster must hold it; ``is_absent``: it must not be there."""
+
+    cluster: str
+    path: str
+    value: Any = None
+    is_absent: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What is expected of one object; None is no expectation.
+
+    ``replicas`` are by cluster, as are the filters that must refuse it (``refused``). ``message`` is part of the
+    Scheduled condition's.
+    """
+
+    ref: ObjectRef
+    policy: str | None = None
+    clusters: tuple[str, ...] | None = None
+    replicas: Mapping[str, int] | None = None
+    refused: Mapping[str, str] | None = None
+    reason: str | None = None
+    message: str | None = None
+    fields: tuple[FieldExpectation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyTest:
+    """A test: clusters and templates added to the source's (or put in their place), clusters lost, expectations."""
+
+    name: str
+    path: str
+    document: int
+    clusters: tuple[Cluster, ...] = ()
+    templates: tuple[Template, ...] = ()
+    without_clusters: tuple[str, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
+
+
+def parsed_expectation(spec: Manifest, *, namespace: str) -> Expectation:
+    """Read an admitted expectation; ``namespace`` is the object's where it does not say."""
+    clusters = spec.get("clusters")
+    return Expectation(
+        ref=ObjectRef(spec.get("group", ""), spec["kind"], spec.get("namespace") or namespace, spec["name"]),
+        policy=spec.get("policy"),
+        clusters=None if clusters is None else tuple(sorted(clusters)),
+        replicas=spec.get("replicas"),
+        refused=spec.get("refused"),
+        reason=spec.get("reason"),
+        message=spec.get("message"),
+        fields=tuple(
+            FieldExpectation(
+                cluster=each["cluster"],
+                path=each["path"],
+                value=each.get("value"),
+                is_absent=bool(each.get("absent")),
+            )
+            for each in spec.get("fields") or ()
+        ),
+    )
+
+
+KIND = "PolicyTest"
+
+
+@dataclass(slots=True)
+class PolicyTests:
+    """The tests of a source, each with its place, and what there is to say about others."""
+
+    tests: list[PolicyTest] = field(default_factory=list)
+    admitted: list[tuple[str, LocatedManifest]] = field(default_factory=list)
+    problems: list[FieldProblem] = field(default_factory=list)
+    warnings: list[FieldProblem] = field(default_factory=list)
+
+
+def load_tests(places: Iterable[LocatedManifest], *, is_namespaced: IsNamespaced, fleet: Fleet) -> PolicyTests:
+    """Admit each test and load what it is given."""
+    loaded = PolicyTests()
+    for place in places:
+        outcome = admitted(place.manifest, render_kinds()[KIND])
+        loaded.problems += (FieldProblem(place, problem) for problem in outcome.problems)
+        loaded.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
+        if outcome.object is not None:
+            test = _loaded_test(place, outcome.object, loaded, is_namespaced, fleet)
+            loaded.tests.append(test)
+            loaded.admitted.append((f"{KIND} {test.name}", place))
+    return loaded
+
+
+def _loaded_test(
+    place: LocatedManifest, manifest: Any, loaded: PolicyTests, is_namespaced: IsNamespaced, fleet: Fleet
+) -> PolicyTest:
+    spec = manifest["spec"]
+    given = spec.get("given") or {}
+    clusters = load_karmada(
+        ((each, kind) for each in _given(place, given, "clusters", loaded) if (kind := admitted_kind(each.manifest))),
+        default_namespace=fleet.default_namespace,
+    )
+    templates = load_templates(_given(place, given, "templates", loaded), is_namespaced=is_namespaced, fleet=fleet)
+    for found in (clusters, templates):
+        loaded.problems += found.problems
+        loaded.warnings += found.warnings
+    expected = spec["expect"]
+    return PolicyTest(
+        name=manifest["metadata"]["name"],
+        path=place.file.path,
+        document=place.number,
+        clusters=tuple(clusters.clusters),
+        templates=tuple(template for template, _ in templates.placed),
+        without_clusters=tuple(given.get("withoutClusters") or ()),
+        expectations=tuple(
+            parsed_expectation(each, namespace=_namespace_of(each, is_namespaced, fleet)) for each in expected
+        ),
+    )
+
+
+def _namespace_of(expectation: Any, is_namespaced: IsNamespaced, fleet: Fleet) -> str:
+    """Return the namespace of what an expectation is about, where it names none."""
+    has_none = is_namespaced(expectation.get("group", ""), expectation["kind"]) is False
+    return "" if has_none else fleet.default_namespace
+
+
+def _given(place: LocatedManifest, given: Any, key: str, loaded: PolicyTests) -> Iterator[LocatedManifest]:
+    """Yield what a test is given, each at its own place in the test; clusters need not say what they are."""
+    for number, value in enumerate(given.get(key) or ()):
+        inner = place._replace(manifest=value, prefix=f"{place.prefix}spec.given.{key}[{number}].")
+        fault = _fault(value, key)
+        if fault:
+            loaded.problems.append(inner.found("", fault))
+        else:
+            yield inner._replace(manifest={**_CLUSTER, **value}) if key == "clusters" else inner
+
+
+def _fault(value: Any, key: str) -> str:
+    """Say why a value cannot be a cluster, or a template."""
+    if not isinstance(value, dict):
+        return "must be an object"
+    if key == "clusters":
+        return "" if {**value, **_CLUSTER} == {**_CLUSTER, **value} else "must be a Cluster"
+    if not isinstance(value.get("apiVersion"), str) or not isinstance(value.get("kind"), str):
+        return "must have apiVersion and kind"
+    is_ours = group_of(value["apiVersion"]) == "argosy.dev" or admitted_kind(value) is not None
+    return "must be a resource template" if is_ours else ""

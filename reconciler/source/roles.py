@@ -1,0 +1,123 @@
+"""The role of each manifest of a source: a resource template, one of Karmada's own kinds, or one of ours."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+from render.admission import AdmittedKind
+from render.model import group_of
+from render.suggestions import nearest
+
+from .documents import FieldProblem, LocatedManifest
+from .fleet_file import GROUP, FleetSource
+from .karmada import admitted_kind, source_kinds
+from .kind_scopes import BUILT_IN
+from .templates import IsNamespaced
+
+_PROJECTS = ("karmada.io", "argosy.dev")
+_SLIP = 0.9
+_COMMON = frozenset({"Cluster", "Fleet"})
+"""Kinds that other projects have as well: theirs, unless the group is all but ours."""
+
+
+_WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
+_TEST = "PolicyTest"
+
+
+def misnamed_kinds(places: Iterable[LocatedManifest], is_namespaced: IsNamespaced) -> Iterator[FieldProblem]:
+    """Yield a problem for each manifest that must have meant another kind; what is defined or declared means itself."""
+    for place in places:
+        group, kind = group_of(place.manifest["apiVersion"]), place.manifest["kind"]
+        found = _found(place, group, kind)
+        if found is not None and is_namespaced(group, kind) is None:
+            yield found
+
+
+def _found(place: LocatedManifest, group: str, kind: str) -> FieldProblem | None:
+    if (group, kind) in BUILT_IN:
+        return None
+    home = _homes().get(kind)
+    if home is not None and (kind not in _COMMON or _is_near(group)):
+        message = f"there is no {kind} in {place.manifest['apiVersion']!r}"
+        return place.found("apiVersion", message, hint=f"write {home!r}", kind="NotSupported")
+    known = _kinds_by_group().get(group)
+    if known is None:
+        return None
+    near = nearest(kind, known)
+    hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(known)}"
+    return place.found("kind", f"there is no {kind!r} in {group}", hint=hint, kind="NotSupported")
+
+
+def _is_near(group: str) -> bool:
+    """Whether a group must have meant one of Karmada's or ours."""
+    return bool(nearest(group, _kinds_by_group(), cutoff=_SLIP)) or any(name in group for name in ("karmada", "argosy"))
+
+
+@cache
+def _homes() -> dict[str, str]:
+    """Return the apiVersion of each kind that means something to us."""
+    homes = {name: kind.api_version for name, kind in source_kinds().items()}
+    return {**homes, "ResourceInterpreterWebhookConfiguration": "config.karmada.io/v1alpha1"}
+
+
+@cache
+def _kinds_by_group() -> dict[str, list[str]]:
+    """Return the kinds of Karmada's groups and of ours."""
+    kinds: dict[str, list[str]] = {}
+    for group, kind in BUILT_IN:
+        if group.endswith(_PROJECTS):
+            kinds.setdefault(group, []).append(kind)
+    return {group: sorted(names) for group, names in kinds.items()}
+
+
+@dataclass(slots=True)
+class Roles:
+    """Manifests by what they are to Argosy; ``tests`` of policies are for ``argosy test`` and never propagated.
+
+    ``fleets`` has the one of argosy.yaml, if that is among the files that are read.
+    """
+
+    templates: list[LocatedManifest] = field(default_factory=list)
+    webhooks: list[LocatedManifest] = field(default_factory=list)
+    admitted: list[tuple[LocatedManifest, AdmittedKind]] = field(default_factory=list)
+    tests: list[LocatedManifest] = field(default_factory=list)
+    fleets: list[LocatedManifest] = field(default_factory=list)
+    problems: list[FieldProblem] = field(default_factory=list)
+
+    def set_aside(self, misnamed: Iterable[FieldProblem]) -> None:
+        """Take templates that are none for problems."""
+        self.problems += misnamed
+        places = {id(found.place) for found in misnamed}
+        self.templates = [place for place in self.templates if id(place) not in places]
+
+
+def sorted_by_role(places: Iterable[LocatedManifest], home: FleetSource) -> Roles:
+    """Sort manifests by group and kind; where they stand does not matter, but for the Fleet."""
+    roles = Roles()
+    for place in places:
+        if group_of(place.manifest["apiVersion"]) == GROUP:
+            if place.manifest["kind"] == _TEST:
+                roles.tests.append(place)
+            if place.file.path == home.path:
+                roles.fleets.append(place)
+            roles.problems += _faults_of_ours(place, home)
+            continue
+        kind = admitted_kind(place.manifest)
+        if kind is not None:
+            roles.admitted.append((place, kind))
+        elif place.manifest["kind"] == _WEBHOOKS and group_of(place.manifest["apiVersion"]) == "config.karmada.io":
+            roles.webhooks.append(place)
+        else:
+            roles.templates.append(place)
+    return roles
+
+
+def _faults_of_ours(place: LocatedManifest, home: FleetSource) -> Iterable[FieldProblem]:
+    kind = place.manifest["kind"]
+    if kind == "Fleet":
+        if place.file.path != home.path:
+            yield place.found("", "a Fleet is read from argosy.yaml alone", hint=f"move it to {home.expected_path}")
+    elif kind != _TEST:
+        near = nearest(kind, ("Fleet", _TEST))
+        hint = f"did you mean {near!r}?" if near else f"known here: Fleet, {_TEST}"
+        yield place.found("kind", f"there is no {kind!r} in {GROUP}", hint=hint, kind="NotSupported")

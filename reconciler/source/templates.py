@@ -1,0 +1,229 @@
+"""Resource templates: a manifest with a harmless name, its namespace and the API server's defaults written out."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from render.admission.findings import Findings
+from render.admission.metadata import NameFault, check_metadata
+from render.admission.syntax import dns_label_fault, quoted, subdomain_fault
+from render.admission.webhooks import check_webhooks
+from render.documents import document_text
+from render.fleet import Fleet
+from render.matching.exclusions import CLAIMED_BY, exclusions_of
+from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
+
+from .documents import FieldProblem, LocatedManifest, ReadBlobs
+
+_KIND = re.compile(r"[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?", re.ASCII)
+_VERSION = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?", re.ASCII)
+_MAX_NAME = 253
+_TEXTS, _MAPS = ("name", "generateName", "namespace", "uid"), ("labels", "annotations")
+_STRICT_GROUPS = frozenset({"", "apps", "autoscaling", "batch", "policy", "networking.k8s.io", "apiextensions.k8s.io"})
+
+
+_ACTED_ON_BY_KARMADA = frozenset(
+    f"{group}.karmada.io" for group in ("apps", "autoscaling", "networking", "policy", "remedy")
+)
+_LEFT_OUT = "the kind is cluster-scoped, so its namespace is left out"
+_MAX_COUNT = 2**31 - 1
+_REPLICATED = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "ReplicaSet")})
+_COUNTS = {
+    **dict.fromkeys(_REPLICATED, ("replicas",)),
+    ("batch", "Job"): ("parallelism", "completions"),
+}
+
+
+IsNamespaced = Callable[[str, str], bool | None]
+"""Whether objects of a group and kind live in namespaces; None where nothing says."""
+
+
+def check_identity(manifest: Manifest, findings: Findings) -> None:
+    """Find what is wrong with a manifest's apiVersion, kind and metadata, unknown fields aside."""
+    _check_type(manifest, findings)
+    metadata = manifest.get("metadata")
+    if metadata is None:
+        findings.required("metadata.name")
+    elif not isinstance(metadata, dict):
+        findings.wrong_type("metadata", metadata, "an object")
+    elif _has_right_types(metadata, findings):
+        check_metadata(metadata, findings, _name_fault_of(manifest))
+
+
+def _check_type(manifest: Manifest, findings: Findings) -> None:
+    api_version, kind = manifest["apiVersion"], manifest["kind"]
+    group, slash, version = api_version.rpartition("/")
+    if (slash and subdomain_fault(group)) or not _VERSION.fullmatch(version):
+        findings.problem("apiVersion", f"{quoted(api_version)} is no API version", hint="such as 'v1' or 'apps/v1'")
+    if not _KIND.fullmatch(kind) or len(kind) > _MAX_NAME:
+        findings.problem("kind", f"{quoted(kind)} is no kind", hint="such as 'ConfigMap'")
+
+
+def _has_right_types(metadata: Mapping[str, Any], findings: Findings) -> bool:
+    count = len(findings.problems)
+    for name in _TEXTS:
+        if not isinstance(metadata.get(name), str | None):
+            findings.wrong_type(f"metadata.{name}", metadata[name], "a string", hint="put it in quotes")
+    for name in _MAPS:
+        value = metadata.get(name)
+        if not isinstance(value, dict | None):
+            findings.wrong_type(f"metadata.{name}", value, "an object")
+            continue
+        for key, text in (value or {}).items():
+            if not isinstance(text, str):
+                findings.wrong_type(f"metadata.{name}[{key}]", text, "a string", hint="put it in quotes")
+    return len(findings.problems) == count
+
+
+def _name_fault_of(manifest: Manifest) -> NameFault:
+    """Return the rule for names of a kind: most are DNS names; some, such as roles, need only be harmless in a path."""
+    group = group_of(manifest["apiVersion"])
+    if manifest["kind"] == "Namespace" and not group:
+        return dns_label_fault
+    return subdomain_fault if group in _STRICT_GROUPS else path_segment_fault
+
+
+def path_segment_fault(name: str) -> str:
+    """Say why a name cannot be part of a path, as Kubernetes asks of all names."""
+    if len(name.encode("utf-8", "surrogatepass")) > _MAX_NAME:
+        return f"{quoted(name)} is longer than {_MAX_NAME} characters"
+    if name in {".", ".."} or not name.isprintable() or not {"/", "%"}.isdisjoint(name):
+        return f"{quoted(name)} may not be '.' or '..' or have '/', '%' or a control character"
+    return ""
+
+
+@dataclass(slots=True)
+class Templates:
+    """Templates with their places, those whose scope nothing tells, and what there is to say about others."""
+
+    placed: list[tuple[Template, LocatedManifest]] = field(default_factory=list)
+    unscoped: list[tuple[Template, LocatedManifest]] = field(default_factory=list)
+    problems: list[FieldProblem] = field(default_factory=list)
+    warnings: list[FieldProblem] = field(default_factory=list)
+
+
+def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamespaced, fleet: Fleet) -> Templates:
+    """Check each manifest, settle its namespace and leave out what is never propagated."""
+    loaded, exclusions = Templates(), exclusions_of(fleet)
+    for place in places:
+        findings = Findings()
+        check_identity(place.manifest, findings)
+        check_counts(place.manifest, findings)
+        if findings.problems:
+            loaded.problems += (FieldProblem(place, problem) for problem in findings.problems)
+            continue
+        is_inside = is_namespaced(group_of(place.manifest["apiVersion"]), place.manifest["kind"])
+        manifest = with_namespace(place.manifest, is_namespaced=is_inside, default=fleet.default_namespace)
+        if manifest is not place.manifest and is_opaque(manifest):
+            loaded.problems.append(_wrong_namespace(place, is_missing=bool(is_inside)))
+            continue
+        template = template_of(place, manifest)
+        if is_inside is False and manifest is not place.manifest:
+            loaded.warnings.append(place.found("metadata.namespace", _LEFT_OUT))
+        reason = exclusions.reason(template)
+        if reason:
+            idle = ", and Argosy does not act on them" if template.ref.group in _ACTED_ON_BY_KARMADA else ""
+            loaded.warnings.append(place.found("", f"{template.ref} is left out: {reason}{idle}"))
+        # What something else distributes may still have to follow a workload of ours.
+        if not reason or template.labels.get(CLAIMED_BY):
+            loaded.placed.append((template, place))
+            if is_inside is None:
+                loaded.unscoped.append((template, place))
+    return loaded
+
+
+def _wrong_namespace(place: LocatedManifest, *, is_missing: bool) -> FieldProblem:
+    """Return what is wrong with the namespace of an opaque document, into which none can be written."""
+    if is_missing:
+        hint = "encrypt it with its namespace: nothing is written into what SOPS encrypted"
+        return place.found("metadata.namespace", "required, but missing", hint=hint, kind="Required")
+    hint = "encrypt it without: nothing is taken out of what SOPS encrypted"
+    return place.found("metadata.namespace", "the kind is cluster-scoped", hint=hint)
+
+
+def carry_opaque(templates: Templates, read: ReadBlobs) -> None:
+    """Give the documents that SOPS encrypted their text; an item of a list has none of its own."""
+    opaque = [place for template, place in templates.placed if is_opaque(template.manifest) and not place.prefix]
+    if not opaque:
+        return
+    contents = read({place.file.id for place in opaque})
+    text_by_place = {id(place): document_text(contents[place.file.id], place.position) for place in opaque}
+    templates.placed = [
+        (replace(template, text=text_by_place.get(id(place), b"")), place) for template, place in templates.placed
+    ]
+
+
+def load_webhooks(places: Iterable[LocatedManifest]) -> Templates:
+    """Check each configuration of interpreter webhooks, which is cluster-scoped."""
+    loaded = Templates()
+    for place in places:
+        findings = Findings()
+        check_identity(place.manifest, findings)
+        check_webhooks(place.manifest, findings)
+        loaded.problems += (FieldProblem(place, problem) for problem in findings.problems)
+        loaded.warnings += (FieldProblem(place, warning) for warning in findings.warnings)
+        if not findings.problems:
+            manifest = with_namespace(place.manifest, is_namespaced=False, default="")
+            loaded.placed.append((template_of(place, manifest), place))
+    return loaded
+
+
+def template_of(place: LocatedManifest, manifest: Manifest) -> Template:
+    """Return the template of a manifest whose identity is checked and whose namespace is settled."""
+    return Template(
+        ref=ObjectRef.of(manifest),
+        manifest=with_api_defaults(manifest),
+        path=place.file.path,
+        document=place.number,
+        digest=f"{place.file.id.hex()}:{place.number}",
+    )
+
+
+def with_namespace(manifest: Manifest, *, is_namespaced: bool | None, default: str) -> Manifest:
+    """Return the manifest with the namespace its scope asks for: the default where it has none, none where it may not.
+
+    A kind of unknown scope keeps what it has.
+    """
+    metadata = manifest["metadata"]
+    namespace = metadata.get("namespace")
+    if is_namespaced and not namespace:
+        return {**manifest, "metadata": {**metadata, "namespace": default}}
+    if is_namespaced is False and "namespace" in metadata:
+        return {**manifest, "metadata": {key: value for key, value in metadata.items() if key != "namespace"}}
+    return manifest
+
+
+def with_api_defaults(manifest: Manifest) -> Manifest:
+    """Return the manifest with the counts that an API server would have set to 1."""
+    key = (group_of(manifest["apiVersion"]), manifest["kind"])
+    if key not in _COUNTS:
+        return manifest
+    spec = manifest.get("spec") or {}
+    defaults = _count_defaults(key, spec)
+    return {**manifest, "spec": {**spec, **defaults}} if defaults else manifest
+
+
+def _count_defaults(key: tuple[str, str], spec: Mapping[str, Any]) -> dict[str, int]:
+    """Return what is missing: a Job without either count runs once, one with completions alone runs one at a time."""
+    missing = [name for name in _COUNTS[key] if spec.get(name) is None]
+    if key in _REPLICATED or missing == ["parallelism"]:
+        return dict.fromkeys(missing, 1)
+    return dict.fromkeys(missing, 1) if len(missing) == 2 else {}
+
+
+def check_counts(manifest: Manifest, findings: Findings) -> None:
+    """Find the counts that are no whole number of at least 0."""
+    fields = _COUNTS.get((group_of(manifest["apiVersion"]), manifest["kind"]), ())
+    spec = manifest.get("spec") or {}
+    if fields and not isinstance(spec, dict):
+        findings.wrong_type("spec", spec, "an object")
+        return
+    for name in fields:
+        value = spec.get(name)
+        if value is None:
+            continue
+        if type(value) is not int:
+            findings.wrong_type(f"spec.{name}", value, "a whole number")
+        elif not 0 <= value <= _MAX_COUNT:
+            findings.problem(f"spec.{name}", f"must be from 0 to {_MAX_COUNT}")

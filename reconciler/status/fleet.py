@@ -1,0 +1,230 @@
+"""The fleet as its rendered branch describes it, and how far that branch is behind the source."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from reconciler.console.log import Log
+from reconciler.pipeline.outcomes import RENDERED, failed_clusters
+from reconciler.pipeline.previous import Previous
+from reconciler.pipeline.readme import binding_state, replicas_by_cluster
+from reconciler.publish.branches import publication_of, source_remote
+from reconciler.publish.outcome import run_pass
+from reconciler.publish.reading import Source, read_observed_inputs, read_previous, read_source
+from reconciler.record.binding_status import expected_clusters
+from reconciler.repository import Repository
+from reconciler.repository.refs import head_branch
+from render.binding import Binding
+from render.cluster import Cluster
+from render.errors import ConfigError, GitError, InputError
+
+
+class Lag(StrEnum):
+    """What the rendered branch holds of the newest source that passes see."""
+
+    NONE = "None"
+    UNCHANGED = "Unchanged"
+    BEHIND = "Behind"
+    AHEAD = "Ahead"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceLag:
+    """The source that is rendered, the ``newest`` that passes see as far as is known here, and HEAD."""
+
+    rendered: str
+    newest: str
+    head: str
+    lag: Lag = Lag.NONE
+    is_pushed: bool = True
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the rendered commit is what the newest source asks for."""
+        return self.lag is not Lag.BEHIND
+
+    def __str__(self) -> str:
+        newest = self.newest[:12]
+        words = {
+            Lag.NONE: "",
+            Lag.UNCHANGED: f"; the newest, {newest}, asks for the same",
+            Lag.BEHIND: f", but the newest source is {newest}: run argosy reconcile",
+            Lag.AHEAD: ", which is newer than what is here: git pull",
+        }
+        if not self.is_pushed:
+            return f"{words[self.lag]}; HEAD {self.head[:12]} is not pushed, so no pass sees it: git push"
+        older = f"; HEAD {self.head[:12]} is older: git pull"
+        return words[self.lag] + (older if self.head != self.newest and self.lag is not Lag.AHEAD else "")
+
+
+def lag_of(repository: Repository, previous: Previous, head: Source, log: Log) -> SourceLag:
+    """Compare the rendered commit with the newest source, which is rendered to see whether it changes anything."""
+    newest = _newest(repository, head.commit) or previous.source
+    is_pushed = newest == head.commit or _is_ancestor(repository, head.commit, newest)
+    lag = _lag(repository, previous, newest)
+    if lag is Lag.BEHIND and asks_for_the_same(repository, previous, newest, log):
+        lag = Lag.UNCHANGED
+    return SourceLag(rendered=previous.source, newest=newest, head=head.commit, lag=lag, is_pushed=is_pushed)
+
+
+def asks_for_the_same(repository: Repository, previous: Previous, commit: str, log: Log) -> bool:
+    """Whether a source makes the tree that is rendered, given the facts that was made by; a broken one makes none."""
+    evidence = read_observed_inputs(repository, previous.commit)
+    try:
+        source = read_source(repository, commit, facts=lambda _fleet: evidence.facts)
+    except InputError:
+        return False
+    return not run_pass(repository, source, previous, evidence, log).changed
+
+
+def _newest(repository: Repository, head: str) -> str | None:
+    """Return the source that passes take: the remote's branch as it was last seen, or HEAD; None: never pushed."""
+    remote, branch = source_remote(repository), head_branch(repository.folder.git_dir)
+    if not remote or repository.mirrors or branch is None:
+        return head
+    return repository.tip(f"refs/remotes/{remote}/{branch.removeprefix('refs/heads/')}")
+
+
+def _lag(repository: Repository, previous: Previous, newest: str) -> Lag:
+    if previous.source == newest:
+        return Lag.NONE
+    try:
+        repository.resolve(previous.source)
+    except GitError:
+        return Lag.AHEAD
+    return Lag.AHEAD if _is_ancestor(repository, newest, previous.source) else Lag.BEHIND
+
+
+def _is_ancestor(repository: Repository, ancestor: str, commit: str) -> bool:
+    try:
+        return repository.is_ancestor(ancestor, commit)
+    except GitError:  # this clone does not reach back far enough to know
+        return False
+
+
+@dataclass(frozen=True)
+class FleetStatus:
+    """The fleet as its rendered branch tells it, beside the source at HEAD; ``objects`` are counted by cluster."""
+
+    branch: str
+    source: Source
+    lag: SourceLag
+    previous: Previous
+    objects: Mapping[str, int]
+
+    @cached_property
+    def members(self) -> Mapping[str, Cluster]:
+        """The clusters of the source by name."""
+        return {cluster.name: cluster for cluster in self.source.desired.clusters}
+
+    @cached_property
+    def clusters(self) -> tuple[str, ...]:
+        """The members and the clusters that are disconnected, by name."""
+        return tuple(sorted(self.previous.tree.clusters.keys() | self.members.keys()))
+
+    @cached_property
+    def bindings(self) -> tuple[Binding, ...]:
+        """Every binding, by object."""
+        return tuple(sorted(self.previous.bindings.values(), key=lambda binding: binding.ref))
+
+    @cached_property
+    def replicas(self) -> Mapping[str, int]:
+        """The replicas placed in every cluster; none in those that are disconnected, where nobody looks."""
+        return {name: count for name, count in replicas_by_cluster(self.bindings).items() if name in self.members}
+
+    @cached_property
+    def unbuilt(self) -> Mapping[str, tuple[Binding, ...]]:
+        """The bindings whose objects could not be built as asked for, by the clusters that keep something older."""
+        found: dict[str, list[Binding]] = {}
+        for binding in self.bindings:
+            for name in unbuilt_in(binding):
+                found.setdefault(name, []).append(binding)
+        return {name: tuple(each) for name, each in found.items()}
+
+
+def fleet_status(repository: Repository, log: Log) -> FleetStatus:
+    """Read the rendered branch of the fleet that HEAD's source describes."""
+    source = read_source(repository, repository.resolve("HEAD"))
+    branch = source.desired.fleet.rendered_branch
+    publication = publication_of(repository, source.desired.fleet)
+    tip = publication.known_tip(branch)
+    if tip is None:
+        raise ConfigError(
+            f"nothing is rendered yet: there is no branch {branch!r}", hint="argosy reconcile --bootstrap"
+        )
+    previous = read_previous(repository, tip)
+    return FleetStatus(
+        branch=branch,
+        source=source,
+        lag=lag_of(repository, previous, source, log),
+        previous=previous,
+        objects=_objects(previous),
+    )
+
+
+def _objects(previous: Previous) -> Mapping[str, int]:
+    counts: dict[bytes, int] = {}
+    objects: Counter[str] = Counter()
+    for name, tree_id in previous.tree.clusters.items():
+        if tree_id not in counts:
+            counts[tree_id] = sum(1 for _ in previous.tree.files(tree_id))
+        objects[name] = counts[tree_id]
+    return objects
+
+
+def unbuilt_in(binding: Binding) -> tuple[str, ...]:
+    """Return the clusters in which a binding's object could not be built as asked for."""
+    said = next((each for each in binding.conditions if each.type == RENDERED and each.status == "False"), None)
+    return () if said is None else failed_clusters(said.message, expected_clusters(binding))
+
+
+def binding_problems(binding: Binding) -> list[str]:
+    """Return what is wrong with a binding: why it is not placed, not built, or held by nobody."""
+    return [
+        f"{condition.reason}: {condition.message}"
+        for condition in binding.conditions
+        if condition.status == "False" and condition.reason not in {"NotScheduled", "NoPolicy"}
+    ]
+
+
+def as_value(status: FleetStatus) -> dict[str, Any]:
+    """Return the status as one value; the README documents its fields."""
+    previous = status.previous
+    return {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "FleetStatus",
+        "branch": status.branch,
+        "rendered": previous.commit,
+        "source": previous.source,
+        "newest": status.lag.newest,
+        "head": status.lag.head,
+        "current": status.lag.is_current,
+        "engine": previous.version,
+        "clusters": {name: _cluster_value(name, status) for name in status.clusters},
+        "bindings": [_binding_value(binding) for binding in status.bindings],
+    }
+
+
+def _cluster_value(name: str, status: FleetStatus) -> dict[str, Any]:
+    return {
+        "objects": status.objects.get(name, 0),
+        "replicas": status.replicas.get(name, 0),
+        "connected": name in status.members,
+        "unbuilt": [str(binding.ref) for binding in status.unbuilt.get(name, ())],
+    }
+
+
+def _binding_value(binding: Binding) -> dict[str, Any]:
+    required_by = [f"{each.namespace}/{each.name}" for each in binding.required_by]
+    replicas = {target.name: target.replicas for target in binding.targets}
+    return {
+        "object": str(binding.ref),
+        "policy": binding.policy or None,
+        "reason": binding_state(binding),
+        "clusters": {name: replicas.get(name, 0) for name in expected_clusters(binding)},
+        **({"requiredBy": required_by} if required_by else {}),
+        "problems": binding_problems(binding),
+    }

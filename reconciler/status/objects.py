@@ -1,0 +1,236 @@
+"""One object, or one cluster, as the status branch tells of it: the chain of reasons from policy to container."""
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.console.text import table
+from reconciler.observe.conditions import found_condition
+from reconciler.pipeline.dependencies import NOT_SCHEDULED
+from reconciler.record.binding_status import expected_clusters
+from reconciler.record.recorded import Recorded, is_well, object_of
+from reconciler.record.work_status import APPLIED, HEALTHY, STATUS_REFLECTED
+from render.binding import Binding
+from render.layout import object_path
+from render.model import Manifest, ObjectRef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectIn:
+    """An object in one cluster: applied and healthy or not, why, since when, and what ails it."""
+
+    cluster: str
+    object: str = ""
+    replicas: int | None = None
+    applied: str = ""
+    health: str = "Unknown"
+    reason: str = ""
+    message: str = ""
+    since: str = ""
+    status: Any = field(default=None, repr=False)
+    findings: tuple[Mapping[str, str], ...] = ()
+
+    @property
+    def ready(self) -> str:
+        """Ready of wanted replicas, where the object counts them."""
+        if not isinstance(self.status, Mapping) or "replicas" not in self.status:
+            return ""
+        return f"{self.status.get('readyReplicas', 0)}/{self.status['replicas']}"
+
+    def as_value(self) -> dict[str, Any]:
+        """Return this as plain data, without what is empty."""
+        parts = {
+            "cluster": self.cluster,
+            "object": self.object,
+            "replicas": self.replicas,
+            "applied": self.applied == "True",
+            "health": self.health,
+            "reason": self.reason,
+            "message": self.message,
+            "since": self.since,
+            "status": self.status,
+            "findings": [dict(each) for each in self.findings],
+        }
+        return {key: part for key, part in parts.items() if part not in (None, "", [])}
+
+
+def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) -> ObjectIn:
+    """Return what a Work says; one that does not exist is an object nothing is known of yet."""
+    if work is None:
+        return ObjectIn(cluster=cluster, replicas=replicas, applied="Unknown", reason="NotAppliedYet")
+    status = work.get("status") or {}
+    applied, healthy = (found_condition(status.get("conditions"), kind) for kind in (APPLIED, HEALTHY))
+    untold = found_condition(status.get("conditions"), STATUS_REFLECTED)
+    worst = next((each for each in (applied, healthy) if each.get("status") != "True"), untold or healthy)
+    entry: Mapping[str, Any] = next(iter(status.get("manifestStatuses") or ()), {})
+    return ObjectIn(
+        cluster=cluster,
+        object=object_of(work),
+        replicas=replicas,
+        applied=str(applied.get("status") or "Unknown"),
+        health=str(entry.get("health") or "Unknown"),
+        reason=str(worst.get("reason") or ""),
+        message=str(worst.get("message") or ""),
+        since=str(worst.get("lastTransitionTime") or ""),
+        status=entry.get("status"),
+        findings=tuple(work.get("findings") or ()),
+    )
+
+
+def objects_of_binding(binding: Binding, recorded: Recorded, members: Container[str]) -> tuple[ObjectIn, ...]:
+    """Return an object in every member it should be in; nobody looks at it in clusters that are disconnected."""
+    replicas = {target.name: target.replicas for target in binding.targets}
+    below = "/".join(object_path(binding.ref))
+    return tuple(
+        object_in(name, recorded.manifest(f"works/{name}/{below}"), replicas.get(name) or None)
+        for name in expected_clusters(binding)
+        if name in members
+    )
+
+
+def objects_in_cluster(cluster: str, recorded: Recorded) -> tuple[ObjectIn, ...]:
+    """Return every object of a cluster."""
+    works = (recorded.manifest(path) for path in recorded.below(f"works/{cluster}"))
+    return tuple(object_in(cluster, work) for work in works if work is not None)
+
+
+def object_text(binding: Binding, recorded: Recorded, members: Container[str]) -> str:
+    """Return all that is known of an object: policy, binding, clusters, and what ails it where."""
+    objects = objects_of_binding(binding, recorded, members)
+    lines = [str(binding.ref), *head_lines(binding)]
+    for each in _conditions(binding, recorded):
+        if each.get("reason") == NOT_SCHEDULED.reason:
+            continue  # it was never to be scheduled: it follows what requires it
+        since = f", since {each['lastTransitionTime']}" if each.get("lastTransitionTime") else ""
+        lines.append(f"{each['type']}: {each['status']} {each.get('reason', '')}{since}".rstrip())
+        if each["status"] != "True" and each.get("message"):
+            lines.append(f"  {each['message']}")
+    header = ("CLUSTER", "REPLICAS", "READY", "APPLIED", "HEALTH", "REASON", "SINCE")
+    rows = [
+        (
+            each.cluster,
+            str(each.replicas or ""),
+            each.ready,
+            each.applied,
+            each.health,
+            each.reason if each.reason != each.health else "",
+            each.since,
+        )
+        for each in objects
+    ]
+    left = [name for name in expected_clusters(binding) if name not in members]
+    lines += [f"disconnected, left as it was in: {', '.join(left)}"] if left else []
+    return "\n".join(lines) + "\n" + (f"\n{table(header, rows)}" if rows else "") + "".join(_chains(objects))
+
+
+def head_lines(binding: Binding) -> Iterator[str]:
+    """Yield whose an object is: the policy that holds it, and what it follows."""
+    yield f"policy: {binding.policy or 'none'}"
+    if binding.required_by:
+        yield f"required by: {', '.join(f'{each.namespace}/{each.name}' for each in binding.required_by)}"
+
+
+def _chains(objects: Iterable[ObjectIn]) -> Iterator[str]:
+    """Yield, for each cluster where all is not well, why, and what was found there."""
+    for each in objects:
+        if each.applied == "True" and each.health == "Healthy":
+            continue
+        message = f": {each.message}" if each.message and not each.findings else ""
+        yield f"\n{each.cluster}: {each.reason}{message}\n"
+        yield from (f"  {finding_text(finding)}\n" for finding in each.findings)
+
+
+def finding_text(finding: Mapping[str, str]) -> str:
+    """Return a finding on one line."""
+    where = finding["about"] + (f", container {finding['container']}" if finding.get("container") else "")
+    return f"{where}: {finding['reason']}" + (f": {finding['message']}" if finding.get("message") else "")
+
+
+def _conditions(binding: Binding, recorded: Recorded) -> list[Mapping[str, Any]]:
+    known = recorded.binding(binding.ref)
+    if known is not None:
+        return list((known.get("status") or {}).get("conditions") or ())
+    return [
+        {"type": each.type, "status": each.status, "reason": each.reason, "message": each.message}
+        for each in binding.conditions
+    ]
+
+
+def object_value(binding: Binding, recorded: Recorded, members: Container[str]) -> dict[str, Any]:
+    """Return the same as plain data."""
+    known = recorded.binding(binding.ref) or {}
+    return {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "ObjectStatus",
+        "object": str(binding.ref),
+        "policy": binding.policy or None,
+        "conditions": _conditions(binding, recorded),
+        "clusters": [each.as_value() for each in objects_of_binding(binding, recorded, members)],
+        "disconnected": [name for name in expected_clusters(binding) if name not in members],
+        "templateStatus": known.get("templateStatus"),
+    }
+
+
+def cluster_text(cluster: str, recorded: Recorded, *, every: bool) -> str:
+    """Return all that is known of a cluster: its conditions, room, and the objects that are not well (or all)."""
+    record = recorded.clusters()[cluster]
+    status = record.state.status
+    lines = [f"cluster {cluster} {record.version}".rstrip()]
+    lines += [
+        f"{each['type']}: {each['status']} {each.get('reason', '')}, since {each['lastTransitionTime']}"
+        for each in status.get("conditions") or ()
+    ]
+    if record.state.failing_since:
+        lines.append(f"does not answer since {record.state.failing_since}")
+    if "nodeSummary" in status:
+        lines.append("nodes: {readyNum} of {totalNum} ready".format(**status["nodeSummary"]))
+    converged = recorded.converged(cluster)
+    lines.append(
+        f"holds: {converged[:12] or 'nothing yet'}; last pass: {record.outcome or 'none'} since {record.since}"
+    )
+    objects = objects_in_cluster(cluster, recorded)
+    lines.append(f"objects: {len(objects)}")
+    shown = [each for each in objects if every or each.applied != "True" or each.health != "Healthy"]
+    return "\n".join(lines) + "\n" + _room(status.get("resourceSummary") or {}) + _objects(shown) + "".join(_own(shown))
+
+
+def _own(objects: Iterable[ObjectIn]) -> Iterator[str]:
+    for each in objects:
+        if each.findings:
+            yield f"\n{each.object}\n"
+            yield from (f"  {finding_text(finding)}\n" for finding in each.findings)
+
+
+def _room(summary: Mapping[str, Mapping[str, str]]) -> str:
+    parts = [summary.get(part) or {} for part in ("allocatable", "allocated", "allocating")]
+    rows = [(name, *(str(part.get(name, "0")) for part in parts)) for name in sorted(parts[0])]
+    return f"\n{table(('RESOURCE', 'ALLOCATABLE', 'ALLOCATED', 'ALLOCATING'), rows)}" if rows else ""
+
+
+def _objects(objects: Iterable[ObjectIn]) -> str:
+    rows = [(each.object, each.ready, each.applied, each.health, each.reason, each.since) for each in objects]
+    return f"\n{table(('OBJECT', 'READY', 'APPLIED', 'HEALTH', 'REASON', 'SINCE'), rows)}" if rows else ""
+
+
+def cluster_value(cluster: str, recorded: Recorded) -> dict[str, Any]:
+    """Return the same as plain data."""
+    record = recorded.clusters()[cluster]
+    return {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "ClusterStatus",
+        "cluster": cluster,
+        "connected": True,
+        "converged": recorded.converged(cluster) or None,
+        "outcome": record.outcome or None,
+        "since": record.since or None,
+        "failingSince": record.state.failing_since or None,
+        "status": record.state.status,
+        "objects": [each.as_value() for each in objects_in_cluster(cluster, recorded)],
+    }
+
+
+def unwell(ref: ObjectRef, recorded: Recorded, clusters: Iterable[str]) -> list[str]:
+    """Return the clusters in which an object is not applied and healthy."""
+    below = "/".join(object_path(ref))
+    works = {name: recorded.manifest(f"works/{name}/{below}") for name in clusters}
+    return [name for name, work in works.items() if work is None or not is_well(work)]

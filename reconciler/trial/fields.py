@@ -1,0 +1,62 @@
+"""What a cluster holds in one field of an object, for tests of policies; a Secret's values are never shown."""
+
+from collections.abc import Collection
+from typing import Any
+
+from jsonpointer import JsonPointerException, resolve_pointer
+
+from overrides.jsontext import json_text
+from overrides.secrecy import HIDDEN
+from reconciler.pipeline.stages import Rendered
+from render.documents import parse_documents
+from render.model import Manifest, ObjectRef
+from render.works import Works
+
+MISSING = object()
+"""No such field."""
+
+UNTOLD = object()
+"""A value that may not be shown, or of something that is not there."""
+
+_OPEN_IN_SECRETS = ("/metadata/labels", "/type", "/immutable")
+
+
+def held_objects(ref: ObjectRef, clusters: Collection[str], rendered: Rendered) -> dict[str, Manifest]:
+    """Return an object as some clusters hold it, by cluster; those that do not hold it are left out."""
+    along = {template.ref: works for template, works in rendered.namespaces}
+    works = rendered.built.works.get(ref) or along.get(ref)
+    found = {}
+    for cluster in clusters if works else ():
+        bit = rendered.built.index.index_by_name.get(cluster)
+        content = None if bit is None or works is None else _content(works, bit)
+        if content is not None:
+            found[cluster] = parse_documents(content)[0].value
+    return found
+
+
+def _content(works: Works, bit: int) -> bytes | None:
+    for variant in works.variants:
+        if variant.clusters >> bit & 1:
+            blob = works.blobs[variant.id]
+            return blob if isinstance(blob, bytes) else blob.data()
+    return None
+
+
+def field_of(manifest: Manifest | None, path: str) -> Any:
+    """Return a field by its JSON pointer, ``MISSING`` where there is none."""
+    if manifest is None:
+        return MISSING
+    try:
+        return resolve_pointer(manifest, path)
+    except JsonPointerException:
+        return MISSING
+
+
+def shown(value: Any, path: str, ref: ObjectRef) -> str:
+    """Return a field's value for a message."""
+    if value is MISSING:
+        return "nothing"
+    if ref.kind == "Secret" and not path.startswith(_OPEN_IN_SECRETS):
+        return HIDDEN
+    text = json_text(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

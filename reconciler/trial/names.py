@@ -1,0 +1,94 @@
+"""Names in a PolicyTest that nothing goes by: clusters, policies and filters, each with the nearest there is.
+
+A test that names what is not there would pass or fail for the wrong reason. ``argosy test`` refuses it; ``argosy
+validate`` warns of it, because a fleet must not stand still when a cluster leaves that a test still names.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from overrides.lint import LineOf
+from reconciler.source.desired import Desired
+from reconciler.source.policy_tests import Expectation, PolicyTest
+from render.errors import Problem
+from render.scheduling.filters import PLUGINS
+from render.suggestions import nearest
+
+KIND = "UnknownName"
+
+
+class Named(NamedTuple):
+    """A name in a field of a test, and what it may be: the message if it is none of those known."""
+
+    field: str
+    name: str
+    message: str
+    known: Collection[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownNames:
+    """What tests may name; ``is_rewritten``: expectations are about to be written anew, and may say anything."""
+
+    clusters: frozenset[str]
+    policies: frozenset[str]
+    is_rewritten: bool = False
+
+
+def unknown_names(
+    tests: Iterable[PolicyTest], desired: Desired, line_of: LineOf, *, is_rewritten: bool = False
+) -> Iterator[Problem]:
+    """Yield a problem for each name that nothing goes by."""
+    clusters = frozenset(cluster.name for cluster in desired.clusters)
+    policies = frozenset(map(str, desired.policies))
+    for test in tests:
+        given = frozenset(cluster.name for cluster in test.clusters)
+        names = KnownNames(clusters=clusters | given, policies=policies, is_rewritten=is_rewritten)
+        for each in _names(test, names):
+            if each.name not in each.known:
+                near = nearest(each.name, each.known) or _of_that_name(each.name, each.known)
+                hint = f"did you mean {near!r}?" if near else ""
+                line = line_of(test.path, test.document, each.field)
+                yield Problem(test.path, line, each.field, each.message, hint, KIND)
+
+
+def _of_that_name(name: str, known: Iterable[str]) -> str:
+    """Return the policy that is called so, where its kind or namespace is left out or wrong.
+
+    >>> _of_that_name("web", ["PropagationPolicy shop/web"])
+    'PropagationPolicy shop/web'
+    """
+    return next((each for each in sorted(known) if _last_part(each) == _last_part(name)), "")
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition("/")[2].rpartition(" ")[2]
+
+
+def _names(test: PolicyTest, names: KnownNames) -> Iterator[Named]:
+    for number, name in enumerate(test.without_clusters):
+        yield _cluster(f"spec.given.withoutClusters[{number}]", name, names)
+    for number, expected in enumerate(test.expectations):
+        yield from _expected(f"spec.expect[{number}]", expected, names)
+
+
+def _expected(path: str, expected: Expectation, names: KnownNames) -> Iterator[Named]:
+    for cluster, plugin in (expected.refused or {}).items():
+        yield _cluster(f"{path}.refused.{cluster}", cluster, names)
+        yield Named(f"{path}.refused.{cluster}", plugin, f"there is no filter called {plugin!r}", PLUGINS)
+    for number, each in enumerate(expected.fields):
+        yield _cluster(f"{path}.fields[{number}].cluster", each.cluster, names)
+    if names.is_rewritten:
+        return
+    if expected.policy:
+        message = f"the source has no {expected.policy}"
+        yield Named(f"{path}.policy", expected.policy, message, names.policies)
+    for name in expected.clusters or ():
+        yield _cluster(f"{path}.clusters", name, names)
+    for name in expected.replicas or {}:
+        yield _cluster(f"{path}.replicas.{name}", name, names)
+
+
+def _cluster(field: str, name: str, names: KnownNames) -> Named:
+    return Named(field, name, f"the source has no cluster called {name!r}", names.clusters)

@@ -1,0 +1,122 @@
+"""How tests of policies went: as text, TAP, JUnit and JSON."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from overrides.lint import LineOf
+from reconciler.console.json_values import as_json, plain_value
+from reconciler.console.junit import Case, Suite, as_xml
+from render.words import counted
+
+from .trials import Coverage, Mismatch, Trial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """The trials of a run with the coverage of policies; ``line_of`` finds the lines of tests."""
+
+    trials: Sequence[Trial]
+    coverage: Coverage
+    line_of: LineOf
+
+    def where(self, trial: Trial, field: str = "") -> str:
+        """Return the file and line of a field of a test."""
+        line = self.line_of(trial.test.path, trial.test.document, field)
+        return f"{trial.test.path}:{line}" if line else trial.test.path
+
+    def sentence(self, trial: Trial, mismatch: Mismatch) -> str:
+        """Return what did not come true, at its file and line."""
+        return f"{self.where(trial, mismatch.field)}: {mismatch.field}: {mismatch.message}"
+
+
+def as_text(results: Results) -> str:
+    """Return a line per test, the mismatches of those that failed, a summary, and what no test exercised."""
+    lines = []
+    for trial in results.trials:
+        lines.append(f"{'ok  ' if trial.passed else 'FAIL'}  {trial.test.name}  {trial.test.path}")
+        lines += [f"      {results.sentence(trial, each)}" for each in trial.mismatches]
+    return "".join(f"{line}\n" for line in (*lines, *_summary(results)))
+
+
+def _summary(results: Results) -> Iterator[str]:
+    coverage, passed = results.coverage, sum(trial.passed for trial in results.trials)
+    used_policies = coverage.policies - len(coverage.idle_policies)
+    used_rules = coverage.rules - len(coverage.idle_rules)
+    yield (
+        f"{passed} passed, {len(results.trials) - passed} failed;"
+        f" exercised {used_policies} of {counted(coverage.policies, 'propagation policy', 'propagation policies')},"
+        f" {used_rules} of {counted(coverage.rules, 'override rule')}"
+    )
+    idle = (*coverage.idle_policies, *(f"{policy} {rule}" for policy, rule in coverage.idle_rules))
+    for each in idle:
+        yield f"  not exercised: {each}"
+
+
+def as_tap(results: Results) -> str:
+    """Return TAP version 14."""
+    lines = ["TAP version 14", f"1..{len(results.trials)}"]
+    for number, trial in enumerate(results.trials, start=1):
+        lines.append(f"{'ok' if trial.passed else 'not ok'} {number} - {trial.test.name}")
+        if not trial.passed:
+            said = (f"    - {as_json(results.sentence(trial, each)).rstrip()}" for each in trial.mismatches)
+            lines += ["  ---", "  mismatches:", *said, "  ..."]
+    lines += [f"# {line.strip()}" for line in _summary(results)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def as_junit(results: Results) -> str:
+    """Return JUnit's XML, a suite per file."""
+    suites: dict[str, list[Case]] = {}
+    for trial in results.trials:
+        suites.setdefault(trial.test.path, []).append(_case(results, trial))
+    return as_xml([Suite(name=path, cases=tuple(cases)) for path, cases in suites.items()])
+
+
+def _case(results: Results, trial: Trial) -> Case:
+    first = trial.mismatches[0] if trial.mismatches else None
+    return Case(
+        name=trial.test.name,
+        file=trial.test.path,
+        line=results.line_of(trial.test.path, trial.test.document, first.field if first else ""),
+        failure=f"{first.field}: {first.message}" if first else "",
+        detail="\n".join(results.sentence(trial, each) for each in trial.mismatches),
+    )
+
+
+def as_json_report(results: Results) -> str:
+    """Return one JSON value."""
+    return as_json(
+        {
+            "apiVersion": "argosy.dev/v1alpha1",
+            "kind": "PolicyTestResults",
+            "tests": [_plain(results, trial) for trial in results.trials],
+            "coverage": {
+                "policies": results.coverage.policies,
+                "overrideRules": results.coverage.rules,
+                "idlePolicies": list(results.coverage.idle_policies),
+                "idleOverrideRules": [plain_value(each) for each in results.coverage.idle_rules],
+            },
+        }
+    )
+
+
+def _plain(results: Results, trial: Trial) -> dict[str, Any]:
+    mismatches = [
+        {
+            "line": results.line_of(trial.test.path, trial.test.document, each.field),
+            "field": each.field,
+            "message": each.message,
+        }
+        for each in trial.mismatches
+    ]
+    return {"name": trial.test.name, "path": trial.test.path, "passed": trial.passed, "mismatches": mismatches}
+
+
+WRITERS: Mapping[str, Callable[[Results], str]] = {
+    "text": as_text,
+    "tap": as_tap,
+    "junit": as_junit,
+    "json": as_json_report,
+}
+"""How results are written, by ``-o``."""

@@ -1,0 +1,204 @@
+"""PolicyTests run: a first pass over the source with what a test adds, compared with what it expects."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from overrides.secrecy import HIDDEN
+from reconciler.pipeline.claims import SCHEDULED
+from reconciler.pipeline.stages import Inputs, Rendered, render_pass
+from reconciler.pipeline.webhook_answers import Answers
+from reconciler.source.desired import Desired
+from reconciler.source.policy_tests import Expectation, PolicyTest
+from render.binding import Binding
+from render.model import ObjectRef, TargetCluster
+from render.suggestions import nearest
+
+from .fields import MISSING, UNTOLD, field_of, held_objects, shown
+
+NO_ANSWERS: Answers = {}
+NOT_MEANT = "it is in no cluster, bound to nothing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mismatch:
+    """An expectation that did not come true: the field of the test, what it says, and what is so (plain data).
+
+    What may not be shown, or is not there at all, is ``UNTOLD``.
+    """
+
+    field: str
+    message: str
+    got: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """How a test went, and which policies and override rules decided about the objects it expects something of."""
+
+    test: PolicyTest
+    mismatches: tuple[Mismatch, ...]
+    policies: frozenset[str]
+    rules: frozenset[tuple[str, str]]
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything is as expected."""
+        return not self.mismatches
+
+
+def trial_of(test: PolicyTest, desired: Desired, answers: Answers = NO_ANSWERS) -> Trial:
+    """Render what a test describes, as if for the first time, and compare; ``answers`` are those known of webhooks."""
+    given = with_given(desired, test)
+    rendered = render_pass(Inputs(desired=given, facts={}, previous=None, source="", answers=answers))
+    refs = {expectation.ref for expectation in test.expectations}
+    bindings = {each.ref: each for each in rendered.built.bindings if each.ref in refs}
+    mismatches = [
+        mismatch
+        for number, expectation in enumerate(test.expectations)
+        for mismatch in _mismatches(f"spec.expect[{number}]", expectation, rendered, bindings)
+    ]
+    return Trial(
+        test=test,
+        mismatches=tuple(mismatches),
+        policies=frozenset(each.policy for each in bindings.values() if each.policy),
+        rules=frozenset(_rules(refs, rendered)),
+    )
+
+
+def with_given(desired: Desired, test: PolicyTest) -> Desired:
+    """Return the source with a test's clusters and templates; one of the same name takes the place of the source's."""
+    clusters = {each.name: each for each in (*desired.clusters, *test.clusters)}
+    for name in test.without_clusters:
+        clusters.pop(name, None)
+    templates = {each.ref: each for each in (*desired.templates, *test.templates)}
+    return replace(
+        desired,
+        clusters=tuple(clusters[name] for name in sorted(clusters)),
+        templates=tuple(templates[ref] for ref in sorted(templates)),
+    )
+
+
+def _rules(refs: Iterable[ObjectRef], rendered: Rendered) -> Iterator[tuple[str, str]]:
+    for ref in refs:
+        works = rendered.built.works.get(ref)
+        for content in works.contents if works else ():
+            for applied in content.applied:
+                yield applied.policy, getattr(applied, "rule", "")
+
+
+def _mismatches(
+    path: str, expected: Expectation, rendered: Rendered, bindings: Mapping[ObjectRef, Binding]
+) -> Iterator[Mismatch]:
+    binding = bindings.get(expected.ref, Binding(ref=expected.ref, api_version=""))
+    known = {each.ref for each in bindings.values()} | rendered.built.claims.matches.keys()
+    if expected.ref not in known and not any(each.ref == expected.ref for each, _ in rendered.namespaces):
+        near = nearest(expected.ref.name, {ref.name for ref in known if ref.group_kind == expected.ref.group_kind})
+        hint = f"; did you mean {near!r}?" if near else ""
+        yield Mismatch(field=f"{path}.name", message=f"the source has no {expected.ref}{hint}", got=UNTOLD)
+        return
+    yield from _decided(path, expected, binding, rendered)
+    yield from _refused(path, expected, rendered)
+    manifests = held_objects(expected.ref, {each.cluster for each in expected.fields}, rendered)
+    for number, each in enumerate(expected.fields):
+        got = field_of(manifests.get(each.cluster), each.path)
+        is_so = got is MISSING if each.is_absent else got is not MISSING and got == each.value
+        if not is_so:
+            want = "nothing" if each.is_absent else shown(each.value, each.path, expected.ref)
+            said = shown(got, each.path, expected.ref)
+            message = f"{each.path} in {each.cluster}: want {want}, got {said}"
+            open_value = UNTOLD if said == HIDDEN else got
+            yield Mismatch(field=f"{path}.fields[{number}].value", message=message, got=open_value)
+
+
+def _decided(path: str, expected: Expectation, binding: Binding, rendered: Rendered) -> Iterator[Mismatch]:
+    condition = next((each for each in binding.conditions if each.type == SCHEDULED), None)
+    targets = _targets(binding, rendered)
+    replicas = {each.name: each.replicas for each in targets}
+    clusters = [each.name for each in targets]
+    if expected.policy is not None and expected.policy != binding.policy:
+        yield _mismatch(f"{path}.policy", expected.policy, binding.policy)
+    if expected.clusters is not None and list(expected.clusters) != clusters:
+        yield _mismatch(f"{path}.clusters", list(expected.clusters), clusters)
+    if expected.replicas is not None and dict(expected.replicas) != replicas:
+        yield _mismatch(f"{path}.replicas", dict(sorted(expected.replicas.items())), replicas)
+    reason, message = (condition.reason, condition.message) if condition else ("", "")
+    if expected.reason is not None and expected.reason != reason:
+        yield _mismatch(f"{path}.reason", expected.reason, reason)
+    if expected.message is not None and expected.message not in message:
+        yield _mismatch(f"{path}.message", expected.message, message)
+
+
+def _targets(binding: Binding, rendered: Rendered) -> list[TargetCluster]:
+    """Return where an object goes: its own targets, those of what requires it, or of a namespace that goes along."""
+    found: dict[str, TargetCluster] = {}
+    required = (target for snapshot in binding.required_by for target in snapshot.clusters)
+    for target in (*binding.targets, *required):
+        found.setdefault(target.name, target)
+    for template, works in rendered.namespaces:
+        if template.ref == binding.ref:
+            names, variants = rendered.built.index.names, works.variants
+            mask = sum(variant.clusters for variant in variants)
+            found |= {name: TargetCluster(name) for bit, name in enumerate(names) if mask >> bit & 1}
+    return [found[name] for name in sorted(found)]
+
+
+def _mismatch(field: str, want: Any, got: Any) -> Mismatch:
+    return Mismatch(field=field, message=f"want {in_words(want)}, got {in_words(got)}", got=got)
+
+
+def in_words(value: Any) -> str:
+    """Return an expectation's value on one line.
+
+    >>> in_words(["a", "b"]), in_words({"a": 1}), in_words([]), in_words("")
+    ('a b', 'a:1', 'nothing', 'nothing')
+    """
+    if isinstance(value, dict):
+        value = [f"{key}:{item}" for key, item in value.items()]
+    return (" ".join(value) if isinstance(value, list) else str(value)) or "nothing"
+
+
+def _refused(path: str, expected: Expectation, rendered: Rendered) -> Iterator[Mismatch]:
+    if not expected.refused:
+        return
+    explained = next(rendered.built.schedule.explanations({expected.ref}), None)
+    filters: dict[str, list[str]] = {}
+    for attempt in explained.attempts if explained else ():
+        for each in attempt.rejected:
+            filters.setdefault(each.cluster, []).extend(plugin for plugin, _ in each.reasons)
+    for cluster, plugin in expected.refused.items():
+        found = filters.get(cluster, [])
+        if plugin not in found:
+            got = found[0] if found else ""
+            yield Mismatch(
+                field=f"{path}.refused.{cluster}",
+                message=f"want {plugin} to refuse it, got {in_words(list(dict.fromkeys(found)))}",
+                got=got,
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """How many propagation policies and override rules there are, and those that decided about nothing expected."""
+
+    policies: int
+    rules: int
+    idle_policies: tuple[str, ...]
+    idle_rules: tuple[tuple[str, str], ...]
+
+
+def coverage_of(trials: Sequence[Trial], desired: Desired) -> Coverage:
+    """Return what tests left out: policies that held none, and rules that applied to none of the expected objects."""
+    policies = sorted(map(str, desired.policies))
+    rules = sorted((str(policy), rule.path) for policy in desired.override_policies for rule in policy.rules)
+    used_policies, used_rules = _union(each.policies for each in trials), _union(each.rules for each in trials)
+    return Coverage(
+        policies=len(policies),
+        rules=len(rules),
+        idle_policies=tuple(each for each in policies if each not in used_policies),
+        idle_rules=tuple(each for each in rules if each not in used_rules),
+    )
+
+
+def _union(sets: Iterable[frozenset[object]]) -> set[object]:
+    return {each for found in sets for each in found}
