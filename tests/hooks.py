@@ -93,6 +93,7 @@ def _openssl(*arguments: str, folder: Path) -> None:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # an answer is two writes, and the second would wait for the first to be seen
     server: "_Server"
 
     def do_POST(self) -> None:
@@ -122,6 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class _Server(ThreadingHTTPServer):
+    request_queue_size = 64  # the library's 5 make the sixth at once wait a second for its second try
     hook: Hook
     tls: ssl.SSLContext
 

@@ -16,6 +16,7 @@ from .waiting import joined
 
 
 class _Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # an answer is two writes, and the second would wait for the first to be seen
     protocol_version = "HTTP/1.1"
     server: "_Server"
 
@@ -36,6 +37,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class _Server(ThreadingHTTPServer):
+    request_queue_size = 64  # the library's 5 make the sixth at once wait a second for its second try
     daemon_threads = True
     member: FakeCluster
     turn: threading.Lock

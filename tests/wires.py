@@ -70,9 +70,13 @@ def a_certificate(folder: Path, *names: str) -> Path:
     return path
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64  # the library's 5 make the sixth at once wait a second for its second try
+
+
 def _server(handler: type[BaseHTTPRequestHandler], certificate: Path | None) -> ThreadingHTTPServer:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), handler)
     if certificate:
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(certificate)
@@ -90,6 +94,7 @@ def answering(
     chosen = choose or wire.next_reply
 
     class Handler(BaseHTTPRequestHandler):
+        disable_nagle_algorithm = True  # an answer is two writes, and the second would wait for the first to be seen
         protocol_version = "HTTP/1.1"
 
         def setup(self) -> None:
