@@ -4,6 +4,7 @@ A row of a table is a story. Commit ids are the only thing that cannot be writte
 commits by the branch they are on, as ``<main>``, ``<main~1>`` (the one before), ``<rendered>`` and ``<rendered~1>``.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from .build import Ended, Repository, a_cluster, argosy
 Files = Mapping[str, Any]
 BRANCHES = {"main": "main", "rendered": "argosy/rendered"}
 _STEPS_BACK = 3
+_AN_ID = re.compile("[0-9a-f]{12}")
 
 
 class Run(NamedTuple):
@@ -63,20 +65,19 @@ def play(story: Story, repository: Repository, capsys: pytest.CaptureFixture[str
 
 def check_runs(runs: tuple[Run, ...], repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     """Run commands one after the other; only one that says so moves the rendered branch, and by one commit."""
+    before = tips(repository)
     for run in runs:
-        before = tips(repository)
         ended = told(argosy(repository, capsys, *run.command.split()), repository)
         assert Run(run.command, *ended) == run
         after = tips(repository)
         is_committed = run.out.startswith("committed <rendered>")
         assert after[1:] == before if is_committed else after == before, run.command
+        before = after
 
 
 def tips(repository: Repository) -> list[str]:
-    """The rendered commits, newest first."""
-    if not repository.git("branch", "--list", BRANCHES["rendered"]):
-        return []
-    return repository.git("rev-list", BRANCHES["rendered"]).splitlines()
+    """The rendered commits, newest first; none before the first of them."""
+    return repository.git("rev-list", BRANCHES["rendered"], "--", check=False).splitlines()
 
 
 def failed(code: int, *lines: str) -> Ended:
@@ -91,6 +92,8 @@ def told(ended: Ended, repository: Repository) -> Ended:
 
 def named(text: str, repository: Repository) -> str:
     """Put the names of commits in the place of their ids."""
+    if not _AN_ID.search(text):
+        return text
     for name, branch in BRANCHES.items():
         history = repository.git("rev-list", f"--max-count={_STEPS_BACK}", branch, "--", check=False).splitlines()
         for back, commit in enumerate(history):
