@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := .demo
 DEMO_READY := $(DEMO)/venv/.ready
+# Test by test, so that no core waits for a long file at the end; tests that share servers stay together (tests/conftest.py).
+EVERY_CORE := -n auto --maxprocesses 8 --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help environment test lint types contracts pytest smoke demo fuzz bench e2e clean
@@ -43,8 +45,8 @@ types: $(READY)  ## mypy, strict
 contracts: $(READY)  ## which package may import which
 	@$(BIN)/lint-imports
 
-pytest: $(READY)  ## the tests; one file: make pytest ARGS=tests/test_render_replicas.py
-	@$(BIN)/pytest $(ARGS)
+pytest: $(READY)  ## the tests, on every core; one file, in one process: make pytest ARGS=tests/test_render_layout.py
+	@$(BIN)/pytest $(if $(ARGS),$(ARGS),$(EVERY_CORE))
 
 smoke: $(READY)  ## build the wheel, install it into a fresh environment elsewhere, run it
 	@$(BIN)/python -m tests.wheel_smoke
@@ -60,7 +62,7 @@ bench: $(READY)  ## the benchmarks; one of them: make bench ARGS=yaml
 
 e2e: $(READY)  ## against real Kubernetes API servers, which it builds and starts
 	@$(BIN)/python -m tests.kubernetes
-	@ARGOSY_E2E=required $(BIN)/pytest -m cluster $(ARGS)
+	@ARGOSY_E2E=required $(BIN)/pytest -m cluster $(if $(ARGS),$(ARGS),$(EVERY_CORE))
 
 clean:  ## remove the environments and every cache
 	rm -rf $(VENV) $(DEMO) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache

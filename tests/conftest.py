@@ -9,6 +9,7 @@ import secrets
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -58,6 +59,13 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 COUNTS = pytest.StashKey[tuple[int, int]]()
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Keep the tests of the same servers in one process, so that no more of these are started than without others."""
+    if item.get_closest_marker("cluster") and item.config.pluginmanager.hasplugin("xdist"):
+        is_simulated = "simulated" in getattr(item, "fixturenames", ())
+        item.add_marker(pytest.mark.xdist_group("simulated" if is_simulated else "members"))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the tests that need members out where there are none, openly."""
@@ -73,6 +81,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     config.hook.pytest_deselected(items=without)
     items[:] = [item for item in items if item not in without]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand the counts to the process that prints the summary, where that is another."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["cluster_tests"] = session.config.stash.get(COUNTS, (0, 0))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take the counts from a process that ran tests: all of them collected the same."""
+    counts = getattr(node, "workeroutput", {}).get("cluster_tests")
+    if counts is not None:
+        node.config.stash[COUNTS] = tuple(counts)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

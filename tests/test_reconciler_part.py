@@ -1,12 +1,14 @@
 """A pass that looks at a part of the fleet commits what one that looks at everything would."""
 
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.cli import run
 from reconciler.pipeline.scope import Scope
 from reconciler.publish.incremental import on_footing, read_footing
 from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
@@ -122,17 +124,24 @@ def a_change(rng: random.Random) -> dict[str, Any]:
     return files
 
 
-@pytest.fixture
-def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
-    repository, rng = Repository.create(tmp_path / "fleet"), random.Random(0)
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fleet after a pass, to be copied."""
+    repository, rng = Repository.create(tmp_path_factory.mktemp("rendered") / "fleet"), random.Random(0)
     held: dict[str, Any] = {f"apps/{number}.yaml": a_template(number, rng) for number in range(24)}
     maps = {f"settings/{number}.yaml": a_setting(number) for number in range(9)}
     # Beside these, what changes and what is restless is the smaller part.
     held["many.yaml"] = [a_config_map(f"map{number}", namespace="shop") for number in range(60)]
     loose = {"argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {removalGuard: {percent: 100}}\n"}
     repository.commit({**ground(), **held, **maps, **loose})
-    assert argosy(repository, capsys, "reconcile", "--bootstrap").code in {0, 1}
-    return repository
+    assert run(["-C", str(repository.path), "reconcile", "--bootstrap"]) in {0, 1}
+    return repository.path
+
+
+@pytest.fixture
+def fleet(rendered: Path, tmp_path: Path) -> Repository:
+    shutil.copytree(rendered, tmp_path / "fleet")
+    return Repository(tmp_path / "fleet")
 
 
 @pytest.mark.parametrize("seed", range(4))
