@@ -10,7 +10,6 @@ import pytest
 
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet, in_shard
 from reconciler.deliver.results import ClusterReport
-from reconciler.members.circuit import Breaker
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.inventory import ApplyOutcome, Inventory
@@ -116,41 +115,6 @@ def test_no_more_clusters_than_allowed_are_visited_at_once() -> None:
     names = [f"c{number}" for number in range(20)]
     list(apply_fleet(jobs(*names), open_, FleetOptions(max_parallel=3)))
     assert most <= 3
-
-
-def test_a_cluster_that_keeps_failing_is_left_alone_for_longer_and_longer() -> None:
-    clusters: dict[str, Any] = {"a": Failure(kind=FailureKind.UNREACHABLE, message="it is gone")}
-    now = 1000.0
-    breakers: dict[str, Breaker] = {}
-    waits = []
-    for _ in range(3):
-        options = FleetOptions(breakers=breakers, clock=lambda: now)  # noqa: B023 - read within the turn
-        (report,) = apply_fleet(jobs("a"), opening(clusters), options)
-        breakers = {"a": report.breaker}
-        waits.append(report.breaker.retry_at - now)
-        now = report.breaker.retry_at
-    assert [7.5 <= waits[0] <= 15, 15 <= waits[1] <= 30, 30 <= waits[2] <= 60] == [True] * 3
-
-
-def test_a_cluster_left_alone_is_not_asked_and_says_until_when() -> None:
-    opened: list[str] = []
-    options = FleetOptions(breakers={"a": Breaker(failures=2, retry_at=30.0)}, clock=lambda: 10.0)
-
-    def open_(name: str, _deadline: float) -> Client:
-        opened.append(name)
-        return FakeCluster()
-
-    (report,) = apply_fleet(jobs("a"), open_, options)
-    assert report.failure == Failure(
-        kind=FailureKind.UNREACHABLE, message="left alone after 2 failures in a row; tried again in 20 s"
-    )
-    assert (opened, report.breaker.failures) == ([], 2)
-
-
-def test_a_cluster_that_answers_again_is_forgiven() -> None:
-    options = FleetOptions(breakers={"a": Breaker(failures=5, retry_at=30.0)}, clock=lambda: 31.0)
-    (report,) = apply_fleet(jobs("a"), opening(fleet("a")), options)
-    assert report.breaker == Breaker()
 
 
 def test_the_attempt_is_written_down_before_the_first_write_and_only_then() -> None:

@@ -1,11 +1,9 @@
-"""In which order kinds are applied and deleted, the set's identity, and when a failing cluster is tried again."""
+"""The order in which kinds are applied and deleted, and the identity of a fleet's ApplySet."""
 
 from typing import NamedTuple
 
 import pytest
 
-from reconciler.members.circuit import Breaker
-from reconciler.members.exchange import FailureKind
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.stages import deletion_wave, needs_confirmation, stage_of
 from render.model import ObjectRef
@@ -59,21 +57,3 @@ def test_a_sets_identity_is_the_one_kubectl_computes() -> None:
 def test_fleets_that_share_a_cluster_have_a_set_each() -> None:
     assert ApplySet.of_fleet("default") == ApplySet()
     assert ApplySet.of_fleet("edge").name == "argosy-edge"
-
-
-class TestBreaker:
-    def test_each_failure_doubles_the_wait_up_to_a_limit(self) -> None:
-        breaker, waits = Breaker(), []
-        for _ in range(8):
-            breaker = breaker.after(FailureKind.UNREACHABLE, 100.0, 1.0)
-            waits.append(breaker.retry_at - 100.0)
-        assert waits == [15, 30, 60, 120, 240, 480, 600, 600]
-
-    def test_it_is_open_until_then(self) -> None:
-        breaker = Breaker().after(FailureKind.UNREACHABLE, 100.0, 0.5)
-        assert [breaker.is_open(now) for now in (100.0, 107.4, 107.5)] == [True, True, False]
-
-    @pytest.mark.parametrize("outcome", [None, FailureKind.FORBIDDEN, FailureKind.WRONG_CLUSTER])
-    def test_an_answer_closes_it(self, outcome: FailureKind | None) -> None:
-        tripped = Breaker().after(FailureKind.UNREACHABLE, 0.0, 1.0)
-        assert tripped.after(outcome, 0.0, 1.0) == Breaker()

@@ -5,7 +5,6 @@ reported and left behind in its thread, which keeps neither the pass nor the pro
 """
 
 import hashlib
-import random
 import threading
 import time
 from collections import deque
@@ -13,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 
-from reconciler.members.circuit import Breaker
 from reconciler.members.exchange import Client, Failure, FailureKind, OpenClient
 from reconciler.observe.findings import Finding
 from reconciler.observe.objects import observe_cluster
@@ -59,7 +57,6 @@ class FleetOptions:
     apply: ApplyOptions = field(default_factory=ApplyOptions)
     before_writing: Callable[[Plan], None] = _write_anyway
     look_closer: Callable[[Client, ClusterReport], Mapping[ObjectRef, tuple[Finding, ...]]] = _look_no_closer
-    breakers: Mapping[str, Breaker] = field(default_factory=dict)
     clock: Callable[[], float] = time.monotonic
 
 
@@ -95,12 +92,7 @@ class _Pass:
         waiting = deque(jobs)
         while waiting or self._ends:
             while waiting and len(self._ends) < self._options.max_parallel:
-                job = waiting.popleft()
-                breaker = self._options.breakers.get(job.desired.cluster, Breaker())
-                if breaker.is_open(self._options.clock()):
-                    yield _left_alone(job, breaker, self._options.clock())
-                else:
-                    self._start(job)
+                self._start(waiting.popleft())
             if self._ends:
                 yield from self._next()
 
@@ -138,17 +130,7 @@ class _Pass:
             message=f"it did not finish within {self._options.timeout:g} s",
             hint="see what is slow there, or give it more time with --timeout",
         )
-        return ClusterReport(
-            cluster=cluster,
-            failure=failure,
-            seconds=self._options.timeout,
-            breaker=self._breaker(cluster, failure),
-        )
-
-    def _breaker(self, cluster: str, failure: Failure | None) -> Breaker:
-        spread = random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
-        before = self._options.breakers.get(cluster, Breaker())
-        return before.after(failure.kind if failure else None, self._options.clock(), spread)
+        return ClusterReport(cluster=cluster, failure=failure, seconds=self._options.timeout)
 
     def _visited(self, job: ClusterJob, end: float) -> ClusterReport:
         cluster, began = job.desired.cluster, self._options.clock()
@@ -156,8 +138,7 @@ class _Pass:
         report = ClusterReport(cluster=cluster, failure=client if isinstance(client, Failure) else None)
         if not isinstance(client, Failure):
             report = self._applied(client, job)
-        seconds = self._options.clock() - began
-        return replace(report, seconds=seconds, breaker=self._breaker(cluster, report.failure))
+        return replace(report, seconds=self._options.clock() - began)
 
     def _applied(self, client: Client, job: ClusterJob) -> ClusterReport:
         cluster = job.desired.cluster
@@ -173,11 +154,3 @@ class _Pass:
         if report.failure is not None or self._options.apply.dry_run:
             return report
         return replace(report, findings=self._options.look_closer(client, report))
-
-
-def _left_alone(job: ClusterJob, breaker: Breaker, now: float) -> ClusterReport:
-    failure = Failure(
-        kind=FailureKind.UNREACHABLE,
-        message=f"left alone after {breaker.failures} failures in a row; tried again in {breaker.retry_at - now:.0f} s",
-    )
-    return ClusterReport(cluster=job.desired.cluster, failure=failure, breaker=breaker)

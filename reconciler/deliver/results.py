@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from reconciler.members.circuit import Breaker
 from reconciler.members.exchange import Failure
 from reconciler.observe.findings import Finding
 from reconciler.plans.inventory import ApplyOutcome, HeldObject
@@ -102,7 +101,7 @@ def result_of(planned: PlannedObject) -> Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterReport:
-    """What came of one cluster, as far as it got: what was seen, planned and done; its breaker for the next pass.
+    """What came of one cluster, as far as it got: what was seen, planned and done.
 
     ``findings``: what ails workloads that are not well.
     """
@@ -114,7 +113,6 @@ class ClusterReport:
     findings: Mapping[ObjectRef, tuple[Finding, ...]] = field(default_factory=dict)
     failure: Failure | None = None
     seconds: float = 0.0
-    breaker: Breaker = field(default_factory=Breaker)
 
 
 def live_objects(report: ClusterReport) -> dict[ObjectRef, Manifest]:
