@@ -31,6 +31,7 @@ from reconciler.repository import Fetching, Repository
 from reconciler.repository.refs import head_branch
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError, GitError, SourceMoved
+from render.model import API_VERSION
 from render.words import counted
 
 from .options import ReconcileOptions, is_reaching
@@ -255,7 +256,7 @@ def _said(outcome: Outcome, commit: str | None, branch: str, *, dry_run: bool) -
 
 def _plain(outcome: Outcome, commit: str | None) -> dict[str, Any]:
     return {
-        "apiVersion": "argosy.dev/v1alpha1",
+        "apiVersion": API_VERSION,
         "kind": "Reconciliation",
         "source": outcome.source.commit,
         "previous": outcome.previous.commit if outcome.previous else None,

@@ -2,6 +2,8 @@
 
 from functools import cache
 
+from render.model import API_VERSION
+
 from .bindings import BINDING_SPEC, BINDING_STATUS
 from .clusters import CLUSTER_SPEC, CLUSTER_STATUS, check_cluster, cluster_name_fault, mutate_cluster
 from .customizations import CUSTOMIZATION_SPEC, check_scripts, warn_of_customization
@@ -56,7 +58,7 @@ def render_kinds() -> Kinds:
 def _ours() -> tuple[AdmittedKind, ...]:
     return (
         AdmittedKind(
-            api_version="argosy.dev/v1alpha1",
+            api_version=API_VERSION,
             kind="Fleet",
             is_namespaced=False,
             spec=walk_of(FLEET_SPEC, _STORED),
@@ -65,7 +67,7 @@ def _ours() -> tuple[AdmittedKind, ...]:
             check=check_fleet,
         ),
         AdmittedKind(
-            api_version="argosy.dev/v1alpha1",
+            api_version=API_VERSION,
             kind="PolicyTest",
             is_namespaced=False,
             spec=walk_of(POLICY_TEST_SPEC, _STORED),
