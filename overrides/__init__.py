@@ -1,4 +1,4 @@
-"""Pure: override policies and the engine that applies them."""
+"""Override policies and the engine that applies them; nothing here touches files, clusters, network or clock."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

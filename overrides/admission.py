@@ -78,7 +78,7 @@ _SEEN_BY_KARMADA = (
 @cache
 def all_kinds() -> Kinds:
     """Return every admitted kind by name: those of ``render`` and the two of override policies."""
-    # The cluster-scoped kind has no mutating webhook: what its author leaves empty stays as it is.
+    # The cluster-scoped kind has no mutating webhook: fields its author leaves empty stay as they are.
     kinds = (
         AdmittedKind(
             api_version=POLICY_VERSION,
@@ -100,7 +100,7 @@ def admit(manifest: Manifest, *, default_namespace: str = "default") -> Admitted
 
 
 def check_override_policy(policy: Plain, findings: Findings) -> None:
-    """Report what Karmada's webhook refuses. It does not look into the deprecated ``spec.overriders``."""
+    """Report mistakes Karmada's webhook refuses a policy for. It ignores the deprecated ``spec.overriders``."""
     spec = policy["spec"]
     check_affinity(spec.get("targetCluster"), "spec.targetCluster", findings)
     if "overrideRules" in spec:
@@ -113,7 +113,7 @@ def check_override_policy(policy: Plain, findings: Findings) -> None:
 
 
 def check_overriders(overriders: Plain, path: str, findings: Findings) -> None:
-    """Report overriders that no object could take: labels, annotations, pointers, values."""
+    """Report overriders that fit no object: labels, annotations, pointers, values."""
     for index, each in enumerate(overriders.get("annotationsOverrider") or ()):
         check_annotations(each.get("value") or {}, f"{path}.annotationsOverrider[{index}].value", findings)
     for index, each in enumerate(overriders.get("labelsOverrider") or ()):
@@ -166,7 +166,7 @@ def _check_pointer(pointer: str, path: str, findings: Findings) -> None:
 
 
 def warn_of_override_policy(policy: Plain, findings: Findings) -> None:
-    """Warn of rules that change nothing, or not what they say."""
+    """Warn of rules that change nothing, or something else than they seem to."""
     spec = policy["spec"]
     rules = spec.get("overrideRules") or ()
     warn_of_selectors(spec.get("resourceSelectors") or (), findings)
@@ -212,7 +212,7 @@ def _warn_of_operation(operation: Plain, path: str, findings: Findings) -> None:
 
 
 def _warn_of_unchecked(overriders: Plain, path: str, findings: Findings) -> None:
-    """Warn of what would be refused in a rule: Karmada does not look into the deprecated form."""
+    """Warn of mistakes that a rule would be refused for: Karmada does not check the deprecated form."""
     for here, each in _each(overriders, "labelsOverrider", path):
         for key, value in each["value"].items():
             if fault := label_key_fault(key) or label_value_fault(value):

@@ -1,14 +1,14 @@
-"""What overrides changed in an object, as its binding records it: the text of ``status.appliedOverrides``.
+"""The changes overrides made to an object, as its binding records them: the text of ``status.appliedOverrides``.
 
 An entry is a rule that applied, the clusters it applied in and the fields it changed there, before and after:
 
 1. every run of a rule is compared once, however many classes of clusters it was for;
 2. runs of one rule that changed the same are one entry, their clusters joined;
-3. entries stand in the order in which rules apply. One without ``clusters`` is for all clusters the object goes to;
-   of many clusters it gives the number alone.
+3. entries stand in the order in which rules apply. One without ``clusters`` is for all clusters the object is
+   propagated to; of many clusters it gives the number alone.
 
-A rule that changed nothing has no entry: what is committed changes with the outcome. Clusters that keep older bytes -
-a rule was refused, dispatching is suspended - are in none.
+A rule that changed nothing has no entry, so that a commit differs only where the outcome does. Clusters that keep older
+bytes - a rule was refused, dispatching is suspended - are in none.
 """
 
 import json
@@ -50,14 +50,14 @@ class RecordWriter:
     _clusters: dict[Mask, str] = field(default_factory=dict)
 
     def text_of(self, works: Works, *, kept: Mask = 0) -> str:
-        """Return the lines of the entries; none if no rule applied. ``kept``: clusters that keep what they have."""
+        """Return the lines of the entries; none if no rule applied. ``kept``: clusters that keep their old bytes."""
         entries: dict[tuple[int, str], _RecordEntry] = {}
         for run, clusters in _runs(works.contents, kept):
             found = changes_of(run.before, run.after)
             if not found:
                 continue
             changes = self._changes_text(found)
-            # Two runs of a rule name one and the same record of it.
+            # Two runs of a rule share one record of it, so the record's identity names the rule.
             entry = entries.setdefault((id(run.applied), changes), _RecordEntry(run.applied, run.place, changes, 0))
             entry.clusters |= clusters
         every = _every(works) if entries else 0
@@ -90,7 +90,7 @@ class RecordWriter:
 
 
 def _runs(contents: Iterable[Content], kept: Mask) -> Iterator[tuple[RuleRun, Mask]]:
-    """Yield every run with the clusters it was for."""
+    """Yield every run with the clusters it was made for."""
     runs: dict[int, RuleRun] = {}
     clusters: dict[int, Mask] = {}
     for content in contents:
@@ -102,13 +102,13 @@ def _runs(contents: Iterable[Content], kept: Mask) -> Iterator[tuple[RuleRun, Ma
 
 
 def _every(works: Works) -> Mask:
-    """Return all clusters an object goes to, whether it could be built there or not."""
+    """Return all clusters an object is propagated to, whether it could be built there or not."""
     found = [*(content.clusters for content in works.contents), *(failure.clusters for failure in works.failures)]
     return reduce(or_, found, 0)
 
 
 def _is_text(value: Any) -> bool:
-    # Values that are equal but not the same, 1 and true, must not share a text.
+    # 1 and true are equal in Python and differ in YAML, so only texts are looked up by equality.
     return value is None or type(value) is str
 
 

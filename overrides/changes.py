@@ -1,10 +1,10 @@
-"""The fields in which two manifests differ, in the order in which replaying them leads from one to the other.
+"""The fields in which two manifests differ, ordered so that applying the changes in turn makes one from the other.
 
-Mappings are compared as ``jsonpatch.make_patch`` compares them. What it yields for lists depends on its version, and
-these changes are committed, so lists are compared here: what is equal at both ends is passed over, items in the same
-place and of the same name are compared field by field, and what is left is added and removed item by item.
+Mappings are compared as ``jsonpatch.make_patch`` compares them. Its result for lists depends on its version, and these
+changes are committed, so lists are compared here: equal items at both ends are skipped, items in the same place and of
+the same name are compared field by field, and all others are added and removed item by item.
 
-The values of a Secret are never shown, nor others that are secret (``secrecy``).
+The values of a Secret are never shown, nor other secret values (``secrecy``).
 """
 
 import json
@@ -21,7 +21,7 @@ from render.model import Manifest
 from .draft import Key
 from .jsontext import json_text
 from .pointer import escaped
-from .secrecy import HIDDEN, is_secret_entry, is_secret_key, veiled
+from .secrecy import HIDDEN, is_secret_entry, is_secret_key, redacted
 
 _SHOWN_IN_SECRETS = re.compile(r"/metadata/labels(/.*)?|/type|/immutable")
 _LONGEST_VALUE = 80
@@ -50,9 +50,9 @@ class ChangedField:
 
 
 def changes_of(before: Manifest, after: Manifest) -> tuple[ChangedField, ...]:
-    """Return the fields in which a manifest changed, by path; a list's in an order that can be replayed.
+    """Return the fields in which a manifest changed, by path; those of a list in an order that can be applied in turn.
 
-    What the two share is not looked at.
+    Parts that both share are not compared.
     """
     found: list[ChangedField] = []
     _compare((), before, after, found)
@@ -85,7 +85,7 @@ def _compare_entries(keys: Keys, before: Plain, after: Plain, found: list[Change
 
 
 def _compare_items(keys: Keys, before: list[Any], after: list[Any], found: list[ChangedField]) -> None:
-    """Note what goes by its place before, from the end; then what comes and what changes by its place after."""
+    """Note removed items by their old place, from the end; then added and changed ones by their new place."""
     for _, old, new in sorted(_moves(before, after)):
         removed = before[old] if old >= 0 else _NOTHING
         added = after[new] if new >= 0 else _NOTHING
@@ -97,12 +97,12 @@ def _compare_items(keys: Keys, before: list[Any], after: list[Any], found: list[
 
 
 def _is_another(removed: Any, added: Any) -> bool:
-    """Whether an item took another's place: shown whole, unless the value of one tells the secret of the other."""
+    """Say whether an item took another's place: shown whole, unless the value of one tells the secret of the other."""
     return _name(removed) != _name(added) and not (is_secret_entry(removed) or is_secret_entry(added))
 
 
 def _moves(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int, int]]:
-    """Return when an item's turn is and its places in two lists: -1 in the second if it goes, in the first if it comes.
+    """Return the turn of each item and its places in two lists: -1 in the second if removed, in the first if added.
 
     >>> sorted(_moves(["x", "a", "b"], ["x", "b", "c"]))
     [(-2, 1, -1), (1, -1, 2)]
@@ -125,7 +125,7 @@ def _moves(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int, int]]:
 
 
 def _equal_ends(before: list[Any], after: list[Any]) -> tuple[int, int]:
-    """Return how many items are equal at the beginning of two lists, and at the end of the rest."""
+    """Return the number of equal items at the beginning of two lists, and at the end of the rest."""
     shorter, start, end = min(len(before), len(after)), 0, 0
     while start < shorter and _is_same(before[start], after[start]):
         start += 1
@@ -135,7 +135,7 @@ def _equal_ends(before: list[Any], after: list[Any]) -> tuple[int, int]:
 
 
 def _is_paired(old: list[Any], new: list[Any]) -> bool:
-    """Whether items change in their places: each keeps its name, or there is but one."""
+    """Say whether items change in their places: each keeps its name, or there is but one."""
     if len(old) != len(new):
         return False
     names = list(map(_name, old))
@@ -147,7 +147,7 @@ def _name(item: Any) -> Any:
 
 
 def _is_same(before: Any, after: Any) -> bool:
-    """Whether two values are the same data; to YAML 1, 1.0 and true are three."""
+    """Say whether two values are the same data; to YAML 1, 1.0 and true are three."""
     if before is after:
         return True
     if isinstance(before, dict) and isinstance(after, dict):
@@ -175,9 +175,9 @@ def _masked(change: ChangedField) -> ChangedField:
 
 
 def _shown(value: Any) -> Any:
-    """Return a copy in which what is secret is hidden, and a hole is its name in parentheses."""
+    """Return a copy in which secret values are hidden, and a hole is its name in parentheses."""
     if isinstance(value, dict | list):
-        return _plain(veiled(value))
+        return _plain(redacted(value))
     return _plain(value)
 
 

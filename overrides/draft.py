@@ -1,4 +1,4 @@
-"""A manifest while it is edited: what is written to is copied once, everything else stays shared.
+"""A manifest while it is edited: a part that is written to is copied once, all other parts stay shared.
 
 An edit of one image copies the six mappings and lists above it and nothing else; the manifest it started from, and the
 values policies bring, are never modified.
@@ -21,7 +21,7 @@ class Draft:
         self._owned: dict[int, Any] = {}
 
     def writable(self, keys: Iterable[Key] = ()) -> Any:
-        """Return the mapping or list at an existing path for writing, copying what is not yet copied on the way."""
+        """Return the mapping or list at an existing path for writing; parts on the way are copied unless they were."""
         node = self.root
         if id(node) not in self._owned:
             node = self.root = self._copied(node)

@@ -24,7 +24,7 @@ Change = Callable[[Draft], None]
 
 @dataclass(frozen=True, slots=True)
 class CompiledEdit:
-    """One entry of an overrider list, or the whole plaintext patch; ``field`` is where it stands in its policy."""
+    """One entry of an overrider list, or the whole plaintext patch; ``field`` is its place in the policy."""
 
     field: str
     change: Change

@@ -2,8 +2,8 @@
 
 1. Find the ClusterOverridePolicies that select the manifest, in the order they apply.
 2. Split the clusters into classes by the rules that target them, and run each class' rules once.
-   What several classes begin with is run once, and a rule runs once on the very same values of the fields it reaches:
-   it leaves a manifest of its own, which shares what it did not touch with the one it was given.
+   Rules with which several classes begin run once for all, and a rule runs once on the very same values of the fields
+   it reaches: it returns a new manifest, which shares the parts it did not touch with the one it was given.
 3. For a namespaced manifest do the same with the OverridePolicies of its namespace - on each class' result, because
    they see labels the first round changed.
 """
@@ -31,7 +31,7 @@ _NOTHING = object()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overridden:
-    """What one class of clusters gets: the manifest after its rules, or the error of the rule that stopped.
+    """The result for one class of clusters: the manifest after its rules, or the error of the rule that stopped.
 
     Without an edit the manifest is the one given, not a copy. ``applied`` names the rules that apply, in order; with an
     error they end in a round that was not finished. ``runs`` are the runs of those that were applied, in order.
@@ -45,7 +45,7 @@ class Overridden:
 
 
 class OverrideEngine:
-    """The override policies of a fleet, compiled; what it works out about clusters is kept for the life of a pass."""
+    """The override policies of a fleet, compiled; plans for sets of clusters are kept for the life of a pass."""
 
     def __init__(self, policies: Iterable[OverridePolicy], clusters: Iterable[Cluster] | ClusterIndex) -> None:
         index = clusters if isinstance(clusters, ClusterIndex) else ClusterIndex(clusters)
@@ -56,9 +56,9 @@ class OverrideEngine:
         self._plans: dict[tuple[tuple[CompiledRule, ...], Mask], RulePlan] = {}
 
     def override(self, manifest: Manifest, clusters: Mask) -> tuple[Overridden, ...]:
-        """Say what a manifest becomes in each of the clusters, by class; an error stays in its class.
+        """Return a manifest as it must be in each class of these clusters; an error stays in its class.
 
-        An opaque manifest becomes nothing else anywhere.
+        An opaque manifest is the same everywhere.
         """
         if is_opaque(manifest):
             return (Overridden(clusters=clusters, manifest=manifest),)
@@ -99,7 +99,7 @@ class _Runs:
     __slots__ = ("_known",)
 
     def __init__(self) -> None:
-        # What is known by the ids of values also holds the manifest they are in, so that no id is given away.
+        # Keys are ids of values, so each entry keeps their manifest alive: no id can be given to another value.
         self._known: dict[tuple[object, ...], tuple[RuleRun | OverrideError, Manifest]] = {}
 
     def of(self, plan: RulePlan, given: Overridden) -> list[Overridden]:
@@ -143,7 +143,7 @@ def _run(step: Planned, before: Manifest) -> RuleRun | OverrideError:
 
 
 def _applied(run: RuleRun, before: Manifest, reach: Iterable[str]) -> Manifest:
-    """Return what a rule makes of a manifest that holds, where the rule reaches, what the one of its run held."""
+    """Return the result of a rule for a manifest that equals the one of its run in the fields the rule reaches."""
     if run.after is run.before:
         return before
     if run.before is before:

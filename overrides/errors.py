@@ -24,7 +24,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyOrigin:
-    """Where a rule stands: its policy as ``ClusterOverridePolicy name``, the file and the document in the file."""
+    """The place of a policy: its name as ``ClusterOverridePolicy name``, the file and the document in the file."""
 
     policy: str
     path: str = ""
@@ -32,7 +32,7 @@ class PolicyOrigin:
 
 
 class OverrideError(Exception):
-    """Why an object has no manifest in some clusters: the policy, the field of it and what to do.
+    """The reason why an object has no manifest in some clusters: the policy, the field of it and what to do.
 
     A value among results, never raised: it concerns one object in one class of clusters.
     """

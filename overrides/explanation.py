@@ -1,7 +1,7 @@
-"""What every applied rule changed in a manifest, for explain; found when somebody asks.
+"""The changes every applied rule made to a manifest, for ``argosy explain``; found when somebody asks.
 
 The engine records which rules applied to a class of clusters; running them once more on the same manifest, one by one,
-shows what each of them did, up to the one that was refused.
+shows the changes of each, up to the one that was refused.
 """
 
 from collections.abc import Iterable
@@ -18,15 +18,15 @@ from .rules import compiled_rule, run_rule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleEffect:
-    """What one rule did to a manifest, or why it could not."""
+    """The changes one rule made to a manifest, or the error that stopped it."""
 
     applied: AppliedRule
     changes: tuple[ChangedField, ...] = ()
     error: OverrideError | None = None
 
 
-def steps_of(manifest: Manifest, applied: Iterable[AppliedRule]) -> tuple[RuleEffect, ...]:
-    """Apply rules to a manifest one by one and tell what each changed, up to the first that cannot be applied."""
+def effects_of(manifest: Manifest, applied: Iterable[AppliedRule]) -> tuple[RuleEffect, ...]:
+    """Apply rules to a manifest one by one and return the changes of each, up to the first that cannot be applied."""
     steps = []
     for record in applied:
         draft = Draft(manifest)

@@ -1,6 +1,6 @@
 """Identity never changes by override: an object keeps its apiVersion, kind, namespace and name in every cluster.
 
-Karmada allows it, and then loses track of the object: what a renaming override left behind is never removed.
+Karmada allows it, and then loses track of the object: the one under its old name is never removed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ def touches_identity(tokens: Sequence[str]) -> bool:
 
 
 def identity_of(manifest: Any) -> Identity:
-    """Return what identifies an object: apiVersion, kind, namespace and name; an empty one is none."""
+    """Return the identity of an object: apiVersion, kind, namespace and name; an empty one is None."""
     return tuple(_value(manifest, keys) for keys in _KEYS_BY_FIELD.values())
 
 

@@ -1,4 +1,4 @@
-"""Which policies mean a manifest, and in which order they apply."""
+"""The override policies that select a manifest, in the order they apply."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -45,14 +45,14 @@ class OverridePolicyIndex:
 
 
 def priority_of(policy: OverridePolicy, template: Template) -> ImplicitPriority:
-    """Say how specifically a policy selects a template; without selectors it selects everything."""
+    """Return how specifically a policy selects a template; without selectors it selects everything."""
     if not policy.resource_selectors:
         return ImplicitPriority.ALL
     return max(implicit_priority(selector, template) for selector in policy.resource_selectors)
 
 
 def subject_of(manifest: Manifest) -> Template:
-    """Return a manifest as selectors see it: labels that are not all strings count as none."""
+    """Return a manifest as selectors read it: labels that are not all strings count as none."""
     labels = entries_of(manifest, "labels")
     subject = {"apiVersion": manifest["apiVersion"], "metadata": {"labels": labels or {}}}
     return Template(ref=ObjectRef.of(manifest), manifest=subject)

@@ -1,7 +1,7 @@
 """JSON pointers as Karmada reads them, resolved against a document.
 
-Karmada is more lenient than RFC 6901: what stands before the first slash is ignored, an index may count from the end of
-a list (``-1``) or carry a sign or zeros, and a ``~`` that escapes nothing stands for itself.
+Karmada is more lenient than RFC 6901: text before the first slash is ignored, an index may count from the end of a list
+(``-1``) or carry a sign or zeros, and a ``~`` that escapes nothing stands for itself.
 """
 
 import re
@@ -33,7 +33,7 @@ def tokens_of(path: str) -> tuple[str, ...] | None:
 
 
 def unescaped(token: str) -> str:
-    """Return what a segment stands for."""
+    """Return the decoded text of a segment."""
     return _ESCAPE.sub(lambda match: _MEANING[match[0]], token) if "~" in token else token
 
 
@@ -63,7 +63,7 @@ def index_of(token: str, length: int) -> int | None:
 def container_keys(document: Any, tokens: Sequence[str]) -> tuple[list[Key], Any]:
     """Return the keys that lead to the container of the last segment, and the container.
 
-    Every segment before the last must exist and hold a mapping or a list: nothing is created on the way.
+    Every segment before the last must lead to a mapping or a list: nothing is created on the way.
     """
     keys: list[Key] = []
     node = document

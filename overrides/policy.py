@@ -1,4 +1,4 @@
-"""OverridePolicy and ClusterOverridePolicy as values: which templates, which clusters, which edits."""
+"""OverridePolicy and ClusterOverridePolicy as values: selected templates, target clusters and edits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

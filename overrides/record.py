@@ -1,4 +1,4 @@
-"""What was applied: the rules, as messages name them and as Karmada records them on a Work."""
+"""The rules that applied, as messages name them and as Karmada records them on a Work."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ APPLIED_OVERRIDES = "policy.karmada.io/applied-overrides"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedRule:
-    """A rule that applied: its policy as ``ClusterOverridePolicy name``, its field path, and what it says."""
+    """A rule that applied: its policy as ``ClusterOverridePolicy name``, its field path, and its overriders."""
 
     policy: str
     rule: str
@@ -35,10 +35,10 @@ class AppliedRule:
 
 
 class RuleRun(NamedTuple):
-    """What a rule made of a manifest; ``place`` is the rule's in the order its round of policies applies.
+    """One run of a rule on a manifest; ``place`` is the rule's in the order its round of policies applies.
 
     The manifests share every part the rule did not touch, and nobody changes either. They are those of the class of
-    clusters for which it ran: another one for which it did the same may differ in what the rule does not reach.
+    clusters for which it ran: another class for which it did the same may differ in fields the rule does not reach.
     """
 
     applied: AppliedRule
@@ -48,7 +48,7 @@ class RuleRun(NamedTuple):
 
 
 def origin_of(policy: OverridePolicy) -> PolicyOrigin:
-    """Return where a policy stands."""
+    """Return the place of a policy."""
     return PolicyOrigin(policy=str(policy), path=policy.path, document=policy.document)
 
 

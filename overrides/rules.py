@@ -15,45 +15,9 @@ from .policy import OverridePolicy, Overriders
 from .record import AppliedRule, applied_rule
 
 
-def reach_of(overriders: Overriders) -> tuple[str, ...] | None:
-    """Return the fields, sorted; None when they may be all there are.
-
-    >>> from .policy import LabelAnnotationOverrider, PlaintextOverrider
-    >>> add = PlaintextOverrider(path="/data/a", operator="add", value="1")
-    >>> reach_of(Overriders(labels=(LabelAnnotationOverrider(operator="remove"),), plaintext=(add,)))
-    ('data', 'metadata')
-    """
-    fields = set(_fields(overriders))
-    return None if None in fields else tuple(sorted(field for field in fields if field is not None))
-
-
-def _fields(overriders: Overriders) -> Iterator[str | None]:
-    if overriders.labels or overriders.annotations:
-        yield "metadata"
-    if overriders.command or overriders.args:
-        yield "spec"
-    for image in overriders.image:
-        if image.predicate is None:
-            yield "spec"
-        else:
-            # Its image is read by the bare words of the path and written by the decoded ones.
-            yield image.predicate.strip("/").partition("/")[0]
-            yield from _first(image.predicate)
-    for field in overriders.field:
-        yield from _first(field.field_path)
-    for operation in overriders.plaintext:
-        yield from _first(operation.path)
-
-
-def _first(path: str) -> Iterator[str | None]:
-    tokens = tokens_of(path)
-    if tokens is not None:
-        yield tokens[0] if tokens else None
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledRule:
-    """A rule of a policy: where it applies, what it does, how it is recorded, and the fields it reaches (None: all)."""
+    """A rule of a policy: its clusters, its edits, its record, and the fields it reaches (None: all)."""
 
     clusters: Mask
     edits: tuple[CompiledEdit, ...]
@@ -85,6 +49,45 @@ def compiled_rule(applied: AppliedRule, clusters: Mask = 0) -> CompiledRule:
     """Compile a rule from its record."""
     edits = compiled_edits(applied.overriders, f"{applied.rule}.overriders")
     return CompiledRule(clusters, edits, applied, reach_of(applied.overriders))
+
+
+def reach_of(overriders: Overriders) -> tuple[str, ...] | None:
+    """Return the top-level fields a rule can read or change, sorted; None when they may be all there are.
+
+    A rule that ran on one object need not run again on another with the very same values there. ``kind`` counts for
+    nothing: no rule changes it, and a template has one.
+
+    >>> from .policy import LabelAnnotationOverrider, PlaintextOverrider
+    >>> add = PlaintextOverrider(path="/data/a", operator="add", value="1")
+    >>> reach_of(Overriders(labels=(LabelAnnotationOverrider(operator="remove"),), plaintext=(add,)))
+    ('data', 'metadata')
+    """
+    fields = set(_fields(overriders))
+    return None if None in fields else tuple(sorted(field for field in fields if field is not None))
+
+
+def _fields(overriders: Overriders) -> Iterator[str | None]:
+    if overriders.labels or overriders.annotations:
+        yield "metadata"
+    if overriders.command or overriders.args:
+        yield "spec"
+    for image in overriders.image:
+        if image.predicate is None:
+            yield "spec"
+        else:
+            # Karmada reads the image by the path's segments as they are, and writes it by the decoded ones.
+            yield image.predicate.strip("/").partition("/")[0]
+            yield from _first(image.predicate)
+    for field in overriders.field:
+        yield from _first(field.field_path)
+    for operation in overriders.plaintext:
+        yield from _first(operation.path)
+
+
+def _first(path: str) -> Iterator[str | None]:
+    tokens = tokens_of(path)
+    if tokens is not None:
+        yield tokens[0] if tokens else None
 
 
 def run_rule(rule: CompiledRule, draft: Draft) -> OverrideError | None:
@@ -129,7 +132,7 @@ def classes(rules: Sequence[CompiledRule], clusters: Mask) -> tuple[tuple[Mask, 
 
 
 class Planned(NamedTuple):
-    """A rule in a plan: the state it runs on (0: what is given, n: what step n left), and its place in the order."""
+    """A rule in a plan: the state it runs on (0: the given one, n: the result of step n), its place in the order."""
 
     state: int
     rule: CompiledRule
@@ -137,7 +140,7 @@ class Planned(NamedTuple):
 
 
 class PlannedClass(NamedTuple):
-    """A class of clusters in a plan: the rules that apply there, and the state in which they leave a manifest."""
+    """A class of clusters in a plan: the rules that apply there, and the state after the last of them."""
 
     clusters: Mask
     applied: tuple[AppliedRule, ...]
@@ -145,7 +148,7 @@ class PlannedClass(NamedTuple):
 
 
 class RulePlan(NamedTuple):
-    """How rules run in all classes of clusters: rules with which several classes begin run once for all of them."""
+    """A plan to run rules in all classes of clusters; rules with which several classes begin run once for all."""
 
     steps: tuple[Planned, ...]
     classes: tuple[PlannedClass, ...]

@@ -1,4 +1,4 @@
-"""Which values are secret outside of Secrets: those of variables whose names say so, and copies of whole objects."""
+"""Values that are secret outside of Secrets: those of variables whose names say so, and copies of whole objects."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _COPIES = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
 
 
 def is_secret_entry(entry: Any) -> bool:
-    """Whether this is a variable (``name`` and ``value``) whose name says that its value is secret.
+    """Say whether this is a variable (``name`` and ``value``) whose name says that its value is secret.
 
     >>> is_secret_entry({"name": "DB_PASSWORD", "value": "x"}), is_secret_entry({"name": "LEVEL", "value": "x"})
     (True, False)
@@ -25,29 +25,29 @@ def is_secret_entry(entry: Any) -> bool:
 
 
 def is_secret_key(key: str) -> bool:
-    """Whether what stands under this key repeats an object, secrets and all."""
+    """Say whether the value under this key repeats an object, secrets and all."""
     return key in _COPIES
 
 
-def veiled(value: Any) -> Any:
-    """Return a copy in which what is secret reads ``(hidden)``.
+def redacted(value: Any) -> Any:
+    """Return a copy in which secret values read ``(hidden)``.
 
-    >>> veiled([{"name": "TOKEN", "value": "x"}])
+    >>> redacted([{"name": "TOKEN", "value": "x"}])
     [{'name': 'TOKEN', 'value': '(hidden)'}]
     """
     if isinstance(value, list):
-        return [veiled(item) for item in value]
+        return [redacted(item) for item in value]
     if not isinstance(value, Mapping):
         return value
     is_entry = is_secret_entry(value)
     return {
-        key: HIDDEN if is_secret_key(key) or (is_entry and key == "value") else veiled(item)
+        key: HIDDEN if is_secret_key(key) or (is_entry and key == "value") else redacted(item)
         for key, item in value.items()
     }
 
 
 def holds_secrets(value: Any) -> bool:
-    """Whether anything secret is in a manifest or a list of them: a Secret, a variable, a copy."""
+    """Say whether anything secret is in a manifest or a list of them: a Secret, a variable, a copy."""
     if isinstance(value, list):
         return any(map(holds_secrets, value))
     if not isinstance(value, Mapping):

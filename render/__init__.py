@@ -1,4 +1,7 @@
-"""Pure: everything that decides where an object goes and what it looks like there."""
+"""Render manifests for a fleet: everything that decides the target clusters of an object and its form in each.
+
+Nothing here touches files, clusters, the network or the clock.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

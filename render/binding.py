@@ -1,4 +1,4 @@
-"""The outcome for one template: a ResourceBinding (ClusterResourceBinding) with what the next decision needs.
+"""The outcome for one template: a ResourceBinding (ClusterResourceBinding) with the state the next decision needs.
 
 A binding is made from a template and its policy (``spec``), carried through ``schedule`` (targets, conditions), and
 written to ``bindings/``. Nothing here is a time: recorded times are RFC 3339 text compared as text in UTC.
@@ -16,7 +16,7 @@ from .resources import Component, ReplicaRequirements
 class Condition:
     """A metav1.Condition without its time: type, status ``True``/``False``/``Unknown``, reason, message.
 
-    ``since`` is the source commit that first had it so, where that is worth knowing.
+    ``since`` is the source commit that first had this status, where it is recorded.
     """
 
     type: str
@@ -51,12 +51,12 @@ class BindingSnapshot:
 class Binding:
     """A template's binding before or after scheduling.
 
-    ``replicas`` with ``requirements`` and ``components`` are the interpreter's answer; a workload is what has any of
-    them (Karmada's isWorkload). ``targets`` keep the scheduler's order. ``applied_placement`` is the placement of the
-    last successful decision (None: never scheduled), ``observed_affinity`` the affinity group it used, ``policy`` the
-    policy that holds the template (``PropagationPolicy ns/name``; empty: none does), ``template_digest`` the content
-    the template had when a lazy policy last took effect. ``applied_overrides`` are the lines of its file
-    that tell people what override rules changed; nothing is decided by them.
+    ``replicas`` with ``requirements`` and ``components`` are the interpreter's answer; an object with any of them is a
+    workload (Karmada's isWorkload). ``targets`` keep the scheduler's order. ``applied_placement`` is the placement of
+    the last successful decision (None: never scheduled), ``observed_affinity`` the affinity group it used, ``policy``
+    the policy that claims the template (``PropagationPolicy ns/name``; empty: none does), ``template_digest`` the
+    content of the template when a lazy policy last took effect. ``applied_overrides`` are the lines of its file that
+    tell people which fields override rules changed; nothing is decided by them.
     """
 
     ref: ObjectRef
@@ -90,11 +90,11 @@ class Binding:
 
     @property
     def is_workload(self) -> bool:
-        """Whether the object has replicas to divide (Karmada: replicas, requirements or components)."""
+        """Say whether the object has replicas to divide (Karmada: replicas, requirements or components)."""
         return self.replicas > 0 or self.requirements is not None or bool(self.components)
 
     @property
     def is_reschedule_requested(self) -> bool:
-        """Whether rescheduling was asked for after the last successful decision; never before the first decision."""
+        """Say whether rescheduling was asked for after the last successful decision; no before the first decision."""
         is_decided = bool(self.last_scheduled_at or self.conditions)
         return is_decided and self.reschedule_triggered_at > self.last_scheduled_at

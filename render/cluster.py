@@ -43,7 +43,7 @@ class ResourceModel:
 
 
 LARGEST = str(2**63 - 1)
-"""What the last grade reaches up to."""
+"""The upper end of the last grade."""
 
 _CPU = ("0", "1", "2", "4", "8", "16", "32", "64", "128", LARGEST)
 _MEMORY = ("0", "4Gi", "16Gi", "32Gi", "64Gi", "128Gi", "256Gi", "512Gi", "1Ti", LARGEST)
@@ -65,8 +65,8 @@ DEFAULT_GRADES = tuple(
 class ResourceSummary:
     """Capacity of a cluster: resource name -> quantity text; ``modelings`` maps a grade to its node count.
 
-    ``is_declared``: it is what the source says, so that nothing this fleet has placed is in it. Of an observed one,
-    ``reserved`` is what earlier passes placed since it was observed.
+    ``is_declared``: the source declares it, so that the replicas this fleet has placed are not subtracted yet. Of an
+    observed one, ``reserved`` are the amounts earlier passes placed since it was observed.
     """
 
     allocatable: Mapping[str, str] = field(default_factory=dict)

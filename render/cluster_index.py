@@ -20,7 +20,7 @@ Key = TypeVar("Key")
 
 
 class ClusterIndex:
-    """Clusters by name and by bit, with the masks of what selects them; answers are kept for the life of a pass."""
+    """Clusters by name and by bit, with the masks of selectors; answers are kept for the life of a pass."""
 
     __slots__ = (
         "_affinities",
@@ -60,12 +60,12 @@ class ClusterIndex:
         return known
 
     def named(self, names: Iterable[str]) -> Mask:
-        """Return the clusters with these names; names of no cluster are passed over."""
+        """Return the clusters with these names; names of no cluster are ignored."""
         positions = self.index_by_name
         return mask_of({positions[name] for name in names if name in positions})
 
     def matching(self, affinity: ClusterAffinity) -> Mask:
-        """Return the clusters an affinity means (``selection.affinity_matches``, for all at once)."""
+        """Return the clusters an affinity selects; its ``exclude`` wins over everything else."""
         known = self._affinities.get(affinity)
         if known is None:
             known = self._affinities[affinity] = self._matching(affinity)

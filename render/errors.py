@@ -1,7 +1,7 @@
-"""What stops a run, and the problems a repository can have.
+"""The errors that stop a run, and the problems a repository can have.
 
-What a fleet does every day - a cluster unreachable, an object that fits nowhere - is a value elsewhere, never an
-exception. An exception here ends the run with its exit code, a message and, where there is one, a hint.
+Everyday events of a fleet - a cluster unreachable, an object that fits nowhere - are values elsewhere, never
+exceptions. An exception here ends the run with its exit code, a message and, where there is one, a hint.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from .words import counted
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One thing wrong in a repository: where it is, which field, what is wrong, and what to do.
+    """One thing wrong in a repository: its place, the field, the fault and a hint.
 
     ``path`` is relative to the repository root, ``line`` counts from 1 (0: the whole file), ``field`` is a dotted
     path such as ``spec.placement.spreadConstraints[0]`` ("" for the document). ``message`` never quotes a manifest.
@@ -35,7 +35,7 @@ class Problem:
 
 
 def _on_one_line(text: str) -> str:
-    r"""Return a name out of a repository as a terminal may see it: no line breaks, no escapes, no broken UTF-8.
+    r"""Return a name out of a repository that is safe on a terminal: no line breaks, no escapes, no broken UTF-8.
 
     >>> _on_one_line("apps/\x1b[2Jweb.yaml")
     'apps/\\x1b[2Jweb.yaml'
@@ -58,7 +58,7 @@ class ReconcileError(Exception):
 
 
 class InputError(ReconcileError):
-    """The repository's content cannot be used; carries every problem, sorted, and what else there is to say."""
+    """The repository's content cannot be used; carries every problem, sorted, and warnings beside them."""
 
     exit_code = 3
 
@@ -77,7 +77,7 @@ class ConfigError(ReconcileError):
 
 
 class UnknownName(ReconcileError):
-    """The command line names something that is not there, or that may be more than one thing."""
+    """The command line names something that does not exist, or that may be more than one thing."""
 
     exit_code = 2
 
@@ -89,7 +89,7 @@ class GitError(ReconcileError):
 
 
 class SourceMoved(GitError):
-    """A branch advanced under us; the loop retries, a command reports."""
+    """A branch advanced while this run was using it; the loop retries, a command reports it."""
 
 
 class ClusterError(ReconcileError):
@@ -99,6 +99,6 @@ class ClusterError(ReconcileError):
 
 
 class GuardRefused(ReconcileError):
-    """A removal, prune or movement guard said no before anything was written."""
+    """A removal, prune or movement guard refused before anything was written."""
 
     exit_code = 6

@@ -1,4 +1,4 @@
-"""Fleet: what argosy.yaml says, every field of which has a default; without the file, ``Fleet()``.
+"""Fleet: the settings of argosy.yaml, each with a default; without the file, ``Fleet()``.
 
 Where Git lacks what Karmada's answer depends on, a switch chooses between Argosy's default and Karmada's way.
 ``compatibility: Karmada`` turns all of them at once; a switch that is written wins over it.
@@ -12,7 +12,7 @@ from .guards import MovementGuard, RemovalGuard
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
-    """Which files are read: below ``paths`` (relative to argosy.yaml's folder), minus ``ignore`` (gitignore syntax)."""
+    """The files to read: those below ``paths`` (from argosy.yaml's folder), minus ``ignore`` (gitignore syntax)."""
 
     paths: tuple[str, ...] = (".",)
     ignore: tuple[str, ...] = ()
@@ -20,7 +20,7 @@ class SourceSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedSettings:
-    """Where trees are pushed: a remote's name or address ("": the source's), a branch ("": ``argosy/rendered``)."""
+    """The branch trees are pushed to ("": ``argosy/rendered``), and its remote's name or address ("": the source's)."""
 
     remote: str = ""
     branch: str = ""
@@ -40,7 +40,7 @@ OTHERS = "*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterAccess:
-    """How to reach a member: a kubeconfig context ("": named like the cluster) of a file ("": the usual one).
+    """The way to a member: a kubeconfig context ("": named like the cluster) of a file ("": the usual one).
 
     The name ``*`` stands for every member that is not listed by its own.
     """
@@ -51,7 +51,7 @@ class ClusterAccess:
 
 
 class NamespacePropagation(StrEnum):
-    """Which namespaces go along: those in use, all of the source everywhere (Karmada's), or what policies select."""
+    """The namespaces propagated with objects: those in use, all of the source (Karmada's), or those policies select."""
 
     NEEDED = "Needed"
     ALL = "All"
@@ -59,7 +59,7 @@ class NamespacePropagation(StrEnum):
 
 
 class ClaimMode(StrEnum):
-    """Which policy holds a template: a function of the tree, or (Karmada's) the one that held it as long as it matches.
+    """The policy that claims a template: a function of the tree, or (Karmada's) the earlier one while it matches.
 
     With ``Sticky`` a better policy takes over only by preemption.
     """
@@ -69,14 +69,14 @@ class ClaimMode(StrEnum):
 
 
 class Rescheduling(StrEnum):
-    """When a placed binding is decided anew: also when the source stops allowing a target, or only as Karmada does."""
+    """The events that reschedule a placed binding: Karmada's alone, or also a source that stops allowing a target."""
 
     SOURCE = "Source"
     KARMADA = "Karmada"
 
 
 class TieBreak(StrEnum):
-    """Who gets the last replica of an equal division.
+    """The cluster that gets the last replica of an equal division.
 
     ``Identity``: by the parity of a hash of ``metadata.uid``, or else of the ObjectRef. ``Name``: ascending, as Karmada
     does for an empty UID.
@@ -87,14 +87,14 @@ class TieBreak(StrEnum):
 
 
 class OnPolicyRemoval(StrEnum):
-    """What happens to a binding whose policy is gone: it stays, released, or its objects are removed."""
+    """The fate of a binding whose policy is gone: it stays, released, or its objects are removed."""
 
     KEEP = "Keep"
     REMOVE = "Remove"
 
 
 class Permission(StrEnum):
-    """Whether something risky is allowed."""
+    """A yes or no to something risky."""
 
     ALLOW = "Allow"
     REFUSE = "Refuse"
@@ -108,14 +108,14 @@ class Fleet:
     ``default_namespace``: written into namespaced objects and policies that have none.
     ``kinds``: the scope of kinds whose CRD is nowhere in the source.
     ``skipped_apis`` (``group``, ``group/version``, ``group/version/Kind,Kind``) and ``skipped_namespaces`` (regular
-    expressions): what is never propagated, as Karmada's flags of like names say.
+    expressions): templates that are never propagated, as by Karmada's flags of similar names.
     ``mirrors``: clusters whose folder is also published as a branch of its own (``*``: all).
     ``is_karmada_compatible``: ``compatibility: Karmada``.
     ``reserve_capacity``: each new placement lowers the capacity the rest of the pass sees.
     ``require_recorded_apis``: a cluster with no recorded APIs fits nothing (Karmada's) instead of everything.
     ``secrets``: whether Secrets may be in the source.
-    ``clusters``: the members that are reached by kubeconfig contexts, and which; ``kubeconfigs``: a folder with one
-    kubeconfig a cluster, by which all are reached. With neither, passes render and leave members alone.
+    ``clusters``: the members that are reached by kubeconfig contexts; ``kubeconfigs``: a folder with one kubeconfig a
+    cluster, by which all are reached. With neither, passes render and leave members alone.
     """
 
     name: str = "default"
@@ -143,23 +143,23 @@ class Fleet:
 
     @property
     def reached(self) -> frozenset[str] | None:
-        """The members this says how to reach; None where that is all of them."""
+        """The members with a way to reach them; None where that is all of them."""
         listed = frozenset(access.name for access in self.clusters)
         return None if self.kubeconfigs or OTHERS in listed else listed
 
     @property
     def branch_prefix(self) -> str:
-        """What every branch begins with: ``argosy`` or ``argosy-<name>``."""
+        """The beginning of every branch name: ``argosy`` or ``argosy-<name>``."""
         return "argosy" if self.name == "default" else f"argosy-{self.name}"
 
     @property
     def rendered_branch(self) -> str:
-        """The branch that holds the truth."""
+        """The branch of the rendered trees and bindings."""
         return self.rendered.branch or f"{self.branch_prefix}/rendered"
 
     @property
     def status_branch(self) -> str:
-        """The branch that holds what was seen."""
+        """The branch of the observed status."""
         return f"{self.branch_prefix}/status"
 
     def mirror_branch(self, cluster: str) -> str:

@@ -18,7 +18,7 @@ BLOB_MODE = 0o100644
 
 
 class TreeEntry(NamedTuple):
-    """One line of a tree: a name without slash, a mode and the raw id of what it names."""
+    """One line of a tree: a name without slash, a mode and the raw id of a blob or tree."""
 
     name: bytes
     mode: int
@@ -67,7 +67,7 @@ def object_id(kind: str, data: bytes, algorithm: str = "sha1") -> bytes:
 
 
 class SplicedIds:
-    """The ids of all blobs with the same segments; what comes before the first integer is hashed once per length."""
+    """The ids of all blobs with the same segments; the part before the first integer is hashed once per length."""
 
     __slots__ = ("_new", "_prefix", "_states", "_tail")
 
@@ -100,7 +100,7 @@ def encode_tree(entries: Collection[TreeEntry]) -> bytes:
         name + b"/" if mode == TREE_MODE else name: b"%o %s\0%s" % (mode, name, id_) for name, mode, id_ in entries
     }
     names = {name for name, _, _ in entries}
-    # One search of all names at once: this runs for every entry of a million.
+    # One search over all names at once, because a large fleet has a million entries.
     joined = b"\0".join(names)
     misplaced = b"/" in joined or joined.count(b"\0") >= max(len(names), 1)
     if misplaced or not names.isdisjoint(_FORBIDDEN) or _DOT_GIT.search(joined):
@@ -121,7 +121,7 @@ def parse_tree(data: bytes, algorithm: str = "sha1") -> tuple[TreeEntry, ...]:
     if not whole.fullmatch(data):
         raise ValueError("a tree object is damaged")
     new, modes = tuple.__new__, _MODES
-    # Made without the named tuple's own constructor: a fleet has a million entries.
+    # The named tuple's own constructor is left out, because a large fleet has a million entries.
     found = entry.findall(data)
     return tuple([new(TreeEntry, (name, modes.get(mode) or int(mode, 8), id_)) for mode, name, id_ in found])
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovalGuard:
-    """What may leave a cluster in one commit.
+    """The limits on the objects that may leave a cluster in one commit.
 
     Refused are more than ``count`` objects and more than ``percent`` of the cluster's, a namespace or kind of more
     than ``whole`` objects in full, and all of a cluster.
@@ -18,7 +18,7 @@ class RemovalGuard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovementBudget:
-    """How many replicas may move in one commit: at most ``replicas`` and ``percent`` of them (None: no limit)."""
+    """The replicas that may move in one commit: at most ``replicas`` and ``percent`` of them (None: no limit)."""
 
     replicas: int | None = None
     percent: int | None = None
@@ -26,7 +26,7 @@ class MovementBudget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedObject:
-    """Objects that must never leave the clusters named (none named: whichever hold them); an empty field means any."""
+    """Objects that must never leave the clusters named (none named: any cluster); an empty field means any value."""
 
     group: str = ""
     kind: str = ""
@@ -37,7 +37,7 @@ class PinnedObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovementGuard:
-    """What one commit may do to placed workloads: budgets, the clusters and regions each keeps, and what stays put."""
+    """The limits on moving placed workloads in one commit: budgets, clusters and regions each keeps, pinned objects."""
 
     fleet: MovementBudget = field(default_factory=MovementBudget)
     workload: MovementBudget = field(default_factory=MovementBudget)

@@ -1,4 +1,4 @@
-"""Where an object stands in the rendered tree: folders and file names that are injective, case-safe and harmless.
+"""The path of an object in the rendered tree: folders and file names that are injective, case-safe and harmless.
 
 A name keeps ``[a-z0-9.-]``; every other byte is percent-encoded, so that no name can leave its folder or collide with
 another one on a file system that ignores case. Over 200 bytes it is cut and ends in ``_`` and a hash: ``_`` is never
@@ -47,7 +47,7 @@ def object_path(ref: ObjectRef) -> tuple[str, str, str]:
 
 
 def ref_of_path(path: str) -> ObjectRef:
-    """Return the object a path below a cluster's folder names; the name of one that was cut stays cut.
+    """Return the object a path below a cluster's folder names; a name that was cut stays cut.
 
     >>> ref_of_path("_cluster/ClusterRole.rbac.authorization.k8s.io/system%3Aweb.yaml").name
     'system:web'

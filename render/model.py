@@ -1,14 +1,8 @@
-"""The words every other module uses: manifests, object references and target clusters."""
+"""The values every other module uses: manifests, object references, templates and target clusters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
-
-GROUP = "argosy.dev"
-"""The API group of Argosy's own kinds, of its labels and of its annotations."""
-
-API_VERSION = f"{GROUP}/v1alpha1"
-"""The apiVersion of Argosy's own kinds, in files and in what ``-o json`` prints."""
 
 Manifest = Mapping[str, Any]
 """A Kubernetes object as plain data, straight from YAML; never modified in place by a reader."""
@@ -52,14 +46,14 @@ def group_of(api_version: str) -> str:
 
 @dataclass(frozen=True, slots=True, order=True)
 class TargetCluster:
-    """A cluster in a binding with its replicas (0 for what has none, and then left out of YAML)."""
+    """A cluster in a binding with its replicas (0 for an object without any, and then left out of YAML)."""
 
     name: str
     replicas: int = 0
 
 
 def is_opaque(manifest: Manifest) -> bool:
-    """Whether SOPS encrypted a document: nothing in it may change, or it could not be decrypted any more."""
+    """Say whether SOPS encrypted a document: nothing in it may change, or it could not be decrypted any more."""
     return isinstance(manifest.get("sops"), dict)
 
 

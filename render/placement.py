@@ -7,14 +7,14 @@ from .selectors import ClusterAffinity
 
 
 class ReplicaSchedulingType(StrEnum):
-    """Whether every cluster gets all replicas or a share."""
+    """The two ways to place replicas: every cluster gets all of them, or a share."""
 
     DUPLICATED = "Duplicated"
     DIVIDED = "Divided"
 
 
 class ReplicaDivisionPreference(StrEnum):
-    """How shares are found: few full clusters, or by weight."""
+    """The two ways to find shares: few full clusters, or by weight."""
 
     AGGREGATED = "Aggregated"
     WEIGHTED = "Weighted"
@@ -102,7 +102,7 @@ class WorkloadAffinity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """Where and how a policy wants its templates. Equal placements are equal values (hash them once at load)."""
+    """The rules by which a policy places its templates. Equal placements are equal values (hash them once at load)."""
 
     cluster_affinity: ClusterAffinity | None = None
     cluster_affinities: tuple[ClusterAffinityTerm, ...] = ()

@@ -9,14 +9,14 @@ from .selectors import ResourceSelector
 
 
 class Preemption(StrEnum):
-    """Whether a policy may take over templates that another policy holds."""
+    """The right of a policy to take over templates that another policy claims."""
 
     ALWAYS = "Always"
     NEVER = "Never"
 
 
 class ConflictResolution(StrEnum):
-    """What to do with an object in a member cluster that is not ours."""
+    """The treatment of an object in a member cluster that is not ours."""
 
     ABORT = "Abort"
     OVERWRITE = "Overwrite"
@@ -59,7 +59,7 @@ class PropagationPolicy:
 
     @property
     def is_namespaced(self) -> bool:
-        """Whether this is a PropagationPolicy rather than a ClusterPropagationPolicy."""
+        """Say whether this is a PropagationPolicy rather than a ClusterPropagationPolicy."""
         return bool(self.namespace)
 
     def __str__(self) -> str:

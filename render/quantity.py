@@ -31,7 +31,7 @@ class QuantityFormat(StrEnum):
 
 @lru_cache(maxsize=4096)
 def parse_quantity(text: str) -> Amount:
-    """Return the exact amount of a quantity; ValueError says which text is none.
+    """Return the exact amount of a quantity; a ValueError names a text that is none.
 
     >>> parse_quantity("64Mi"), parse_quantity("500m"), parse_quantity("1e3")
     (67108864, Fraction(1, 2), 1000)

@@ -1,4 +1,4 @@
-"""Classes of clusters that hold the same folder, found by refinement.
+"""Classes of clusters with the same folder, found by refinement.
 
 1. start with one class holding every cluster and an empty folder;
 2. for each file, in Git's order, split every class by the file's variants and append each part's entry;
@@ -24,7 +24,7 @@ class Child(NamedTuple):
 
     @property
     def key(self) -> bytes:
-        """What Git sorts it by: a folder as if its name ended in ``/``."""
+        """The bytes Git sorts it by: a folder as if its name ended in ``/``."""
         name = self.name.encode()
         return name + b"/" if self.mode == TREE_MODE else name
 

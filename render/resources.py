@@ -1,4 +1,4 @@
-"""What a workload needs: the answers of a resource interpreter about replicas, components and dependencies."""
+"""The needs of a workload: the answers of a resource interpreter about replicas, components and dependencies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from .model import Manifest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeClaim:
-    """Where pods may land inside a cluster: node selector, tolerations and required node affinity, as in the API."""
+    """The nodes pods may land on: node selector, tolerations and required node affinity, as in the API."""
 
     node_selector: Mapping[str, str] = field(default_factory=dict)
     tolerations: tuple[Manifest, ...] = ()
@@ -18,7 +18,7 @@ class NodeClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaRequirements:
-    """What one replica needs. ``resource_request`` maps a resource name to a quantity in Kubernetes' notation."""
+    """The needs of one replica. ``resource_request`` maps a resource name to a quantity in Kubernetes' notation."""
 
     node_claim: NodeClaim | None = None
     resource_request: Mapping[str, str] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Component:
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
 class DependentObject:
-    """An object that must follow a workload to its clusters: by name, or else by a label selector."""
+    """An object that must be propagated with a workload: by name, or else by a label selector."""
 
     api_version: str
     kind: str

@@ -1,4 +1,4 @@
-"""What selectors mean: whether labels, a cluster or a template match, and how specifically.
+"""The meaning of selectors: labels and templates they match, how specifically, and taints that are tolerated.
 
 A selector Kubernetes could not parse (an unknown operator, values where none may be) matches nothing.
 """
@@ -15,7 +15,7 @@ BLOCKING_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
 
 
 class ImplicitPriority(IntEnum):
-    """How specifically a policy selects a template; the larger wins at equal explicit priority."""
+    """The degrees of how specifically a policy selects a template; the larger wins at equal explicit priority."""
 
     NO_MATCH = 0
     ALL = 1
@@ -24,7 +24,7 @@ class ImplicitPriority(IntEnum):
 
 
 def implicit_priority(selector: ResourceSelector, template: Template) -> ImplicitPriority:
-    """Say how a selector selects a template. A ``labelSelector: {}`` selects everything, as labels do."""
+    """Return how specifically a selector selects a template. ``labelSelector: {}`` selects everything, as labels do."""
     ref = template.ref
     if selector.kind != ref.kind or selector.api_version != template.api_version:
         return ImplicitPriority.NO_MATCH

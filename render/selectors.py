@@ -1,4 +1,4 @@
-"""Label selectors and cluster affinities: which objects and which member clusters a policy means."""
+"""Label selectors, cluster affinities and resource selectors, as values."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class ClusterAffinity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceSelector:
-    """Which templates a policy selects; ``name`` makes ``label_selector`` irrelevant."""
+    """A selector of templates by a policy; ``name`` makes ``label_selector`` irrelevant."""
 
     api_version: str
     kind: str

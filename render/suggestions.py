@@ -1,13 +1,13 @@
-"""The nearest of the words one could have meant, for hints."""
+"""The nearest known word to an unknown one, for hints."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.7) -> str:
-    """Return the known word most like this one, upper and lower case alike; empty when none is near.
+    """Return the known word most similar to this one, ignoring case; empty when none is near.
 
-    ``cutoff`` says how much alike they must be, up to 1.
+    ``cutoff`` is the least similarity, up to 1.
 
     >>> nearest("clusterAfinity", ["clusterAffinities", "clusterAffinity"]), nearest("x", ["clusterAffinity"])
     ('clusterAffinity', '')

@@ -4,7 +4,7 @@ A file is described for all clusters at once: a few *variants*, each a set of cl
 they hold. The folders of all clusters are found from their files by refinement (``refinement``). Folders are then files
 of the next level up, with tree ids as variants: kinds make a namespace, namespaces a cluster.
 
-What is already there can be the *base*: then the files are what changes in it, and nothing else of it is looked at.
+Existing folders can be the *base*: then the files are the changes to it, and its other entries are not looked at.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,20 +24,20 @@ class Variant(NamedTuple):
 
 
 class Base(NamedTuple):
-    """Folders there are already: who holds which tree, and how the entries of one are read, by name."""
+    """Existing folders: their trees with the clusters that have each, and a function that reads a tree's entries."""
 
     variants: Sequence[Variant]
     read: Callable[[bytes], Mapping[str, TreeEntry]]
 
     def below(self, name: str) -> "Base":
-        """Return who holds which folder of this name inside these."""
+        """Return the folders of this name inside these."""
         inside = ((clusters, self.read(tree_id).get(name)) for clusters, tree_id in self.variants)
         return Base(merged(Variant(held, entry.id) for held, entry in inside if entry is not None), self.read)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedFile:
-    """A file below clusters' folders: the folders on its path, its name, and who holds which bytes."""
+    """A file below clusters' folders: the folders on its path, its name, and its contents in sets of clusters."""
 
     folders: tuple[str, ...]
     name: str
@@ -45,7 +45,7 @@ class PlacedFile:
 
     @property
     def holders(self) -> Mask:
-        """The clusters that hold the file."""
+        """The clusters that have the file."""
         holders = 0
         for variant in self.variants:
             holders |= variant.clusters
@@ -78,9 +78,9 @@ def merged(variants: Iterable[Variant]) -> tuple[Variant, ...]:
 def cluster_trees(
     files: Iterable[PlacedFile], every: Mask, store: TreeStore, base: Base | None = None
 ) -> tuple[Variant, ...]:
-    """Return the folder of every cluster: who holds which tree. A cluster without files holds none.
+    """Return the tree of every cluster's folder, as sets of clusters. A cluster without files has none.
 
-    On a base, a file without variants is one that nobody holds any more.
+    On a base, a file without variants is one that no cluster has any more.
     """
     below = [(file.folders, Child(file.name, BLOB_MODE, file.variants)) for file in files]
     return _folder_variants(below, every, store, base)
@@ -89,7 +89,7 @@ def cluster_trees(
 def _folder_variants(
     below: Sequence[tuple[tuple[str, ...], Child]], every: Mask, store: TreeStore, base: Base | None
 ) -> tuple[Variant, ...]:
-    """Return the variants of the folder that holds ``below``: children with the folders still above them."""
+    """Return the variants of the folder around ``below``: children with the folders still above them."""
     children: list[Child] = []
     deeper: dict[str, list[tuple[tuple[str, ...], Child]]] = {}
     for folders, child in below:
@@ -105,7 +105,7 @@ def _folder_variants(
 
 
 def folder_contents(children: Iterable[Child], every: Mask) -> Iterator[tuple[Mask, bytes]]:
-    """Yield disjoint sets of clusters with the encoded tree each holds; those holding nothing are left out."""
+    """Yield disjoint sets of clusters with the encoded tree of each; clusters without entries are left out."""
     for clusters, lines in _refined(children, every, [every]).classes():
         if lines:
             yield clusters, b"".join(lines)
@@ -138,7 +138,7 @@ def _line(entry: TreeEntry) -> bytes:
 
 
 def _sort_key(line: bytes) -> bytes:
-    """Return what Git sorts an entry by: a folder as if its name ended in ``/``."""
+    """Return the bytes Git sorts an entry by: a folder as if its name ended in ``/``."""
     head, _, _ = line.partition(b"\0")
     mode, _, name = head.partition(b" ")
     return name + b"/" if mode == b"40000" else name
@@ -152,8 +152,8 @@ def nested_tree(
 ) -> bytes | None:
     """Build the tree that holds blob ids (or whole entries) at the given paths; None when there are none.
 
-    On a base - the entries of a tree there is already, and how the entries of others are read - the paths are what
-    changes in it, and None at a path means that nothing is there any more.
+    On a base - the entries of an existing tree, and ``read`` for those of others - the paths are the changes to it, and
+    None at a path removes its entry.
     """
     entries = dict(base or {})
     deeper: dict[str, dict[tuple[str, ...], TreeEntry | bytes | None]] = {}

@@ -1,4 +1,4 @@
-"""How messages count and list things."""
+"""Counts and lists in messages."""
 
 from collections.abc import Sequence
 

@@ -3,7 +3,7 @@
 1. put *holes* where replicas (and a divided Job's completions) go - or, for a kind whose revision is a script, revise
    once per distinct number;
 2. override the result: the override answers with classes of clusters and the manifest each class holds;
-3. prune what only an API server may say, as Karmada does when it stores a Work - after overrides, which may add it;
+3. prune fields only an API server may set, as Karmada does when it stores a Work - after overrides, which may add some;
 4. emit each class once; a cluster's bytes are the class' bytes with its numbers filled in.
 
 Overrides cannot read a number, so running them before the numbers are filled in changes nothing; one that sets
@@ -31,7 +31,7 @@ COMPLETIONS = "completions"
 
 
 class RecordedRule(Protocol):
-    """What an override recorded about one rule it applied."""
+    """An override's record of one rule it applied."""
 
     @property
     def policy(self) -> str:
@@ -39,7 +39,7 @@ class RecordedRule(Protocol):
 
 
 class OverriddenClass(Protocol):
-    """What an override makes of a manifest in one class of clusters: a manifest, or an error."""
+    """The result of an override in one class of clusters: a manifest, or an error."""
 
     @property
     def clusters(self) -> Mask:
@@ -55,19 +55,19 @@ class OverriddenClass(Protocol):
 
     @property
     def runs(self) -> Sequence[object]:
-        """What each of them made of the manifest, for whoever records it."""
+        """The runs of those rules on the manifest, for the record in the binding."""
 
     @property
     def error(self) -> Exception | None:
-        """Why there is no manifest."""
+        """The reason why there is no manifest."""
 
 
 Override = Callable[[Manifest, Mask], Sequence[OverriddenClass]]
-"""Partition clusters into classes and say what a manifest becomes in each."""
+"""Partition clusters into classes and return a manifest as it must be in each."""
 
 
 class Target(NamedTuple):
-    """A set of clusters that get the same numbers: replicas, and completions where they are divided (-1: not)."""
+    """A set of clusters with the same numbers: replicas, and completions where they are divided (-1: not)."""
 
     clusters: Mask
     replicas: int
@@ -75,7 +75,7 @@ class Target(NamedTuple):
 
 
 class Content(NamedTuple):
-    """The manifest of one class of clusters, numbers still open, with the rules that made it."""
+    """The manifest of one class of clusters, with holes for its numbers, and the rules that made it."""
 
     clusters: Mask
     manifest: Manifest
@@ -85,7 +85,7 @@ class Content(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkFailure:
-    """Clusters in which an object could not be built, and why: an override's or the interpreter's error."""
+    """Clusters in which an object could not be built, and the error of an override or the interpreter."""
 
     clusters: Mask
     error: Exception
@@ -102,7 +102,7 @@ class Works:
 
 
 class TargetGroups:
-    """Target clusters by the numbers they get; bindings that share a target list share its groups."""
+    """Target clusters grouped by their numbers; bindings that share a target list share its groups."""
 
     def __init__(self, index_by_cluster: Mapping[str, int], tie_break: TieBreak = TieBreak.NAME) -> None:
         self._index_by_cluster = index_by_cluster
@@ -110,7 +110,7 @@ class TargetGroups:
         self._known: dict[int, tuple[tuple[TargetCluster, ...], tuple[Target, ...]]] = {}
 
     def of(self, manifest: Manifest, binding: Binding) -> tuple[Target, ...]:
-        """Return a binding's own targets and what requires it, a group for each pair of numbers.
+        """Return a binding's own targets and those of bindings that require it, a group for each pair of numbers.
 
         A cluster that is not in the index (no longer a member) is left out.
         """
@@ -138,7 +138,7 @@ class TargetGroups:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkContext:
-    """What every template is built with: target clusters as bits, the interpreter and the override."""
+    """The context in which every template is built: target clusters as bits, the interpreter and the override."""
 
     targets: TargetGroups
     interpreter: Interpreter
@@ -209,7 +209,7 @@ def _divided_completions(
 def _revisions(
     manifest: Manifest, binding: Binding, targets: Sequence[Target], interpreter: Interpreter
 ) -> list[Content | WorkFailure]:
-    """Return the manifest with its numbers open where they can be filled in later, else once per number of replicas."""
+    """Return the manifest with holes where numbers can be filled in later, else once per number of replicas."""
     every = clusters_of(targets)
     if not binding.is_workload or not interpreter.has(Operation.REVISE_REPLICA, manifest):
         return [Content(every, _opened(manifest, targets), ())]
@@ -220,7 +220,7 @@ def _revisions(
     for target in targets:
         clusters_by_replicas[target.replicas] = clusters_by_replicas.get(target.replicas, 0) | target.clusters
     revised = [_revised(manifest, replicas, mask, interpreter) for replicas, mask in clusters_by_replicas.items()]
-    # Completions are opened last, as Karmada sets them: a script could not pass a hole on.
+    # Completions become holes last, as Karmada sets them last: a script could not pass a hole on.
     return [
         each._replace(manifest=_opened(each.manifest, targets)) if isinstance(each, Content) else each
         for each in revised
@@ -240,7 +240,7 @@ def _revised(manifest: Manifest, replicas: int, clusters: Mask, interpreter: Int
 
 
 def _with_hole(manifest: Manifest, path: Sequence[str], name: str) -> Manifest:
-    """Return a copy with a hole at a path that holds an integer; what holds none stays as it is (Karmada's rule)."""
+    """Return a copy with a hole in place of an integer at a path; without one nothing changes (Karmada's rule)."""
     copied: Any = copy_value(manifest)
     parent = copied
     for key in path[:-1]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.results import Applied, ApplyOptions
 from reconciler.members.credentials import AuthPlugins
-from reconciler.members.exchange import APPLY, JSON, Answer, Client, Failure, Request
+from reconciler.members.exchange import APPLY, JSON, MERGE_PATCH, Answer, Client, Failure, Request
 from reconciler.members.kube_client import KubeClient
 from reconciler.members.kube_connection import open_connection
 from reconciler.members.kubeconfig import Contexts
@@ -21,7 +21,7 @@ from reconciler.plans.values import ClusterDesired, DesiredObject, Observed, Pla
 from render.model import ObjectRef
 
 from .clusters import Member
-from .fakes import MERGE_PATCH, FakeCluster
+from .fakes import FakeCluster
 
 QUICK = ApplyOptions(settle_seconds=10.0, holder="this pass", version="1.0.0")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from overrides.changes import changes_of
 from overrides.draft import Draft
 from overrides.engine import OverrideEngine
-from overrides.explanation import steps_of
+from overrides.explanation import effects_of
 from overrides.lint import lint_overrides
 from overrides.parsing import override_policy
 from overrides.record import AppliedRule, applied_annotations
@@ -123,7 +123,7 @@ def test_there_is_always_an_answer(manifest: dict[str, Any], drawn: list[tuple[s
     ]
     for overridden in OverrideEngine(policies, CLUSTERS).override(manifest, EVERY):
         applied_annotations(overridden.applied)
-        steps = steps_of(manifest, overridden.applied)
+        steps = effects_of(manifest, overridden.applied)
         assert [step.error for step in steps if step.error] == ([overridden.error] if overridden.error else [])
         assert overridden.error or overridden.manifest == one_by_one(manifest, overridden.applied)
         changes = [changes_of(run.before, run.after) for run in overridden.runs]

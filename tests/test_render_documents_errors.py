@@ -6,7 +6,7 @@ import pytest
 
 from render.documents import Document, DocumentError, DocumentErrors, parse_documents, read_documents
 from render.documents.parsing import read_exactly
-from render.documents.reading import read_chunks, sorted_out
+from render.documents.reading import documents_and_errors, read_chunks
 
 KEPT_LAST = "\n  hint: kubectl would silently keep only the last one"
 ALIGN = "\n  hint: align it with the keys or items it belongs to"
@@ -120,7 +120,7 @@ def test_a_broken_document(case: Broken) -> None:
 
 @pytest.mark.parametrize("case", ROWS, ids=lambda case: case.why)
 def test_the_exact_parser_says_the_same(case: Broken) -> None:
-    _, errors = sorted_out(read_chunks(case.text.encode(), read=read_exactly))
+    _, errors = documents_and_errors(read_chunks(case.text.encode(), read=read_exactly))
     assert "\n".join(map(str, errors)) == case.want
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from render.documents import Document, parse_documents
 from render.documents.parsing import read_exactly, read_quickly
-from render.documents.reading import ReadChunk, read_chunk, read_chunks, sorted_out
+from render.documents.reading import ReadChunk, documents_and_errors, read_chunk, read_chunks
 
 from .kubectl import head, objects_read
 
@@ -129,7 +129,7 @@ WHYS = [*(case.why for case in BODIES), *(case.why for case in FILES)]
 @pytest.mark.parametrize("read", READERS, ids=lambda read: read.__name__)
 @pytest.mark.parametrize(("data", "want"), list(zip(files(), WANTS, strict=True)), ids=WHYS)
 def test_every_reader_reads_what_is_meant(data: bytes, want: list[dict[str, Any]], read: ReadChunk) -> None:
-    documents, errors = sorted_out(read_chunks(data, read=read))
+    documents, errors = documents_and_errors(read_chunks(data, read=read))
     assert (errors, repr([added(document.value) for document in documents])) == ((), repr(want))
 
 

@@ -1,6 +1,6 @@
-"""What is probably a mistake in an override policy, though it can be used: warnings, found before anything is rendered.
+"""Warnings about override policies that can be used but are probably mistaken, found before anything is rendered.
 
-What needs no object is read off the policies; for the rest every rule is tried on every template it selects, in every
+Some mistakes show in the policies themselves; for the others every rule is tried on every template it selects, in every
 class of clusters.
 """
 
@@ -18,10 +18,10 @@ from .effects import effect_findings
 from .images import image_value_findings
 from .selectors import unmatched_selectors
 from .targets import renames, unmatched_targets
-from .trials import tried
+from .trials import trials_of
 
 LineOf = Callable[[str, int, str], int]
-"""Where a field stands: file, document in the file, field path -> line (0 if unknown)."""
+"""A function that finds the line of a field: file, document in the file, field path -> line (0 if unknown)."""
 
 
 def lint_overrides(
@@ -33,7 +33,7 @@ def lint_overrides(
 ) -> tuple[Problem, ...]:
     """Return the warnings about override policies, given the templates and clusters they meet, sorted."""
     index = ClusterIndex(clusters)
-    trials = tried(policies, templates, index)
+    trials = trials_of(policies, templates, index)
     certain = [*unmatched_targets(policies, index), *image_value_findings(policies), *renames(policies)]
     known = {(finding.origin, finding.field) for finding in certain}
     findings = [

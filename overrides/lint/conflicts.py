@@ -1,4 +1,4 @@
-"""Policies that set one path of an object differently in the same cluster: one of them is without effect there."""
+"""Policies that set one path of an object differently in the same cluster, so that one of them has no effect there."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class Setting:
 
 @dataclass(slots=True)
 class Conflict:
-    """A setting that a later policy overwrites: in which objects and clusters, and why the other wins."""
+    """A setting that a later policy overwrites, with the objects, the clusters and the reason why the other wins."""
 
     lost: Setting
     winner: AppliedRule
@@ -65,7 +65,7 @@ def _finding(conflict: Conflict, clusters: ClusterIndex) -> LintFinding:
 
 
 def _overwritten(chain: Chain) -> Iterator[tuple[Setting, Setting]]:
-    """Yield each policy's last word on a path together with the next policy's, where they differ."""
+    """Yield each policy's last setting of a path together with the next policy's, where they differ."""
     current: dict[str, Setting] = {}
     for applied in chain.applied:
         for setting in settings_of(applied):
@@ -89,7 +89,7 @@ def _why(lost: Setting, won: Setting, chain: Chain) -> str:
 
 
 def settings_of(applied: AppliedRule) -> Iterator[Setting]:
-    """Yield what a rule sets, in the order it does; what depends on what was there before is no setting."""
+    """Yield the settings of a rule in order; an edit whose result depends on the value before is none."""
     for field_, path, value in _settings(applied.overriders):
         yield Setting(applied, f"{applied.rule}.overriders.{field_}", path, value)
 

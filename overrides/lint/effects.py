@@ -20,7 +20,7 @@ _LIST = re.compile(r"\.overriders\.([A-Za-z]+)")
 
 
 def effect_findings(trials: Trials) -> Iterator[LintFinding]:
-    """Yield what the trials of each edit showed."""
+    """Yield the findings of the trials of each edit."""
     for place, trial in trials.by_place.items():
         yield from _unusable(place, trial)
         yield from _idle(place, trial)

@@ -1,4 +1,4 @@
-"""Resource selectors that select nothing, with the nearest thing there is."""
+"""Resource selectors that select nothing, with the nearest name that exists."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -47,7 +47,7 @@ def _selects_later(
 
 
 def nearest_hint(selector: ResourceSelector, scope: Sequence[Template]) -> str:
-    """Say what the source has instead of what a selector asks for."""
+    """Return a hint about templates in the source that come closest to a selector."""
     of_kind = [template for template in scope if template.ref.kind == selector.kind]
     if not of_kind:
         near = nearest(selector.kind, {template.ref.kind for template in scope})

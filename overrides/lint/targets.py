@@ -12,7 +12,7 @@ from render.words import counted
 
 
 def unmatched_targets(policies: Iterable[OverridePolicy], clusters: ClusterIndex) -> Iterator[LintFinding]:
-    """Yield the rules whose target cluster is none of the clusters; without clusters there is nothing to say."""
+    """Yield the rules whose target cluster is none of the clusters; without any clusters, none."""
     for policy in policies:
         for rule in policy.rules:
             affinity = rule.target_cluster

@@ -1,4 +1,4 @@
-"""Every rule tried on every template it selects, in every class of clusters: what it did there, and beside whom."""
+"""Every rule tried on every template it selects, in every class of clusters: its effects, and the rules beside it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from overrides.draft import Draft
 from overrides.edits import CompiledEdit
 from overrides.engine import Overridden, OverrideEngine
 from overrides.errors import PolicyOrigin, Refused
-from overrides.overriders.image import meant_images, parse_image
+from overrides.overriders.image import parse_image, selected_images
 from overrides.policy import ImageOverrider, OverridePolicy
 from overrides.record import AppliedRule
 from overrides.rules import CompiledRule, compiled_rule
@@ -21,9 +21,10 @@ Place = tuple[PolicyOrigin, str]
 
 @dataclass(slots=True, kw_only=True)
 class EditTrial:
-    """How the runs of one edit went.
+    """The outcome of the runs of one edit.
 
-    ``overrider`` is the image overrider, if it is one; ``refusals`` are counted by the refusal's place and message.
+    ``refusals`` are counted by the refusal's place, message and hint; ``unreadable`` are objects it left an image in
+    that cannot be parsed, ``undigested`` those in which an image lost its digest.
     """
 
     runs: int = 0
@@ -36,7 +37,7 @@ class EditTrial:
 
 @dataclass(slots=True, kw_only=True)
 class Chain:
-    """Rules that apply together, in order: to which templates, and in which clusters."""
+    """Rules that apply together, in order, with the templates and the clusters they apply to."""
 
     applied: tuple[AppliedRule, ...]
     template: Template
@@ -61,7 +62,7 @@ class Trials:
         return known
 
 
-def tried(policies: Sequence[OverridePolicy], templates: Sequence[Template], clusters: ClusterIndex) -> Trials:
+def trials_of(policies: Sequence[OverridePolicy], templates: Sequence[Template], clusters: ClusterIndex) -> Trials:
     """Try every policy on every template in every class of clusters."""
     engine, trials = OverrideEngine(policies, clusters), Trials()
     for template in templates:
@@ -107,9 +108,9 @@ def _try(trial: EditTrial, edit: CompiledEdit, manifest: Manifest) -> Manifest |
 
 
 def _note_images(trial: EditTrial, overrider: ImageOverrider, before: Manifest, after: Manifest) -> None:
-    """Note what the next reader of an image would stumble over; images come first among the edits of a rule."""
+    """Note images the next reader could not use; image overriders come first among the edits of a rule."""
     ref = ObjectRef.of(before)
-    for (_, old), (_, new) in zip(meant_images(before, overrider), meant_images(after, overrider), strict=True):
+    for (_, old), (_, new) in zip(selected_images(before, overrider), selected_images(after, overrider), strict=True):
         if not _is_readable(new):
             trial.unreadable.add(ref)
         if overrider.component != "Tag" and "@" in (old or "") and "@" not in (new or ""):

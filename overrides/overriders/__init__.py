@@ -1,1 +1,1 @@
-"""The overriders of an override policy: one module per type of edit, and where containers are found."""
+"""The overriders of an override policy: one module per type of edit, and the search for containers."""

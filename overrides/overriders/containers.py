@@ -1,7 +1,7 @@
-"""Where Karmada's image, command and args overriders find containers: by kind alone, regular containers alone.
+"""The containers Karmada's image, command and args overriders find: by kind alone, regular containers alone.
 
-The API group does not matter, so that look-alikes of other groups take part; init and ephemeral containers, CronJobs
-and every other kind do not.
+The API group does not matter, so kinds of the same name in other groups take part; init and ephemeral containers,
+CronJobs and every other kind do not.
 """
 
 from collections.abc import Mapping

@@ -32,7 +32,7 @@ def parse_yaml(text: str) -> Any:
 def yaml_text(value: Any) -> str:
     r"""Return a value as YAML, its keys in plain order.
 
-    As the item of a list, because ``emit`` gives the keys of a manifest an order of their own.
+    It is emitted as the item of a list, because ``emit`` gives the keys of a manifest an order of their own.
 
     >>> yaml_text({"kind": "Config", "debug": True})
     'debug: true\nkind: Config\n'
@@ -113,7 +113,7 @@ def _patched(value: Any, overrider: FieldPatch) -> Any:
 
 
 def _located(refusal: Refused, overrider: FieldPatch) -> Refused:
-    """Return a refusal that says which text it is about."""
+    """Return a refusal that names the text it is about."""
     within = f".{overrider.format}{refusal.within}" if refusal.within else ""
     subject = f"the text at {overrider.path}"
     message = f"{subject}: {refusal.message}" if within else f"{subject} {refusal.message}"

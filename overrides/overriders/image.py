@@ -49,7 +49,7 @@ class ImageReference:
 
 
 def parse_image(image: str) -> ImageReference:
-    """Split an image reference; the refusal of what is none does not quote it.
+    """Split an image reference; a refusal does not quote the text, which may be a secret.
 
     >>> parse_image("registry.k8s.io:443/pause/pause:3.9")
     ImageReference(registry='registry.k8s.io:443', repository='pause/pause', tag='3.9', digest='')
@@ -82,7 +82,7 @@ def with_component(image: ImageReference, overrider: ImageOverrider) -> ImageRef
 
 
 def override_images(draft: Draft, overrider: ImageOverrider) -> None:
-    """Rewrite the images an overrider means: all of a kind's regular containers, or the one of its predicate."""
+    """Rewrite the images an overrider selects: all of a kind's regular containers, or the one of its predicate."""
     if overrider.predicate is not None:
         _override_predicate(draft, overrider, overrider.predicate)
         return
@@ -96,8 +96,8 @@ def override_images(draft: Draft, overrider: ImageOverrider) -> None:
             draft.writable(keys)["image"] = new
 
 
-def meant_images(manifest: Any, overrider: ImageOverrider) -> list[tuple[str, Any]]:
-    """Return the images an overrider means, each with its path."""
+def selected_images(manifest: Any, overrider: ImageOverrider) -> list[tuple[str, Any]]:
+    """Return the images an overrider selects, each with its path."""
     if overrider.predicate is not None:
         return [(overrider.predicate, _addressed(manifest, overrider.predicate))]
     return [(escaped((*keys, "image")), container.get("image")) for keys, container in containers_of(manifest)]

@@ -33,7 +33,7 @@ def override_entries(draft: Draft, overrider: LabelAnnotationOverrider, *, field
     if not edits:
         return
     if entries is None:
-        # What cannot be read as entries starts anew, as in Karmada.
+        # A value that cannot be read as entries is replaced by a new mapping, as in Karmada.
         draft.writable(("metadata",))[field] = {}
     _edit(draft.writable(("metadata", field)), overrider.operator, edits)
 

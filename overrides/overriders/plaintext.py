@@ -1,8 +1,8 @@
 """The plaintext overrider: RFC 6902 patches that add, replace and remove, with Karmada's leniencies.
 
 An operation is compiled once per rule into one of jsonpatch's, its path normalised to RFC 6902. To apply it, the path
-is resolved against the document - what Karmada refuses is refused here, with a reason - the containers on the way are
-made writable, and jsonpatch does the edit in place.
+is resolved against the document - a path that Karmada refuses is refused here, with a reason - the containers on the
+way are made writable, and jsonpatch does the edit in place.
 """
 
 import re
@@ -29,8 +29,8 @@ _LENIENT_INDEX = re.compile(r"[+-][0-9]+|0[0-9]+")
 class PatchOperation:
     """A compiled operation.
 
-    ``tokens`` are the segments of its path, None if no slash makes it a path. ``patch`` is None where what the path
-    means in RFC 6902 depends on the document.
+    ``tokens`` are the segments of its path, None if no slash makes it a path. ``patch`` is None where the meaning of
+    the path in RFC 6902 depends on the document.
     """
 
     operator: str

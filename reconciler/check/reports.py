@@ -8,7 +8,6 @@ from reconciler.console.json_values import as_json
 from reconciler.console.junit import Case, Suite, as_xml
 from reconciler.repository.trailers import engine_version
 from render.errors import Problem
-from render.model import API_VERSION
 from render.words import counted
 
 from .validation import Validation
@@ -117,7 +116,7 @@ def as_json_report(found: Validation, *, is_strict: bool = False) -> str:
     del is_strict
     return as_json(
         {
-            "apiVersion": API_VERSION,
+            "apiVersion": "argosy.dev/v1alpha1",
             "kind": "Validation",
             "source": found.commit or None,
             "problems": [_plain(problem) for problem in found.problems],

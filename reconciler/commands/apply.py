@@ -25,7 +25,6 @@ from reconciler.publish.branches import maintain_repository
 from reconciler.reconcile.rendered_commit import applied_commit
 from reconciler.record.observation import observe_members
 from reconciler.repository import open_repository
-from render.model import API_VERSION
 
 from .options.member_options import split, with_delivery_options
 from .render import parsed_allowances
@@ -56,7 +55,7 @@ def apply_and_show(log: Log, revision: str, delivery: Mapping[str, Any], options
 def show(commit: str, reports: tuple[ClusterReport, ...], output: str) -> None:
     """Print a line per cluster, or everything as JSON."""
     if output == "json":
-        value = {"apiVersion": API_VERSION, "kind": "Application", "rendered": commit}
+        value = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Application", "rendered": commit}
         click.echo(as_json({**value, "clusters": plain_reports(reports)}), nl=False)
     else:
         click.echo(table(_HEADER, [summary_row(report) for report in reports]), nl=False)

@@ -14,7 +14,6 @@ from reconciler.source.desired import Desired, interpreter_of
 from render.errors import ReconcileError
 from render.fleet import Fleet
 from render.interpreter.webhooks import WebhookError
-from render.model import API_VERSION
 from render.words import counted, listed
 
 OLDEST_GIT = (2, 32)
@@ -37,7 +36,7 @@ def diagnose_and_show(log: Log, *, offline: bool, output: str) -> int:
         checks = list(all_checks(repository, offline=offline))
     if output == "json":
         plain = [{"name": c.name, "ok": c.is_well, "found": c.found, "hint": c.hint} for c in checks]
-        value = {"apiVersion": API_VERSION, "kind": "Diagnosis"}
+        value = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Diagnosis"}
         click.echo(as_json({**value, "checks": plain}), nl=False)
     else:
         for check in checks:

@@ -23,11 +23,13 @@ from reconciler.names.subjects import check_clusters, found_policies, is_cluster
 from reconciler.publish.outcome import Outcome
 from reconciler.publish.uncommitted import AS_THEY_STAND, warn_of_uncommitted
 from reconciler.repository import CommitInfo, open_repository
-from render.model import API_VERSION, ObjectRef
+from render.model import ObjectRef
 from render.policy import PropagationPolicy
 from render.scheduling.explanation import Explanation
 
 from .options.subject_options import with_namespace_options
+
+API_VERSION = "argosy.dev/v1alpha1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,6 @@ from reconciler.publish.reading import read_observed_inputs, read_previous, read
 from reconciler.repository import Repository, open_repository
 from reconciler.repository.trailers import PREVIOUS, SOURCE, VERSION, engine_version
 from render.errors import ConfigError
-from render.model import API_VERSION
 
 EQUAL, DIFFERENT, NOT_COMPARABLE, FOREIGN = "equal", "different", "not comparable", "not written by Argosy"
 
@@ -33,7 +32,7 @@ def verify_and_show(log: Log, *, revision: str, number: int, output: str) -> int
         start = repository.resolve(revision) if revision else _tip(repository)
         verdicts = [verdict(repository, info.id, log) for info in repository.history(start, number)]
     if output == "json":
-        value = {"apiVersion": API_VERSION, "kind": "Verification"}
+        value = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Verification"}
         click.echo(as_json({**value, "commits": [_plain(each) for each in verdicts]}), nl=False)
     else:
         for each in verdicts:

@@ -9,10 +9,12 @@ from typing import Any
 
 from overrides.changes import ChangedField
 from reconciler.pipeline.movements import Movement, ReplicaChange
-from render.model import API_VERSION, ObjectRef
+from render.model import ObjectRef
 
 from .difference import ChangeAction, ClusterTotal, Difference, Misfit
 from .words import summary
+
+API_VERSION = "argosy.dev/v1alpha1"
 
 
 def difference_json(difference: Difference) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overrides.engine import Overridden, OverrideEngine
-from overrides.explanation import RuleEffect, steps_of
+from overrides.explanation import RuleEffect, effects_of
 from reconciler.pipeline.stages import Built
 from reconciler.source.desired import Desired
 from render.binding import Binding
@@ -60,7 +60,7 @@ def _told(
     for target in targets:
         if not (clusters := target.clusters & overridden.clusters):
             continue
-        steps = steps_of(_with_numbers(manifest, target), overridden.applied)
+        steps = effects_of(_with_numbers(manifest, target), overridden.applied)
         same = next((at for at, (_, others) in enumerate(found) if _effects(others) == _effects(steps)), None)
         if same is None:
             found.append((clusters, steps))

@@ -11,9 +11,9 @@ from reconciler.source.facts import ClusterFacts, Facts
 from render.cluster import Cluster
 from render.documents import emit, parse_documents
 from render.gitobjects import object_id
-from render.model import API_VERSION
 
 RESERVED_FILE = "reserved.yaml"
+API_VERSION = "argosy.dev/v1alpha1"
 KIND = "Reserved"
 
 

@@ -13,9 +13,9 @@ from typing import Any
 from render.documents import DocumentErrors, emit, parse_documents
 from render.interpreter import InterpreterError, Operation
 from render.interpreter.webhooks import Call, Send, Webhook, WebhookError, function_of, refusal
-from render.model import API_VERSION, Manifest, ObjectRef
+from render.model import Manifest, ObjectRef
 
-KIND = "Interpretations"
+API_VERSION, KIND = "argosy.dev/v1alpha1", "Interpretations"
 FILE = "_interpretations.yaml"
 """Its name in the folder of facts; no cluster can be called like that."""
 _PARTS: Mapping[Operation, tuple[str, ...]] = {

@@ -13,11 +13,13 @@ from reconciler.publish.outcome import Outcome
 from reconciler.publish.problems import plain_problem, problems_of
 from render.binding import Binding
 from render.documents import emit, parse_documents
-from render.model import API_VERSION, Manifest, TargetCluster
+from render.model import Manifest, TargetCluster
 from render.parsing import binding_manifest
 from render.suggestions import nearest
 
 from .selection import Selection, all_targets
+
+API_VERSION = "argosy.dev/v1alpha1"
 
 
 def shown(outcome: Outcome, selection: Selection, *, shape: str, output: str) -> Iterable[str]:

@@ -31,7 +31,6 @@ from reconciler.repository import Fetching, Repository
 from reconciler.repository.refs import head_branch
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError, GitError, SourceMoved
-from render.model import API_VERSION
 from render.words import counted
 
 from .options import ReconcileOptions, is_reaching
@@ -256,7 +255,7 @@ def _said(outcome: Outcome, commit: str | None, branch: str, *, dry_run: bool) -
 
 def _plain(outcome: Outcome, commit: str | None) -> dict[str, Any]:
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": "argosy.dev/v1alpha1",
         "kind": "Reconciliation",
         "source": outcome.source.commit,
         "previous": outcome.previous.commit if outcome.previous else None,

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 from render.admission.fleets import FLEET_SPEC
 from render.admission.policy_tests import POLICY_TEST_SPEC
 from render.admission.schema import Anything, Flag, ListOf, MapOf, Node, Quantity, Struct, Text, Whole
-from render.model import API_VERSION
 
 from .fields import FLEET_FIELDS, POLICY_TEST_FIELDS, Field
 from .outputs import OUTPUTS, output_schema
 from .shapes import Shape
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+API_VERSION = "argosy.dev/v1alpha1"
 Told = Callable[[str], Field | None]
 """Return what there is to say about the field at a path."""
 

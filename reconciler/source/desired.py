@@ -48,6 +48,11 @@ class Desired:
         """The Namespaces of the source."""
         return self._of("", "Namespace")
 
+    @property
+    def priority_classes(self) -> tuple[Template, ...]:
+        """The PriorityClasses of the source, which policies may name."""
+        return self._of("scheduling.k8s.io", "PriorityClass")
+
     def _of(self, group: str, kind: str) -> tuple[Template, ...]:
         return tuple(each for each in self.templates if each.ref.kind == kind and each.ref.group == group)
 

@@ -9,8 +9,11 @@ from dataclasses import dataclass, replace
 
 from render.cluster import Cluster, Taint
 from render.documents import emit, parse_documents
-from render.model import API_VERSION, Manifest
+from render.model import Manifest
 from render.parsing import cluster as parse_cluster
+
+API_VERSION = "argosy.dev/v1alpha1"
+
 
 _TAINT_BY_READY = {
     "False": Taint(key="cluster.karmada.io/not-ready", effect="NoSchedule"),

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from render.admission import Admitted, admit
 from render.errors import Problem
 from render.fleet import Fleet
-from render.model import GROUP, Manifest, group_of
+from render.model import Manifest, group_of
 from render.parsing import fleet as parse_fleet
 from render.suggestions import nearest
 
 from .documents import FieldProblem, LocatedManifest, ReadBlobs, load_manifests
 from .files import FLEET_FILE, IGNORE_FILE, MAX_FILE_SIZE, SYMLINK, SourceFile
 from .lines import Lines
+
+GROUP = "argosy.dev"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

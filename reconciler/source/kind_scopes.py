@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from render.fleet import Fleet
-from render.model import GROUP, Manifest
+from render.model import Manifest
 
 from .facts import Facts
 
@@ -62,7 +62,7 @@ _CLUSTER_SCOPED = {
     "remedy.karmada.io": "Remedy",
     "search.karmada.io": "ResourceRegistry",
     "work.karmada.io": "ClusterResourceBinding",
-    GROUP: "ClusterFacts Fleet PolicyTest",
+    "argosy.dev": "ClusterFacts Fleet PolicyTest",
 }
 
 

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from render.admission import AdmittedKind
-from render.model import GROUP, group_of
+from render.model import group_of
 from render.suggestions import nearest
 
 from .documents import FieldProblem, LocatedManifest
-from .fleet_file import FleetSource
+from .fleet_file import GROUP, FleetSource
 from .karmada import admitted_kind, source_kinds
 from .kind_scopes import BUILT_IN
 from .templates import IsNamespaced
 
-_PROJECTS = ("karmada.io", GROUP)
+_PROJECTS = ("karmada.io", "argosy.dev")
 _SLIP = 0.9
 _COMMON = frozenset({"Cluster", "Fleet"})
 """Kinds that other projects have as well: theirs, unless the group is all but ours."""

@@ -20,7 +20,6 @@ from reconciler.repository.refs import head_branch
 from render.binding import Binding
 from render.cluster import Cluster
 from render.errors import ConfigError, GitError, InputError
-from render.model import API_VERSION
 
 
 class Lag(StrEnum):
@@ -195,7 +194,7 @@ def as_value(status: FleetStatus) -> dict[str, Any]:
     """Return the status as one value; the README documents its fields."""
     previous = status.previous
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": "argosy.dev/v1alpha1",
         "kind": "FleetStatus",
         "branch": status.branch,
         "rendered": previous.commit,

@@ -11,7 +11,6 @@ from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED
 from render.binding import Binding
 from render.matching.policy_index import NoPolicyReason
-from render.model import API_VERSION
 
 from .fleet import FleetStatus, binding_problems, unbuilt_in
 from .objects import head_lines
@@ -50,7 +49,7 @@ def cluster_value(cluster: str, fleet: FleetStatus) -> dict[str, Any]:
         for binding in _in(cluster, fleet)
     ]
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": "argosy.dev/v1alpha1",
         "kind": "ClusterStatus",
         "cluster": cluster,
         "connected": cluster in fleet.members,

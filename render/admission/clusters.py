@@ -87,7 +87,7 @@ def mutate_cluster(cluster: Object, _findings: Findings) -> None:
 
 
 def check_cluster(cluster: Object, findings: Findings) -> None:
-    """Report what the registry refuses; then the deprecated zone becomes the one of zones, and amounts canonical."""
+    """Report all that the registry refuses, then move the deprecated zone to zones and write amounts canonically."""
     spec = cluster["spec"]
     mode = spec.get("syncMode")
     if not mode:

@@ -1,4 +1,4 @@
-"""What is found while a document is admitted, in one style: what, the allowed values or the nearest, what to do."""
+"""The problems and warnings of a document under admission, in one style: message, allowed values or nearest, hint."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -39,7 +39,7 @@ class Findings:
         self.problems.append(Problem("", 0, field, message, hint, kind))
 
     def warning(self, field: str, message: str, *, hint: str = "") -> None:
-        """Add something Karmada tolerates and its author would regret."""
+        """Add something that Karmada accepts although it does not do what its author expects."""
         self.warnings.append(Problem("", 0, field, message, hint))
 
     def required(self, field: str, *, hint: str = "") -> None:

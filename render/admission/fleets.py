@@ -63,7 +63,7 @@ def settle_fleet(fleet: dict[str, Any], _findings: Findings) -> None:
 
 
 def check_fleet(fleet: Mapping[str, Any], findings: Findings) -> None:
-    """Report what the schema cannot say."""
+    """Report mistakes that the schema cannot express."""
     spec = fleet["spec"]
     if (namespace := spec.get("defaultNamespace")) and (fault := dns_label_fault(namespace)):
         findings.problem("spec.defaultNamespace", fault)

@@ -2,8 +2,6 @@
 
 from functools import cache
 
-from render.model import API_VERSION
-
 from .bindings import BINDING_SPEC, BINDING_STATUS
 from .clusters import CLUSTER_SPEC, CLUSTER_STATUS, check_cluster, cluster_name_fault, mutate_cluster
 from .customizations import CUSTOMIZATION_SPEC, check_scripts, warn_of_customization
@@ -58,7 +56,7 @@ def render_kinds() -> Kinds:
 def _ours() -> tuple[AdmittedKind, ...]:
     return (
         AdmittedKind(
-            api_version=API_VERSION,
+            api_version="argosy.dev/v1alpha1",
             kind="Fleet",
             is_namespaced=False,
             spec=walk_of(FLEET_SPEC, _STORED),
@@ -67,7 +65,7 @@ def _ours() -> tuple[AdmittedKind, ...]:
             check=check_fleet,
         ),
         AdmittedKind(
-            api_version=API_VERSION,
+            api_version="argosy.dev/v1alpha1",
             kind="PolicyTest",
             is_namespaced=False,
             spec=walk_of(POLICY_TEST_SPEC, _STORED),

@@ -51,7 +51,7 @@ def settled_namespace(metadata: dict[str, Any], default: str | None, findings: F
 
 
 def check_metadata(metadata: Mapping[str, Any], findings: Findings, name_fault: NameFault = subdomain_fault) -> None:
-    """Report what Kubernetes refuses in the metadata of any object."""
+    """Report metadata that Kubernetes refuses in any object."""
     _check_name(metadata, findings, name_fault)
     if (namespace := metadata.get("namespace")) and (fault := dns_label_fault(namespace)):
         findings.problem("metadata.namespace", fault)

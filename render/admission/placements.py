@@ -10,7 +10,7 @@ Placement = dict[str, Any]
 
 
 def mutate_placement(placement: Placement) -> None:
-    """Set what Karmada's webhook sets: what spread constraints count by, and how shares are found."""
+    """Set the defaults of Karmada's webhook: the field spread constraints count by, and the way shares are found."""
     for constraint in placement.get("spreadConstraints") or ():
         if not constraint.get("spreadByField") and not constraint.get("spreadByLabel"):
             constraint["spreadByField"] = "cluster"
@@ -22,7 +22,7 @@ def mutate_placement(placement: Placement) -> None:
 
 
 def check_placement(placement: Placement, path: str, findings: Findings) -> None:
-    """Report what Karmada's webhook refuses in a placement."""
+    """Report the mistakes for which Karmada's webhook refuses a placement."""
     terms = placement.get("clusterAffinities") or ()
     if "clusterAffinity" in placement and terms:
         findings.problem(
@@ -64,7 +64,7 @@ def _is_dynamic(scheduling: Mapping[str, Any]) -> bool:
 
 
 def check_spread_constraints(constraints: Sequence[Mapping[str, Any]], path: str, findings: Findings) -> None:
-    """Report bounds that cannot hold, and fields that are counted twice or without clusters."""
+    """Report bounds that no number meets, and fields that are counted twice or without clusters."""
     for index, constraint in enumerate(constraints):
         _check_spread_constraint(constraint, f"{path}[{index}]", findings)
     fields = [constraint["spreadByField"] for constraint in constraints if constraint.get("spreadByField")]
@@ -125,7 +125,7 @@ def check_affinity(affinity: Mapping[str, Any] | None, path: str, findings: Find
 
 
 def check_terms(terms: Sequence[Mapping[str, Any]], path: str, findings: Findings) -> None:
-    """Report names that are no label keys or occur twice, and what is wrong inside the terms."""
+    """Report names that are no label keys or occur twice, and mistakes inside the terms."""
     seen: set[str] = set()
     for index, term in enumerate(terms):
         here, name = f"{path}[{index}]", term.get("affinityName") or ""

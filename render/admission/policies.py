@@ -48,7 +48,7 @@ _SERVICE_IMPORT = ("multicluster.x-k8s.io/v1alpha1", "ServiceImport")
 
 
 def mutate_policy(policy: Object, _findings: Findings) -> None:
-    """Set what Karmada's webhook sets, except the permanent id, which only a server can give."""
+    """Set the defaults of Karmada's webhook, except the permanent id, which only a server can give."""
     spec = policy["spec"]
     selectors = spec.get("resourceSelectors") or ()
     settle_selectors(selectors, policy["metadata"].get("namespace"))
@@ -61,7 +61,7 @@ def mutate_policy(policy: Object, _findings: Findings) -> None:
 
 
 def check_policy(policy: Object, findings: Findings) -> None:
-    """Report what Karmada's webhook refuses."""
+    """Report the mistakes for which Karmada's webhook refuses a policy."""
     spec = policy["spec"]
     check_placement(spec["placement"], "spec.placement", findings)
     _check_failover(spec, findings)
@@ -86,7 +86,7 @@ def settle_selectors(selectors: Sequence[Object], namespace: str | None) -> None
 
 
 def check_selectors(selectors: Sequence[Mapping[str, Any]], namespace: str | None, findings: Findings) -> None:
-    """Report selectors of a namespaced policy that look into another namespace."""
+    """Report selectors of a namespaced policy that select from another namespace."""
     for index, selector in enumerate(selectors if namespace else ()):
         if (found := selector.get("namespace") or "") != namespace:
             findings.problem(

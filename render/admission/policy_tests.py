@@ -1,4 +1,4 @@
-"""PolicyTest of argosy.dev/v1alpha1: its schema, and that every expectation expects something."""
+"""PolicyTest of argosy.dev/v1alpha1: its schema, and the rules for the fields it expects."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What Karmada stores without a word although it cannot mean what its author thinks."""
+"""Warnings about policies that Karmada stores without a word although they cannot mean what their author thinks."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ Plain = Mapping[str, Any]
 
 
 def warn_of_policy(policy: Plain, findings: Findings) -> None:
-    """Warn of what a propagation policy will silently not do."""
+    """Warn of settings of a propagation policy that silently do nothing."""
     spec = policy["spec"]
     warn_of_selectors(spec["resourceSelectors"], findings)
     warn_of_placement(spec["placement"], "spec.placement", findings)
@@ -40,7 +40,7 @@ def warn_of_selectors(selectors: Sequence[Plain], findings: Findings) -> None:
 
 
 def warn_of_placement(placement: Plain, path: str, findings: Findings) -> None:
-    """Warn of affinities, tolerations, constraints and weights that do not do what they look like."""
+    """Warn of affinities, tolerations, constraints and weights that have another effect than they seem to."""
     warn_of_affinity(placement.get("clusterAffinity"), f"{path}.clusterAffinity", findings)
     for index, term in enumerate(placement.get("clusterAffinities") or ()):
         here = f"{path}.clusterAffinities[{index}]"
@@ -54,7 +54,7 @@ def warn_of_placement(placement: Plain, path: str, findings: Findings) -> None:
 
 
 def warn_of_affinity(affinity: Plain | None, path: str, findings: Findings) -> None:
-    """Warn of a cluster affinity that chooses nothing, or not what it says."""
+    """Warn of a cluster affinity that selects nothing, or other clusters than it seems to."""
     if affinity is None:
         return
     warn_of_label_selector(affinity.get("labelSelector"), f"{path}.labelSelector", findings)

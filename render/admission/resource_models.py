@@ -34,7 +34,7 @@ def write_canonically(models: Models) -> None:
 
 
 def check_models(models: Models, findings: Findings) -> None:
-    """Report the first thing that keeps grades from being contiguous ranges of the same resources."""
+    """Report the first mistake by which grades are no contiguous ranges of the same resources."""
     if models is DEFAULT_MODELS:
         return
     fault = next((fault for index, _ in enumerate(models) if (fault := _model_fault(models, index))), "")

@@ -1,4 +1,4 @@
-"""The declarative schema of a kind: nodes that say what a field holds, as the CRDs of Karmada do.
+"""The declarative schema of a kind: a node for each field with its type and bounds, as in the CRDs of Karmada.
 
 A ``Struct`` names its fields; a name ending in ``!`` is required. ``keep`` marks a number or flag behind a pointer: it
 stays where other empty values of optional fields vanish, as they do when Karmada's webhooks write the object.

@@ -1,12 +1,12 @@
-"""Admission: what an API server with Karmada's webhooks does to a document before it stores it.
+"""Admission: the stages by which an API server with Karmada's webhooks turns a document into the one it stores.
 
 1. Decode: apiVersion, the types of metadata (for a Cluster, all types: it has no CRD).
-2. Schema: the rules of metadata; types, required fields, choices, ranges; defaults are set, what is empty vanishes.
+2. Schema: the rules of metadata; types, required fields, choices, ranges; defaults are set, empty values vanish.
 3. Webhook: Karmada's mutation, then its semantic rules (for a Cluster, the rules of its registry).
 
-A stage that finds problems ends the way, except that semantic rules also run on a document whose types are right.
-Beyond Karmada, unknown fields are problems of kind ``Unknown``, and what Karmada lets pass but its author would regret
-is a warning. A document has all its problems reported at once.
+A stage that finds problems is the last, except that semantic rules also run on a document whose types are right.
+Beyond Karmada, an unknown field is a problem of kind ``Unknown``, and a setting that Karmada accepts but that does not
+do what its author expects is a warning. All problems of a document are reported at once.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,8 +31,8 @@ _ROOT = ("apiVersion", "kind", "metadata", "spec", "status")
 class Admitted:
     """A document after admission.
 
-    ``object`` is what would be stored, defaults and all; None when anything but an unknown field is wrong with it.
-    Problems and warnings have field paths; whoever knows the file adds it and the line.
+    ``object`` is the object as it would be stored, defaults and all; None when anything but an unknown field is wrong
+    with it. Problems and warnings have field paths; the caller, who knows the file, adds it and the line.
     """
 
     object: Object | None
@@ -42,7 +42,7 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedKind:
-    """How documents of one kind are admitted: walks by top-level field, then what mutates, what checks, what warns.
+    """The admission of one kind: walks by top-level field, then the functions that settle, mutate, check and warn.
 
     ``is_decoded``: the kind has no CRD, all its types are read in the first stage. ``settle`` runs before all rules.
     """
@@ -125,7 +125,7 @@ def _walk_fields(decoded: Object, kind: AdmittedKind, findings: Findings) -> Non
 
 
 def _semantics(decoded: Object, kind: AdmittedKind, findings: Findings) -> None:
-    """Run the webhook's rules; what they say of a field the schema already refused is left out."""
+    """Run the webhook's rules; problems of a field the schema already refused are left out."""
     refused = [problem.field for problem in findings.problems if problem.kind != "Unknown"]
     count = len(findings.problems)
     kind.mutate(decoded, findings)

@@ -1,6 +1,6 @@
-"""What Kubernetes allows in names, label keys, label values and JSON pointers, said in words.
+"""The syntax Kubernetes demands of names, label keys, label values and JSON pointers, with faults said in words.
 
-Each function returns what is wrong with a text, or an empty text. Lengths count bytes, as in Kubernetes.
+Each function returns the fault of a text, or an empty text if there is none. Lengths count bytes, as in Kubernetes.
 """
 
 import re

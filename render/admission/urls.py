@@ -13,7 +13,7 @@ _USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlAddress:
-    """The parts of an address; ``fault`` says why it is none (then the rest is empty)."""
+    """The parts of an address; ``fault`` is the reason why a text is none (then the rest is empty)."""
 
     scheme: str = ""
     has_user: bool = False
@@ -24,7 +24,7 @@ class UrlAddress:
 
 
 def parse_address(text: str) -> UrlAddress:
-    """Return the parts of an address, or what is wrong with it."""
+    """Return the parts of an address, or its fault."""
     text, _, fragment = text.partition("#")
     if any(character < " " or character == "\x7f" for character in text):
         return UrlAddress(fault="it has a control character")

@@ -1,4 +1,4 @@
-"""The schema engine: a node becomes a function that checks a value, reports what is wrong, and returns what is stored.
+"""The schema engine: a node becomes a function that checks a value, reports problems, and returns it as stored.
 
 Nodes are turned into closures once, so that a document costs a few dictionary look-ups a field. A null is no value:
 a field that holds one is absent. Unknown fields are reported and left out.
@@ -24,7 +24,7 @@ _ZEROS: Mapping[type[Node], Any] = {Text: "", Whole: 0, Flag: False, Quantity: "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How a kind is read.
+    """The way documents of a kind are read.
 
     ``is_typed``: empty values of optional fields vanish. ``is_decoded``: Go reads it without a schema: nulls in lists
     and maps are zero values (elsewhere an error and an absent key) and nothing is required yet.
@@ -72,7 +72,7 @@ def _whole_walk(node: Whole, reading: Reading) -> Walk:
             is_digits = isinstance(value, str) and value.lstrip("-").isdigit()
             findings.wrong_type(path, value, "a whole number", hint="write it without quotes" if is_digits else "")
         elif not low <= value <= high:
-            # What fits no 64 bits is no integer to Kubernetes, whatever the field's size.
+            # A number beyond 64 bits is no integer to Kubernetes, whatever the field's size.
             kind = range_kind if _FITS_64 <= value <= ~_FITS_64 else findings.type_kind
             findings.unusable(path, f"must be between {low} and {high}, not {value}", kind=kind)
         elif value < minimum:
@@ -143,7 +143,7 @@ def _table_walk(node: MapOf, reading: Reading) -> Walk:
 
 
 class _Fields(NamedTuple):
-    """A record's fields: how each is checked and whether it stays when empty; hints of the required ones; defaults."""
+    """A struct's fields: the check of each, and whether it stays when empty; hints of the required ones; defaults."""
 
     members: Mapping[str, tuple[Walk, bool]]
     required: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""ResourceInterpreterWebhookConfiguration: its schema, and what Karmada's webhook refuses in it.
+"""ResourceInterpreterWebhookConfiguration: its schema, and the rules of Karmada's webhook for it.
 
 It has no ``spec``: its webhooks stand at the root.
 """
@@ -39,7 +39,7 @@ _walk = walk_of(_WEBHOOKS, Reading(is_typed=False))
 
 
 def check_webhooks(configuration: Manifest, findings: Findings) -> None:
-    """Report what is wrong with a configuration's webhooks, and warn of what they are never asked."""
+    """Report mistakes in a configuration's webhooks, and warn of rules by which they are never asked."""
     for name in configuration:
         if name not in _ROOT:
             findings.unknown(name, name, _ROOT)
@@ -98,7 +98,7 @@ def _check_url(url: str, path: str, findings: Findings) -> None:
         "what follows a '?' is not passed on": address.query,
         "what follows a '#' is not passed on": address.fragment,
     }
-    # The fault of an address that is none is its only one.
+    # An address that cannot be parsed has no parts, so no other rule can be checked.
     if fault := next((text for text, is_so in faults.items() if is_so), ""):
         findings.problem(path, f"no address of a webhook: {fault}")
 

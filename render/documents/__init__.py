@@ -1,8 +1,8 @@
-"""YAML in and out: what kubectl reads, and what kubectl reads back.
+"""YAML in and out: documents read as kubectl reads them, and written so that kubectl reads the same back.
 
 A file is cut into chunks as kubectl cuts it, and each is read in one of three ways that give the same value: ordinary
-text line by line (``outline``), anything else from libyaml's events (``doubting``), and what libyaml refuses or might
-read otherwise by a parser with all of kubectl's rules, which also says what is wrong and where (``syntax``).
+text line by line (``outline``), anything else from libyaml's events (``parsing``), and text that libyaml refuses or
+might read otherwise by a parser with all of kubectl's rules, which also says what is wrong and where (``syntax``).
 """
 
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ _PLACED = frozenset({"Places", "locate_field"})
 
 
 def __getattr__(name: str) -> Any:
-    """Load what finds places in files, and the parser it needs, once it is asked for."""
+    """Import the module that finds places in files, and the parser it needs, when it is first asked for."""
     if name not in _PLACED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import positions

@@ -1,7 +1,8 @@
-"""Anchors and aliases of one document: what an alias means, and how much aliases may add up to.
+"""Anchors and aliases of one document: the meaning of an alias, and the bound on their expansion.
 
-Aliased containers are shared, never copied, so a "billion laughs" costs nothing here; it is refused because whoever
-walks the value would pay. The bound is kubectl's: few aliases in a small document, none that expand it 100 times.
+Aliased containers are shared, never copied, so a "billion laughs" costs nothing here. It is refused because every
+later walk over the value would pay. The bound is kubectl's: few aliases in a small document, none that expand it 100
+times.
 """
 
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ class Anchors:
         return anchor
 
     def value(self, name: str, *, depth: int) -> Any:
-        """Return what an alias stands for, at a depth of the document."""
+        """Return the value of an alias that stands at this depth of the document."""
         anchor = self.by_name.get(name)
         if anchor is None:
             raise UnusableDocument(

@@ -1,8 +1,8 @@
 """Plain data from parser events, as go-yaml and then JSON make it: keys become text, merge keys are merged.
 
 A container is built by one function that pulls events until its end; recursion is bounded by ``MAX_DEPTH``. Ordinary
-scalars, which are nearly everything, are resolved in place through a memo; whatever has a tag, an anchor or an alias
-goes through ``_node``. A refusal carries no position: it is that of the last event pulled.
+scalars, which are nearly everything, are resolved in place through a memo; a node with a tag, an anchor or an alias
+goes through ``_node``. An ``UnusableDocument`` carries no position: its place is that of the last event pulled.
 
 Explicit tags (``!!str``, ``!!binary``, ``!mine``) are taken as go-yaml takes them: core tags convert, others are
 ignored.
@@ -200,7 +200,7 @@ class Builder:
             mapping.update(self.anchors.merge(source))
 
     def _key(self, event: Any) -> str:
-        """Return the key that an event is; mappings and sequences cannot be one."""
+        """Return the key an event stands for; mappings and sequences cannot be one."""
         kind = type(event)
         if kind is AliasEvent:
             value = self.anchors.value(event.anchor, depth=self.depth)

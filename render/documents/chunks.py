@@ -19,7 +19,7 @@ class Chunk(NamedTuple):
 
 
 class ParsedChunk(NamedTuple):
-    """What one chunk of a file holds: a value and the line it starts on (from 1), or an error."""
+    """The content of one chunk of a file: a value and the line it starts on (from 1), or an error."""
 
     chunk: Chunk
     value: Any = None
@@ -28,7 +28,7 @@ class ParsedChunk(NamedTuple):
 
 
 def split_chunks(chunk: Chunk) -> tuple[list[Chunk], list[DocumentError]]:
-    """Cut a file, or what is left of it, at its separators; line ends become LF, and the last line gets one.
+    """Cut a file, or the rest of one, at its separators; line ends become LF, and the last line gets one.
 
     A separator may carry a comment; kubectl refuses any other text on it.
     """
@@ -54,7 +54,7 @@ def split_chunks(chunk: Chunk) -> tuple[list[Chunk], list[DocumentError]]:
 
 
 def decoded(data: bytes) -> str | DocumentError:
-    """Return a file as text without its byte order mark, or why it is none: too large, or broken at a byte.
+    """Return a file as text without its byte order mark, or an error: it is too large, or broken at a byte.
 
     kubectl reads UTF-16 that starts with its mark, and takes everything else for UTF-8. Where that fails it replaces
     bytes; we refuse to.
@@ -78,7 +78,7 @@ def position_in(text: str, offset: int | None = None) -> Position:
 
 
 def character_error(chunk: Chunk) -> DocumentError | None:
-    """Say which character of a chunk YAML does not allow."""
+    """Return the error of the first character that YAML does not allow."""
     text = chunk.text
     match = _FORBIDDEN.search(text)
     if match is None:

@@ -133,7 +133,7 @@ def _sequence(pieces: list[str], items: list[Any], pad: str) -> None:
 
 
 def scalar(value: Any) -> str:
-    """Return what stands on one line: a number, a word, an empty container, a hole."""
+    """Return a value that fits on one line: a number, a word, an empty container, a hole."""
     kind = type(value)
     if kind is int:
         return str(value) if INT64_MIN <= value <= INT64_MAX else _float(float(value))
@@ -149,7 +149,7 @@ def scalar(value: Any) -> str:
 
 
 def _rare(value: Any) -> str:
-    """Return an empty container, or a string that stands alone."""
+    """Return the text of an empty container, or of a string that stands alone."""
     if isinstance(value, str):
         return inline(value)
     if isinstance(value, (dict, list)) and not value:
@@ -158,7 +158,7 @@ def _rare(value: Any) -> str:
 
 
 def _float(value: float) -> str:
-    """Return a float; one that is whole is written with all its digits, as it will be read."""
+    """Return the text of a float; a whole one has all its digits, because kubectl reads it as an integer."""
     if not math.isfinite(value):
         raise ValueError("infinity and not-a-number have no place in Kubernetes")
     if value.is_integer() and abs(value) < 2**63:
@@ -171,13 +171,16 @@ def _over_two_lines(match: re.Match[str]) -> str:
 
 
 def emit_together(values: Sequence[Mapping[str, Any]]) -> list[Emitted]:
-    """Return what ``emit_spliced`` returns for each of the manifests, none of which may change meanwhile."""
+    """Return each manifest as the YAML around its holes: what ``emit`` returns once integers take their places.
+
+    The manifests may not change meanwhile.
+    """
     parts = _SharedParts()
     return [as_emitted(parts.document(value)) for value in values]
 
 
 class _SharedParts:
-    """The texts of mappings and lists by identity and indentation; whoever made it keeps them alive."""
+    """The texts of mappings and lists by identity and indentation; the caller keeps those objects alive."""
 
     def __init__(self) -> None:
         self._texts: dict[tuple[int, int], str] = {}

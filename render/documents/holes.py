@@ -44,7 +44,7 @@ class Emitted(NamedTuple):
 
 
 def copy_value(value: Any) -> Any:
-    """Return a deep copy of plain data, to be changed by whoever asked for it. Scalars and holes are shared."""
+    """Return a deep copy of plain data that the caller may change. Scalars and holes are shared."""
     kind = type(value)
     if kind is dict:
         return {key: child if type(child) in _SCALARS else copy_value(child) for key, child in value.items()}

@@ -1,4 +1,4 @@
-"""JSON as kubectl reads it: a stream of values where a file starts with ``{``; what is not JSON is tried as YAML."""
+"""JSON as kubectl reads it: a stream of values where a file starts with ``{``; text that is no JSON is read as YAML."""
 
 import json
 import re
@@ -13,7 +13,7 @@ _LONGEST_NUMBER = 400
 
 
 class JsonValue(NamedTuple):
-    """A JSON value and where it stands in its text."""
+    """A JSON value and its place in its text."""
 
     value: Any
     start: int
@@ -52,7 +52,7 @@ def _after_space(text: str, offset: int) -> int:
 
 
 class _JsonReader:
-    """A decoder whose findings wait until the whole value has proved to be JSON; what is none may be YAML."""
+    """A decoder that reports problems only once the whole value has proved to be JSON: otherwise it may be YAML."""
 
     def __init__(self) -> None:
         self.findings: list[UnusableDocument] = []

@@ -2,7 +2,7 @@ r"""One line of ordinary block-style YAML, by itself: its dashes, its column, it
 
 Nearly all lines of manifests are ordinary, and most of them occur again and again, so lines are remembered. A line is
 ordinary if its meaning does not depend on other lines: no anchor, alias, tag or tab, no complex key, no folded block,
-no quote or bracket that stays open. Every pattern here is narrower than YAML; what is not ordinary, a parser reads.
+no quote or bracket that stays open. Every pattern here is narrower than YAML; all other lines are left to a parser.
 """
 
 import re
@@ -44,11 +44,11 @@ class _Nothing:
 
 
 class NotOrdinary(ValueError):
-    """Text for a parser."""
+    """Text that only a parser can read."""
 
 
 class Kind(IntEnum):
-    """What an entry is: a key or a dash, and what stands after it on its line."""
+    """The kind of an entry: a key or a dash, and the thing after it on its line."""
 
     KEY_AND_SCALAR = 0
     KEY_AND_COLLECTION = 1
@@ -64,7 +64,7 @@ class Kind(IntEnum):
 class LineEntry(NamedTuple):
     """A key or a dash. Its ``place`` is twice its column, and one more for a dash.
 
-    So an entry belongs into the one above that has no value yet if its place is greater (a dash may stand below the
+    So an entry belongs in the one above that has no value yet if its place is greater (a dash may stand below the
     first letter of its list's key), and beside the one above if their places are equal. ``value`` is the scalar, the
     collection, the entry after a dash, or the header of a block.
     """

@@ -1,8 +1,8 @@
 """Ordinary block-style YAML, line by line: the fastest way to read it, for a chunk all of whose lines are ordinary.
 
 First every line becomes an entry, and the text of literal blocks is gathered. Then the entries are put together by
-their places alone: a function takes all entries of its place and returns the first that is not its own. What fits
-nowhere, duplicate keys too, is left to a parser, which can say why.
+their places alone: a function takes all entries of its place and returns the first that is not its own. A chunk with
+an entry that fits nowhere, or with duplicate keys, is left to a parser, which can say what is wrong.
 """
 
 import re

@@ -3,8 +3,8 @@ r"""Documents read by a parser: with libyaml, or exactly where that fails or is 
 Few documents need one, and it takes long to import, so it is imported when the first does.
 
 The fast way gives up where libyaml may read something else than kubectl. They differ in byte order marks, explicit
-tags, the escape ``\/``, and plain scalars with ``?`` inside flow collections. What libyaml refuses and kubectl reads
-needs no care here: whatever fails is read again, exactly.
+tags, the escape ``\/``, and plain scalars with ``?`` inside flow collections. Text that libyaml refuses and kubectl
+reads needs no care here: every document that fails is read again, exactly.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 class AmbiguousText(ValueError):
-    """A document for the exact parser."""
+    """A document that libyaml and kubectl may read differently, so that only the exact parser may read it."""
 
 
 class FastBuilder(Builder):
@@ -107,7 +107,7 @@ def read_exactly(chunk: Chunk, *, exact: bool = True) -> ParsedChunk:
 
 
 def flow_collection(text: str) -> Any:
-    """Return a collection in brackets that is all of a line, None where an exact parser has to say what it is."""
+    """Return a collection in brackets that is all of a line, None where only the exact parser can read it."""
     try:
         return FastBuilder(f"{text}\n").document()
     except (*FastProblem, UnusableDocument, AmbiguousText):

@@ -1,4 +1,4 @@
-"""Where fields stand in their file, for messages: only when somebody asks is the file read again and indexed."""
+"""The places of fields in their file, for messages: the file is read again and indexed only when somebody asks."""
 
 import re
 from typing import Any
@@ -34,7 +34,7 @@ def locate_field(data: bytes, index: int, field: str) -> Position:
 
 
 class Places:
-    """The places of all fields of a file: it is read once, and a document is indexed when it is first asked for."""
+    """The places of all fields of a file, which is read once; each document is indexed when it is first asked for."""
 
     def __init__(self, data: bytes) -> None:
         self._readings: list[ParsedChunk] = [reading for reading in read_chunks(data) if reading.value is not None]
@@ -138,7 +138,7 @@ class _Index:
         return Position(event.start_mark.line + self.line, event.start_mark.column + 1)
 
     def _skip(self, event: Any) -> None:
-        """Pass by a node that no path leads to: a complex key, an alias of one, or what belongs to it."""
+        """Skip a node that no path leads to: a complex key, an alias of one, or its value."""
         depth = int(type(event) in (MappingStartEvent, SequenceStartEvent))
         while depth:
             kind = type(self.next_event())

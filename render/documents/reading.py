@@ -23,7 +23,7 @@ def parse_documents(data: bytes) -> tuple[Document, ...]:
 
 def read_documents(data: bytes) -> tuple[tuple[Document, ...], tuple[DocumentError, ...]]:
     """Return the readable documents of a file that are not empty, and the errors of the others."""
-    return sorted_out(read_chunks(data))
+    return documents_and_errors(read_chunks(data))
 
 
 def document_text(data: bytes, index: int) -> bytes:
@@ -32,7 +32,7 @@ def document_text(data: bytes, index: int) -> bytes:
     return data if len(found) == 1 else found[index].encode()
 
 
-def sorted_out(readings: Iterable[ParsedChunk]) -> tuple[tuple[Document, ...], tuple[DocumentError, ...]]:
+def documents_and_errors(readings: Iterable[ParsedChunk]) -> tuple[tuple[Document, ...], tuple[DocumentError, ...]]:
     """Number the documents of a file, and put the errors in order."""
     documents: list[Document] = []
     errors: list[DocumentError] = []
@@ -70,7 +70,7 @@ def read_chunks(data: bytes, *, read: ReadChunk = read_chunk) -> Iterator[Parsed
 
 
 def _json_error(rest: Chunk, refusal: UnusableDocument) -> DocumentError:
-    """Return why JSON is refused, at the place where the YAML parser refuses it for the same reason, if it does."""
+    """Return the error of refused JSON, at the place where the YAML parser refuses it for the same reason, if any."""
     from .parsing import HUGE, read_exactly
 
     error = read_exactly(rest).error if len(rest.text) <= HUGE else None
@@ -86,7 +86,7 @@ def _read_yaml(rest: Chunk, read: ReadChunk) -> Iterator[ParsedChunk]:
 
 
 def _read_json(text: str, read: ReadChunk) -> Iterator[ParsedChunk]:
-    """Read JSON values; from the first that is none the rest is YAML, unless two values make it a JSON stream."""
+    """Read JSON values; text that is none is YAML from there on, unless two values before it make a JSON stream."""
     start = count = 0
     line = 1
     try:

@@ -1,7 +1,7 @@
-"""What a plain (unquoted) scalar means to kubectl: its value, and its text as a key.
+"""The meaning of a plain (unquoted) scalar to kubectl: its value, and its text as a key.
 
-The rules are those of sigs.k8s.io/yaml: YAML 1.1 words for booleans and null, Go's notation for numbers, and whatever
-does not fit int64 becomes a float, because every value passes through JSON on its way to Kubernetes.
+The rules are those of sigs.k8s.io/yaml: YAML 1.1 words for booleans and null, Go's notation for numbers. A number
+that does not fit int64 becomes a float, because every value passes through JSON on its way to Kubernetes.
 """
 
 import math
@@ -56,7 +56,7 @@ def plain_key(text: str) -> str:
 
 
 def resolve(text: str) -> Any:
-    """Return what go-yaml makes of a plain scalar, before it becomes JSON: integers to uint64 are exact."""
+    """Return a plain scalar as go-yaml resolves it, before it becomes JSON: integers up to uint64 are exact."""
     if text and text[0] not in _FIRST_OF_WORD_OR_NUMBER:
         return text
     if text in _WORDS:
@@ -140,7 +140,7 @@ def _float_key(value: float) -> str:
 
 
 class PlainValues(dict[str, Any]):
-    """Plain scalars already resolved, by their text; long and surplus ones are resolved anew."""
+    """Plain scalars already resolved, by their text; long and surplus ones are resolved each time."""
 
     size, longest = 1 << 16, 128
 

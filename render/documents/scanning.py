@@ -1,4 +1,4 @@
-"""The lexical rules of kubectl's YAML parser (go-yaml v2) where PyYAML's Python scanner has others.
+"""The lexical rules of kubectl's YAML parser (go-yaml v2) where they differ from PyYAML's Python scanner.
 
 Tabs may separate tokens, a plain scalar in a flow collection ends at ``?`` but not at every ``:``, escapes and tags
 have their own alphabets. Each function reads from a cursor, PyYAML's scanner, and leaves it after what it read.
@@ -30,7 +30,7 @@ class SyntaxProblem(ValueError):
 
 
 class Cursor(Protocol):
-    """What the rules need of a scanner."""
+    """The part of a scanner that the rules need."""
 
     line: int
     column: int
@@ -111,7 +111,7 @@ def _word(cursor: Cursor) -> str:
 
 
 def _gap(cursor: Cursor, indent: int) -> tuple[str, bool]:
-    """Read the blanks and line breaks between two words: what joins them, and whether there was a break."""
+    """Read the blanks and line breaks between two words; return the text that joins them, and True after a break."""
     blanks, breaks = "", []
     while (character := cursor.peek()) in f"{_BLANKS}{_BREAKS}":
         if character in _BREAKS:

@@ -87,8 +87,8 @@ _MESSAGES: dict[str, SyntaxMessage] = {
 _OTHERWISE = SyntaxMessage("text that is not YAML", _QUOTE)
 
 
-def said_plainly(problem: str) -> SyntaxMessage:
-    """Return the wording for a problem of PyYAML or libyaml."""
+def syntax_message(problem: str) -> SyntaxMessage:
+    """Return the message for a problem of PyYAML or libyaml."""
     return next((wording for words, wording in _MESSAGES.items() if words in problem), _OTHERWISE)
 
 
@@ -124,7 +124,7 @@ def fast_events(text: str) -> NextEvent:
 
 
 class LocatedEvents:
-    """The events of a chunk as kubectl's parser has them (not ``exact``: as libyaml has), and where the last one is."""
+    """The events of a chunk as kubectl's parser has them (not ``exact``: as libyaml has), and the last one's place."""
 
     def __init__(self, text: str, *, exact: bool) -> None:
         self._parser = _ExactParser(text) if exact or not _fast_parser else _fast_parser(text)
@@ -144,7 +144,7 @@ class LocatedEvents:
 
 
 def _problem(error: yaml.MarkedYAMLError) -> SyntaxProblem:
-    wording = said_plainly(error.problem or "")
+    wording = syntax_message(error.problem or "")
     mark = (error.context_mark if wording.at_start else None) or error.problem_mark or error.context_mark
     return SyntaxProblem(wording.message, _position(mark) if mark else Position(1, 1), wording.hint)
 

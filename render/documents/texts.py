@@ -1,4 +1,4 @@
-"""How a string is written so that every YAML reader reads the same string back.
+"""Strings written so that every YAML reader reads the same string back.
 
 Plain where no reader could take it for anything else, a literal block where it has lines, in double quotes otherwise.
 The ranges are fixed, never those of a Unicode version: the same string is the same bytes under every Python.
@@ -24,7 +24,7 @@ LONG_KEY = "\x01"
 
 
 def is_plain(text: str) -> bool:
-    """Whether a string can stand without quotes."""
+    """Say whether a string can stand without quotes."""
     if _PLAIN.fullmatch(text):
         return text.lower() not in _WORDS
     return _AMOUNT.fullmatch(text) is not None
@@ -44,7 +44,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def is_block(text: str) -> bool:
-    """Whether a string is written as a literal block: it has lines, and a block can hold all its characters."""
+    """Say whether a string is written as a literal block: it has lines, and a block can hold all its characters."""
     return "\n" in text and text.strip("\n") != "" and not _UNFIT_FOR_BLOCK.search(text)
 
 
@@ -57,7 +57,7 @@ def block(text: str, pad: str) -> str:
 
 
 class InlineTexts(dict[str, str]):
-    """Strings as they are written on one line, by their text; "" for those that are written as a block."""
+    """Strings as they are written on one line, by their text; empty for those that are written as a block."""
 
     size, longest = 1 << 16, 256
 
@@ -69,7 +69,7 @@ class InlineTexts(dict[str, str]):
 
 
 class Keys(dict[str, str]):
-    """Keys as they are written, by their text, with their colon and what follows it on the line."""
+    """Keys as they are written, by their text, with their colon and the space or nothing after it."""
 
     size, longest = 1 << 16, 256
 

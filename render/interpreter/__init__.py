@@ -45,7 +45,7 @@ class Interpreter:
         """Return the interpreter of a repository's customizations and webhook configurations, in any order."""
         manifests = sorted(customizations, key=lambda manifest: str(manifest["metadata"]["name"]))
         customized: Mapping[Kind, Interpretation] = {}
-        if manifests:  # what runs scripts takes long to import
+        if manifests:  # the module that runs scripts takes long to import
             from .customizations import customized_kinds
 
             customized = customized_kinds(manifests)
@@ -56,16 +56,16 @@ class Interpreter:
         return self.layer(operation, manifest) is not Layer.NONE
 
     def layer(self, operation: Operation, manifest: Manifest) -> Layer:
-        """Return which layer answers."""
+        """Return the layer that answers."""
         return self._found(operation, manifest)[0]
 
     def replicas(self, manifest: Manifest) -> Replicas | None:
-        """Return how many replicas the object wants and what one needs; None for what has none."""
+        """Return the replicas the object wants and the needs of one; None for an object without replicas."""
         answer: Replicas | None = self._answer(Operation.INTERPRET_REPLICA, None, manifest)
         return answer
 
     def components(self, manifest: Manifest) -> tuple[Component, ...] | None:
-        """Return the object's pod templates; None for a kind that has not several."""
+        """Return the object's pod templates; None for a kind without several of them."""
         answer: Iterable[Component] | None = self._answer(Operation.INTERPRET_COMPONENT, None, manifest)
         return None if answer is None else tuple(answer)
 
@@ -75,7 +75,7 @@ class Interpreter:
         return answer
 
     def replica_field(self, manifest: Manifest) -> tuple[str, ...] | None:
-        """Return the path of the one integer ``revise_replica`` sets, None if it is missing or there is more to it."""
+        """Return the path of the one integer ``revise_replica`` sets, None if it is missing or not the only change."""
         _, function, interpretation = self._found(Operation.REVISE_REPLICA, manifest)
         path = interpretation.replica_field if function and interpretation else None
         if path is None:
@@ -87,19 +87,19 @@ class Interpreter:
         return path if type(current) is int else None
 
     def retain(self, desired: Manifest, observed: Manifest) -> Manifest:
-        """Return the desired object with what belongs to the member kept from the observed one."""
+        """Return the desired object with the fields that belong to the member kept from the observed one."""
         answer: Manifest = self._answer(Operation.RETAIN, desired, desired, observed)
         return answer
 
     def aggregate_status(self, template: Manifest, items: Items) -> Manifest:
-        """Return the template with the status its members' statuses make together."""
+        """Return the template with the aggregated status of its members."""
         status = self._answer(Operation.AGGREGATE_STATUS, template.get("status"), template, items)
         if status is not None:
             return {**template, "status": status}
         return {key: value for key, value in template.items() if key != "status"}
 
     def dependencies(self, manifest: Manifest) -> tuple[DependentObject, ...]:
-        """Return the objects that must follow this one to its clusters, sorted, each once."""
+        """Return the objects that must be propagated with this one, sorted, each once."""
         found: Iterable[DependentObject] = self._answer(Operation.INTERPRET_DEPENDENCY, (), manifest)
         distinct = sorted({_order(dependency): dependency for dependency in found}.items(), key=lambda entry: entry[0])
         for _, dependency in distinct:
@@ -109,11 +109,11 @@ class Interpreter:
         return tuple(dependency for _, dependency in distinct)
 
     def reflect_status(self, observed: Manifest) -> Any:
-        """Return what is worth reporting of a member object's status; None when there is nothing yet."""
+        """Return the part of a member object's status that is reported; None when there is none yet."""
         return self._answer(Operation.INTERPRET_STATUS, None, observed)
 
     def health(self, observed: Manifest) -> bool:
-        """Say whether a member object is healthy; what has no health is."""
+        """Say whether a member object is healthy; an object of a kind without health is."""
         answer: bool = self._answer(Operation.INTERPRET_HEALTH, True, observed)
         return answer
 

@@ -1,4 +1,4 @@
-"""Answers as the API writes them, to values and back: requirements, components and dependencies."""
+"""Answers in the API's form, into values and back: requirements, components and dependencies."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def dependency_of(answer: Any) -> DependentObject:
 
 
 def plain_requirements(requirements: ReplicaRequirements | None) -> dict[str, Any] | None:
-    """Return ReplicaRequirements in the API's form, without what is empty."""
+    """Return ReplicaRequirements in the API's form, without empty fields."""
     if requirements is None:
         return None
     claim = requirements.node_claim
@@ -83,7 +83,7 @@ def plain_component(component: Component) -> dict[str, Any]:
 
 
 def plain_dependency(dependency: DependentObject) -> dict[str, Any]:
-    """Return a DependentObject in the API's form, without what is empty."""
+    """Return a DependentObject in the API's form, without empty fields."""
     written = {
         "apiVersion": dependency.api_version,
         "kind": dependency.kind,
@@ -95,7 +95,7 @@ def plain_dependency(dependency: DependentObject) -> dict[str, Any]:
 
 
 def missing_part(dependency: DependentObject) -> str:
-    """Return what a reference to a dependency lacks; empty when it says which objects it means."""
+    """Return the part a reference to a dependency lacks; empty when it is complete."""
     if not dependency.api_version or not dependency.kind:
         return "apiVersion or kind"
     return "" if dependency.name or dependency.label_selector is not None else "name and no labelSelector"

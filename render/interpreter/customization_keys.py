@@ -1,4 +1,4 @@
-"""What a ResourceInterpreterCustomization may customize: a key, an operation, and the Lua function for each."""
+"""The rules a ResourceInterpreterCustomization may have: a key, an operation, and the Lua function for each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -110,7 +110,7 @@ METHOD_BY_OPERATION: Mapping[Operation, Callable[[Script], Callable[..., Any]]] 
     Operation.INTERPRET_STATUS: lambda script: script.reflected,
     Operation.INTERPRET_HEALTH: lambda script: script.health,
 }
-"""Which method of a script answers which operation; dependencies are united instead."""
+"""The method of a script that answers each operation; dependencies are united instead."""
 
 
 def customized_kinds(manifests: Iterable[Manifest]) -> dict[tuple[str, str], Interpretation]:
@@ -145,7 +145,7 @@ def _interpretation(by_operation: Mapping[Operation, Sequence[Script]]) -> Inter
 
 
 def _named(script: Script, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function with errors that say which customization they are of."""
+    """Return the function, its errors naming their customization."""
 
     def ask(*arguments: Any) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""Read and set fields of plain data, saying which field has the wrong type; setting copies only the path to it."""
+"""Read and set fields of plain data; an error names the field of a wrong type, and setting copies only its path."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

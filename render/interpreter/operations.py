@@ -1,4 +1,4 @@
-"""What an interpreter is asked and what it answers: the operations, their answers, and one kind's interpretation."""
+"""The operations of a resource interpreter, their answers, and one kind's interpretation."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Operation(StrEnum):
 
 
 class Layer(StrEnum):
-    """Where an answer comes from, in order of precedence."""
+    """The layers an answer can come from, in order of precedence."""
 
     CUSTOMIZATION = "customization"
     WEBHOOK = "webhook"
@@ -36,7 +36,7 @@ class Layer(StrEnum):
 
 
 class InterpreterError(Exception):
-    """An object could not be interpreted: what is wrong, and - once known - of which object and operation.
+    """An object could not be interpreted: the fault, and - once known - the object and the operation.
 
     The message never quotes the object, which may be a Secret.
     """
@@ -49,7 +49,7 @@ class InterpreterError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replicas:
-    """How many replicas a workload wants, and what one of them needs (None: nothing known)."""
+    """The replicas a workload wants, and the requirements of one of them (None: nothing known)."""
 
     replicas: int
     requirements: ReplicaRequirements | None = None
@@ -57,7 +57,7 @@ class Replicas:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interpretation:
-    """What is known about one kind: a function per operation, None where the kind has no such operation.
+    """The knowledge about one kind: a function per operation, None where the kind has no such operation.
 
     ``aggregate`` answers with the template's new ``status`` (None: it has none). ``replica_field`` is the one integer
     that ``revise`` sets, if that is all it does. No function modifies what it is given; answers may share its parts.
@@ -84,4 +84,4 @@ FUNCTION_BY_OPERATION: Mapping[Operation, str] = {
     Operation.INTERPRET_STATUS: "reflect",
     Operation.INTERPRET_HEALTH: "health",
 }
-"""Which function of an Interpretation answers which operation."""
+"""The function of an Interpretation that answers each operation."""

@@ -1,4 +1,4 @@
-"""What a template loses before it is rendered: what only its own API server may say about it."""
+"""Fields that only an API server may set are taken from a template before it is rendered."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -25,9 +25,9 @@ JOB_LABELS = (*CONTROLLER_LABELS, "job-name", "batch.kubernetes.io/job-name")
 
 
 def pruned(manifest: Manifest) -> Manifest:
-    """Return the manifest as Karmada stores it in a Work; parts that lose nothing are shared with the input.
+    """Return the manifest as Karmada stores it in a Work; unchanged parts are shared with the input.
 
-    Beside what every object loses, some kinds lose more - by kind alone, whatever their group, as in Karmada.
+    Some kinds lose more than every object does - by kind alone, whatever their group, as in Karmada.
     """
     kept = without_value(manifest, "status") if "status" in manifest else manifest
     metadata = kept.get("metadata")
@@ -48,7 +48,7 @@ def _deployment(manifest: Manifest) -> Manifest:
 
 
 def _job(manifest: Manifest) -> Manifest:
-    """Controllers pick the labels unless told otherwise; with a time to live, delivery and deletion would alternate."""
+    """Drop labels that controllers pick, and a time to live, with which delivery and deletion would alternate."""
     if value_at(manifest, "spec", "manualSelector") is not True:
         for label in CONTROLLER_LABELS:
             manifest = without_value(manifest, "spec", "selector", "matchLabels", label)
@@ -96,4 +96,4 @@ PRUNE_BY_KIND: Mapping[str, Callable[[Manifest], Manifest]] = {
     "Service": _service,
     "PersistentVolumeClaim": _claim,
 }
-"""What else a kind loses."""
+"""The function that prunes a kind beyond the fields every object loses."""

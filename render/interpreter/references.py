@@ -1,4 +1,4 @@
-"""What a pod template refers to by name: config maps, secrets, its service account and its volume claims.
+"""The objects a pod template names: config maps, secrets, its service account and its volume claims.
 
 All three lists of containers are read, optional references count like others, and empty names do not.
 """
@@ -56,7 +56,7 @@ def pod_references(spec: Mapping[str, Any]) -> Iterator[Reference]:
 
 
 def container_references(container: Mapping[str, Any]) -> Iterator[Reference]:
-    """Yield what a container's environment comes from."""
+    """Yield the objects a container's environment comes from."""
     for source in objects_at(container, "envFrom"):
         yield "ConfigMap", text_at(source, "configMapRef", "name")
         yield "Secret", text_at(source, "secretRef", "name")
@@ -67,7 +67,7 @@ def container_references(container: Mapping[str, Any]) -> Iterator[Reference]:
 
 
 def volume_references(volume: Mapping[str, Any]) -> Iterator[Reference]:
-    """Yield what a volume is made of or mounted with."""
+    """Yield the objects a volume is made of or mounted with."""
     yield "ConfigMap", text_at(volume, "configMap", "name")
     yield "PersistentVolumeClaim", text_at(volume, "persistentVolumeClaim", "claimName")
     for path in SECRET_VOLUMES:

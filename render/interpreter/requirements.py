@@ -1,4 +1,4 @@
-"""What one replica of a pod template needs: resources, and where in a cluster it may land.
+"""The requirements of one replica of a pod template: resources, and the nodes on which it may land.
 
 1. a container's limit stands in for a missing request, resource by resource;
 2. containers run together, so their requests add up; init containers run before, so the largest counts;
@@ -25,7 +25,7 @@ BINARY = frozenset({"memory", "ephemeral-storage"})
 
 
 def pod_requirements(spec: Mapping[str, Any]) -> ReplicaRequirements | None:
-    """Return what a pod with this spec needs; None when it asks for nothing."""
+    """Return the requirements of a pod with this spec; None when it asks for nothing."""
     claim, request = node_claim(spec), resource_request(spec)
     if claim is None and not request:
         return None
@@ -33,7 +33,7 @@ def pod_requirements(spec: Mapping[str, Any]) -> ReplicaRequirements | None:
 
 
 def node_claim(spec: Mapping[str, Any]) -> NodeClaim | None:
-    """Return where the pod may land; None when anywhere. An empty node selector is a claim, as in Karmada."""
+    """Return the nodes the pod may land on; None for all. An empty node selector is a claim, as in Karmada."""
     selector = spec.get("nodeSelector")
     tolerations = tuple(
         {field: value for field, value in toleration.items() if field in TOLERATION}
@@ -51,7 +51,7 @@ def node_claim(spec: Mapping[str, Any]) -> NodeClaim | None:
 
 
 def resource_request(spec: Mapping[str, Any]) -> dict[str, str]:
-    """Return the pod's effective request: resource name to canonical quantity, nothing that is zero."""
+    """Return the pod's effective request: resource name to canonical quantity, zeros left out."""
     together: Amounts = {}
     for requested in _requests(spec, "containers"):
         _add(together, requested)

@@ -47,7 +47,7 @@ def template_generation(observed: Manifest) -> int:
 
 
 def reflected(observed: Manifest, fields: Iterable[str], required: Sequence[str] = ()) -> dict[str, Any] | None:
-    """Return these fields of a status, without what is empty unless required; None when there is no status."""
+    """Return these fields of a status, without empty ones unless required; None when there is no status."""
     if observed.get("status") is None:
         return None
     status = mapping_at(observed, "status")

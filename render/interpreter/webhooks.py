@@ -32,7 +32,7 @@ _IDENTITY = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "nam
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookRule:
-    """What a webhook answers for: four lists, in each of which ``*`` alone is everything."""
+    """The kinds and operations a webhook answers for: four lists, in each of which ``*`` alone is everything."""
 
     operations: tuple[str, ...]
     api_groups: tuple[str, ...]
@@ -48,7 +48,7 @@ class WebhookRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """One webhook: its name and its configuration's, its rules, and how to reach it (``client_config`` as in the API).
+    """One webhook: its name and its configuration's, its rules and its address (``client_config`` as in the API).
 
     ``versions`` are those of ResourceInterpreterContext it accepts; none named is the only one there is.
     """
@@ -71,7 +71,7 @@ class Webhook:
 
 
 class WebhookError(InterpreterError):
-    """A webhook was not reached, refused, or answered with what cannot be used; the message names it."""
+    """A webhook was not reached, refused, or gave an answer that cannot be used; the message names it."""
 
 
 Send = Callable[[Webhook, Mapping[str, Any]], Mapping[str, Any]]
@@ -140,7 +140,7 @@ class Call:
         return tuple(map(component_of, objects_at(self.ask(manifest), "components")))
 
     def dependencies(self, manifest: Manifest) -> Iterable[DependentObject]:
-        """Ask for the objects that must go along."""
+        """Ask for the objects that must be propagated with it."""
         found = tuple(map(dependency_of, objects_at(self.ask(manifest), "dependencies")))
         for dependency in found:
             if missing := missing_part(dependency):
@@ -155,7 +155,7 @@ class Call:
         return healthy
 
     def status(self, template: Manifest, items: Items) -> Any:
-        """Ask for the status that the members' statuses make together."""
+        """Ask for the aggregated status of the members."""
         return self.patched(template, aggregatedStatus=None if items is None else list(items)).get("status")
 
     def patched(self, manifest: Manifest, **more: Any) -> Manifest:
@@ -172,13 +172,13 @@ class Call:
 
 
 def _uid(webhook: Webhook, request: Mapping[str, Any]) -> str:
-    """Return the digest of a question: what is asked, and whom. A new certificate is no new webhook."""
+    """Return the digest of a question and of the webhook it goes to. A new certificate makes no new webhook."""
     address = {key: value for key, value in webhook.client_config.items() if key != "caBundle"}
     return hashlib.sha256(json.dumps([webhook.id, address, request], sort_keys=True).encode()).hexdigest()[:32]
 
 
 def _reason(status: Mapping[str, Any]) -> str:
-    """Return why a webhook refused, on one line: its message, shortened where it is long, and its code."""
+    """Return a webhook's reason to refuse, on one line: its message, shortened where it is long, and its code."""
     message = " ".join(text_at(status, "message").split())
     if len(message) > LONGEST_REASON:
         message = f"{message[:LONGEST_REASON]}..."
@@ -212,7 +212,7 @@ FUNCTIONS: Mapping[Operation, Callable[[Call], Callable[..., Any]]] = {
     Operation.INTERPRET_STATUS: lambda call: lambda observed: call.needed(call.ask(observed), "rawStatus"),
     Operation.INTERPRET_HEALTH: lambda call: call.healthy,
 }
-"""Which function asks for which operation."""
+"""The function of a call that asks for each operation."""
 
 
 def function_of(call: Call) -> Callable[..., Any]:
@@ -270,7 +270,7 @@ def webhook_interpretation(
 
 
 def refusal(webhook: Webhook) -> WebhookError:
-    """Return why a kind is not interpreted where no webhook is called."""
+    """Return the error about a kind that needs a webhook where none is called."""
     return webhook.error(
         "interprets this kind, and rendering calls nothing over the network; "
         "write a ResourceInterpreterCustomization for it instead"

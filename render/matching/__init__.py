@@ -1,1 +1,1 @@
-"""Match templates with propagation policies: which are never propagated, which policy claims each, its binding."""
+"""Match templates with propagation policies: exclusions, the policy that claims each template, and its binding."""

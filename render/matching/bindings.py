@@ -1,6 +1,6 @@
-"""Make the binding of a template from its policy: what the policy says now, and what earlier decisions left.
+"""Make the binding of a template from its policy, keeping the results of earlier decisions.
 
-A policy's words are copied on every pass; target clusters, eviction tasks, requests to reschedule and the record of
+The policy's fields are copied on every pass; target clusters, eviction tasks, requests to reschedule and the record of
 the last decision stay as they are.
 """
 
@@ -19,7 +19,7 @@ from .policy_index import Match
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """What an interpreter says about a template's replicas; the empty one is that of a non-workload."""
+    """An interpreter's answer about a template's replicas; the empty one is that of a non-workload."""
 
     replicas: int = 0
     requirements: ReplicaRequirements | None = None
@@ -48,8 +48,8 @@ def make_binding(
 ) -> Binding | None:
     """Return a template's binding before scheduling; None while it has none.
 
-    Without a policy there is no change: the previous binding stays, its policy forgotten (*released*). A policy with
-    lazy activation leaves everything as it is until the template itself changes (``is_changed``; a new template is).
+    Without a policy there is no change: the previous binding stays, without its policy (*released*). A policy with lazy
+    activation leaves everything as it is until the template itself changes (``is_changed``; a new template is).
     """
     kept = previous if previous is not None and is_same_object(template, previous) else None
     if match.policy is None:
@@ -94,7 +94,7 @@ def _specified(template: Template, policy: PropagationPolicy, workload: Workload
 def _carried(fresh: Binding, kept: Binding) -> Binding:
     return replace(
         fresh,
-        # Karmada sets it on a cluster-scoped binding when it creates one, and never again.
+        # Karmada sets propagateDeps on a cluster-scoped binding when it creates one, and never again.
         propagate_deps=fresh.propagate_deps if fresh.ref.namespace else kept.propagate_deps,
         targets=kept.targets,
         required_by=kept.required_by,

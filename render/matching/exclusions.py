@@ -1,4 +1,4 @@
-"""What Karmada never propagates, whatever the policies say: its own objects, events, leases, system namespaces."""
+"""Objects Karmada never propagates, whatever the policies say: its own, events, leases, those of system namespaces."""
 
 import re
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ SYSTEM_NAMESPACES = frozenset({"karmada-system", "karmada-cluster"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exclusions:
-    """What is skipped beyond the fixed list: groups, ``group/version``, ``(apiVersion, kind)``, namespaces by regexp.
+    """Exclusions beyond the fixed list: groups, ``group/version``, ``(apiVersion, kind)``, namespaces by regexp.
 
     The defaults are Karmada's of ``--skipped-propagating-apis`` and ``--skipped-propagating-namespaces``; a regexp
     must match the whole name.
@@ -40,7 +40,7 @@ class Exclusions:
     namespaces: tuple[str, ...] = ("kube-.*",)
 
     def reason(self, template: Template) -> str:
-        """Say why a template is never propagated; empty if it may be."""
+        """Return the reason why a template is never propagated; empty if it may be."""
         ref, api_version = template.ref, template.api_version
         if ref.group in SKIPPED_GROUPS | self.groups:
             return f"objects of the group {ref.group} are never propagated"
@@ -62,13 +62,13 @@ class Exclusions:
 
 
 def exclusions_of(fleet: Fleet) -> Exclusions:
-    """Return what a fleet never propagates: the fixed list, and what its settings add."""
+    """Return the exclusions of a fleet: those of its settings, beyond the fixed list."""
     parsed = parse_exclusions(";".join(fleet.skipped_apis))
     return replace(parsed, namespaces=fleet.skipped_namespaces)
 
 
 def parse_exclusions(apis: str, namespaces: str = "kube-.*") -> Exclusions:
-    """Return what the texts of Karmada's two flags mean: ``group;group/version;group/version/Kind,Kind``.
+    """Return the exclusions in the texts of Karmada's two flags: ``group;group/version;group/version/Kind,Kind``.
 
     >>> sorted(parse_exclusions("batch;apps/v1/Deployment,DaemonSet;v1/Secret").kinds)
     [('apps/v1', 'DaemonSet'), ('apps/v1', 'Deployment'), ('v1', 'Secret')]

@@ -1,4 +1,4 @@
-"""Match templates with policies: which policy holds each template, which others selected it, and why they lost.
+"""Match templates with policies: the policy that claims each template, and those that selected it but lost.
 
 Only policies that select a template compete, in one total order: namespaced before cluster-scoped, then the explicit
 priority, then how specifically they select, then the name. An index by kind, and by the name or label a selector asks
@@ -27,7 +27,7 @@ SYSTEM_PRIORITY_CLASSES: Mapping[str, int] = {
 
 
 class NoPolicyReason(StrEnum):
-    """Why no policy is applied to a template."""
+    """The reason why no policy is applied to a template."""
 
     NEVER_PROPAGATED = "NeverPropagated"
     NO_POLICY = "NoPolicy"
@@ -37,13 +37,13 @@ class NoPolicyReason(StrEnum):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a policy selects the template and something keeps it from being applied."""
+        """Say whether a policy selects the template and something keeps it from being applied."""
         return self not in {NoPolicyReason.NEVER_PROPAGATED, NoPolicyReason.NO_POLICY}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchOptions:
-    """How claims are kept, whether a policy may preempt another's (Karmada's gate is off), what never propagates."""
+    """Options of a match: the mode of claims, preemption between policies (Karmada's gate is off), and exclusions."""
 
     claims: ClaimMode = ClaimMode.PURE
     allows_preemption: bool = False
@@ -52,11 +52,11 @@ class MatchOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """The policy of a template, or why it has none.
+    """The policy of a template, or the reason why it has none.
 
-    ``considered`` are all policies that select it, best first. ``lost_claim`` names the policy that held it and does
-    no longer: it is gone, it selects the template no more, or another one preempted it (``is_preempted``). Karmada
-    takes two events for the first two, here the next policy holds it at once. ``priority`` is the schedule priority.
+    ``considered`` are all policies that select it, best first. ``lost_claim`` names the policy that no longer claims
+    it: it is gone, it selects the template no more, or another one preempted it (``is_preempted``). Karmada takes two
+    events for the first two; here the next policy claims it at once. ``priority`` is the schedule priority.
     """
 
     policy: PropagationPolicy | None = None
@@ -69,12 +69,12 @@ class Match:
 
     @property
     def is_lazy(self) -> bool:
-        """Whether the policy waits for the template to change before it takes effect."""
+        """Say whether the policy waits for the template to change before it takes effect."""
         return self.policy is not None and self.policy.activation_preference == "Lazy"
 
 
 class PolicyIndex:
-    """The policies of a source, found by what their selectors ask for.
+    """The policies of a source, found by the kind, name or label their selectors ask for.
 
     ``override_policies`` are the ``(namespace, name)`` of those that exist, ``priority_by_class`` the values of the
     PriorityClasses in the source: policies may wait for either.
@@ -99,7 +99,7 @@ class PolicyIndex:
                 self._buckets[_key_of(policy, selector)].append((policy, selector))
 
     def match(self, template: Template, *, claim: str = "", options: MatchOptions | None = None) -> Match:
-        """Find the policy of a template; ``claim`` names the one that holds it in the previous commit.
+        """Find the policy of a template; ``claim`` names the one that claims it in the previous commit.
 
         Without a previous commit, Karmada's own claim in the template's metadata counts. ``Pure`` ignores claims.
         """
@@ -116,7 +116,7 @@ class PolicyIndex:
         return self._claimed(template, claim, candidates, options.allows_preemption)
 
     def candidates(self, template: Template) -> tuple[RankedPolicy, ...]:
-        """Return the policies that select a template, best first, each with why it does not hold it."""
+        """Return the policies that select a template, best first, each but the first with the reason why it lost."""
         chosen: dict[int, tuple[PropagationPolicy, ImplicitPriority, ResourceSelector]] = {}
         for policy, selector in self._meeting(template):
             priority = implicit_priority(selector, template)

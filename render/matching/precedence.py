@@ -17,7 +17,7 @@ _SELECTS_BY = {ImplicitPriority.ALL: "kind", ImplicitPriority.LABEL: "labels", I
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedPolicy:
-    """A policy that selects a template: by which selector, how specifically, and why it lost (empty: it is first)."""
+    """A policy that selects a template, with the selector and its specificity; ``why_lost`` is empty for the first."""
 
     policy: PropagationPolicy
     implicit_priority: ImplicitPriority
@@ -26,7 +26,7 @@ class RankedPolicy:
 
 
 def ranked(chosen: Iterable[tuple[PropagationPolicy, ImplicitPriority, ResourceSelector]]) -> tuple[RankedPolicy, ...]:
-    """Return candidates best first; policies that are being deleted stand last.
+    """Return the policies best first; those that are being deleted stand last.
 
     Any PropagationPolicy comes before every ClusterPropagationPolicy, whatever their priorities.
     """
@@ -89,7 +89,7 @@ def claimed_policy(template: Template) -> str:
 
 
 def preemptor(holder: PropagationPolicy, candidates: Iterable[RankedPolicy]) -> PropagationPolicy | None:
-    """Return the policy that takes a template over from its holder, if one may.
+    """Return the policy that takes a template over from the one that claims it, if one may.
 
     Karmada lets policies preempt in the order of events; here the best of those that may takes it at once. Within a
     scope only a strictly higher explicit priority preempts; a PropagationPolicy preempts any

@@ -1,6 +1,6 @@
 """Admitted plain data into values, and bindings and placements back into plain data.
 
-Everything here trusts ``render.admission``: types are right, defaults are set, what is empty is gone.
+Everything here trusts ``render.admission``: types are right, defaults are set, empty fields are gone.
 """
 
 from .binding_manifests import binding_manifest

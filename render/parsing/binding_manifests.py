@@ -1,4 +1,4 @@
-"""Bindings as plain data: the ResourceBinding or ClusterResourceBinding that Karmada would hold."""
+"""Bindings as plain data: the ResourceBinding or ClusterResourceBinding that Karmada would store."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from .placement_manifests import BehindPointer, Plain, placement_manifest, place
 
 
 def binding_manifest(binding: Binding) -> Plain:
-    """Return a binding as the ResourceBinding or ClusterResourceBinding Karmada would hold.
+    """Return a binding as the ResourceBinding or ClusterResourceBinding Karmada would store.
 
     >>> from render.model import ObjectRef
     >>> ref = ObjectRef("apps", "Deployment", "shop", "web")

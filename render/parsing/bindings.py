@@ -19,7 +19,7 @@ TEMPLATE_DIGEST = "argosy.dev/template-digest"
 
 
 def binding(manifest: Manifest, *, placements: SharedPlacements | None = None) -> Binding:
-    """Return the value of a binding; what it records of earlier passes comes from its status and annotations.
+    """Return the value of a binding; its record of earlier passes comes from its status and annotations.
 
     With ``placements`` of a load, bindings and policies with equal placements share one value.
     """
@@ -66,7 +66,7 @@ def target_clusters(plain: Iterable[Manifest] | None) -> tuple[TargetCluster, ..
 
 
 def replica_requirements(plain: Manifest | None) -> ReplicaRequirements | None:
-    """Return what one replica needs; quantities become text."""
+    """Return the needs of one replica; quantities become text."""
     if plain is None:
         return None
     claim, requests = plain.get("nodeClaim"), plain.get("resourceRequest") or {}

@@ -1,4 +1,4 @@
-"""A Fleet from an admitted argosy.yaml: written switches win over those that ``compatibility`` turns."""
+"""A Fleet from an admitted argosy.yaml: a written switch wins over the one ``compatibility`` implies."""
 
 from render.fleet import (
     ClaimMode,

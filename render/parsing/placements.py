@@ -1,4 +1,4 @@
-"""Placements from plain data, equal ones shared: what schedules compares them by identity first."""
+"""Placements from plain data, equal ones shared, because the scheduler compares them by identity first."""
 
 import json
 from collections.abc import Iterable

@@ -38,7 +38,7 @@ def propagation_policy(
 
 
 def suspension(plain: Manifest | None) -> Suspension | None:
-    """Return what a policy or a binding suspends; the ``scheduling`` of bindings is not part of it."""
+    """Return the suspension of a policy or a binding; the ``scheduling`` of bindings is not part of it."""
     if plain is None or set(plain) == {"scheduling"}:
         return None
     clusters = plain.get("dispatchingOnClusters") or {}

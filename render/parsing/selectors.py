@@ -19,7 +19,7 @@ def label_selector(plain: Manifest | None) -> LabelSelector | None:
 
 
 def cluster_affinity(plain: Manifest) -> ClusterAffinity:
-    """Return a cluster affinity, also from an object that holds other fields beside it."""
+    """Return a cluster affinity, also from an object with other fields beside it."""
     fields = plain.get("fieldSelector")
     return ClusterAffinity(
         label_selector=label_selector(plain.get("labelSelector")),

@@ -19,10 +19,10 @@ NO_CLUSTERS = Refusal(ScheduledReason.SCHEDULER_ERROR, "no clusters available to
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """What one affinity group came to.
+    """The attempt to schedule a binding with one affinity group.
 
-    ``selection`` is what spread constraints chose from and ``division`` what was divided, where it came to that;
-    ``selected`` are the chosen clusters. ``outcome`` are the shares, or why there are none.
+    ``selection`` holds the candidates of spread constraints and ``division`` the replicas to divide, where the attempt
+    got that far; ``selected`` are the chosen clusters. ``outcome`` are the shares, or the refusal.
     """
 
     group: AffinityGroup
@@ -69,9 +69,9 @@ def attempt(state: PassState, task: Task, group: AffinityGroup, trigger: Trigger
 
 
 def filters_of(state: PassState, task: Task, group: AffinityGroup) -> Filters:
-    """Return what each filter lets pass; a cluster that holds the binding is exempt from some of them.
+    """Return the clusters each filter lets pass; a current target of the binding is exempt from some filters.
 
-    To Karmada it is exempt from all taints. With ``rescheduling: Source`` a NoExecute taint drives it out.
+    Karmada exempts it from all taints. With ``rescheduling: Source`` a NoExecute taint ends that.
     """
     binding, rules, held = task.binding, task.rules, task.current.clusters
     by_source = state.options.rescheduling is Rescheduling.SOURCE
@@ -92,7 +92,7 @@ def filters_of(state: PassState, task: Task, group: AffinityGroup) -> Filters:
 
 
 def room_for(state: PassState, task: Task) -> Sequence[int]:
-    """Return how many replicas (or full sets of components) fit each cluster besides what it holds already."""
+    """Return how many replicas (or full sets of components) fit each cluster besides those it has already."""
     binding = task.binding
     if binding.components and is_set_in_one_cluster(task):
         return state.capacity.component_sets(binding.components)
@@ -133,7 +133,7 @@ def _selected(
 
 
 def _added(state: PassState, task: Task, group: AffinityGroup, extension: Extension) -> list[int]:
-    """Return the best clusters to add to those held; what is full asks for no estimate."""
+    """Return the best clusters to add to the current targets; without room for one more no estimate is made."""
     if not extension.most or not extension.pool:
         return []
     return _ordered(task, group, extension.pool, _available(state, task))[: extension.most]
@@ -150,7 +150,7 @@ def _everywhere(state: PassState, task: Task, group: AffinityGroup, feasible: Ma
 
 
 def _available(state: PassState, task: Task) -> Sequence[int]:
-    """Return the room of each cluster, what it holds of the binding counted as room."""
+    """Return the room of each cluster, counting the replicas the binding has there already as room."""
     room, held = room_for(state, task), task.current.replicas
     if not any(held.values()):
         return room
@@ -174,8 +174,8 @@ def _tiers(task: Task, group: AffinityGroup) -> Sequence[Mask]:
 def ordered(feasible: Mask, *, tiers: Iterable[Mask], held: Mask, available: Sequence[int]) -> list[int]:
     """Return feasible clusters best first.
 
-    ``available`` counts what a cluster holds of this binding as room, as it does for Karmada. A cluster that holds the
-    binding scores ``LOCALITY_SCORE``, any other 0.
+    ``available`` counts replicas the binding has already as room, as Karmada does. A current target scores
+    ``LOCALITY_SCORE``, any other cluster 0.
     """
     result: list[int] = []
     for tier in tiers:

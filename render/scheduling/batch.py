@@ -1,11 +1,12 @@
 """Schedule all bindings of a pass in one order, so that the outcome does not depend on the order they came in.
 
-First what defines kinds (a kind then counts as served wherever its CRD goes), then by schedule priority, then by
-ObjectRef. Each placement takes its room from the pass' working capacity before the next binding is looked at.
+CRDs come first (a kind then counts as served wherever its CRD is propagated to), then the order is by schedule
+priority and by ObjectRef. Each placement takes its room from the pass' working capacity before the next binding is
+scheduled.
 
-Capacity that the source *declares* knows nothing of what this fleet has placed: all that bindings hold already is
-taken from it first, and what they give up is free at once. *Observed* capacity has it in, but for what was placed
-since, its ``reserved``; what is given up is free once it was observed to be.
+Capacity that the source *declares* knows nothing of the replicas this fleet has placed: those of all bindings are
+taken from it first, and the room of replicas given up is free at once. *Observed* capacity counts them, except for
+replicas placed since the observation (its ``reserved``); room given up is free once that has been observed.
 """
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from .decisions import SchedulingDecision, Trigger, unchanged
 from .options import SchedulingOptions
 from .scheduler import Scheduler, SchedulingCycle, is_schedulable
 
-if TYPE_CHECKING:  # who only schedules explains nothing
+if TYPE_CHECKING:  # scheduling alone imports no explanation
     from .explanation import Explanation
 
 Api = tuple[str, str]
@@ -29,7 +30,7 @@ Api = tuple[str, str]
 
 
 class DecidedBinding(NamedTuple):
-    """One binding of a pass, its cycle (None: it is not ours to schedule) and its decision."""
+    """One binding of a pass with its decision and its scheduling cycle (None: another scheduler's, or suspended)."""
 
     binding: Binding
     cycle: SchedulingCycle | None
@@ -37,16 +38,16 @@ class DecidedBinding(NamedTuple):
 
     @property
     def is_refused(self) -> bool:
-        """Whether it was looked at and has no place, or not the one it should have."""
+        """Say whether scheduling it failed: it has no targets, or keeps others than it should have."""
         return self.decision.condition is not None and not self.decision.is_scheduled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchContext:
-    """What else a pass has to do with the clusters.
+    """The context of a batch: bindings and templates beside those to schedule.
 
-    ``resting`` bindings are not scheduled, but hold what they hold (released ones). ``apis_by_crd`` are the kinds
-    that templates of this pass define.
+    ``resting`` bindings (released ones) are not scheduled, but keep their targets and so their share of capacity.
+    ``apis_by_crd`` are the kinds that templates of this pass define.
     """
 
     resting: Sequence[Binding] = ()
@@ -61,7 +62,7 @@ class ScheduledBatch:
     scheduler: Scheduler
 
     def reserved(self) -> dict[str, dict[str, str]]:
-        """Return what is now reserved of each cluster's observed capacity, for the next pass to know."""
+        """Return the amounts now reserved of each cluster's observed capacity, for the next pass to know."""
         return self.scheduler.state.capacity.reserved()
 
 
@@ -71,7 +72,7 @@ def schedule_all(
     options: SchedulingOptions | None = None,
     context: BatchContext | None = None,
 ) -> ScheduledBatch:
-    """Decide every binding, in the pass' own order."""
+    """Decide every binding, in the order the module describes."""
     scheduler = Scheduler(index, options)
     steps = _steps(scheduler, tuple(bindings), context or BatchContext())
     return ScheduledBatch(decisions=tuple(step.decision for step in steps), scheduler=scheduler)
@@ -85,9 +86,9 @@ def explanations(
     *,
     among: Container[ObjectRef],
 ) -> "Iterator[Explanation]":
-    """Take the pass' decisions and explain those about some bindings, in the order they are taken.
+    """Take all decisions of a pass again and explain those about some bindings, in the order they are taken.
 
-    Where nothing was to be decided, the attempts are those there would be if it were.
+    For a binding that needs no scheduling, the attempts are those a request to schedule it would lead to.
     """
     from .explanation import explanation_of
 
@@ -100,19 +101,19 @@ def explanations(
 
 
 def _supposed(scheduler: Scheduler, binding: Binding) -> SchedulingCycle:
-    """Return the cycle there would be about a binding of which nothing is to be decided."""
+    """Return the cycle of a binding that needs no scheduling, as if it did."""
     return replace(scheduler.cycle(replace(binding, applied_placement=None)), trigger=Trigger.NONE)
 
 
 def _steps(scheduler: Scheduler, bindings: Sequence[Binding], context: BatchContext) -> Iterator[DecidedBinding]:
-    """Decide one binding after the other; what a decision takes is taken when the next one is asked for.
+    """Decide one binding after the other; a decision takes its capacity before the next one is asked for.
 
-    What is refused is looked at again after all others, until nothing moves any more: then its message says what is
-    left when everybody has been served, which is also what the next pass will find.
+    A refused binding is tried again after all others, until no round changes anything. Its message then tells the
+    capacity left after every other binding, which is also what the next pass will find.
     """
     # To Karmada a cluster serves what it has reported, and it reports a new kind only after the pass.
     apis_by_crd = {} if scheduler.state.options.requires_recorded_apis else context.apis_by_crd
-    _settle_in(scheduler, (*bindings, *context.resting))
+    _register_current(scheduler, (*bindings, *context.resting))
     left = sorted(bindings, key=lambda each: (each.ref not in apis_by_crd, -each.priority, each.ref))
     while left:
         refused: list[DecidedBinding] = []
@@ -124,7 +125,7 @@ def _steps(scheduler: Scheduler, bindings: Sequence[Binding], context: BatchCont
             else:
                 yield step
                 is_moving |= step.cycle is not None and bool(step.cycle.attempts)
-            _follow(scheduler, step, apis_by_crd.get(binding.ref, ()))
+            _account_for(scheduler, step, apis_by_crd.get(binding.ref, ()))
         if not is_moving:
             yield from refused
             return
@@ -138,8 +139,8 @@ def _step(scheduler: Scheduler, binding: Binding) -> DecidedBinding:
     return DecidedBinding(binding, cycle, scheduler.decision(cycle))
 
 
-def _follow(scheduler: Scheduler, step: DecidedBinding, apis: Collection[Api]) -> None:
-    """Let the rest of the pass know what a decision takes, where it goes and what it delivers."""
+def _account_for(scheduler: Scheduler, step: DecidedBinding, apis: Collection[Api]) -> None:
+    """Let the rest of the pass know the capacity a decision takes, its targets and the kinds it delivers."""
     state, binding = scheduler.state, step.binding
     if state.options.reserves_capacity and step.decision.targets is not binding.targets:
         _move(scheduler, binding, step.decision.targets)
@@ -149,8 +150,8 @@ def _follow(scheduler: Scheduler, step: DecidedBinding, apis: Collection[Api]) -
         state.delivered_apis[api] = state.delivered_apis.get(api, 0) | clusters
 
 
-def _settle_in(scheduler: Scheduler, bindings: Iterable[Binding]) -> None:
-    """Take from declared capacity what bindings hold, and tell workloads of a group about each other."""
+def _register_current(scheduler: Scheduler, bindings: Iterable[Binding]) -> None:
+    """Take the room of current targets from declared capacity, and tell workloads of a group about each other."""
     state = scheduler.state
     declared = state.declared
     for binding in bindings:
@@ -169,7 +170,7 @@ def _register(scheduler: Scheduler, binding: Binding, targets: tuple[TargetClust
 
 
 def _move(scheduler: Scheduler, binding: Binding, targets: tuple[TargetCluster, ...]) -> None:
-    """Take room for what a binding gets more than it holds, and give back what it no longer needs."""
+    """Take room for the replicas a binding gains, and give back the room of those it loses."""
     lists = scheduler.state.targets
     held, wanted = lists.indexed(binding.targets).replicas, lists.indexed(targets).replicas
     _take(scheduler, binding, _added(wanted, held))
@@ -189,7 +190,7 @@ def _take(scheduler: Scheduler, binding: Binding, shares: Shares, sign: int = 1)
 
 
 def _added(wanted: Shares, held: Shares) -> Shares:
-    """Return what clusters get more than they hold."""
+    """Return the replicas by which clusters gain."""
     if not held:
         return wanted
     more = ((position, replicas - held.get(position, 0)) for position, replicas in wanted.items())

@@ -1,7 +1,7 @@
-"""The free capacity of every cluster during one pass, and how many replicas of a request fit each.
+"""The free capacity of every cluster during one pass, and the replicas of a request that fit each.
 
 A resource is a column: its free amount by cluster index. An estimate is a column too, found once per distinct request
-and patched where a placement has taken something since. What a placement takes is noted first and subtracted when the
+and patched where a placement has taken something since. A placement is only noted at first, and subtracted when the
 next estimate is asked for, so that a pass which never asks never pays.
 """
 
@@ -24,7 +24,7 @@ Shares = Mapping[int, int]
 
 
 class Estimate:
-    """How many replicas fit, by cluster index, and up to which change of the columns it counts."""
+    """The replicas that fit, by cluster index, and the number of column changes already counted in."""
 
     __slots__ = ("changes", "values")
 
@@ -34,7 +34,7 @@ class Estimate:
 
 
 class Capacity:
-    """What is left of each cluster's capacity; ``take`` lowers it, or raises it by what is given back."""
+    """The capacity left in each cluster; ``take`` lowers it, or raises it by the room given back."""
 
     __slots__ = (
         "_changed",
@@ -68,7 +68,7 @@ class Capacity:
 
         Without requirements only pods count, with empty ones a resource model counts as well.
         """
-        self._settle()
+        self._subtract_taken()
         request = None if requirements is None else request_of(requirements)
         known = self._estimates.get(request)
         if known is None or len(self._changed) - known.changes > len(self._index.clusters) // 4:
@@ -80,7 +80,7 @@ class Capacity:
 
     def component_sets(self, components: tuple[Component, ...]) -> Sequence[int]:
         """Return how many full sets of components fit each cluster, by index."""
-        self._settle()
+        self._subtract_taken()
         request, pods = request_of_set(components)
         sets = self._by_columns(request, max(pods, 1))
         parts = [(request_of(each.requirements), each.replicas) for each in components]
@@ -89,7 +89,7 @@ class Capacity:
         return sets
 
     def take(self, requirements: ReplicaRequirements | None, shares: Shares, sign: int = 1) -> None:
-        """Note that clusters now hold so many more replicas; fewer with a sign of -1.
+        """Note that clusters now have so many more replicas; fewer with a sign of -1.
 
         ``shares`` are kept until an estimate is asked for, and may not change until then.
         """
@@ -97,14 +97,14 @@ class Capacity:
             self._taken.setdefault(request_of(requirements), []).append((shares, sign))
 
     def reserved(self) -> dict[str, dict[str, str]]:
-        """Return what is reserved of each cluster's observed capacity now: what was, and what this pass has taken."""
+        """Return the amounts reserved of each cluster's observed capacity: by earlier passes and by this one."""
         observed = [
             (position, cluster.name, cluster.resource_summary)
             for position, cluster in enumerate(self._index.clusters)
             if cluster.resource_summary is not None and not cluster.resource_summary.is_declared
         ]
         if observed:
-            self._settle()
+            self._subtract_taken()
         return {name: self._reserved_of(summary, position) for position, name, summary in observed}
 
     def _reserved_of(self, summary: ResourceSummary, position: int) -> dict[str, str]:
@@ -114,7 +114,7 @@ class Capacity:
                 amounts[name] = _sum(amounts.get(name, "0"), taken, name)
         return dict(sorted(amounts.items()))
 
-    def _settle(self) -> None:
+    def _subtract_taken(self) -> None:
         for request, noted in self._taken.items():
             columns = [(self._column(name), amount) for name, amount in ((PODS, 1), *request)]
             taken = [(position, sign * count) for shares, sign in noted for position, count in shares.items() if count]
@@ -132,7 +132,7 @@ class Capacity:
         self._changed += [position for position, _ in taken]
 
     def _subtract_all(self, columns: Sequence[tuple[list[int], int]], taken: Sequence[tuple[int, int]]) -> None:
-        """Subtract what many placements took in one go; every estimate is then found anew."""
+        """Subtract the room of many placements in one go; every estimate is then made again."""
         total = [0] * len(self._index.clusters)
         for position, replicas in taken:
             total[position] += replicas
@@ -150,10 +150,10 @@ class Capacity:
             if replicas > 0:
                 nodes_by_cluster[position] = placed_on(nodes_by_cluster[position], request, replicas)
             else:
-                nodes_by_cluster[position] = self._placed_anew(position)
+                nodes_by_cluster[position] = self._placed_again(position)
 
-    def _placed_anew(self, position: int) -> list[Nodes]:
-        """Return a cluster's nodes with all that is placed there, for when something was taken off them."""
+    def _placed_again(self, position: int) -> list[Nodes]:
+        """Return a cluster's nodes with all replicas placed there, after some were taken off them."""
         nodes = modelled_nodes(self._index.clusters[position]) or []
         for request, replicas in self._placed[position].items():
             nodes = placed_on(nodes, request, replicas)
@@ -166,7 +166,7 @@ class Capacity:
         return values
 
     def _patch(self, values: list[int], changed: set[int], request: Request | None) -> None:
-        """Estimate some clusters anew."""
+        """Estimate some clusters again."""
         pods = self._column(PODS)
         columns = [(self._column(name), amount) for name, amount in request or ()]
         for position in changed:
@@ -178,10 +178,10 @@ class Capacity:
             self._patch_modelled(values, changed & self._modelled().keys(), request)
 
     def _patch_modelled(self, values: list[int], modelled: Iterable[int], request: Request) -> None:
-        """Let a resource model decide where there is one; ``values`` are what sums say."""
+        """Let a resource model decide where there is one; ``values`` are estimates from sums of free amounts."""
         pods, nodes_by_cluster = self._column(PODS), self._modelled()
         for position in modelled:
-            # On which nodes an earlier pass placed is not recorded: what it reserved only counts in sums.
+            # The nodes an earlier pass placed replicas on are not recorded: its reservations only count in sums.
             sums = values[position] if position in self._reserved else UNLIMITED
             values[position] = max(min(room_on(nodes_by_cluster[position], request), pods[position], sums), 0)
 
@@ -213,7 +213,7 @@ def _modelled(clusters: Sequence[Cluster]) -> dict[int, list[Nodes]]:
 
 
 def _free(summary: ResourceSummary | None, resource: str) -> int:
-    """Return what is allocatable and neither allocated nor being allocated, in the resource's units."""
+    """Return the amount that is allocatable and neither allocated, being allocated nor reserved, in its units."""
     if summary is None or resource not in summary.allocatable:
         return 0
     free = parse_quantity(summary.allocatable[resource])

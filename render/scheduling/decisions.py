@@ -1,4 +1,4 @@
-"""What scheduling one binding comes to: a decision with targets and Karmada's condition, or a refusal and why."""
+"""The outcome of scheduling one binding: a decision with targets and Karmada's condition, or a refusal."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -12,7 +12,7 @@ SUCCESS_MESSAGE = "Binding has been scheduled successfully."
 
 
 class Trigger(StrEnum):
-    """Why a binding is decided anew; the first that holds, in this order."""
+    """The reason why a binding is rescheduled; the first that applies, in this order."""
 
     PLACEMENT_CHANGED = "PlacementChanged"
     REPLICAS_CHANGED = "ReplicasChanged"
@@ -34,7 +34,7 @@ class ScheduledReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why no clusters could be chosen or no replicas assigned, in Karmada's words."""
+    """The reason why no clusters could be chosen or no replicas assigned, in Karmada's words."""
 
     reason: ScheduledReason
     message: str
@@ -50,9 +50,9 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulingDecision:
-    """What becomes of a binding in this pass.
+    """The decision about a binding in this pass.
 
-    ``targets`` are those it has afterwards, ``condition`` is None when nothing was to be decided. ``hint`` says what
+    ``targets`` are those it has afterwards, ``condition`` is None when nothing had to be decided. ``hint`` says what
     to do about a refusal.
     """
 
@@ -67,7 +67,7 @@ class SchedulingDecision:
 
     @property
     def is_scheduled(self) -> bool:
-        """Whether this pass placed the binding."""
+        """Say whether this pass placed the binding."""
         return self.condition is not None and self.condition.status == "True"
 
 
@@ -90,7 +90,7 @@ def recorded(binding: Binding, decision: SchedulingDecision) -> Binding:
 
 
 def unchanged(binding: Binding) -> SchedulingDecision:
-    """Return the decision that nothing is to be decided."""
+    """Return the decision to leave a binding as it is, without a condition."""
     return SchedulingDecision(
         ref=binding.ref,
         trigger=Trigger.NONE,
@@ -104,9 +104,9 @@ def unchanged(binding: Binding) -> SchedulingDecision:
 def succeeded(
     binding: Binding, trigger: Trigger, targets: tuple[TargetCluster, ...], affinity: str
 ) -> SchedulingDecision:
-    """Return the decision that a binding goes to these clusters, having used this affinity group.
+    """Return the decision that a binding is propagated to these clusters by this affinity group.
 
-    No time is recorded but that of the request to reschedule, which is thereby answered.
+    The only time recorded is that of the request to reschedule, which is thereby answered: rendering knows no clock.
     """
     return SchedulingDecision(
         ref=binding.ref,
@@ -120,7 +120,7 @@ def succeeded(
 
 
 def refused(binding: Binding, trigger: Trigger, refusal: Refusal, hint: str = "") -> SchedulingDecision:
-    """Return the decision that a binding stays where it is - or is nowhere, when no cluster fits it."""
+    """Return the decision that a binding keeps its targets, or loses them all when no cluster fits it."""
     fits_nowhere = refusal.reason is ScheduledReason.NO_CLUSTER_FIT
     return SchedulingDecision(
         ref=binding.ref,

@@ -59,7 +59,7 @@ class ScoredRegion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vote:
-    """A cluster in a division: what it has already (``base``), the votes it is given more by, and how many more."""
+    """A cluster in a division: the replicas it has already (``base``), its votes, and the replicas they add."""
 
     cluster: str
     base: int
@@ -69,7 +69,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedDivision:
-    """One division: in which mode, how many replicas, among which votes."""
+    """One division: its mode, the number of replicas, and the votes they are divided by."""
 
     mode: Mode
     replicas: int
@@ -90,7 +90,7 @@ class ExplainedDivision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedSeat:
-    """One replica of a division: who got it, by which average, and who was equal but for the tie rule."""
+    """One replica of a division: the cluster that got it, its average, and those equal to it but for the tie rule."""
 
     number: int
     cluster: str
@@ -100,7 +100,7 @@ class ExplainedSeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedAttempt:
-    """One affinity group: who was rejected, who was a candidate, how replicas were divided, or why it failed."""
+    """The attempt with one affinity group: rejected clusters, candidates, divisions, or the refusal it ended with."""
 
     affinity: str
     rejected: tuple[Rejected, ...]
@@ -112,7 +112,7 @@ class ExplainedAttempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """A decision with all it rests on. ``terminating`` clusters were no candidates at all."""
+    """A decision and its grounds. ``terminating`` clusters were no candidates at all."""
 
     ref: ObjectRef
     trigger: Trigger
@@ -181,7 +181,7 @@ def _tier(attempt: Attempt, position: int) -> int:
 
 
 def _room(task: Task, attempt: Attempt, position: int) -> int | None:
-    """Return the room a cluster was judged by, what it holds counted in; None where nothing asked for it."""
+    """Return the room a cluster was judged by, its current replicas counted in; None where nothing asked for it."""
     if attempt.selection is not None:
         return attempt.selection.available[position]
     if attempt.division is None or not attempt.division.capacity:

@@ -1,4 +1,4 @@
-"""The filters a cluster must pass to be a candidate, and why each one that fails does.
+"""The filters a cluster must pass to be a candidate, and the reasons of those that fail.
 
 Karmada runs its filters in no fixed order; here they run as listed, so that the first reason is always the same. A
 cluster that is being deleted is no candidate and gets no reason.
@@ -28,10 +28,9 @@ PROPERTY_WORDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What each filter lets pass, for one binding and one affinity group.
+    """The clusters each filter lets pass, for one binding and one affinity group.
 
-    ``candidates`` are the clusters that are not being deleted; exemptions of clusters that hold the binding already are
-    part of the masks.
+    ``candidates`` are the clusters that are not being deleted; exemptions of current targets are part of the masks.
     """
 
     placement: Placement
@@ -83,7 +82,7 @@ class Rejection:
 
 
 def rejections(filters: Filters, index: ClusterIndex) -> tuple[Rejection, ...]:
-    """Return every filter's rejections, filter by filter; within a filter a cluster stands once."""
+    """Return the rejections filter by filter; each filter rejects a cluster once."""
     placement = filters.placement
     found = [
         Rejection("APIEnablement", NOT_SERVED, ~filters.serving),
@@ -99,7 +98,7 @@ def rejections(filters: Filters, index: ClusterIndex) -> tuple[Rejection, ...]:
 
 
 def no_cluster_fits(rejected: Sequence[Rejection], total: int) -> Refusal:
-    """Return Karmada's refusal when nothing is feasible: how many clusters fail, by their first reason.
+    """Return Karmada's refusal when nothing is feasible: the number of clusters that fail by their first reason.
 
     ``total`` counts the clusters that are being deleted as well.
     """

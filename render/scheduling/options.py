@@ -1,4 +1,4 @@
-"""How scheduling differs from Karmada's where Git has no events, no clock and no UIDs; all of it in one value."""
+"""The switches of scheduling where Git lacks Karmada's events, clock and UIDs; all of them in one value."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -27,7 +27,7 @@ class SchedulingOptions:
 
     @classmethod
     def karmada(cls) -> Self:
-        """Return what Karmada does with its gates at their defaults."""
+        """Return the options under which Karmada schedules with its gates at their defaults."""
         return cls(
             rescheduling=Rescheduling.KARMADA,
             tie_break=TieBreak.NAME,

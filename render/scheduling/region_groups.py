@@ -1,4 +1,4 @@
-"""Regions as groups: what each is worth, and which combination of them is chosen."""
+"""Regions as groups: the score of each, and the combination of them that is chosen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ _SCALE = 1000
 
 
 class Scored(Protocol):
-    """What a group's score is computed from."""
+    """The values a group's score is computed from."""
 
     @property
     def available(self) -> Sequence[int]:
@@ -24,7 +24,7 @@ class Scored(Protocol):
 
     @property
     def is_duplicated(self) -> bool:
-        """Whether every cluster gets all of them."""
+        """Say whether every cluster gets all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ class Group:
 
 
 def group_score(clusters: Sequence[int], scored: Scored, group_minimum: int, cluster_minimum: int) -> int:
-    """Return what a group is worth: room first, in thousands, then the average score of its clusters.
+    """Return a group's score: room first, in thousands, then the average score of its clusters.
 
-    Duplicated counts the clusters that hold all replicas. Otherwise a group should hold an equal share of them: its
-    best clusters are counted until they do, at least as many as either minimum asks for.
+    Duplicated counts the clusters with room for all replicas. Otherwise a group should have room for an equal share of
+    them: its best clusters are counted until they do, at least as many as either minimum asks for.
     """
     if scored.is_duplicated:
         valid = [each for each in clusters if scored.available[each] >= scored.replicas]
@@ -62,8 +62,8 @@ def best_groups(groups: Sequence[Group], minimum: int, maximum: int, target: int
     those listed the heaviest wins, then the one of more clusters, then the first - unless a shorter one that is listed
     is the winner's beginning, from its heaviest group on.
 
-    Listing them takes forever where there are many groups. What a combination can still become depends only on the
-    groups to come, on how many it has and on its clusters up to the target, so that the best is found by those.
+    Listing them takes exponential time. The best completion of a combination depends only on the groups to come, on
+    how many it has and on its clusters up to the target, so that the best is found by those.
     """
     in_order = sorted(groups, key=lambda group: (group.value, -group.weight, group.name))
     bounds = _Bounds(minimum, maximum, target)
@@ -76,7 +76,7 @@ def best_groups(groups: Sequence[Group], minimum: int, maximum: int, target: int
 
 
 class _Progress(NamedTuple):
-    """A combination as far as what follows depends on it: how many groups, how many clusters up to the target."""
+    """A combination as far as the rest depends on it: its number of groups, and of clusters up to the target."""
 
     size: int
     clusters: int

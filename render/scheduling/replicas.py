@@ -1,4 +1,4 @@
-"""Assign replicas to the selected clusters: all to each, by static weights, by free room, or to as few as hold them.
+"""Assign replicas to the selected clusters: all to each, by static weights, by free room, or to as few as have room.
 
 Shares are ``(cluster index, replicas)``. Bits ascend with names, so sorting indexes sorts names.
 """
@@ -26,7 +26,7 @@ NOT_ENOUGH = "Clusters available replicas are not enough to schedule."
 
 
 class Mode(StrEnum):
-    """How an apportionment came about; those by capacity in Karmada's words."""
+    """The origin of an apportionment; those by capacity in Karmada's words."""
 
     COPY = "copy"
     STATIC = "divide by static weight"
@@ -38,7 +38,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Apportionment:
-    """So many replicas to divide among clusters (indexes in name order) by their votes, on top of a base."""
+    """A number of replicas to divide among clusters by their votes, on top of a base; they stand in name order."""
 
     mode: Mode
     replicas: int = 0
@@ -51,9 +51,9 @@ class Apportionment:
 class Division:
     """A number of replicas to assign.
 
-    ``selected`` are cluster indexes in the order of selection. ``capacity`` is free room by cluster index, without
-    what the clusters hold of the binding; ``held`` is that, in the binding's own order. ``is_fresh`` ignores what is
-    held, but counts it as room. ``weights`` are by cluster index. ``tiers`` are filled one after the other.
+    ``selected`` are cluster indexes in the order of selection. ``capacity`` is free room by cluster index, besides the
+    binding's current replicas; ``held`` are those, in the binding's own order. ``is_fresh`` ignores them, but counts
+    them as room. ``weights`` are by cluster index. ``tiers`` are filled one after the other.
     """
 
     replicas: int
@@ -68,7 +68,7 @@ class Division:
 
     @property
     def is_copied(self) -> bool:
-        """Whether every selected cluster gets the same."""
+        """Say whether every selected cluster gets the same."""
         return self.strategy in {Strategy.DUPLICATED, Strategy.UNDIVIDED} and not self.tiers
 
 
@@ -86,7 +86,7 @@ def assign_replicas(division: Division) -> Shares | Refusal:
 
 
 def apportionments(division: Division) -> tuple[Apportionment, ...] | Refusal:
-    """Return what is divided among whom: once, or once for every tier."""
+    """Return the apportionments of a division: one, or one for every tier."""
     if division.tiers:
         return _tier_by_tier(division)
     match division.strategy:
@@ -114,7 +114,7 @@ def shares_of(apportionment: Apportionment, *, is_descending: bool) -> Shares:
 
 
 def _by_static_weight(division: Division) -> Apportionment:
-    """Divide from scratch; the selected clusters no weight names get nothing, unless it names none of them."""
+    """Divide from scratch; selected clusters that no weight names get nothing, unless none of them is named."""
     clusters, weights = sorted(division.selected), division.weights
     votes = list(map(weights.__getitem__, clusters)) if weights else []
     if not any(votes):
@@ -123,7 +123,7 @@ def _by_static_weight(division: Division) -> Apportionment:
 
 
 def _by_capacity(division: Division) -> Apportionment | Refusal:
-    """Keep what is held and add or take the difference; a fresh division starts from nothing."""
+    """Keep current replicas and add or take the difference; a fresh division starts from nothing."""
     selected, capacity, held = division.selected, division.capacity, division.held
     among = set(selected) if held else ()
     kept = {index: replicas for index, replicas in held.items() if index in among}
@@ -145,7 +145,7 @@ def _by_capacity(division: Division) -> Apportionment | Refusal:
 
 
 def _affordable(apportionment: Apportionment, strategy: Strategy) -> Apportionment | Refusal:
-    """Return it among the clusters it needs, in name order; a refusal unless there is room for all replicas."""
+    """Return it for the clusters it needs, in name order; a refusal unless there is room for all replicas."""
     clusters, votes = apportionment.clusters, apportionment.votes
     total = sum(votes)
     if total < apportionment.replicas:
@@ -163,7 +163,7 @@ def _affordable(apportionment: Apportionment, strategy: Strategy) -> Apportionme
 
 
 def _shortest_prefix(apportionment: Apportionment) -> Sequence[int]:
-    """Return the places of the fewest clusters with room for all: those that hold replicas, then the roomiest."""
+    """Return the places of the fewest clusters with room for all: those with replicas already, then the roomiest."""
     clusters, votes, base = apportionment.clusters, apportionment.votes, apportionment.base
     in_order = sorted(range(len(clusters)), key=votes.__getitem__, reverse=True)
     if base:
@@ -177,7 +177,7 @@ def _shortest_prefix(apportionment: Apportionment) -> Sequence[int]:
 
 
 def _tier_by_tier(division: Division) -> tuple[Apportionment, ...] | Refusal:
-    """Fill one tier after the other, each as if it were alone; what a tier holds already counts as its room."""
+    """Fill one tier after the other, each as if it were alone; a tier's current replicas count as its room."""
     found: list[Apportionment] = []
     remaining = division.replicas
     for tier in division.tiers:

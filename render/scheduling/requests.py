@@ -1,4 +1,4 @@
-"""What one replica asks for, in the whole units capacity is compared in: thousandths of a CPU, ones of all else."""
+"""The request of one replica in the whole units capacity is compared in: thousandths of a CPU, ones of all else."""
 
 from functools import lru_cache
 
@@ -22,14 +22,14 @@ def units(resource: str, quantity: str) -> int:
 
 
 def request_of(requirements: ReplicaRequirements | None) -> Request:
-    """Return what a replica asks for; what it asks nothing of is left out."""
+    """Return the request of one replica; resources it asks nothing of are left out."""
     if requirements is None or not requirements.resource_request:
         return ()
     return _request(tuple(sorted(requirements.resource_request.items())))
 
 
 def request_of_set(components: tuple[Component, ...]) -> tuple[Request, int]:
-    """Return what a full set of components asks for together, and how many pods it is."""
+    """Return the request of a full set of components together, and its number of pods."""
     total: dict[str, int] = {}
     for component in components:
         for name, amount in request_of(component.requirements):

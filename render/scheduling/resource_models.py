@@ -1,4 +1,4 @@
-"""How many replicas fit the nodes a resource model describes: so many of each grade, each as small as it may be.
+"""Room on the nodes a resource model describes: so many of each grade, each as small as it may be.
 
 A node of a grade has the grade's minimum of every resource, and room for 110 pods. Replicas go to the first node they
 fit, from the lowest grade up; equal nodes are kept together and counted.
@@ -16,7 +16,7 @@ PODS_PER_NODE = 110
 
 @dataclass(slots=True)
 class Nodes:
-    """``count`` equal nodes: what each has left of every resource, in the units of requests, and of pods."""
+    """``count`` equal nodes: the amount of every resource and of pods that each has left, in the units of requests."""
 
     count: int
     left: Mapping[str, int]

@@ -21,7 +21,7 @@ BEYOND_OVERFLOW = 1000
 
 
 class Strategy(StrEnum):
-    """How replicas are assigned to the selected clusters; ``Undivided`` is for what has no single number of them."""
+    """The ways to assign replicas to the selected clusters; ``Undivided`` is for objects without one number of them."""
 
     DUPLICATED = "Duplicated"
     STATIC_WEIGHT = "StaticWeight"
@@ -60,7 +60,7 @@ class PlacementRules:
     """A placement's rules as masks.
 
     ``groups`` are its affinity groups in order (one nameless group without ``clusterAffinities``). ``tolerated`` are
-    the clusters whose taints it tolerates, ``stays`` those from which no NoExecute taint drives it. ``spread`` maps a
+    the clusters whose taints it tolerates, ``stays`` those whose NoExecute taints it tolerates. ``spread`` maps a
     field to its constraint; None when spread constraints do not matter. ``weights`` are the static weights by cluster
     index, 0 for a cluster no rule names; empty when there is no rule.
     """
@@ -76,7 +76,7 @@ class PlacementRules:
 
     @property
     def is_grouped(self) -> bool:
-        """Whether the placement has several affinity groups to fall back on (``clusterAffinities``)."""
+        """Say whether the placement has several affinity groups to fall back on (``clusterAffinities``)."""
         return self.placement.cluster_affinity is None and bool(self.placement.cluster_affinities)
 
 
@@ -98,7 +98,7 @@ def placement_rules(placement: Placement, index: ClusterIndex) -> PlacementRules
 
 
 def strategy_of(scheduling: ReplicaScheduling | None) -> Strategy:
-    """Return how a replica scheduling strategy assigns replicas; a missing one duplicates."""
+    """Return the strategy a ``replicaScheduling`` asks for; a missing one duplicates."""
     if scheduling is None or scheduling.type is ReplicaSchedulingType.DUPLICATED:
         return Strategy.DUPLICATED
     if scheduling.division_preference is ReplicaDivisionPreference.AGGREGATED:
@@ -110,7 +110,7 @@ def strategy_of(scheduling: ReplicaScheduling | None) -> Strategy:
 
 
 def assignment_strategy(binding: Binding, rules: PlacementRules) -> Strategy:
-    """Return how a binding's replicas are assigned: a placement's strategy, if there is one number to assign."""
+    """Return the strategy for a binding's replicas: its placement's, if there is one number to assign."""
     has_replicas = binding.replicas > 0 or binding.requirements is not None
     return rules.strategy if has_replicas and len(binding.components) <= 1 else Strategy.UNDIVIDED
 

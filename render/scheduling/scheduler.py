@@ -1,12 +1,12 @@
-"""Schedule one binding: find what it may use, choose clusters, assign replicas, fall back to the next affinity group.
+"""Schedule one binding: filter the clusters, choose some, assign replicas, or try the next affinity group.
 
-1. Is anything to be decided? (``triggers``)
-2. For each affinity group, from the one in use on (``attempts``):
+1. Decide whether the binding needs scheduling at all (``triggers``).
+2. Attempt each affinity group, from the one in use on (``attempts``):
    a. filter the clusters (``filters``), put them in order;
    b. choose among them by spread constraints (``spread``);
    c. assign replicas to the chosen (``replicas``); the first group that succeeds decides.
-3. If all fail, the first failure is the answer: without any cluster that fits the binding is emptied, otherwise it
-   stays as it is.
+3. If all fail, the first failure is the answer: a binding that fits no cluster loses its targets, any other one
+   keeps them.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ DEFAULT_SCHEDULER = "default-scheduler"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulingCycle:
-    """Why a binding was taken up, and every attempt made for it, in order; the last one counts if it succeeded."""
+    """One run of the scheduler for a binding: its trigger and every attempt in order (the last may succeed)."""
 
     task: Task
     trigger: Trigger
@@ -56,11 +56,11 @@ class Scheduler:
         self.state = PassState(index, options or SchedulingOptions())
 
     def schedule(self, binding: Binding) -> SchedulingDecision:
-        """Decide where a binding goes."""
+        """Decide the targets of a binding."""
         return self.decision(self.cycle(binding)) if is_schedulable(binding) else unchanged(binding)
 
     def cycle(self, binding: Binding) -> SchedulingCycle:
-        """Return why a binding is taken up, and the attempts made for it; it must be schedulable."""
+        """Return the trigger of a binding and the attempts made for it; it must be schedulable."""
         task = self.state.task(binding)
         groups = _groups_to_try(task)
         trigger = trigger_of(
@@ -78,7 +78,7 @@ class Scheduler:
         return SchedulingCycle(task=task, trigger=trigger, attempts=tuple(attempts))
 
     def decision(self, cycle: SchedulingCycle) -> SchedulingDecision:
-        """Return what a cycle comes to."""
+        """Return the decision a cycle leads to."""
         task, trigger, success = cycle.task, cycle.trigger, cycle.success
         if success is not None and not isinstance(success.outcome, Refusal):
             targets = self._target_clusters(task, success, success.outcome)
@@ -104,7 +104,7 @@ class Scheduler:
         return self.state.targets.of(sorted(shares) if options.lists_by_name else shares)
 
     def _hint(self, cycle: SchedulingCycle) -> str:
-        """Say of which feasible clusters no capacity is known, if there are any: they count as full."""
+        """Name the feasible clusters of which no capacity is known, if there are any: they count as full."""
         clusters = self.state.index.clusters
         feasible = members(cycle.attempts[0].filters.feasible)
         unknown = [clusters[each].name for each in feasible if clusters[each].resource_summary is None]

@@ -28,11 +28,11 @@ ANY = SpreadConstraint()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSelection:
-    """What clusters are selected from and for.
+    """The candidates of a selection, and the replicas that must fit into it.
 
-    ``candidates`` are cluster indexes, best first, ``available`` is room by cluster index (what is held counted),
-    ``scores`` the clusters' scores. ``replicas`` must find room; ``is_duplicated``: in every cluster, so that a total
-    does not matter. ``needed`` is how many must fit in the clusters together (None: any number).
+    ``candidates`` are cluster indexes, best first, ``available`` is room by cluster index (current replicas count as
+    room), ``scores`` the clusters' scores. ``replicas`` must find room; ``is_duplicated``: in every cluster, so that a
+    total does not matter. ``needed`` is the number that must fit in the clusters together (None: any number).
     """
 
     candidates: Sequence[int]
@@ -55,7 +55,7 @@ class Region:
 def select_clusters(
     selection: ClusterSelection, spread: Mapping[SpreadField | None, SpreadConstraint], index: ClusterIndex
 ) -> list[int] | Refusal:
-    """Choose among the candidates as the constraints say, in the order of selection."""
+    """Choose among the candidates by the constraints; the result is in the order of selection."""
     if SpreadField.REGION in spread:
         return _by_region(selection, spread[SpreadField.REGION], spread.get(SpreadField.CLUSTER, ANY), index)
     if SpreadField.CLUSTER in spread:
@@ -119,7 +119,7 @@ def _by_region(
 
 
 class Extension(NamedTuple):
-    """How many clusters may be added to those held, and which ones come into question."""
+    """The number of clusters that may be added to the current ones (``most``), and those to choose from (``pool``)."""
 
     most: int
     pool: Mask
@@ -128,7 +128,7 @@ class Extension(NamedTuple):
 def extension_of(
     held: Mask, feasible: Mask, spread: Mapping[SpreadField | None, SpreadConstraint], index: ClusterIndex
 ) -> Extension | None:
-    """Return what may be added to the clusters held; None if the constraints do not hold for them as they are."""
+    """Return the clusters that may be added to the current ones; None if those alone do not meet the constraints."""
     cluster = spread.get(SpreadField.CLUSTER, ANY)
     region = spread.get(SpreadField.REGION)
     most, pool, count = cluster.max_groups, feasible & ~held, held.bit_count()

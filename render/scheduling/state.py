@@ -1,4 +1,4 @@
-"""What a pass knows while it goes on: the clusters, what is left of them, and what was read and found before."""
+"""The state of a pass while it decides: the clusters, the capacity left, and placements already read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from .workload_affinity import WorkloadGroups
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A binding as the scheduler works on it: its placement's rules, what it holds, how its ties break."""
+    """A binding as the scheduler works on it: with its placement's rules, its current targets and its tie rule."""
 
     binding: Binding
     rules: PlacementRules
@@ -48,13 +48,14 @@ class PassState:
             each.resource_summary is not None and each.resource_summary.is_declared for each in index.clusters
         )
         self.unlimited = [UNLIMITED] * len(index.clusters)
-        # To Karmada a cluster serves what it reports; here one that reports nothing is not held to serve nothing.
+        # To Karmada a cluster serves only the APIs it reports. Here one without a report may serve anything: a first
+        # render has no facts of the members yet, and must still place objects.
         self._unrecorded = 0 if options.requires_recorded_apis else index.without_recorded_apis()
         self._rules: dict[int, PlacementRules] = {}
         self._copies: dict[tuple[int, int, Strategy], tuple[Sequence[int], Shares | Refusal]] = {}
 
     def task(self, binding: Binding) -> Task:
-        """Return a binding with its placement's rules and what it holds; it must have a placement."""
+        """Return a binding with its placement's rules and its current targets; it must have a placement."""
         assert binding.placement is not None
         return Task(
             binding=binding,

@@ -61,7 +61,7 @@ class TargetLists:
     def are_equal(self, one: TargetList, other: TargetList) -> bool:
         """Compare two lists, which many bindings share, once."""
         known = self._compared.get((id(one), id(other)))
-        if known is None:  # kept alive by what is remembered of them, so that their identities name them
+        if known is None:  # kept alive by this memo, so that their identities name them
             known = self._compared[id(one), id(other)] = (one, other, one == other)
         return known[2]
 

@@ -1,4 +1,4 @@
-"""Whether a binding is to be decided anew: a pure predicate over it, its previous decision and the source.
+"""The triggers of rescheduling: a pure predicate over a binding, its previous decision and the source.
 
 Karmada asks this when something happens; here it is asked on every pass. ``rescheduling: Source`` (the default) adds
 one trigger: a target that the source no longer allows - its affinity, a property a spread constraint needs, or a
@@ -19,7 +19,7 @@ from .targets import IndexedTargets
 def trigger_of(
     binding: Binding, current: IndexedTargets, *, allowed: Mask, leaving: Mask, options: SchedulingOptions
 ) -> Trigger:
-    """Return the first trigger that holds.
+    """Return the first trigger that applies.
 
     ``allowed`` are the clusters in which the source lets the binding stay, ``leaving`` those being deleted. A cluster
     that left the source counts as deleted.
@@ -56,7 +56,7 @@ def is_placement_changed(binding: Binding) -> bool:
 
 
 def are_replicas_changed(binding: Binding, current: IndexedTargets) -> bool:
-    """Say whether the targets hold other replicas than the binding wants."""
+    """Say whether the targets have other replicas than the binding wants."""
     if binding.placement is None or binding.placement.replica_scheduling is None:
         return False
     if binding.components and not current.targets:

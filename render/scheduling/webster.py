@@ -28,7 +28,7 @@ class Seat:
 
 
 def is_descending(identity: str) -> bool:
-    """Whether ties between names go to the greater one: the lowest bit of the identity's FNV-1a-32 hash.
+    """Say whether ties between names go to the greater one: the lowest bit of the identity's FNV-1a-32 hash is set.
 
     The hash multiplies by an odd prime, so its lowest bit is the parity of the bytes and of its odd start value. An
     empty identity has none: ties ascend.
@@ -108,7 +108,7 @@ def _give_at_once(replicas: int, votes: Sequence[int], parties: Sequence[int], s
 
 
 def seat_by_seat(replicas: int, votes: Sequence[int], *, descending: bool = False) -> Iterator[Seat]:
-    """Yield the seats in the order they are given, for whoever wants to follow a division."""
+    """Yield the seats in the order they are given, for an explanation of a division."""
     seats = [0] * len(votes)
     parties = [index for index, vote in enumerate(votes) if vote > 0]
     for _ in range(replicas if parties else 0):

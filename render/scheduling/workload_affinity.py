@@ -1,4 +1,4 @@
-"""Workload affinity: which clusters the other workloads of a group are in, in the same namespace."""
+"""Workload affinity: the clusters that other workloads of a group, in the same namespace, are placed in."""
 
 from collections import defaultdict
 from enum import StrEnum
@@ -9,7 +9,7 @@ from render.model import ObjectRef
 
 
 class GroupKind(StrEnum):
-    """Whether a group keeps its workloads together or apart."""
+    """The two kinds of groups: one keeps its workloads together, the other apart."""
 
     AFFINITY = "affinity"
     ANTI_AFFINITY = "antiAffinity"
@@ -24,7 +24,7 @@ class WorkloadGroups:
         self._clusters: defaultdict[tuple[str, GroupKind, str], dict[ObjectRef, Mask]] = defaultdict(dict)
 
     def place(self, binding: Binding, clusters: Mask) -> None:
-        """Record where a binding is."""
+        """Record the clusters of a binding."""
         for kind, group in _groups_of(binding):
             self._clusters[binding.ref.namespace, kind, group][binding.ref] = clusters
 

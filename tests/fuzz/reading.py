@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from render.documents import DocumentError
 from render.documents.parsing import read_exactly, read_quickly
-from render.documents.reading import read_chunk, read_chunks, sorted_out
+from render.documents.reading import documents_and_errors, read_chunk, read_chunks
 from tests.kubectl import REFUSED, Refused, head, objects_read
 
 from .jsons import json_text
@@ -71,7 +71,7 @@ def differences(files: list[bytes]) -> Iterator[Difference]:
     """Yield the files that kubectl reads otherwise; each is read both quickly and exactly."""
     for data, theirs in zip(files, objects_read(files), strict=True):
         for read in (read_chunk, read_quickly, read_exactly):
-            documents, errors = sorted_out(read_chunks(data, read=read))
+            documents, errors = documents_and_errors(read_chunks(data, read=read))
             values = [document.value for document in documents]
             # kubectl wants objects; that a document is none is not for the YAML layer to say.
             ours = REFUSED if errors or not all(isinstance(value, dict) for value in values) else values
@@ -95,7 +95,7 @@ def _is_shadowed(data: bytes) -> bool:
         "x",
         re.sub(r"\.(inf|nan)", ".1", data.decode(), flags=re.IGNORECASE),
     )
-    _, errors = sorted_out(read_chunks(harmless.encode()))
+    _, errors = documents_and_errors(read_chunks(harmless.encode()))
     return bool(errors) and all(error.message.startswith(DELIBERATE) for error in errors)
 
 

@@ -2,10 +2,10 @@ r"""One value of a file changed where it stands: comments, order and every other
 
 1. Follow the path through the document as it is written (``nodes``) to the entry, or to where it is missing.
 2. Change the text there: put a value in place of another, add lines after what is there, or take lines away. In braces
-   and brackets a value is replaced within them, and what gains or loses an entry is written anew.
+   and brackets a value is replaced within them, and a collection that gains or loses an entry is written again.
 3. Read the result. If it does not say exactly what was wanted, nothing is changed and the file is refused.
 
-What has an anchor, an alias or a tag is left to its author.
+A value with an anchor, an alias or a tag is left to its author.
 
 >>> print(edited(b"labels:\n  env: test # for now\n", 0, [Edit(("labels", "env"), "prod")]).decode(), end="")
 labels:

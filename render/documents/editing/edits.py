@@ -1,4 +1,4 @@
-"""Edits of plain data: an entry that gets a value, or goes with whatever that leaves empty."""
+"""Edits of plain data: an entry gets a value, or is removed together with parents that this leaves empty."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from render.documents.positions import Path, Step
 
 REMOVED = object()
-"""The value of an edit that takes an entry away, and with it whatever that leaves empty."""
+"""The value of an edit that removes an entry, and with it every parent that this leaves empty."""
 
 
 class Edit(NamedTuple):
@@ -17,7 +17,7 @@ class Edit(NamedTuple):
 
 
 def is_there(value: Any, path: Path) -> bool:
-    """Whether there is an entry at a path."""
+    """Say whether there is an entry at a path."""
     for step in path:
         has_item = isinstance(value, list) and isinstance(step, int) and step < len(value)
         if not (has_item or (isinstance(value, dict) and step in value)):
@@ -27,7 +27,7 @@ def is_there(value: Any, path: Path) -> bool:
 
 
 def changed_value(value: Any, edit: Edit) -> Any:
-    """Return the plain data an edit asks for."""
+    """Return plain data with an edit made."""
     if not edit.path:
         return edit.value
     step, rest = edit.path[0], Edit(edit.path[1:], edit.value)

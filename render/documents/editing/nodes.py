@@ -1,4 +1,4 @@
-"""A document as it is written: its nodes with the lines they stand on, for changing one of them in place."""
+"""A document as it is written: its nodes with the lines they stand on, so that one can be changed in place."""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _PLAIN = re.compile(r"\S+")
 
 
 class UneditableError(ValueError):
-    """A place that cannot be changed without writing the file anew; ``error`` says where, why and what to do."""
+    """A place that cannot be changed without writing the whole file again; ``error`` has the place and the reason."""
 
     def __init__(self, error: DocumentError) -> None:
         super().__init__(str(error))
@@ -33,7 +33,7 @@ class UneditableError(ValueError):
 
 
 class Form(Enum):
-    """What a node is."""
+    """The form of a node."""
 
     SCALAR = "a scalar"
     MAPPING = "a mapping"
@@ -71,7 +71,7 @@ class Node:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is in it: null, ``{}`` or ``[]``."""
+        """Say whether the node is null, ``{}`` or ``[]``."""
         return self.is_null or (self.is_flow and not self.entries)
 
     def entry(self, step: Step) -> "NodeEntry | None":
@@ -89,7 +89,7 @@ class Node:
 
 
 class NodeEntry(NamedTuple):
-    """A key with its value, or a dash with its item; ``start`` is where the key or the dash stands."""
+    """A key with its value, or a dash with its item; ``start`` is the place of the key or the dash."""
 
     step: Step
     start: Mark
@@ -101,7 +101,7 @@ def root_node(text: str) -> Node:
     return _Tree(LocatedEvents(text, exact=True).next_event, text.split("\n")).document()
 
 
-def way_to(root: Node, path: Path) -> list[NodeEntry]:
+def entries_along(root: Node, path: Path) -> list[NodeEntry]:
     """Return the entries that lead along a path, as far as there are any."""
     found: list[NodeEntry] = []
     node = root
@@ -166,14 +166,14 @@ class _Tree:
         return tuple(entries), _mark(event.end_mark)
 
     def _dash(self, item: Node, start: Mark) -> Mark:
-        """Return where an item's dash stands: in the list's column, on the item's line or above."""
+        """Return the place of an item's dash: in the list's column, on the item's line or above."""
         line = item.start.line
         while line > start.line and self._lines[line][start.column : start.column + 1] != "-":
             line -= 1
         return Mark(line, start.column)
 
     def _end_of_plain(self, start: Mark, value: str) -> Mark:
-        """Return where a plain scalar ends; the parser's own mark is after the blanks that follow it."""
+        """Return the end of a plain scalar; the parser's own mark is after the blanks that follow it."""
         line, column = start
         for word in _PLAIN.findall(value):
             while (found := self._lines[line].find(word, column)) < 0:

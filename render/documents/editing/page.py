@@ -1,4 +1,4 @@
-"""A file as lines, of which those of one entry change: spliced within a line, written anew, added or taken away."""
+"""A file as lines, of which those of one entry change: spliced within a line, written again, added or removed."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from render.documents.scalars import UnusableScalar
 from render.documents.scanning import SyntaxProblem
 
 from .edits import REMOVED, Edit, changed_value
-from .nodes import Form, Mark, Node, NodeEntry, UneditableError, root_node, way_to
+from .nodes import Form, Mark, Node, NodeEntry, UneditableError, entries_along, root_node
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./@+-][A-Za-z0-9_./@+ -]*(?<! )")
 
@@ -78,7 +78,7 @@ class Page:
 
     def changed(self, edit: Edit, value: Any) -> bytes:
         """Return the file with one edit made; ``value`` is the document's as it is."""
-        way = way_to(self.root, edit.path)
+        way = entries_along(self.root, edit.path)
         nodes = [self.root, *(entry.node for entry in way)]
         is_complete = len(way) == len(edit.path)
         for node in nodes[:-1] if is_complete and edit.value is REMOVED else nodes:
@@ -98,7 +98,7 @@ class Page:
         return self.mark + "\n".join(self.lines).encode()
 
     def _change_flow(self, node: Node, edit: Edit, depth: int, value: Any) -> None:
-        """Write what is in braces or brackets, from a node on, with an edit made below it or in its place."""
+        """Write a node in braces or brackets again, with an edit made below it or in its place."""
         for step in edit.path[:depth]:
             value = value[step]
         if depth < len(edit.path) and not node.is_empty:
@@ -131,7 +131,7 @@ class Page:
             self._rewrite(entry, value)
 
     def _rewrite(self, entry: NodeEntry, value: Any) -> None:
-        """Write an entry anew, its comments gone but for the one that ends the line of its key."""
+        """Write an entry again, without its comments except the one that ends the line of its key."""
         node, start = entry.node, entry.start
         texts = emit([value] if isinstance(entry.step, int) else {entry.step: value}).decode().splitlines()
         first, last = self.first + start.line, self.first + max([start.line, *node.lines()])
@@ -144,7 +144,7 @@ class Page:
         self.lines[first : last + 1] = [*(text + self.eol for text in texts[:-1]), texts[-1] + end]
 
     def _add(self, way: list[NodeEntry], parent: Node, missing: Path, value: Any) -> None:
-        """Add an entry that is not there, with all that is missing above it."""
+        """Add an entry that is not there, with every missing parent."""
         for step in reversed(missing[1:]):
             value = [value] if isinstance(step, int) else {step: value}
         step = missing[0]
@@ -159,7 +159,7 @@ class Page:
         self._insert(line + 1, [" " * column + each for each in text.split("\n")])
 
     def _emptied(self, way: list[NodeEntry], parent: Node, *, is_list: bool) -> tuple[int, int]:
-        """Take away what says that a value is empty; return the column and the line that its content goes below."""
+        """Remove the text of an empty value; return the column of its future content, and the line above it."""
         if not way or isinstance(way[-1].step, int) or way[-1].start.line != parent.end.line:
             raise self.refusal(parent.start, "nothing can be added here", BY_HAND)
         at = self.first + parent.start.line
@@ -177,7 +177,7 @@ class Page:
             self.lines[at:at] = [text + self.eol for text in texts]
 
     def _remove(self, entry: NodeEntry) -> None:
-        """Take away an entry; comments on lines of their own stay."""
+        """Remove an entry; comments on lines of their own stay."""
         if self.lines[self.first + entry.start.line][: entry.start.column].strip():
             raise self.refusal(entry.start, "it does not begin its line", BY_HAND)
         content = {entry.start.line, *entry.node.lines()}
@@ -187,9 +187,9 @@ class Page:
 
 
 def _depth_of_change(way: list[NodeEntry], nodes: list[Node], edit: Edit) -> int:
-    """Return how deep the node stands that an edit changes: the value itself, or what gains or loses an entry.
+    """Return the depth of the node that an edit changes: the value itself, or the parent that gains or loses an entry.
 
-    What loses its only entry goes along, so its parent loses it.
+    A parent that loses its only entry is removed as well, so that its own parent changes.
     """
     if edit.value is not REMOVED:
         return len(way)

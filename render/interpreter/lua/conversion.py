@@ -1,7 +1,7 @@
-"""Plain data across the border to Lua: as a table constructor on the way in, as JSON on the way out.
+"""Plain data into Lua and back: as a table constructor on the way in, as JSON on the way out.
 
 A Lua table does not say whether it is an empty object or an empty list; it comes out as a list. As in Karmada, an
-empty one is what stands at its path in the objects the script was given - and goes, if neither has one there.
+empty one takes the form of the value at its path in the objects the script was given, and vanishes if there is none.
 """
 
 import math
@@ -88,4 +88,4 @@ def _entry(value: Any, path: Path, lists: set[Path], objects: set[Path]) -> Any:
 
 
 GONE = object()
-"""Marks an empty table that nothing says the form of."""
+"""The mark of an empty table of unknown form."""

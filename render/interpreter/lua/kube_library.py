@@ -17,7 +17,7 @@ LONGEST_ANSWER = 2**20
 
 
 def kube_answer(name: bytes, arguments: bytes) -> bytes:
-    """Call a function with a JSON list of arguments; the answer is a Lua chunk, or ``!`` and what was wrong."""
+    """Call a function with a JSON list of arguments; the answer is a Lua chunk, or ``!`` and an error message."""
     function = name.decode()
     try:
         answer = lua_source([FUNCTIONS[function](json.loads(arguments.decode("utf-8", "replace")))])
@@ -47,13 +47,13 @@ def resource_quantity(arguments: Sequence[Any]) -> float:
 
 
 def accurate_pod_requirements(arguments: Sequence[Any]) -> Mapping[str, Any] | None:
-    """Return what a pod of this template needs."""
+    """Return the requirements of a pod of this template."""
     _expect(arguments, 1)
     return plain_requirements(pod_requirements(_pod_spec(arguments[0])))
 
 
 def get_pod_dependencies(arguments: Sequence[Any]) -> Sequence[Mapping[str, Any]] | None:
-    """Return what a pod of this template refers to, in order; nil when that is nothing, as in Karmada."""
+    """Return the objects a pod of this template refers to, in order; nil without any, as in Karmada."""
     _expect(arguments, 2)
     template, namespace = arguments
     if namespace is not None and not isinstance(namespace, str):

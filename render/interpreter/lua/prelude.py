@@ -1,8 +1,8 @@
-"""What a script finds around it: Lua's safe functions, the kube library, its arguments, and the limits.
+"""The environment of a script: Lua's safe functions, the kube library, the script's arguments, and the limits.
 
 The prelude is Lua and runs once in a state. It answers with one function, which runs a script's function and returns
 its results as JSON text: only text crosses between Lua and Python. Each script's globals are tables of its own, so it
-reaches nothing but what is put there - not the instruction hook, and no trace of the script before it.
+reaches nothing else - not the instruction hook, and no trace of the script before it.
 
 * Karmada disables some functions of Lua's base library: they raise an error here, too.
 * An answer must not depend on when or where it is found: there is no clock and no chance, ``pairs`` and ``next`` go

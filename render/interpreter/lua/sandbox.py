@@ -1,9 +1,9 @@
 """Run a user's Lua: with globals of its own each time, without any way out, and not for long.
 
 The only module that knows ``lupa``, which it imports when the first script runs. Lua 5.2 stands in for the 5.1 dialect
-of Karmada's engine: it has its ``goto``, and refuses bytecode by itself; the prelude brings what 5.1 names otherwise.
-Instructions and memory are counted, so what runs too long here runs too long everywhere; processor time is only a kill
-for what hides in long library calls.
+of Karmada's engine: it has its ``goto``, and refuses bytecode by itself; the prelude adds the names only 5.1 has.
+Instructions and memory are counted, so a script that runs too long here runs too long everywhere. Processor time only
+ends long library calls, which no instruction count reaches.
 """
 
 import json
@@ -25,7 +25,7 @@ LONGEST_MESSAGE = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long one call may run - in instructions, or else in seconds of processor time - and its bytes of memory."""
+    """The most one call may use: instructions, or else seconds of processor time, and bytes of memory."""
 
     steps: int = 10_000_000
     seconds: float = 0.7
@@ -48,7 +48,7 @@ def call_script(source: str, function: str, arguments: Sequence[Any], limits: Li
 
 
 def script_problem(source: str) -> str | None:
-    """Return why a script does not compile, None when it does."""
+    """Return the reason why a script does not compile, None when it does."""
     compiled = _runtime().execute(b"local source = ... return load(source, '=script', 't', {})", _encoded(source))
     return _message(compiled[1].decode("utf-8", "replace")) if isinstance(compiled, tuple) else None
 
@@ -58,7 +58,7 @@ def _encoded(source: str) -> bytes:
 
 
 def _message(text: str) -> str:
-    """Return the first line of Lua's message, cut where it is long, saying the line of the script."""
+    """Return the first line of Lua's message, which names the line of the script, cut where it is long."""
     first = text.partition("\n")[0]
     if "not enough memory" in first:
         return "the script needs too much memory"
@@ -69,7 +69,7 @@ def _message(text: str) -> str:
 
 @cache
 def _machine(limits: Limits) -> Any:
-    """Return what runs scripts, each with globals of its own; after an error a new one takes its place."""
+    """Return the Lua state that runs scripts, each with globals of its own; after an error a new one replaces it."""
     runtime = _runtime()
     run = runtime.execute(PRELUDE.encode(), kube_answer, limits.steps, limits.seconds, limits.memory)
     runtime.set_max_memory(limits.memory)

@@ -1,4 +1,4 @@
-"""Lua's string functions that search, replace and format, over the counted matcher of ``lua_patterns``."""
+"""Lua's string functions that search, replace and format, over the counted matcher of ``patterns``."""
 
 from .patterns import PATTERNS
 

@@ -28,7 +28,7 @@ FINISHED = ("Complete", "Failed")
 
 
 def job_replicas(job: Manifest) -> Replicas:
-    """Return how many pods run at once: parallelism, but no more than completions."""
+    """Return the number of pods that run at once: parallelism, but no more than completions."""
     parallelism = integer_at(job, *PARALLELISM) or 0
     completions = integer_at(job, "spec", "completions")
     return Replicas(
@@ -124,7 +124,7 @@ def reflect_job(observed: Manifest) -> Any:
 
 
 def cron_job_dependencies(cron_job: Manifest) -> set[DependentObject]:
-    """Return what the pods of spec.jobTemplate refer to."""
+    """Return the objects the pods of spec.jobTemplate refer to."""
     spec = mapping_at(cron_job, "spec", "jobTemplate", "spec", "template", "spec")
     return pod_dependencies(spec, text_at(cron_job, "metadata", "namespace"))
 

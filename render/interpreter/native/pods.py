@@ -22,12 +22,12 @@ def pod_replicas(pod: Manifest) -> Replicas:
 
 
 def own_dependencies(pod: Manifest) -> set[DependentObject]:
-    """Return what the pod refers to."""
+    """Return the objects the pod refers to."""
     return pod_dependencies(mapping_at(pod, "spec"), text_at(pod, "metadata", "namespace"))
 
 
 def retain_placement(desired: Manifest, observed: Manifest) -> Manifest:
-    """Keep what admission in the member wrote: node, service account, volumes and the containers' mounts."""
+    """Keep fields that admission in the member wrote: node, service account, volumes and the containers' mounts."""
     live = mapping_at(observed, "spec")
     spec = {key: value for key, value in mapping_at(desired, "spec").items() if key not in LIVE_FIELDS}
     spec |= {field: live[field] for field in LIVE_FIELDS if live.get(field)}
@@ -62,7 +62,7 @@ def aggregated_pod(template: Manifest, items: Items) -> Any:
 
 
 def _container_status(container: Mapping[str, Any]) -> dict[str, Any]:
-    """Return whether it is ready and its state; the API requires the rest, of which a sum knows nothing."""
+    """Return a container's readiness and state; the API requires the rest, which cannot be added up."""
     blank = {"name": "", "image": "", "imageID": "", "restartCount": 0, "lastState": {}}
     return {**blank, "ready": container.get("ready") is True, "state": mapping_at(container, "state")}
 

@@ -1,4 +1,4 @@
-"""Persistent volumes, their claims, secrets and service accounts: what members fill in themselves."""
+"""Persistent volumes, their claims, secrets and service accounts, with the fields that members fill in themselves."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ def retain_volume_name(desired: Manifest, observed: Manifest) -> Manifest:
 
 
 def aggregated_claim(_template: Manifest, items: Items) -> Any:
-    """Lost if any is lost, else the last phase that is not Bound, else Bound - even with nothing collected."""
+    """Return Lost if any is lost, else the last phase that is not Bound, else Bound - even with nothing collected."""
     phase = "Bound"
     for _, status in collected(items):
         member = text_at(status, "phase")

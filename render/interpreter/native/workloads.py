@@ -29,7 +29,7 @@ RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 class Counters:
     """The numbers of a workload's status: those to add up, those always written, those a member reports.
 
-    ``is_scaled`` kinds have spec.replicas, which must be an integer whatever is asked about them.
+    ``is_scaled`` kinds have spec.replicas, which must be an integer for every operation.
     """
 
     summed: tuple[str, ...]
@@ -78,7 +78,7 @@ DAEMON_SET = Counters(
 
 
 def workload_replicas(workload: Manifest) -> Replicas:
-    """Return spec.replicas and what a pod of spec.template needs."""
+    """Return spec.replicas and the needs of a pod of spec.template."""
     spec = mapping_at(workload, "spec", "template", "spec")
     return Replicas(replicas=integer_at(workload, *REPLICA_FIELD) or 0, requirements=pod_requirements(spec))
 
@@ -104,7 +104,7 @@ def retain_replicas(desired: Manifest, observed: Manifest) -> Manifest:
 
 
 def template_dependencies(workload: Manifest) -> set[DependentObject]:
-    """Return what the pods of spec.template refer to."""
+    """Return the objects the pods of spec.template refer to."""
     spec = mapping_at(workload, "spec", "template", "spec")
     return pod_dependencies(spec, text_at(workload, "metadata", "namespace"))
 
@@ -126,7 +126,7 @@ def stateful_dependencies(workload: Manifest) -> set[DependentObject]:
 
 
 def aggregation(counters: Counters, *, by_member: bool = False) -> Callable[[Manifest, Items], Any]:
-    """Return how statuses add up: the sums, and observedGeneration once every member has caught up.
+    """Return the aggregation of statuses: the sums, and observedGeneration once every member has caught up.
 
     ``by_member`` compares a member's template generation with its own generation instead of the template's: Karmada's
     rule for stateful sets.
@@ -155,7 +155,7 @@ def _has_caught_up(status: Mapping[str, Any], wanted: int | None) -> bool:
 
 
 def reflection(counters: Counters) -> Callable[[Manifest], Any]:
-    """Return how a member's status is reported: its counters with both generations; None when all is zero."""
+    """Return the reflection of a member's status: its counters with both generations; None when all is zero."""
 
     def reflect(observed: Manifest) -> Any:
         status = reflected(observed, counters.reflected, counters.required)
@@ -168,7 +168,7 @@ def reflection(counters: Counters) -> Callable[[Manifest], Any]:
 
 
 def is_rollout_complete(observed: Manifest) -> bool:
-    """Deployments and stateful sets: seen by their controller, every replica updated, every updated one available."""
+    """Say whether the controller has seen the workload, every replica is updated, and every updated one available."""
     status, wanted = mapping_at(observed, "status"), integer_at(observed, *REPLICA_FIELD)
     updated = count_at(status, "updatedReplicas")
     return (
@@ -179,14 +179,14 @@ def is_rollout_complete(observed: Manifest) -> bool:
 
 
 def is_replica_set_available(observed: Manifest) -> bool:
-    """Replica sets: seen by their controller, every replica available."""
+    """Say whether the controller has seen the replica set, and every replica is available."""
     wanted = integer_at(observed, *REPLICA_FIELD)
     available = count_at(observed, "status", "availableReplicas")
     return _is_observed(observed) and (wanted is None or available >= wanted)
 
 
 def is_daemon_set_available(observed: Manifest) -> bool:
-    """Daemon sets: seen by their controller, every node updated, every updated one available."""
+    """Say whether the controller has seen the daemon set, every node is updated, and every updated one available."""
     status = mapping_at(observed, "status")
     updated = count_at(status, "updatedNumberScheduled")
     return (

@@ -16,7 +16,7 @@ PARALLELISM = ("spec", "parallelism")
 
 
 def workflow_replicas(workflow: Manifest) -> Replicas:
-    """Return spec.parallelism, or 1, and where the pods may land."""
+    """Return spec.parallelism, or 1, and the nodes the pods may land on."""
     claim = node_claim(mapping_at(workflow, "spec"))
     parallelism = value_at(workflow, *PARALLELISM)
     return Replicas(
@@ -31,7 +31,7 @@ def revise_parallelism(workflow: Manifest, replicas: int) -> Manifest:
 
 
 def retain_progress(desired: Manifest, observed: Manifest) -> Manifest:
-    """Keep whether a member has suspended the workflow, and the status its controller works with."""
+    """Keep a member's suspension of the workflow, and the status its controller works with."""
     suspend = value_at(observed, "spec", "suspend")
     if suspend is not None:
         desired = with_value(desired, suspend, "spec", "suspend")
@@ -39,7 +39,7 @@ def retain_progress(desired: Manifest, observed: Manifest) -> Manifest:
 
 
 def is_workflow_healthy(observed: Manifest) -> bool:
-    """Say whether the workflow has begun and not gone wrong."""
+    """Say whether the workflow has begun and not failed."""
     return text_at(observed, "status", "phase") not in {"", "Error", "Failed"}
 
 

@@ -1,4 +1,4 @@
-"""What the families share: counters added up, last words, conditions, and fields that must be there."""
+"""Parts the families share: counters added up, last words, conditions, and fields that must be there."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ def required_status(observed: Manifest) -> Mapping[str, Any]:
 
 
 def last_values(items: Items, fields: Sequence[str]) -> dict[str, Any]:
-    """Return for each field that a member says something in what the last such member says."""
+    """Return, for each field that any member has a value in, the value of the last such member."""
     return {
         field: status[field]
         for _, status in collected(items)
@@ -39,12 +39,12 @@ def last_values(items: Items, fields: Sequence[str]) -> dict[str, Any]:
 
 
 def last_words(items: Items, fields: Sequence[str]) -> dict[str, Any]:
-    """Return the same for every field; empty text when no member says anything."""
+    """Return the same for every field; an empty text when no member has a value."""
     return {**dict.fromkeys(fields, ""), **last_values(items, fields)}
 
 
 def observed_generation(template: Manifest, items: Items) -> int:
-    """Return the template's generation once every member has observed it, else what its status says."""
+    """Return the template's generation once every member has observed it, else the one its status has."""
     wanted = generation(template)
     caught_up = sum(
         count_at(status, "resourceTemplateGeneration") == wanted

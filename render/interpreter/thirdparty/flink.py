@@ -107,7 +107,7 @@ def reflect_deployment(observed: Manifest) -> Any:
 
 
 def is_deployment_healthy(observed: Manifest) -> bool:
-    """Judge by the job's state: whether it is underway is Flink's affair, that it cannot start is the cluster's."""
+    """Say whether the job is past its start; a starting one is healthy only if its image fails: Karmada's rule."""
     status = mapping_at(observed, "status")
     state = text_at(status, "jobStatus", "state")
     if not state:

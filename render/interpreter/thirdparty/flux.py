@@ -27,7 +27,7 @@ FAILURES = ("failures", "upgradeFailures", "installFailures")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FluxRules:
-    """What differs between Flux kinds.
+    """The differences between Flux kinds, one row a kind.
 
     ``words`` are text in a status, always written; ``values`` are anything, written when a member has it; ``notes`` are
     only reported. An object is ready for one of ``reasons``. ``secrets`` are the paths of secret references below spec.
@@ -78,13 +78,13 @@ OCI_REPOSITORY = FluxRules(
 
 
 def retain_suspension(desired: Manifest, observed: Manifest) -> Manifest:
-    """Keep whether a member has suspended the object."""
+    """Keep a member's suspension of the object."""
     suspend = value_at(observed, "spec", "suspend")
     return desired if suspend is None else with_value(desired, suspend, "spec", "suspend")
 
 
 def dependencies(rules: FluxRules) -> Callable[[Manifest], set[DependentObject]]:
-    """Return how an object's references are found: its secrets, its service account, where its values are from."""
+    """Return the function that finds an object's references: secrets, service account, sources of its values."""
 
     def found(manifest: Manifest) -> set[DependentObject]:
         return dependents(_references(rules, mapping_at(manifest, "spec")), text_at(manifest, "metadata", "namespace"))
@@ -102,7 +102,7 @@ def _references(rules: FluxRules, spec: Mapping[str, Any]) -> Iterable[Reference
 
 
 def aggregation(rules: FluxRules) -> Callable[[Manifest, Items], Any]:
-    """Return how statuses come together: the last word of each field, and every condition with who says it.
+    """Return the aggregation of statuses: the last value of each field, and every condition with its members.
 
     Failures are added to those the template's status already counts, as in Karmada.
     """
@@ -121,7 +121,7 @@ def aggregation(rules: FluxRules) -> Callable[[Manifest, Items], Any]:
 
 
 def reflection(rules: FluxRules) -> Callable[[Manifest], Any]:
-    """Return how a member's status is reported."""
+    """Return the reflection of a member's status."""
     fields = (*rules.words, *rules.values, *rules.notes, *rules.failures, "conditions")
     if rules.reports_generation:
         fields = (*fields, "observedGeneration")
@@ -129,7 +129,7 @@ def reflection(rules: FluxRules) -> Callable[[Manifest], Any]:
 
 
 def readiness(rules: FluxRules) -> Callable[[Manifest], bool]:
-    """Return whether an object is ready, for one of the kind's reasons."""
+    """Return the function that says whether an object is ready, for one of the kind's reasons."""
     return lambda observed: has_condition(mapping_at(observed, "status"), "Ready", reasons=rules.reasons)
 
 

@@ -45,18 +45,18 @@ UNITED_COUNTERS = ("replicas", "readyReplicas", "updatedReplicas", "availableRep
 
 
 def workload_replicas(workload: Manifest) -> Replicas:
-    """Return spec.replicas, which must be there, and what a pod of spec.template needs."""
+    """Return spec.replicas, which must be there, and the needs of a pod of spec.template."""
     requirements = pod_requirements(mapping_at(workload, "spec", "template", "spec"))
     return Replicas(replicas=int(number_at(workload, *REPLICA_FIELD)), requirements=requirements)
 
 
 def revise_replicas(workload: Manifest, replicas: int) -> Manifest:
-    """Set spec.replicas, whether there was one or not."""
+    """Set spec.replicas, even where there was none."""
     return with_value(workload, replicas, *REPLICA_FIELD)
 
 
 def template_dependencies(workload: Manifest) -> set[DependentObject]:
-    """Return what the pods of spec.template refer to; for some kinds Karmada's rule fails when that is nothing."""
+    """Return the objects the pods of spec.template refer to; for some kinds Karmada's rule fails without any."""
     spec = mapping_at(workload, "spec", "template", "spec")
     return pod_dependencies(spec, text_at(workload, "metadata", "namespace"))
 
@@ -84,7 +84,7 @@ def is_daemon_set_available(observed: Manifest) -> bool:
 
 
 def aggregation(counters: Sequence[str], words: Sequence[str] = ()) -> Callable[[Manifest, Items], Any]:
-    """Return how statuses add up: sums, last words, and the generation every member has observed."""
+    """Return the aggregation of statuses: sums, last values, and the generation every member has observed."""
 
     def aggregated(template: Manifest, items: Items) -> Any:
         return {

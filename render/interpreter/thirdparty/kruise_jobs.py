@@ -80,7 +80,7 @@ def is_broadcast_healthy(observed: Manifest) -> bool:
 
 
 def cron_dependencies(cron_job: Manifest) -> Any:
-    """Return what the pods of either job template refer to."""
+    """Return the objects the pods of either job template refer to."""
     for template in ("jobTemplate", "broadcastJobTemplate"):
         job = mapping_at(cron_job, "spec", "template", template)
         if job:
@@ -101,7 +101,7 @@ def sidecar_replicas(_sidecars: Manifest) -> Replicas:
 
 
 def sidecar_dependencies(sidecars: Manifest) -> set[DependentObject]:
-    """Return what the containers and volumes refer to."""
+    """Return the objects the containers and volumes refer to."""
     references = [
         reference for each in objects_at(sidecars, "spec", "containers") for reference in container_references(each)
     ]

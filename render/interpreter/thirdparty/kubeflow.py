@@ -23,7 +23,7 @@ ROLES: Mapping[str, Sequence[str]] = {
 
 
 def role_components(job: Manifest, specs: str) -> Iterator[Component]:
-    """Yield a component per role, 1 replica where it says nothing."""
+    """Yield a component per role, with 1 replica where it names no number."""
     roles = mapping_at(job, "spec", specs)
     for role in ROLES[specs]:
         if roles.get(role) is not None:
@@ -31,7 +31,7 @@ def role_components(job: Manifest, specs: str) -> Iterator[Component]:
 
 
 def mpi_components(job: Manifest) -> Iterator[Component]:
-    """Yield a component per role by its own name; workers are 0 where they say nothing."""
+    """Yield a component per role by its own name, with 0 workers where no number is named."""
     for role in sorted(mapping_at(job, "spec", MPI)):
         yield _component(mapping_at(job, "spec", MPI, role), name=role, default=0 if role == "Worker" else 1)
 
@@ -54,7 +54,7 @@ def _number(value: Any, default: int) -> int:
 
 
 def role_dependencies(job: Manifest, specs: str) -> set[DependentObject]:
-    """Return what the pods of all roles refer to."""
+    """Return the objects the pods of all roles refer to."""
     namespace = text_at(job, "metadata", "namespace")
     templates = [mapping_at(spec, "template", "spec") for spec in mapping_at(job, "spec", specs).values()]
     return set().union(*(pod_dependencies(template, namespace) for template in templates))

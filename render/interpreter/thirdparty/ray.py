@@ -40,7 +40,7 @@ def _workers(group: Mapping[str, Any]) -> int:
 
 
 def cluster_dependencies(manifest: Manifest, cluster: Path) -> set[DependentObject]:
-    """Return what the pods of head, workers and submitter refer to."""
+    """Return the objects the pods of head, workers and submitter refer to."""
     namespace = text_at(manifest, "metadata", "namespace")
     groups = [mapping_at(manifest, *cluster, "headGroupSpec"), *objects_at(manifest, *cluster, "workerGroupSpecs")]
     templates = [mapping_at(group, "template", "spec") for group in groups]
@@ -67,7 +67,7 @@ def service_replicas(service: Manifest) -> Replicas:
 
 
 def revise_workers(service: Manifest, replicas: int) -> Manifest:
-    """Give the workers all but the head's replica, in proportion to what the groups have."""
+    """Give the workers all but the head's replica, in proportion to the groups' replicas."""
     groups = objects_at(service, *SERVICE, "workerGroupSpecs")
     if not groups:
         return service
@@ -77,7 +77,7 @@ def revise_workers(service: Manifest, replicas: int) -> Manifest:
 
 
 def _shares(workers: int, weights: Sequence[int]) -> list[int]:
-    """Divide by weights, halves rounded up; the last takes what is left, which rounding can make negative."""
+    """Divide by weights, halves rounded up; the last takes the rest, which rounding can make negative."""
     if sum(weights) <= 0:
         weights = [1] * len(weights)
     shares = [floor(workers * weight / sum(weights) + 0.5) for weight in weights[:-1]]

@@ -1,4 +1,4 @@
-"""How the statuses of Ray clusters, jobs and services come together; a lone member's is taken as it is."""
+"""The aggregated statuses of Ray clusters, jobs and services; a lone member's is taken as it is."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ DEPLOYMENT_STATES = (
     "Complete",
 )
 APPLICATION_STATES = ("DEPLOY_FAILED", "UNHEALTHY", "DELETING", "NOT_STARTED", "DEPLOYING", "RUNNING")
-"""Each list from worst to best; what is in none of them is better than all."""
+"""The states of each list from worst to best; a state in none of them is better than all."""
 
 
 def aggregated_cluster(template: Manifest, items: Items) -> Any:

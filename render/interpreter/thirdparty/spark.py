@@ -39,7 +39,7 @@ STATES = (
     "SUCCEEDING",
     "COMPLETED",
 )
-"""From worst to best; what is not among them is better than all."""
+"""The states from worst to best; any other state is better than all."""
 MEMORY = re.compile(r"([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?", re.ASCII | re.IGNORECASE)
 UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 LEAST_OVERHEAD = Fraction(384 * 2**20)
@@ -47,14 +47,14 @@ JVM = {"Java", "Scala"}
 
 
 def application_components(application: Manifest) -> Iterator[Component]:
-    """Yield driver and executors; memory is what the JVM gets and what lies beside it."""
+    """Yield driver and executors; memory is the JVM's and the overhead beside it."""
     spec = mapping_at(application, "spec")
     yield Component(name="driver", replicas=1, requirements=_needs(spec, "driver"))
     yield Component(name="executor", replicas=_executors(spec), requirements=_needs(spec, "executor"))
 
 
 def _executors(spec: Mapping[str, Any]) -> int:
-    """Return the declared number, or 1; with dynamic allocation at least what that starts with."""
+    """Return the declared number, or 1; with dynamic allocation at least its initial number."""
     numbers = [1 if value_at(spec, "executor", "instances") is None else number_at(spec, "executor", "instances")]
     allocation = mapping_at(spec, "dynamicAllocation")
     if allocation.get("enabled") is True:

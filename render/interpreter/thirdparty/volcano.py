@@ -48,7 +48,7 @@ SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6
 
 
 def job_components(job: Manifest) -> Iterator[Component]:
-    """Yield a component per task: its name or place, and how many of its pods must run at once."""
+    """Yield a component per task: its name or place, and the number of its pods that must run at once."""
     for index, task in enumerate(objects_at(job, "spec", "tasks")):
         replicas = task.get("minAvailable")
         yield Component(
