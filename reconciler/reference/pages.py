@@ -162,7 +162,6 @@ TRAILERS = (
             Entry("Argosy-Source", "The source commit that was rendered."),
             Entry("Argosy-Previous", "The rendered commit before it; a first one has none."),
             Entry("Argosy-Version", "The version of Argosy that rendered it."),
-            Entry("Argosy-Now", "The time that decided. No rule of this version asks for the time."),
             Entry("Argosy-Rendered", "In mirrors of a cluster's folder: the rendered commit it was taken from."),
         ),
     ),

@@ -55,7 +55,6 @@ _DECISION = {
             "observedAffinity?": text(),
             "lastScheduledAt?": text(),
             "hint?": text(),
-            "hasComponents": flag(),
         },
         "What was decided.",
     ),
