@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.results import Applied, ApplyOptions
+from reconciler.members.client import KubeClient
+from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import APPLY, JSON, MERGE_PATCH, Answer, Client, Failure, Request
-from reconciler.members.kube_client import KubeClient
-from reconciler.members.kube_connection import open_connection
 from reconciler.members.kubeconfig import Contexts
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet

@@ -14,8 +14,8 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
-from reconciler.members.answers import failure_of
 from reconciler.members.exchange import APPLY, JSON, JSON_PATCH, MERGE_PATCH, Answer, Failure, Request
+from reconciler.members.refusals import failure_of
 
 from .fake_fields import json_patched, merged, owned_by_update, server_side_applied
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.results import ApplyOptions
 from reconciler.members.exchange import Failure
-from reconciler.members.kube_members import MemberAccess, Members
+from reconciler.members.opening import MemberAccess, Members
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import held_object, make_plan

@@ -9,8 +9,8 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from reconciler.cli import argosy as command
-from reconciler.names import completion as quick_names
-from reconciler.names.completion import QuickNames, found_names
+from reconciler.names import quick_scan as quick_names
+from reconciler.names.quick_scan import ScannedNames, scanned_names
 from reconciler.repository import Repository as Opened
 from tests.build import Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, a_policy, argosy
 
@@ -132,10 +132,10 @@ def test_where_nothing_is_found_nothing_is_said(location: str, capfd: pytest.Cap
 def test_a_shell_does_not_wait(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quick_names, "SECONDS", 0.05)
 
-    def look(_repository: Opened, names: QuickNames) -> None:
+    def look(_repository: Opened, names: ScannedNames) -> None:
         names.clusters.add("paris")
         signal.pause()
 
     begun = time.monotonic()
-    assert found_names(str(repository.path), look).clusters == {"paris"}
+    assert scanned_names(str(repository.path), look).clusters == {"paris"}
     assert time.monotonic() - begun < 30

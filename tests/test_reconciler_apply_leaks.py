@@ -12,12 +12,12 @@ import pytest
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.results import ApplyOptions
-from reconciler.members.answers import failure_of
+from reconciler.members.client import KubeClient
+from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
-from reconciler.members.kube_client import KubeClient
-from reconciler.members.kube_connection import open_connection
 from reconciler.members.kubeconfig import Context
+from reconciler.members.refusals import failure_of
 from reconciler.plans.values import DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution

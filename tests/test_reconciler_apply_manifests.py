@@ -11,7 +11,7 @@ import pytest
 
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
 from reconciler.deliver.results import ApplyOptions, ClusterReport, Result
-from reconciler.members.kube_members import MemberAccess, Members
+from reconciler.members.opening import MemberAccess, Members
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import held_object
 from reconciler.plans.inventory import ApplyOutcome, Inventory

@@ -14,13 +14,13 @@ import pytest
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
 from reconciler.deliver.results import ApplyOptions, Result
+from reconciler.members.client import KubeClient
+from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Failure, FailureKind, Request
 from reconciler.members.identity import Impersonation
-from reconciler.members.kube_client import KubeClient
-from reconciler.members.kube_connection import open_connection
-from reconciler.members.kube_members import MemberAccess, Members
 from reconciler.members.kubeconfig import Context, Contexts
+from reconciler.members.opening import MemberAccess, Members
 from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.values import Action, ClusterDesired
 

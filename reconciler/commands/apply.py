@@ -20,7 +20,7 @@ from reconciler.deliver.summary import (
     summary_row,
 )
 from reconciler.diff.live import live_json, live_text
-from reconciler.members.kube_members import Members
+from reconciler.members.opening import Members
 from reconciler.publish.branches import maintain_repository
 from reconciler.reconcile.rendered_commit import applied_commit
 from reconciler.record.observation import observe_members

@@ -18,8 +18,8 @@ from reconciler.explain.object import object_explanation
 from reconciler.explain.policies import override_policy_explanation, policy_explanation
 from reconciler.explain.replay import Replay, replay_of
 from reconciler.explain.sections import cluster_sections, object_sections, override_policy_sections, policy_sections
-from reconciler.names.kinds import found_object, parsed_words
-from reconciler.names.subjects import check_clusters, found_policies, is_cluster_noun, is_policy_noun
+from reconciler.names.kinds import named_object, parsed_subject
+from reconciler.names.subjects import check_clusters, is_cluster_noun, is_policy_noun, named_policies
 from reconciler.publish.outcome import Outcome
 from reconciler.publish.uncommitted import AS_THEY_STAND, warn_of_uncommitted
 from reconciler.repository import CommitInfo, open_repository
@@ -47,7 +47,7 @@ class ExplainOptions:
 
 def explain_and_show(log: Log, options: ExplainOptions) -> int:
     """Explain what the words name, and print it."""
-    noun, name = parsed_words(options.words)
+    noun, name = parsed_subject(options.words)
     _refuse_idle(noun, options)
     options = replace(options, seats=options.seats or log.level >= VERBOSE)
     with open_repository(log.repository, progress=log.transfer) as repository:
@@ -99,7 +99,7 @@ def _cluster_answer(name: str, outcome: Outcome) -> Answer:
 def _policy_answer(noun: str, name: str, outcome: Outcome, namespace: str) -> Answer:
     desired = outcome.source.desired
     built = outcome.rendered.built
-    policies = found_policies(noun, name, namespace, (*desired.policies, *desired.override_policies))
+    policies = named_policies(noun, name, namespace, (*desired.policies, *desired.override_policies))
     found = [policy_explanation(each, desired, built) for each in policies if isinstance(each, PropagationPolicy)]
     overriding = [
         override_policy_explanation(each, desired, built) for each in policies if isinstance(each, OverridePolicy)
@@ -148,7 +148,7 @@ def recorded_at(facts: CommitInfo | None) -> str:
 def _found_ref(noun: str, name: str, outcome: Outcome, namespace: str) -> ObjectRef:
     along = (template for template, _ in outcome.rendered.namespaces)
     templates = {template.ref: template for template in (*along, *outcome.source.desired.templates)}
-    return found_object(noun, name, namespace, templates.values())
+    return named_object(noun, name, namespace, templates.values())
 
 
 def _origin(moment: Replay) -> dict[str, Any]:

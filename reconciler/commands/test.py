@@ -15,7 +15,7 @@ from reconciler.publish.branches import publication_of
 from reconciler.publish.reading import read_loaded, read_observed_inputs, recorded_facts
 from reconciler.repository import Repository, open_repository
 from reconciler.source.desired import Desired
-from reconciler.source.documents import LocatedManifest
+from reconciler.source.manifests import LocatedManifest
 from reconciler.source.policy_tests import PolicyTest
 from reconciler.trial.names import unknown_names
 from reconciler.trial.reports import WRITERS, Results

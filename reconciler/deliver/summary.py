@@ -10,8 +10,8 @@ import click
 from reconciler.console.log import Log
 from reconciler.members.exchange import FailureKind
 from reconciler.members.identity import Impersonation
-from reconciler.members.kube_members import MemberAccess, Members
 from reconciler.members.kubeconfig import reached_members
+from reconciler.members.opening import MemberAccess, Members
 from reconciler.names.subjects import check_clusters
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.values import Action, PlanOptions

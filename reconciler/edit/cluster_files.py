@@ -13,10 +13,10 @@ from reconciler.publish.reading import recorded_facts
 from reconciler.repository import File, Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import engine_version
-from reconciler.source.documents import LocatedManifest
 from reconciler.source.files import may_be_read
 from reconciler.source.fleet_file import FleetSource, load_fleet
 from reconciler.source.loading import Loaded, load_source
+from reconciler.source.manifests import LocatedManifest
 from render.documents import DocumentErrors, parse_documents
 from render.documents.editing import REMOVED, Edit, edited, without_document
 from render.documents.editing.nodes import UneditableError

@@ -10,7 +10,7 @@ import click
 
 from overrides.admission import admit
 from reconciler.console.log import Log
-from reconciler.source.documents import LocatedManifest
+from reconciler.source.manifests import LocatedManifest
 from render.documents import emit, parse_documents
 from render.documents.editing import Edit
 from render.errors import ConfigError, InputError

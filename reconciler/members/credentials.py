@@ -119,7 +119,7 @@ class AuthPlugins:
     def _asked(self, context: Context) -> Credential | Failure:
         if not context.user.get("auth-provider"):
             return run_plugin(context, self.environment, self._seconds)
-        from .kube_providers import provider_credential
+        from .auth_providers import provider_credential
 
         return provider_credential(context, self._seconds)
 

@@ -62,10 +62,10 @@ def _plural(kind: str) -> str:
     return f"{kind[:-1]}ies" if kind.endswith("y") and kind[-2:-1] not in "aeiou" else f"{kind}s"
 
 
-def parsed_words(words: Sequence[str]) -> tuple[str, str]:
+def parsed_subject(words: Sequence[str]) -> tuple[str, str]:
     """Read ``KIND/NAME`` or ``KIND NAME``, as kubectl takes either; UnknownName when it is neither.
 
-    >>> parsed_words(["deploy/web"]), parsed_words(["deploy", "web"])
+    >>> parsed_subject(["deploy/web"]), parsed_subject(["deploy", "web"])
     (('deploy', 'web'), ('deploy', 'web'))
     """
     noun, slash, name = words[0].partition("/")
@@ -77,7 +77,7 @@ def parsed_words(words: Sequence[str]) -> tuple[str, str]:
     raise UnknownName(f"{' '.join(words)!r} names nothing", hint=hint)
 
 
-def found_object(noun: str, name: str, namespace: str, templates: Iterable[Template]) -> ObjectRef:
+def named_object(noun: str, name: str, namespace: str, templates: Iterable[Template]) -> ObjectRef:
     """Return the one object that is meant; without a namespace, whichever namespace it is in.
 
     What lives in no namespace is found whatever namespace is named, as kubectl finds it. UnknownName says what there

@@ -69,7 +69,7 @@ def _word(noun: str) -> str:
     return noun.lower().removesuffix(_GROUP).removesuffix(_VERSION)
 
 
-def found_policies(noun: str, name: str, namespace: str, policies: "Iterable[Policy]") -> "tuple[Policy, ...]":
+def named_policies(noun: str, name: str, namespace: str, policies: "Iterable[Policy]") -> "tuple[Policy, ...]":
     """Return the policies that are meant: of one kind or, for ``policy``, of all; in one namespace or in any.
 
     A noun that means policies of the cluster scope alone makes the namespace count for nothing, as kubectl does.

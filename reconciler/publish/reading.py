@@ -11,11 +11,11 @@ from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import SOURCE, VERSION, engine_version
 from reconciler.source.desired import Desired
-from reconciler.source.documents import ParseCache, ParsedBlob
 from reconciler.source.facts import ClusterFacts, Facts
 from reconciler.source.files import may_be_read
 from reconciler.source.fleet_file import load_fleet
 from reconciler.source.loading import FactsOf, Loaded, load_source
+from reconciler.source.manifests import ParseCache, ParsedBlob
 from render.errors import GitError, InputError
 from render.fleet import Fleet
 
@@ -100,7 +100,7 @@ def read_source_without_facts(repository: Repository, commit: str) -> Source:
 
 def read_again_with_facts(repository: Repository, source: Source, facts: Facts) -> Source:
     """Return a source with the scopes that facts tell; InputError where nothing tells one."""
-    if not source.desired.open_kinds:
+    if not source.desired.fact_scoped_kinds:
         return source
     return read_source(repository, source.commit, facts=lambda _fleet: facts)
 

@@ -19,7 +19,7 @@ from reconciler.deliver.summary import (
     plain_reports,
     summary_row,
 )
-from reconciler.members.kube_members import MemberAccess, Members
+from reconciler.members.opening import MemberAccess, Members
 from reconciler.members.parallel import in_parallel
 from reconciler.members.webhooks import calling_interpreter
 from reconciler.pipeline.webhook_answers import answers_file, asked, lasting_answers, parsed_answers

@@ -170,7 +170,7 @@ class Repository:
         Nothing refers to them until ``update_refs`` does; an interruption between the two loses nothing.
         """
         from .pack import write_pack
-        from .packindex import present_objects
+        from .pack_index import present_objects
 
         new = {bytes.fromhex(commit.id): commit.data for commit in commits}
         wanted = {*(blobs or ()), *(trees or ()), *new}

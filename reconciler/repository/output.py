@@ -15,7 +15,7 @@ from pathlib import Path
 from render.errors import ConfigError
 from render.gitobjects import Blob
 
-from .beneath import Beneath
+from .safe_folder import SafeFolder
 
 LIST = ".argosy-files"
 """The name of the list of files written."""
@@ -46,7 +46,7 @@ def write_directory(root: Path, files: Iterable[tuple[str, Blob]]) -> Written:
         root.mkdir(parents=True, exist_ok=True)
         before = _listed(root)
         gone = sorted(before - contents.keys(), reverse=True)
-        with Beneath(root) as below:
+        with SafeFolder(root) as below:
             _write(below, LIST, _listing(before | contents.keys()))
             removed = sum([_remove(below, path) for path in gone])
             written = sum([_write(below, path, _data(contents[path])) for path in sorted(contents)])
@@ -92,7 +92,7 @@ def _data(blob: Blob) -> bytes:
     return blob if isinstance(blob, bytes) else blob.data()
 
 
-def _write(below: Beneath, path: str, data: bytes) -> bool:
+def _write(below: SafeFolder, path: str, data: bytes) -> bool:
     """Put a file in place unless it is there already; tell whether it had to be written."""
     *parents, name = path.split("/")
     folder = below.folder(tuple(parents), create=True)
@@ -111,7 +111,7 @@ def _write(below: Beneath, path: str, data: bytes) -> bool:
     return True
 
 
-def _remove(below: Beneath, path: str) -> bool:
+def _remove(below: SafeFolder, path: str) -> bool:
     """Remove a file and the folders it leaves empty; tell whether it was there."""
     parts = path.split("/")
     try:

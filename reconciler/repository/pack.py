@@ -21,7 +21,7 @@ from zlib import adler32, compress, crc32
 from render.gitobjects import Blob, Spliced, hasher
 
 from .deltas import LONG, SplicedDeltas, find_delta, find_delta_by_middle
-from .packindex import encode_index, index_record
+from .pack_index import encode_index, index_record
 
 _COMMIT, _TREE, _BLOB, _DELTA = 1, 2, 3, 6
 _FLUSH = 1 << 20

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from render.errors import GitError
 from render.gitobjects import object_id
 
-from .beneath import Beneath
 from .command import GitCommand
 from .commits import Signature
 from .objects import ABSENT, File
+from .safe_folder import SafeFolder
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
@@ -32,7 +32,7 @@ _LINE = re.compile(rb"(\S) ([0-7]+) ([0-9a-f]+) [0-3]\t([^\0]+)\0")
 
 def put_files(root: Path, contents: Mapping[str, bytes | None]) -> None:
     """Make files below a folder hold these contents, or remove them (None); each appears whole or not at all."""
-    with Beneath(root) as below:
+    with SafeFolder(root) as below:
         for path, content in sorted(contents.items()):
             try:
                 _put(below, path, content)
@@ -40,7 +40,7 @@ def put_files(root: Path, contents: Mapping[str, bytes | None]) -> None:
                 raise GitError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def _put(below: Beneath, path: str, content: bytes | None) -> None:
+def _put(below: SafeFolder, path: str, content: bytes | None) -> None:
     *parents, name = path.split("/")
     folder = below.folder(tuple(parents), create=content is not None)
     if content is None:
@@ -91,7 +91,7 @@ def read_work_tree(git: GitCommand, under: str, wanted: Wanted, algorithm: str) 
     names = entries.keys() | {name for name in others if name and not name.endswith("/")}
     reader = _Reader(wanted=wanted, algorithm=algorithm)
     files = []
-    with Beneath(git.folder) as root:
+    with SafeFolder(git.folder) as root:
         for name in sorted(names, key=os.fsencode):
             file = reader.file(root, name)
             files += [file] if file else []
@@ -116,7 +116,7 @@ class _Reader:
     algorithm: str
     contents: dict[bytes, bytes] = field(default_factory=dict)
 
-    def file(self, root: Beneath, name: str) -> File | None:
+    def file(self, root: SafeFolder, name: str) -> File | None:
         """Return the file at a path; None for a folder, a device or nothing."""
         found = root.stat(name)
         if found is None or not (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)):

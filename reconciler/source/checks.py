@@ -11,8 +11,8 @@ from render.policy import PropagationPolicy
 from render.selection import implicit_priority
 from render.suggestions import nearest
 
-from .documents import FieldProblem, LocatedManifest
 from .lines import Lines
+from .manifests import FieldProblem, LocatedManifest
 
 _NAMES = ("clusterNames", "exclude")
 _SHOWN = 5

@@ -22,7 +22,7 @@ class Desired:
     ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``ground`` names the contents
     of all files but those that hold ordinary templates alone: with the same ground, policies, overrides, clusters and
     settings are the same, and so are the templates that others are read by (namespaces, CRDs, priority classes).
-    ``open_kinds`` are the groups and kinds of templates whose scope members or argosy.yaml tell.
+    ``fact_scoped_kinds`` are the groups and kinds of templates whose scope members or argosy.yaml tell.
     """
 
     fleet: Fleet = field(default_factory=Fleet)
@@ -34,7 +34,7 @@ class Desired:
     webhooks: tuple[Template, ...] = ()
     warnings: tuple[Problem, ...] = ()
     skipped: tuple[Skipped, ...] = ()
-    open_kinds: frozenset[tuple[str, str]] = frozenset()
+    fact_scoped_kinds: frozenset[tuple[str, str]] = frozenset()
     files: int = 0
     ground: str = field(default="", compare=False)
 

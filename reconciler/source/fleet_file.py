@@ -11,9 +11,9 @@ from render.model import Manifest, group_of
 from render.parsing import fleet as parse_fleet
 from render.suggestions import nearest
 
-from .documents import FieldProblem, LocatedManifest, ReadBlobs, load_manifests
 from .files import FLEET_FILE, IGNORE_FILE, MAX_FILE_SIZE, SYMLINK, SourceFile
 from .lines import Lines
+from .manifests import FieldProblem, LocatedManifest, ReadBlobs, load_manifests
 
 GROUP = "argosy.dev"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from render.errors import Problem
 
-from .documents import FieldProblem, LocatedManifest, ReadBlobs
+from .manifests import FieldProblem, LocatedManifest, ReadBlobs
 
 _BYTES_TO_SEARCH = 2 * 1024 * 1024
 _LEAST_SEARCHES = 5

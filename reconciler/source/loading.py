@@ -10,16 +10,16 @@ from render.model import Template
 
 from .checks import absent_clusters, absent_listed, conflicting_customizations, doubles, secrets, unknown_scopes
 from .desired import Desired
-from .documents import IGNORE_HINT, Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs, load_manifests
 from .facts import Facts
 from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile, select_files
 from .fleet_file import FleetSource, load_fleet
-from .karmada import KarmadaObjects, load_karmada
+from .karmada_objects import KarmadaObjects, load_karmada
 from .kind_scopes import Scopes
 from .lines import Lines, PlacedLines
+from .manifests import IGNORE_HINT, Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs, load_manifests
 from .policy_tests import PolicyTest, PolicyTests, load_tests
 from .roles import Roles, misnamed_kinds, sorted_by_role
-from .templates import Templates, carry_opaque, load_templates, load_webhooks
+from .templates import Templates, keep_encrypted_texts, load_templates, load_webhooks
 
 FactsOf = Callable[[Fleet], Facts]
 """The facts to go by, given the fleet's settings; only called where the scope of a kind depends on them."""
@@ -103,7 +103,7 @@ def load_source(
     selection = select_files(files, folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore)
     contents = load_manifests(selection.files, read=read, cache=cache)
     parts, lines = _parts(home, selection, contents, facts or no_facts), Lines(read)
-    carry_opaque(parts.templates, read)
+    keep_encrypted_texts(parts.templates, read)
     found = [*_problems(parts, lines), *(_open_scopes(parts) if facts else ())]
     problems = tuple(sorted((*_file_problems(parts), *lines.located(found))))
     warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located(_warnings(parts)))))
@@ -189,13 +189,13 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         webhooks=tuple(sorted((template for template, _ in parts.webhooks.placed), key=lambda each: each.ref)),
         warnings=warnings,
         skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
-        open_kinds=frozenset(kind for kind in kinds if parts.scopes.is_open(*kind)),
+        fact_scoped_kinds=frozenset(kind for kind in kinds if parts.scopes.is_open(*kind)),
         files=len(parts.selection.files) - len(parts.contents.skipped),
-        ground=ground_of(parts.selection.files, parts.contents, parts.templates.placed, parts.home.path),
+        ground=context_digest_of(parts.selection.files, parts.contents, parts.templates.placed, parts.home.path),
     )
 
 
-def ground_of(
+def context_digest_of(
     files: Iterable[SourceFile],
     contents: Contents,
     templates: Iterable[tuple[Template, LocatedManifest]],

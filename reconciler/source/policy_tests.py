@@ -10,8 +10,8 @@ from render.cluster import Cluster
 from render.fleet import Fleet
 from render.model import Manifest, ObjectRef, Template, group_of
 
-from .documents import FieldProblem, LocatedManifest
-from .karmada import admitted_kind, load_karmada
+from .karmada_objects import admitted_kind, load_karmada
+from .manifests import FieldProblem, LocatedManifest
 from .templates import IsNamespaced, load_templates
 
 _CLUSTER = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster"}

@@ -8,10 +8,10 @@ from render.admission import AdmittedKind
 from render.model import group_of
 from render.suggestions import nearest
 
-from .documents import FieldProblem, LocatedManifest
 from .fleet_file import GROUP, FleetSource
-from .karmada import admitted_kind, source_kinds
+from .karmada_objects import admitted_kind, source_kinds
 from .kind_scopes import BUILT_IN
+from .manifests import FieldProblem, LocatedManifest
 from .templates import IsNamespaced
 
 _PROJECTS = ("karmada.io", "argosy.dev")

@@ -14,7 +14,7 @@ from render.fleet import Fleet
 from render.matching.exclusions import CLAIMED_BY, exclusions_of
 from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
 
-from .documents import FieldProblem, LocatedManifest, ReadBlobs
+from .manifests import FieldProblem, LocatedManifest, ReadBlobs
 
 _KIND = re.compile(r"[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?", re.ASCII)
 _VERSION = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?", re.ASCII)
@@ -142,7 +142,7 @@ def _wrong_namespace(place: LocatedManifest, *, is_missing: bool) -> FieldProble
     return place.found("metadata.namespace", "the kind is cluster-scoped", hint=hint)
 
 
-def carry_opaque(templates: Templates, read: ReadBlobs) -> None:
+def keep_encrypted_texts(templates: Templates, read: ReadBlobs) -> None:
     """Give the documents that SOPS encrypted their text; an item of a list has none of its own."""
     opaque = [place for template, place in templates.placed if is_opaque(template.manifest) and not place.prefix]
     if not opaque:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from reconciler.console.log import Log
-from reconciler.names.kinds import found_object
+from reconciler.names.kinds import named_object
 from reconciler.publish.branches import publication_of
 from reconciler.publish.reading import read_source
 from reconciler.publish.status_branch import StatusBranch
@@ -46,7 +46,7 @@ def fetched_tips(repository: Repository) -> Tips:
 
 def binding_named(telling: RecordedFleet, noun: str, name: str, namespace: str) -> Binding:
     """Return the binding of the object that is meant; ConfigError when no policy selects it."""
-    ref = found_object(noun, name, namespace, telling.fleet.source.desired.templates)
+    ref = named_object(noun, name, namespace, telling.fleet.source.desired.templates)
     binding = telling.fleet.previous.bindings.get(ref)
     if binding is None:
         raise ConfigError(f"{ref} has no binding: no policy selects it", hint=f"argosy explain {noun}/{name}")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from reconciler.names.kinds import found_object
+from reconciler.names.kinds import named_object
 from reconciler.names.subjects import check_clusters, is_cluster_noun
 from reconciler.observe.conditions import found_condition
 from reconciler.record.binding_status import expected_clusters
@@ -32,7 +32,7 @@ def check_subject(desired: Desired, options: WaitOptions) -> None:
     if name and is_cluster_noun(noun):
         check_clusters([name], [cluster.name for cluster in desired.clusters])
     elif name:
-        found_object(noun, name, options.namespace, desired.templates)
+        named_object(noun, name, options.namespace, desired.templates)
 
 
 def missing_of(telling: RecordedFleet, options: WaitOptions) -> list[str]:

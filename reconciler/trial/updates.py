@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from reconciler.source.documents import LocatedManifest
+from reconciler.source.manifests import LocatedManifest
 from render.documents import parse_documents
 from render.documents.editing import REMOVED, Edit, edited
 from render.documents.positions import path_of

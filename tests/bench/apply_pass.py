@@ -12,7 +12,7 @@ from pathlib import Path
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.members.exchange import Failure
-from reconciler.members.kube_members import MemberAccess, Members
+from reconciler.members.opening import MemberAccess, Members
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import make_plan

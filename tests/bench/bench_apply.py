@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reconciler.members.exchange import Failure, Request
-from reconciler.members.kube_members import MemberAccess, Members
+from reconciler.members.opening import MemberAccess, Members
 from tests.build import Repository, a_cluster, a_policy
 from tests.clusters import Member
 

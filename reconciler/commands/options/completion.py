@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 import click
 from click.shell_completion import CompletionItem
 
-from reconciler.names.completion import Look, QuickNames, found_names, look_at_objects, look_at_revisions
+from reconciler.names.quick_scan import Look, ScannedNames, collect_objects, collect_revisions, scanned_names
 
 from .global_options import REPOSITORY
 
@@ -17,13 +17,13 @@ _OURS = (".policy.karmada.io", ".argosy.dev")
 class _Completed(click.types.StringParamType):
     """Text for which a shell is offered names."""
 
-    def __init__(self, offers: Callable[[click.Context, QuickNames, str], Iterable[str]], look: Look) -> None:
+    def __init__(self, offers: Callable[[click.Context, ScannedNames, str], Iterable[str]], look: Look) -> None:
         self._offers = offers
         self._look = look
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
         """Offer what begins as what is typed."""
-        names = found_names(str(ctx.meta.get(REPOSITORY, ".")), self._look)
+        names = scanned_names(str(ctx.meta.get(REPOSITORY, ".")), self._look)
         offered = sorted(set(self._offers(ctx, names, incomplete)))
         return [CompletionItem(name) for name in offered if name.startswith(incomplete)]
 
@@ -39,7 +39,7 @@ class _Path(click.types.StringParamType):
         return [CompletionItem(incomplete, type=self._kind)]
 
 
-def _subjects(context: click.Context, names: QuickNames, incomplete: str) -> Iterable[str]:
+def _subjects(context: click.Context, names: ScannedNames, incomplete: str) -> Iterable[str]:
     """Return kinds, then names: ``KIND/NAME`` and ``KIND NAME``."""
     earlier = tuple(context.params.get("subject") or ())
     noun, slash, _ = incomplete.partition("/")
@@ -51,7 +51,7 @@ def _subjects(context: click.Context, names: QuickNames, incomplete: str) -> Ite
     return [*_NOUNS, *(kind.partition(".")[0].lower() for kind in kinds)]
 
 
-def _named(noun: str, context: click.Context, names: QuickNames) -> Iterable[str]:
+def _named(noun: str, context: click.Context, names: ScannedNames) -> Iterable[str]:
     """Return the names of what a noun means, in the namespace that was chosen."""
     from reconciler.names.kinds import spellings
     from reconciler.names.subjects import is_cluster_noun, policy_kinds
@@ -68,20 +68,20 @@ def _named(noun: str, context: click.Context, names: QuickNames) -> Iterable[str
     return found
 
 
-_CLUSTERS = _Completed(lambda _context, names, _text: names.clusters, look_at_objects)
+_CLUSTERS = _Completed(lambda _context, names, _text: names.clusters, collect_objects)
 _NAMESPACES = _Completed(
-    lambda _context, names, _text: {place for _, place, _ in names.objects if place}, look_at_objects
+    lambda _context, names, _text: {place for _, place, _ in names.objects if place}, collect_objects
 )
-_REVISIONS = _Completed(lambda _context, names, _text: names.revisions, look_at_revisions)
+_REVISIONS = _Completed(lambda _context, names, _text: names.revisions, collect_revisions)
 _TYPES = {
     **dict.fromkeys(("clusters", "cluster", "in_cluster", "name"), _CLUSTERS),
     **dict.fromkeys(("rev", "revision", "base", "head"), _REVISIONS),
     "namespace": _Completed(
-        lambda _context, names, _text: {place for _, place, _ in names.objects if place}, look_at_objects
+        lambda _context, names, _text: {place for _, place, _ in names.objects if place}, collect_objects
     ),
     **dict.fromkeys(("repo", "kubeconfigs"), _Path("dir")),
     **dict.fromkeys(("kubeconfig", "paths"), _Path("file")),
-    "subject": _Completed(_subjects, look_at_objects),
+    "subject": _Completed(_subjects, collect_objects),
 }
 """What parameters of these names are completed with, in every command."""
 

@@ -42,10 +42,10 @@ def _one_of_two(context: click.Context, option: click.Parameter, value: Any) -> 
 
 def parsed_subject(words: Sequence[str]) -> str:
     """Read what a question is about: ``KIND/NAME``, which alone takes ``-n``, ``cluster/NAME`` or the fleet ("")."""
-    from reconciler.names.kinds import parsed_words
+    from reconciler.names.kinds import parsed_subject
     from reconciler.names.subjects import is_cluster_noun
 
-    noun, name = parsed_words(words) if words else ("", "")
+    noun, name = parsed_subject(words) if words else ("", "")
     if not noun or is_cluster_noun(noun):
         refuse_options(["namespace"], "goes with an object: KIND/NAME")
     return f"{noun}/{name}" if noun else ""

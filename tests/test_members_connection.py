@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.deliver.cluster import apply_plan
+from reconciler.members.client import Clock, KubeClient
+from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
-from reconciler.members.kube_client import Clock, KubeClient
-from reconciler.members.kube_connection import open_connection
 from reconciler.members.kubeconfig import Context
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.cluster import make_plan
@@ -293,7 +293,7 @@ WITHOUT_SOCKS = """
 import sys
 sys.modules["socks"] = None
 from reconciler.members.credentials import AuthPlugins
-from reconciler.members.kube_connection import open_connection
+from reconciler.members.connection import open_connection
 from reconciler.members.kubeconfig import Context
 cluster = {"server": "https://api.example.com", "proxy-url": "socks5://127.0.0.1:1"}
 print(open_connection(Context(name="it", cluster=cluster, user={}), AuthPlugins(environment={})))

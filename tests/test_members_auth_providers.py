@@ -14,10 +14,10 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from reconciler.members.auth_providers import in_cluster_context, provider_credential
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Failure
 from reconciler.members.identity import Credential
-from reconciler.members.kube_providers import in_cluster_context, provider_credential
 from reconciler.members.kubeconfig import Context
 
 from .waiting import SECONDS, eventually, happened
@@ -192,7 +192,7 @@ IN_CLUSTER = """
 import sys, time
 from kubernetes.config import incluster_config
 from reconciler.members.exchange import Request
-from reconciler.members.kube_members import MemberAccess, Members
+from reconciler.members.opening import MemberAccess, Members
 incluster_config.SERVICE_TOKEN_FILENAME, incluster_config.SERVICE_CERT_FILENAME = sys.argv[1:]
 client = Members(MemberAccess(in_cluster="here", untrusted=".")).open("here", time.monotonic() + 20)
 for _ in range(2):

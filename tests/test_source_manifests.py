@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.source.documents import load_manifests
 from reconciler.source.files import Reason, Skipped
+from reconciler.source.manifests import load_manifests
 from tests.sources import Content, Entry, source_of
 
 MAP = '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "%s"}}'

@@ -186,7 +186,7 @@ def test_facts_tell_the_scope_of_what_members_serve() -> None:
     facts = {"member1": ClusterFacts(name="member1", status={"apiEnablements": [served]})}
     desired = load_desired(source.files, read=source.read, facts=lambda _fleet: facts)
     assert [str(template.ref) for template in desired.templates] == ["Widget.acme.example default/w"]
-    assert desired.open_kinds == {("acme.example", "Widget")}
+    assert desired.fact_scoped_kinds == {("acme.example", "Widget")}
 
 
 def test_a_scope_that_members_are_yet_to_tell_is_no_problem() -> None:

@@ -34,7 +34,7 @@ class _TimeIsUp(BaseException):
 
 
 @dataclass(slots=True)
-class QuickNames:
+class ScannedNames:
     """What was found: objects and policies (kind with group, namespace, name), clusters, branches and tags."""
 
     objects: set[tuple[str, str, str]] = field(default_factory=set)
@@ -42,12 +42,12 @@ class QuickNames:
     revisions: set[str] = field(default_factory=set)
 
 
-Look = Callable[["Repository", QuickNames], None]
+Look = Callable[["Repository", ScannedNames], None]
 
 
-def found_names(location: str, look: Look) -> QuickNames:
+def scanned_names(location: str, look: Look) -> ScannedNames:
     """Return the names a look finds in time; none where anything is wrong, or in a repository that is elsewhere."""
-    names = QuickNames()
+    names = ScannedNames()
     with suppress(Exception), _limited():
         from reconciler.repository import open_repository
         from reconciler.repository.location import is_address
@@ -73,7 +73,7 @@ def _limited() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def look_at_objects(repository: "Repository", names: QuickNames) -> None:
+def collect_objects(repository: "Repository", names: ScannedNames) -> None:
     """Note objects, policies and clusters: of the files first, which takes no process, then of what was rendered."""
     for path in _source_files(repository.folder.work_tree):
         for text in _DOCUMENT.split(path.read_text(encoding="utf-8", errors="replace")):
@@ -83,7 +83,7 @@ def look_at_objects(repository: "Repository", names: QuickNames) -> None:
             _note_rendered(file.path, names)
 
 
-def look_at_revisions(repository: "Repository", names: QuickNames) -> None:
+def collect_revisions(repository: "Repository", names: ScannedNames) -> None:
     """Note branches and tags."""
     names.revisions |= {"HEAD", *(_PREFIX.sub("", ref) for ref in repository.refs("refs/"))}
 
@@ -96,7 +96,7 @@ def _source_files(root: Path | None) -> Iterator[Path]:
         yield from (path for path in paths if not path.is_symlink() and path.stat().st_size <= _LONGEST)
 
 
-def _note_document(text: str, names: QuickNames) -> None:
+def _note_document(text: str, names: ScannedNames) -> None:
     kind, group, metadata = _KIND.search(text), _GROUP.search(text), _METADATA.search(text)
     name = _NAME.search(metadata[0]) if metadata else None
     if not (kind and metadata and name):
@@ -108,7 +108,7 @@ def _note_document(text: str, names: QuickNames) -> None:
         names.objects.add((f"{kind[1]}.{group[1]}" if group else kind[1], place[1] if place else "", name[1]))
 
 
-def _note_rendered(path: str, names: QuickNames) -> None:
+def _note_rendered(path: str, names: ScannedNames) -> None:
     from render.layout import ref_of_path
 
     folder, _, rest = path.partition("/")

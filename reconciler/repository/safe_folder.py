@@ -15,7 +15,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Beneath:
+class SafeFolder:
     """The folders on the way to the last path asked for stay open: ask for sorted paths. Use in a ``with`` block."""
 
     def __init__(self, root: Path) -> None:

@@ -157,7 +157,7 @@ def test_a_plain_context_does_without_the_kubernetes_library(folder: Path) -> No
     path = a_kubeconfig(folder, WRITTEN[0])
     script = (
         "import sys, time\n"
-        "from reconciler.members.kube_members import MemberAccess, Members\n"
+        "from reconciler.members.opening import MemberAccess, Members\n"
         "client = Members(MemberAccess(kubeconfig=sys.argv[1])).open('it', time.monotonic() + 1)\n"
         "print(type(client).__name__, 'kubernetes' in sys.modules)\n"
     )

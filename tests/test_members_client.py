@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.members.client import Brake, Clock, KubeClient
+from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.identity import Impersonation
-from reconciler.members.kube_client import Brake, Clock, KubeClient
-from reconciler.members.kube_connection import open_connection
 from reconciler.members.kubeconfig import Context
 
 from .waiting import at_once

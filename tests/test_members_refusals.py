@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.members.answers import failure_of
 from reconciler.members.exchange import Cause, FailureKind, Request
 from reconciler.members.masking import safe_message, sensitive_values, shown
+from reconciler.members.refusals import failure_of
 
 CANARY = "canary-4711"
 DEPLOYMENT = {

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from reconciler.repository import UNREAD, File, open_repository
-from reconciler.repository.beneath import Beneath
+from reconciler.repository.safe_folder import SafeFolder
 from render.errors import GitError
 from render.gitobjects import object_id
 
@@ -130,7 +130,7 @@ def test_a_file_exchanged_for_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret", encoding="utf-8")
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "x.yaml").symlink_to("../secret")
-    with Beneath(tmp_path / "root") as root, pytest.raises(OSError, match="symbolic links"):
+    with SafeFolder(tmp_path / "root") as root, pytest.raises(OSError, match="symbolic links"):
         root.read("x.yaml")
 
 

@@ -14,7 +14,7 @@ from render.model import Manifest, Template
 from render.parsing import SharedPlacements, cluster, propagation_policy
 from render.policy import PropagationPolicy
 
-from .documents import FieldProblem, LocatedManifest
+from .manifests import FieldProblem, LocatedManifest
 from .templates import template_of
 
 _PREFERENCE = "PreferNoSchedule"

@@ -17,10 +17,10 @@ from urllib.parse import urlencode
 
 import urllib3
 
-from .answers import failure_of
+from .connection import IDENTITY_PATH, Astray, Connection
 from .exchange import TEXT, Answer, Failure, FailureKind, Request
-from .kube_connection import IDENTITY_PATH, Astray, Connection
 from .masking import HIDDEN
+from .refusals import failure_of
 
 CONNECT_SECONDS = 3.0
 DEFAULT_CONCURRENCY = 8

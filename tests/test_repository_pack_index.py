@@ -6,7 +6,7 @@ import subprocess
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.repository.packindex import encode_index, index_record
+from reconciler.repository.pack_index import encode_index, index_record
 from tests.waiting import SECONDS
 
 CHECKSUM = hashlib.sha1(b"pack").digest()

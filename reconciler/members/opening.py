@@ -6,11 +6,11 @@ from pathlib import Path
 
 from render.fleet import ClusterAccess
 
+from .client import DEFAULT_CONCURRENCY, KubeClient
+from .connection import open_connection
 from .credentials import AuthPlugins
 from .exchange import Failure, FailureKind
 from .identity import Impersonation
-from .kube_client import DEFAULT_CONCURRENCY, KubeClient
-from .kube_connection import open_connection
 from .kubeconfig import Context, Contexts, default_files
 
 
@@ -65,7 +65,7 @@ class Members:
     def _context(self, cluster: str) -> Context | Failure:
         if cluster != self._access.in_cluster:
             return self._contexts.find(cluster)
-        from .kube_providers import in_cluster_context
+        from .auth_providers import in_cluster_context
 
         return in_cluster_context()
 

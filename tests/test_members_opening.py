@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.members.client import KubeClient
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.members.kube_client import KubeClient
-from reconciler.members.kube_members import MemberAccess, Members
+from reconciler.members.opening import MemberAccess, Members
 
 
 class Asked(NamedTuple):
