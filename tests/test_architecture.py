@@ -1,19 +1,30 @@
 """The shape of the code: who imports what, how long things are, and the one sentence of every module.
 
-``python -m tests.test_architecture`` prints those sentences, in the order of the layers.
+``python -m tests.test_architecture`` prints those sentences, in the order of the layers, and measures the whole;
+with a folder, those of another checkout; ``--findings`` lists what the measures count.
 """
 
+import argparse
 import ast
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from tests.architecture import (
+    House,
+    components,
+    findings,
+    folder_cycles,
+    hops,
+    libraries,
+    longest_chains,
+    summary,
+)
+
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("render", "overrides", "reconciler")
-MODULES = sorted(path.relative_to(ROOT).as_posix() for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+HOUSE = House.at(ROOT)
+MODULES = tuple(HOUSE.modules.values())
 MAX_MODULE_LINES, MAX_FUNCTION_LINES = 300, 40
 
 
@@ -34,75 +45,158 @@ IMPORTERS = [
 ]
 
 
-@cache
-def parsed(module: str) -> ast.Module:
-    return ast.parse((ROOT / module).read_text(encoding="utf-8"), module)
-
-
-def imported_libraries(module: str) -> Iterator[tuple[str, int]]:
-    """Yield the top-level name and line of every absolute import, wherever in the module it stands."""
-    for node in ast.walk(parsed(module)):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name.split(".")[0], node.lineno
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield node.module.split(".")[0], node.lineno
-
-
-def sentence(module: str) -> str:
-    """Return the first paragraph of a module's docstring on one line."""
-    return " ".join((ast.get_docstring(parsed(module)) or "").split("\n\n")[0].split())
-
-
 @pytest.mark.parametrize("rule", IMPORTERS, ids=lambda rule: rule.library)
 def test_a_library_is_imported_in_one_place(rule: Importer) -> None:
     strays = [
-        f"{module}:{line} imports {rule.library}, which belongs to {', '.join(rule.places)}"
+        f"{module.path}:{line} imports {rule.library}, which belongs to {', '.join(rule.places)}"
         for module in MODULES
-        if not module.startswith(rule.places)
-        for library, line in imported_libraries(module)
+        if not module.path.startswith(rule.places)
+        for library, line in libraries(module)
         if library == rule.library
     ]
     assert strays == []
 
 
 def test_only_one_module_runs_lua() -> None:
-    runners = [module for module in MODULES if any(library == "lupa" for library, _ in imported_libraries(module))]
+    runners = [module.path for module in MODULES if any(library == "lupa" for library, _ in libraries(module))]
     assert len(runners) <= 1, runners
 
 
 def test_no_module_is_long() -> None:
-    lines = {module: len((ROOT / module).read_text(encoding="utf-8").splitlines()) for module in MODULES}
-    assert {module: count for module, count in lines.items() if count > MAX_MODULE_LINES} == {}
+    assert {module.path: module.lines for module in MODULES if module.lines > MAX_MODULE_LINES} == {}
 
 
 def test_no_function_is_long() -> None:
     long = {}
     for module in MODULES:
-        for node in ast.walk(parsed(module)):
+        for node in module.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 if lines > MAX_FUNCTION_LINES:
-                    long[f"{module}:{node.lineno} {node.name}"] = lines
+                    long[f"{module.path}:{node.lineno} {node.name}"] = lines
     assert long == {}
 
 
 def test_every_module_says_in_one_sentence_what_it_owns() -> None:
-    assert [module for module in MODULES if not sentence(module).endswith(".")] == []
+    assert [module.path for module in MODULES if not module.sentence.endswith(".")] == []
 
 
 def test_nothing_is_named_like_its_own_module() -> None:
     """Re-exporting it from the package would replace the submodule."""
     clashes = [
-        f"{module}:{node.lineno} {node.name}"
+        f"{module.path}:{node.lineno} {node.name}"
         for module in MODULES
-        for node in parsed(module).body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == Path(module).stem
+        for node in module.tree.body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == Path(module.path).stem
     ]
     assert clashes == []
 
 
+def test_no_folder_imports_one_that_imports_it() -> None:
+    assert folder_cycles(HOUSE) == []
+
+
+SAMPLE = {
+    "render/__init__.py": '"""Render."""\n',
+    "render/documents/__init__.py": "from .emitting import emit\n",
+    "render/documents/emitting.py": "from ..model import Watch\n\n\ndef emit() -> None:\n    pass\n",
+    "render/model.py": 'class Watch:\n    """Whether it is looked at."""\n\n    is_mended = True\n',
+    "overrides/a_one.py": "",
+    "overrides/a_two.py": "from . import a_one\n",
+    "overrides/a_three.py": "import overrides.a_two\n\n\ndef f() -> None:\n    from .a_one import x\n",
+    "reconciler/commands/render.py": "from reconciler.one.text import show\n",
+    "reconciler/one/text.py": "from render.documents import emit\nfrom reconciler.two.text import Watch\n",
+    "reconciler/two/text.py": "from ..three import text\n\n\nclass Watch:\n    pass\n",
+    "reconciler/three/text.py": "from reconciler.one import text\nimport urllib3.util\n",
+    "tests/test_it.py": '"""What holds."""\n',
+}
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> House:
+    """Modules with something of everything that is measured."""
+    root = tmp_path_factory.mktemp("sample")
+    for name, text in SAMPLE.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return House.at(root)
+
+
+class TestMeasuring:
+    def test_imports_are_those_of_modules_wherever_they_stand(self, sample: House) -> None:
+        assert {name: set(imported) for name, imported in sample.imports.items() if imported} == {
+            "render.documents": {"render.documents.emitting"},
+            "render.documents.emitting": {"render.model"},
+            "overrides.a_two": {"overrides.a_one"},
+            "overrides.a_three": {"overrides.a_one", "overrides.a_two"},
+            "reconciler.commands.render": {"reconciler.one.text"},
+            "reconciler.one.text": {"render.documents", "reconciler.two.text"},
+            "reconciler.two.text": {"reconciler.three.text"},
+            "reconciler.three.text": {"reconciler.one.text"},
+        }
+
+    def test_what_is_found_is_named_with_its_place(self, sample: House) -> None:
+        around = [f"reconciler.{name}" for name in ("one", "three", "two")]
+        assert findings(sample) == {
+            "modules with one importer, beside them": [
+                "render/documents/emitting.py: render/documents/__init__.py",
+                "overrides/a_two.py: overrides/a_three.py",
+            ],
+            "cycles of modules": [f"3 modules: {', '.join(f'{each}.text' for each in around)}"],
+            "cycles of folders": [f"3 folders: {', '.join(around)}"],
+            "repeated prefixes of file names": ["overrides/a_: 3 files"],
+            "class names given twice": ["Watch: render/model.py:1, reconciler/two/text.py:4"],
+            "names by private words": [
+                "render/model.py:1: Watch",
+                "render/model.py:4: is_mended",
+                "reconciler/two/text.py:4: Watch",
+            ],
+            "headless docstrings": ["render/model.py:2: Whether it is looked at."],
+            "headless docstrings of tests": ["tests/test_it.py:1: What holds."],
+        }
+
+    def test_the_summary_counts_and_shows_the_ways(self, sample: House) -> None:
+        said = summary(sample)
+        assert {name: said[name] for name in ("files", "lines", "longest chain of imports")} == {
+            "files": "11",
+            "lines": "27",
+            "longest chain of imports": "5 modules",
+        }
+        assert said["from the command to the bytes"] == (
+            "3 hops (reconciler.commands.render > reconciler.one.text > render.documents > render.documents.emitting),"
+            " 3 at most"
+        )
+        assert said["from the command to the wire"] == "no way found"
+
+    def test_a_way_is_the_shortest(self) -> None:
+        graph = {"a": "bc", "b": "d", "c": "e", "d": "f", "e": "f", "f": ""}
+        assert (hops(graph, "a", "ef"), hops(graph, "d", "a"), hops(graph, "a", "a")) == (("a", "c", "e"), (), ("a",))
+
+    def test_the_longest_chain_counts_a_cycle_once(self) -> None:
+        graph = {"a": "b", "b": "cd", "c": "b", "d": "e", "e": ""}
+        assert longest_chains(graph) == {"e": 1, "d": 2, "b": 3, "c": 3, "a": 4}
+        assert longest_chains(graph, "d") == {"d": 1, "b": 2, "c": 2, "a": 3}
+
+    def test_what_leads_back_belongs_together(self) -> None:
+        graph = {"a": "b", "b": "cd", "c": "a", "d": "e", "e": "d", "f": "a"}
+        assert components(graph) == [("d", "e"), ("a", "b", "c"), ("f",)]
+
+
+def main() -> None:
+    """Print the sentences and the measures of a checkout."""
+    parser = argparse.ArgumentParser(prog="python -m tests.test_architecture")
+    parser.add_argument("path", nargs="?", type=Path, default=ROOT, help="the checkout; this one without it")
+    parser.add_argument("--findings", action="store_true", help="list what the measures count")
+    options = parser.parse_args()
+    house = House.at(options.path)
+    for module in house.modules.values():
+        print(f"{module.path:44} {module.sentence}")
+    for name, found in findings(house).items() if options.findings else ():
+        print(f"\n{name}: {len(found)}", *found, sep="\n  ")
+    print()
+    for name, value in summary(house).items():
+        print(f"{name:40} {value}")
+
+
 if __name__ == "__main__":
-    for layer in PACKAGES:
-        for name in [module for module in MODULES if module.startswith(f"{layer}/")]:
-            print(f"{name:44} {sentence(name)}")
+    main()
