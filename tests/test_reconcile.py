@@ -218,7 +218,7 @@ def test_a_quiet_pass_repeats_what_is_wrong(repository: Repository, capsys: pyte
     repository.commit({"nginx.yaml": [a_deployment(), a_policy(placement=on_clusters("member9"))]})
     first = argosy(repository, capsys, "reconcile", "--bootstrap")
     second = argosy(repository, capsys, "reconcile")
-    note = repository.path / ".git" / "argosy" / "last-pass.json"
+    note = repository.path / ".git" / "argosy" / "checkpoint.json"
     assert note.stat().st_mode & 0o777 == 0o600
     note.unlink()
     assert argosy(repository, capsys, "reconcile") == second
@@ -240,6 +240,6 @@ def test_a_damaged_note_only_costs_time(
 ) -> None:
     repository.commit({"nginx.yaml": [a_deployment(), a_policy(placement=on_clusters("member1"))]})
     argosy(repository, capsys, "reconcile", "--bootstrap")
-    (repository.path / ".git" / "argosy" / "last-pass.json").write_bytes(damage)
+    (repository.path / ".git" / "argosy" / "checkpoint.json").write_bytes(damage)
     assert told(argosy(repository, capsys, "reconcile"), repository) == (0, UNCHANGED, "")
     assert len(tips(repository)) == 1

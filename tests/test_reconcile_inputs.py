@@ -69,7 +69,7 @@ def test_a_first_run_must_be_meant(repository: Repository, capsys: pytest.Captur
     is_it = "argosy: there is no branch 'argosy/rendered'{}: is this the first run?\n"
     unmeant = (
         f"{is_it.format(' here')}  hint: then pass --bootstrap; otherwise look for who removed the branch,"
-        " or every workload is dealt anew\n"
+        " or every workload is rescheduled\n"
     )
     no_past = (
         f"{is_it.format('')}  hint: then pass --bootstrap; without the fleet's past every workload is dealt anew\n"
@@ -118,7 +118,7 @@ def test_a_rewound_source_that_renders_the_same_is_accepted_once_and_for_all(
     rendered(repository, capsys, "nginx:1")
     repository.git("commit", "-q", "--amend", "-m", "rewritten")
     check_runs((Run("reconcile --accept-rewind", 0, COMMITTED),), repository, capsys)
-    (repository.path / ".git" / "argosy" / "last-pass.json").unlink()
+    (repository.path / ".git" / "argosy" / "checkpoint.json").unlink()
     assert trailer(repository, "Argosy-Source") == repository.git("rev-parse", "main")
     runs = (Run("reconcile", 0, UNCHANGED), Run("verify -n 1", 0, "<rendered> source <main>: equal\n"))
     check_runs(runs, repository, capsys)

@@ -323,7 +323,7 @@ ASTRAY = [
         "push -q origin :argosy/rendered",
         3,
         "argosy: there is no branch 'argosy/rendered' at 'origin': is this the first run?\n"
-        "  hint: then pass --bootstrap; otherwise look for who removed the branch, or every workload is dealt anew\n",
+        "  hint: then pass --bootstrap; otherwise look for who removed the branch, or every workload is rescheduled\n",
     ),
     Astray(
         "a remote that is gone",

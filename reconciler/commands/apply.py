@@ -8,7 +8,6 @@ import click
 
 from reconciler.console.json_values import as_json
 from reconciler.console.log import Log
-from reconciler.console.text import table
 from reconciler.deliver.results import ClusterReport
 from reconciler.deliver.summary import (
     asked_of,
@@ -17,7 +16,7 @@ from reconciler.deliver.summary import (
     exit_code,
     member_access,
     plain_reports,
-    summary_row,
+    summary_table,
 )
 from reconciler.diff.live import live_json, live_text
 from reconciler.members.opening import Members
@@ -28,8 +27,6 @@ from reconciler.repository import open_repository
 
 from .options.member_options import split, with_delivery_options
 from .render import parsed_allowances
-
-_HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "FAILED", "STATE")
 
 
 def apply_and_show(log: Log, revision: str, delivery: Mapping[str, Any], options: Mapping[str, Any]) -> int:
@@ -58,7 +55,7 @@ def show(commit: str, reports: tuple[ClusterReport, ...], output: str) -> None:
         value = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Application", "rendered": commit}
         click.echo(as_json({**value, "clusters": plain_reports(reports)}), nl=False)
     else:
-        click.echo(table(_HEADER, [summary_row(report) for report in reports]), nl=False)
+        click.echo(summary_table(reports), nl=False)
 
 
 def show_rehearsal(commit: str, reports: tuple[ClusterReport, ...], output: str) -> None:

@@ -1,32 +1,20 @@
-"""``argosy reconcile``: one pass - fetch, render, guard, commit, push."""
+"""``argosy reconcile``: one pass - fetch, render, guard, commit, push, and apply where members are reached."""
 
-from typing import cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from reconciler.console.idle_options import is_given
 from reconciler.console.log import Log
-from reconciler.publish.checkpoint import read_note, standing_now
+from reconciler.publish.checkpoint import is_up_to_date, read_checkpoint
 from reconciler.publish.uncommitted import warn_of_uncommitted
 from reconciler.reconcile.options import ReconcileOptions
-from reconciler.repository import Repository
+from reconciler.repository import Repository, open_repository
 
 from .options.member_options import split, with_delivery_options
 
-
-def answered_quietly(log: Log, repository: Repository, options: ReconcileOptions) -> int | None:
-    """Answer without a pass when nothing is new since the last one; None when there is something to do."""
-    if options.rev or options.output != "text" or any(map(is_given, options.delivery)):
-        return None
-    note = read_note(repository)
-    if note is None or standing_now(repository, note) != note.standing:
-        return None
-    if note.source_ref == "HEAD":
-        warn_of_uncommitted(repository, log)
-    for line in (*note.warnings, *note.problems):
-        log.warning(line)
-    click.echo(f"unchanged: {note.branch} {str(note.standing.rendered)[:12]} holds source {note.standing.source[:12]}")
-    return 1 if note.problems else 0
+if TYPE_CHECKING:
+    from reconciler.reconcile.reconcile_pass import PassResult
 
 
 @click.command(epilog="Safe to run twice, at once, and from cron: the branch moves by compare-and-swap.")
@@ -51,7 +39,7 @@ def answered_quietly(log: Log, repository: Repository, options: ReconcileOptions
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 @with_delivery_options
 @click.pass_obj
-def command(log: Log, /, **options: object) -> int:
+def command(log: Log, /, **options: Any) -> int:
     """Run one pass: fetch, render, guard, commit and push; apply to the clusters the fleet says how to reach.
 
     Those are the ones that clusters in argosy.yaml lists ('*': all others), the one of --in-cluster, or all with
@@ -61,17 +49,105 @@ def command(log: Log, /, **options: object) -> int:
     argosy.yaml allows, commits nothing and exits with 6; a source trailer 'Argosy-Allow-Removal: <cluster|*> <count>'
     or 'Argosy-Allow-Movement: <object|*> <count>', or the option of that name, lets it go on.
     """
-    from reconciler.reconcile.options import ReconcileOptions
-    from reconciler.repository import open_repository
-
     delivery, options = split(options)
-    allowed = cast("tuple[str, ...]", options.pop("allowed"))
-    moves = cast("tuple[str, ...]", options.pop("allowed_moves"))
-    chosen = ReconcileOptions(allowed=allowed, allowed_moves=moves, delivery=delivery, **options)  # type: ignore[arg-type]  # click checked them
+    chosen = ReconcileOptions(
+        allowed=options.pop("allowed"), allowed_moves=options.pop("allowed_moves"), delivery=delivery, **options
+    )
     with open_repository(log.repository, progress=log.transfer) as repository:
-        answered = answered_quietly(log, repository, chosen)
-        if answered is not None:
-            return answered
-        from reconciler.reconcile.reconciling import reconcile_and_show
+        code = repeat_last_report(log, repository, chosen)
+        return run_and_print(log, repository, chosen) if code is None else code
 
-        return reconcile_and_show(log, repository, chosen)
+
+def repeat_last_report(log: Log, repository: Repository, options: ReconcileOptions) -> int | None:
+    """Report again what the last pass reported, where nothing is new; None when there is a pass to do.
+
+    This reads branches alone: nothing of the pipeline is imported, so that an idle fleet costs its cron job nothing.
+    """
+    if options.rev or options.output != "text" or any(map(is_given, options.delivery)):
+        return None
+    checkpoint = read_checkpoint(repository)
+    if checkpoint is None or not is_up_to_date(repository, checkpoint):
+        return None
+    if checkpoint.names.source_ref == "HEAD":
+        warn_of_uncommitted(repository, log)
+    for line in (*checkpoint.warnings, *checkpoint.problems):
+        log.warning(line)
+    rendered, source = str(checkpoint.tips.rendered)[:12], checkpoint.tips.source[:12]
+    click.echo(f"unchanged: {checkpoint.branch} {rendered} holds source {source}")
+    return 1 if checkpoint.problems else 0
+
+
+def run_and_print(log: Log, repository: Repository, options: ReconcileOptions) -> int:
+    """Run one pass and print it; return 1 when an object could not be placed, built or applied."""
+    from reconciler.publish.problems import problems_of
+    from reconciler.reconcile.reconcile_pass import reconcile_fleet
+
+    def on_commit(result: "PassResult") -> None:
+        if options.output != "json":
+            click.echo(commit_line(result, dry_run=options.dry_run))
+        for line in warning_lines(result):
+            log.warning(line)
+
+    result = reconcile_fleet(repository, options, log, on_commit)
+    worst = 1 if problems_of(result.outcome) else 0
+    if options.output == "json":
+        from reconciler.console.json_values import as_json
+
+        click.echo(as_json(plain_result(result)), nl=False)
+    if result.reports is None:
+        return worst
+    from reconciler.deliver.summary import exit_code, summary_table
+
+    if options.output != "json":
+        click.echo(summary_table(result.reports), nl=False)
+    return exit_code(result.reports) or worst
+
+
+def warning_lines(result: "PassResult") -> tuple[str, ...]:
+    """Return a line for each object that no policy claims any more, and for each that could not be placed or built."""
+    from reconciler.pipeline.released import released_lines
+    from reconciler.publish.problems import problems_of
+
+    return (*released_lines(result.outcome.released), *map(str, problems_of(result.outcome)))
+
+
+def commit_line(result: "PassResult", *, dry_run: bool) -> str:
+    """Return the line that says which commit the fleet is at, or would be."""
+    from render.words import counted
+
+    outcome = result.outcome
+    branch, source = outcome.source.desired.fleet.rendered_branch, outcome.source.commit[:12]
+    if not outcome.changed:
+        tip = outcome.previous.commit[:12] if outcome.previous else ""
+        return f"unchanged: {branch} {tip} holds source {source}"
+    what = f"source {source} for {counted(len(outcome.rendered.tree.clusters), 'cluster')}"
+    if dry_run:
+        return f"would commit {what} to {branch}"
+    return f"committed {str(result.commit)[:12]} to {branch}: {what}"
+
+
+def plain_result(result: "PassResult") -> dict[str, Any]:
+    """Return the pass as plain data: kind ``Reconciliation`` of ``argosy.dev/v1alpha1``."""
+    from reconciler.pipeline.released import plain_released
+    from reconciler.publish.problems import plain_problem, problems_of
+
+    outcome = result.outcome
+    value = {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "Reconciliation",
+        "source": outcome.source.commit,
+        "previous": outcome.previous.commit if outcome.previous else None,
+        "rendered": result.rendered,
+        "changed": outcome.changed,
+        "removals": [
+            {"cluster": removal.cluster, "objects": list(removal.paths), "held": removal.held}
+            for removal in outcome.removals
+        ],
+        "released": [plain_released(each) for each in outcome.released],
+        "problems": [plain_problem(problem) for problem in problems_of(outcome)],
+    }
+    if result.reports is None:
+        return value
+    from reconciler.deliver.summary import plain_reports
+
+    return {**value, "clusters": plain_reports(result.reports)}

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from reconciler.console.log import Log
+from reconciler.console.text import table
 from reconciler.members.exchange import FailureKind
 from reconciler.members.identity import Impersonation
 from reconciler.members.kubeconfig import reached_members
@@ -147,6 +148,14 @@ def lines_of(report: ClusterReport) -> list[str]:
         hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
         found.append(f"{name}: {report.failure.kind}: {report.failure.message}{hint}")
     return found
+
+
+_HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "FAILED", "STATE")
+
+
+def summary_table(reports: Iterable[ClusterReport]) -> str:
+    """Return a table with a line for each cluster."""
+    return table(_HEADER, [summary_row(report) for report in reports])
 
 
 def summary_row(report: ClusterReport) -> tuple[str, ...]:

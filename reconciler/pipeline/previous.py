@@ -13,7 +13,6 @@ from render.model import ObjectRef
 from render.tree import Base, Variant, merged
 
 from .binding_files import BindingReader
-from .scope import Scope
 
 ReadTrees = Callable[[Iterable[bytes]], Mapping[bytes, tuple[TreeEntry, ...]]]
 """Read the entries of tree objects by raw id."""
@@ -197,14 +196,10 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Previous:
-    """What the last rendered commit decided: the state the next decision starts from.
-
-    ``part`` is what has to be looked at anew (None: everything); it decides how long a pass takes, and nothing else.
-    """
+    """The last rendered commit: the state that the next decision starts from."""
 
     commit: str
     source: str
     version: str
     bindings: Mapping[ObjectRef, Binding]
     tree: RenderedTree
-    part: Scope | None = None

@@ -1,6 +1,5 @@
 """README.md of the rendered branch: counts for people who browse it, derived from what it holds alone."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,22 +19,20 @@ Flux can use as it is. `bindings/` says which object goes where with how many re
 """
 
 
-_CLUSTER = re.compile(r"\| \[([^\]|]+)\]\(clusters/[^)|]+\) \| (\d+) \| (\d+) \| .*\|")
-_REASON = re.compile(r"\| (\w+) \| (\d+) \|")
 ATTACHED = "Attached"
 _DISCONNECTED = "disconnected: left as it was"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """What the page counts: objects and bound replicas by cluster, bindings by the reason of their condition."""
+    """The counts of the page: objects and bound replicas by cluster, bindings by the reason of their condition."""
 
     objects: Mapping[str, int] = field(default_factory=dict)
     replicas: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
 
     def changed(self, *, less: "Tally", more: "Tally") -> "Tally":
-        """Return the tally without what was and with what is."""
+        """Return the tally with some counts taken out and others added."""
         return Tally(
             objects=_changed(self.objects, less.objects, more.objects),
             replicas=_changed(self.replicas, less.replicas, more.replicas),
@@ -59,7 +56,7 @@ def tally_of(held: Iterable[Mask], bindings: Collection[Binding], names: Sequenc
     )
 
 
-def front_page(tally: Tally, clusters: Iterable[str], disconnected: Iterable[str]) -> bytes:
+def readme_file(tally: Tally, clusters: Iterable[str], disconnected: Iterable[str]) -> bytes:
     """Return the page: a line per cluster, then how many bindings are in which state."""
     lines = {name: _line(name, tally.objects.get(name, 0), tally.replicas.get(name, 0), "") for name in clusters}
     lines |= {name: _line(name, "", "", _DISCONNECTED) for name in disconnected}
@@ -71,17 +68,6 @@ def front_page(tally: Tally, clusters: Iterable[str], disconnected: Iterable[str
 
 def _line(name: str, objects: int | str, replicas: int | str, note: str) -> str:
     return f"| [{name}](clusters/{name}) | {objects} | {replicas} | {note} |"
-
-
-def parse_front_page(content: bytes) -> Tally:
-    """Read back what a page counts; nothing of lines that are not the page's."""
-    objects, replicas, reasons = {}, {}, {}
-    for line in content.decode("utf-8", "replace").splitlines():
-        if found := _CLUSTER.fullmatch(line):
-            objects[found[1]], replicas[found[1]] = int(found[2]), int(found[3])
-        elif found := _REASON.fullmatch(line):
-            reasons[found[1]] = int(found[2])
-    return Tally(objects=objects, replicas=replicas, reasons=reasons)
 
 
 def objects_by_index(held: Iterable[Mask]) -> Counter[int]:
@@ -108,10 +94,10 @@ def replicas_by_cluster(bindings: Iterable[Binding]) -> Counter[str]:
 
 def binding_state(binding: Binding) -> str:
     """Return a binding's state in a word: why it is not placed or not built, else whose it is, else ``Success``."""
-    said = [each.reason for each in binding.conditions if each.status == "False"]
-    troubles = [reason for reason in said if reason not in {NOT_SCHEDULED.reason, NoPolicyReason.NO_POLICY}]
-    if troubles:
-        return troubles[0]
-    if said:
-        return NoPolicyReason.NO_POLICY if NoPolicyReason.NO_POLICY in said else ATTACHED
+    reasons = [each.reason for each in binding.conditions if each.status == "False"]
+    failures = [reason for reason in reasons if reason not in {NOT_SCHEDULED.reason, NoPolicyReason.NO_POLICY}]
+    if failures:
+        return failures[0]
+    if reasons:
+        return NoPolicyReason.NO_POLICY if NoPolicyReason.NO_POLICY in reasons else ATTACHED
     return next((each.reason for each in binding.conditions if each.type == "Scheduled"), "Unknown")

@@ -1,12 +1,14 @@
-"""The part of a fleet that a pass looks at, when all else is known to stay as the previous commit has it.
+"""The scope of a pass: the objects to look at, when everything else is known to stay as the previous commit has it.
 
 A pass done again changes nothing. So where nothing changed but resource templates and free capacity, an object whose
-template is the same is decided and built as before - unless it is *restless*: something else than its own template has
-a say in it.
+template is the same is decided and built as before - unless its binding is *volatile*: something else than its own
+template decides it.
 
-1. what is restless after a pass is written down with the template contents it saw (``footing``);
-2. the next pass looks at the templates that changed, at what is restless, and at the namespaces of both;
-3. whatever these turn out to require is looked at as well (``pipeline``).
+1. a checkpoint lists the volatile bindings of a pass and the digests of the templates it saw;
+2. the next pass looks at the templates that changed, at what is volatile, and at the namespaces of both;
+3. whatever these turn out to require is added while rendering (``stages``).
+
+A pass with a scope commits, byte for byte, what a pass over everything would.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,8 +34,8 @@ _CRD = "CustomResourceDefinition.apiextensions.k8s.io"
 class Scope:
     """The objects to look at; what the previous tree holds of all others stays.
 
-    ``others`` are the bindings beside it where its own may compete with them for room, and ``tally`` is what the
-    previous commit's front page counts. ``facts`` are the clusters whose facts are not those of the previous commit.
+    ``others`` are the bindings outside the scope, where those inside may compete with them for room. ``tally`` holds
+    the counts of the previous commit's README. ``facts`` are the clusters whose facts are not those of that commit.
     """
 
     refs: frozenset[ObjectRef]
@@ -42,48 +44,22 @@ class Scope:
     facts: frozenset[str] = frozenset()
 
     def with_refs(self, refs: Iterable[ObjectRef]) -> "Scope":
-        """Return the part with more objects in it."""
+        """Return the scope with more objects in it."""
         more = with_namespaces(self.refs.union(refs))
         return replace(self, refs=more, others=tuple(each for each in self.others if each.ref not in more))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Footing:
-    """What a pass stood on, as far as the next one may stand on it too.
+def changed_refs(
+    digest_by_ref: Mapping[ObjectRef, str], volatile: frozenset[ObjectRef], desired: "Desired"
+) -> frozenset[ObjectRef] | None:
+    """Return the objects to look at after a pass that saw templates of these digests; None for all of them.
 
-    ``ground`` names all of the source but ordinary templates, ``digests`` their contents by object. ``restless`` are
-    the objects to look at in every pass. ``facts`` is the id of the folder of facts it went by ("": none).
+    Everything is looked at where Karmada's own triggers apply, or where most of the fleet is concerned anyway.
     """
-
-    rendered: str
-    ground: str
-    digests: Mapping[ObjectRef, str]
-    restless: frozenset[ObjectRef]
-    facts: str = ""
-
-
-def footing_of(
-    desired: "Desired", rendered: str, bindings: Iterable[Binding], troubled: Iterable[ObjectRef]
-) -> Footing:
-    """Return what the pass that rendered a commit stood on; ``troubled`` are objects it had something to say of."""
-    return Footing(
-        rendered=rendered,
-        ground=desired.ground,
-        digests={template.ref: template.digest for template in desired.templates},
-        restless=frozenset(troubled).union(binding.ref for binding in bindings if is_restless(binding)),
-    )
-
-
-def refs_to_look_at(footing: Footing, desired: "Desired", rendered: str) -> frozenset[ObjectRef] | None:
-    """Return the objects that a pass on a footing looks at, None for all of them.
-
-    That is where the ground moved, where Karmada's own triggers apply, or where most of the fleet is concerned anyway.
-    """
-    is_same = (footing.rendered, footing.ground) == (rendered, desired.ground)
-    if not is_same or desired.fleet.rescheduling is not Rescheduling.SOURCE:
+    if desired.fleet.rescheduling is not Rescheduling.SOURCE:
         return None
     now = {template.ref: template.digest for template in desired.templates}
-    refs = with_namespaces(footing.restless.union(ref for ref, _ in now.items() ^ footing.digests.items()))
+    refs = with_namespaces(volatile.union(ref for ref, _ in now.items() ^ digest_by_ref.items()))
     return refs if len(refs) * 2 < len(now) else None
 
 
@@ -93,11 +69,11 @@ def with_namespaces(refs: Iterable[ObjectRef]) -> frozenset[ObjectRef]:
     return known | {namespace_ref(ref.namespace) for ref in known if ref.namespace}
 
 
-def is_restless(binding: Binding) -> bool:
-    """Say whether more than its own template has a say in a binding, or something is left to be done about it.
+def is_volatile(binding: Binding) -> bool:
+    """Return whether more than its own template decides a binding, or something is left to be done about it.
 
-    That is what is required or requires, what keeps away from others or goes with them, what kinds and namespaces
-    depend on, what has a choice among clusters in every pass, and what could not be placed or built as it should.
+    Such bindings are required by others or require them, keep away from others or go with them, are kinds or
+    namespaces that others need, choose among clusters in every pass, or could not be placed or built as they should.
     """
     return bool(
         any(condition.status != "True" for condition in binding.conditions)
@@ -114,7 +90,7 @@ def is_restless(binding: Binding) -> bool:
 
 
 def _chooses_in_every_pass(binding: Binding) -> bool:
-    """Say whether clusters are chosen anew in every pass, by spread constraints or affinity groups."""
+    """Return whether clusters are chosen again in every pass, by spread constraints or affinity groups."""
     placement = binding.placement
     if placement is None or not (placement.spread_constraints or placement.cluster_affinities):
         return False

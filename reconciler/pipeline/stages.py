@@ -40,7 +40,7 @@ from .dependencies import Following, following, with_dependencies
 from .namespaces import namespaces_to_place
 from .outcomes import kept_binding, with_rendered_condition
 from .previous import Previous
-from .readme import Tally, front_page, tally_of
+from .readme import Tally, readme_file, tally_of
 from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
 from .schedules import Schedule, apis_by_crd, schedule_bindings
 from .scope import Scope
@@ -52,7 +52,8 @@ from .webhook_answers import Answers, Recording, answers_file
 class Inputs:
     """All that decides a rendered tree. ``previous`` None is a first run; ``reserves`` are the previous commit's.
 
-    ``answers`` are what interpreter webhooks said to what they were asked.
+    ``answers`` are the recorded answers of interpreter webhooks. ``scope`` limits what is looked at (None: everything);
+    it decides how long a pass takes, and nothing else.
     """
 
     desired: Desired
@@ -61,17 +62,13 @@ class Inputs:
     source: str
     reserves: Reserves = field(default_factory=dict)
     answers: Answers = field(default_factory=dict)
-
-    @property
-    def part(self) -> Scope | None:
-        """What has to be looked at; None for everything."""
-        return self.previous.part if self.previous else None
+    scope: Scope | None = None
 
     @property
     def templates(self) -> tuple[Template, ...]:
         """The templates to look at."""
-        part, templates = self.part, self.desired.templates
-        return templates if part is None else tuple(each for each in templates if each.ref in part.refs)
+        scope, templates = self.scope, self.desired.templates
+        return templates if scope is None else tuple(each for each in templates if each.ref in scope.refs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,20 +87,20 @@ class Built:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """A pass' outcome: the tree, how every binding came to be, and the namespaces that go along."""
+    """The result of a pass: the tree, how every binding came to be, the namespaces of its objects, and its counts."""
 
     tree: Tree
     built: Built
     namespaces: tuple[tuple[Template, Works], ...]
+    tally: Tally
 
 
 def render_pass(inputs: Inputs) -> Rendered:
     """Compute the next rendered tree."""
-    built, previous, part = _built(inputs), inputs.previous, inputs.part
-    if previous and part and not built.following.snapshots.keys() <= part.refs:
-        # Something of this part requires what is beside it, which is then to be looked at as well.
-        wider = replace(previous, part=part.with_refs(built.following.snapshots))
-        return render_pass(replace(inputs, previous=wider))
+    built, scope = _built(inputs), inputs.scope
+    if scope and not built.following.snapshots.keys() <= scope.refs:
+        # An object of this scope requires others outside it, which then have to be looked at as well.
+        return render_pass(replace(inputs, scope=scope.with_refs(built.following.snapshots)))
     return _assembled(inputs, built)
 
 
@@ -160,39 +157,40 @@ def _recorded(bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], ind
 def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Binding]) -> BatchContext:
     """Return what else has to do with the clusters: bindings that keep what they have, CRDs that go along."""
     failed = [before[template.ref] for template, _ in claims.failed if template.ref in before]
-    others = inputs.part.others if inputs.part else ()
+    others = inputs.scope.others if inputs.scope else ()
     return BatchContext(resting=(*claims.released, *failed, *others), apis_by_crd=apis_by_crd(inputs.templates))
 
 
 def _assembled(inputs: Inputs, built: Built) -> Rendered:
     fleet = TreeContext(index=built.index, previous=inputs.previous.tree if inputs.previous else None)
-    base = fleet.previous.base(built.index.index_by_name) if inputs.part and fleet.previous else None
+    base = fleet.previous.base(built.index.index_by_name) if inputs.scope and fleet.previous else None
     assembly, writer = Assembly(fleet=fleet, base=base), BindingWriter()
     for binding in built.bindings:
         works = built.works.get(binding.ref)
         assembly.place(binding.ref, placed_variants(binding, works, fleet), works.blobs if works else {})
         assembly.add(("bindings", *object_path(binding.ref)), writer.file_of(binding))
-    if inputs.part:
-        assembly.clear(ref for ref in inputs.part.refs if ref.group_kind != "Namespace")
+    if inputs.scope:
+        assembly.clear(ref for ref in inputs.scope.refs if ref.group_kind != "Namespace")
     namespaces = tuple(_placed_namespaces(inputs.desired, built, assembly))
-    if inputs.part:
-        assembly.clear(ref for ref in inputs.part.refs if ref.group_kind == "Namespace")
-    _add_grounds(inputs, built, assembly)
+    if inputs.scope:
+        assembly.clear(ref for ref in inputs.scope.refs if ref.group_kind == "Namespace")
+    _add_decision_inputs(inputs, built, assembly)
     folders, disconnected = cluster_folders(assembly)
-    assembly.add(("README.md",), front_page(_tally(inputs, built, assembly), built.index.names, disconnected))
-    return Rendered(tree=build_tree(assembly, folders, disconnected), built=built, namespaces=namespaces)
+    tally = _tally(inputs, built, assembly)
+    assembly.add(("README.md",), readme_file(tally, built.index.names, disconnected))
+    return Rendered(tree=build_tree(assembly, folders, disconnected), built=built, namespaces=namespaces, tally=tally)
 
 
-def _add_grounds(inputs: Inputs, built: Built, assembly: Assembly) -> None:
+def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> None:
     """Put in what the pass was decided by: facts, answers of webhooks, and the room taken since facts were seen."""
-    for name in inputs.facts if inputs.part is None else sorted(inputs.part.facts):
+    for name in inputs.facts if inputs.scope is None else sorted(inputs.scope.facts):
         assembly.add(("facts", f"{name}.yaml"), inputs.facts[name].file())
-    if inputs.part is None and built.webhooks.used:
+    if inputs.scope is None and built.webhooks.used:
         assembly.add(("facts", ANSWERS_FILE), answers_file(built.webhooks.used))
     reserves = next_reserves(built.schedule.scheduler.state.capacity.reserved(), inputs.facts)
     if reserves:
         assembly.add((RESERVED_FILE,), reserves_file(reserves))
-    elif inputs.part:
+    elif inputs.scope:
         assembly.beside[RESERVED_FILE,] = None
 
 
@@ -217,13 +215,13 @@ def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> It
 
 
 def _tally(inputs: Inputs, built: Built, assembly: Assembly) -> Tally:
-    """Return what the front page counts: of everything, or the previous counts with what this part changes."""
+    """Return the counts of the README: of everything, or the previous counts with what this scope changes."""
     names = built.index.names
     counted = tally_of((file.holders for file in assembly.files), built.bindings, names)
-    if inputs.part is None or inputs.previous is None:
+    if inputs.scope is None or inputs.previous is None:
         return counted
-    refs, before, fleet = inputs.part.refs, inputs.previous.bindings, assembly.fleet
+    refs, before, fleet = inputs.scope.refs, inputs.previous.bindings, assembly.fleet
     held = (variant.clusters for ref in refs for variant in fleet.held(ref, built.index.all))
-    return inputs.part.tally.changed(
+    return inputs.scope.tally.changed(
         less=tally_of(held, [before[ref] for ref in refs if ref in before], names), more=counted
     )

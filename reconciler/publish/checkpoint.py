@@ -1,26 +1,33 @@
-"""The pass in which nothing is new, answered by looking at branches alone.
+"""The checkpoint of the last reconcile pass: one record that lets the next pass do less, and never something else.
 
-A pass is a function of the source, the facts and the previous rendered commit, and doing it again changes nothing. So
-the last pass leaves a note of what it was made from; while every branch stands where the note says, its answer stands
-too. The note is disposable: without it, or with anything it does not expect, the whole pass is done.
+A pass is a function of the source, the facts and the previous rendered commit, and doing it again changes nothing. So a
+pass writes down where its branches stood, which contents it saw and what it reported. While every branch still stands
+there, the next pass repeats the report and ends; where only templates changed, it renders only those (``incremental``).
+
+The record is disposable. It is never trusted over Git: it applies to the rendered commit it names and compares contents
+by their ids. Without it, or with anything unexpected in it, the whole pass is done.
 """
 
 import json
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from reconciler.repository import Repository
 from reconciler.repository.cache import write_privately
 from reconciler.repository.refs import head_branch
 from reconciler.repository.trailers import engine_version
+from render.model import ObjectRef
 
-_FILE = "last-pass.json"
+FILE_NAME = "checkpoint.json"
+"""The name of the record in the repository's cache folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchTips:
-    """Where the branches of a pass stand: the commits of source, rendered branch and status branch (None: absent)."""
+    """The commits of the source, the rendered branch and the status branch (None: there is no such branch)."""
 
     source: str
     rendered: str | None
@@ -28,48 +35,105 @@ class BranchTips:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
-    """What the last pass was made from and what it said; remotes are names or addresses, empty for this repository."""
+class BranchNames:
+    """The places where a pass reads its branches; a remote is a name or an address, empty for this repository."""
 
-    folder: str
-    branch: str
     source_remote: str
     source_ref: str
     publish_remote: str
     rendered_ref: str
     status_ref: str
-    standing: BranchTips
-    warnings: tuple[str, ...]
-    problems: tuple[str, ...]
-    version: str = ""
-    place: str = ""
-
-    def write(self, repository: Repository) -> None:
-        """Leave the note beside the repository's cache, for this user alone."""
-        value = {**asdict(self), "version": engine_version(), "place": _place(repository)}
-        with suppress(OSError):
-            write_privately(repository.cache_dir / _FILE, json.dumps(value).encode())
 
 
-def read_note(repository: Repository) -> Note | None:
-    """Return the last note of this engine about this folder of the repository, None if there is none to trust."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassContents:
+    """The contents a pass saw, as plain data: JSON in and out without a second form.
+
+    ``source_digest`` covers everything in the source but ordinary templates, ``digests`` lists each template as group,
+    kind, namespace, name and digest. ``volatile`` lists the objects that every pass decides anew. ``facts`` is the hex
+    id of the folder of facts ("": none). ``tally`` holds the counts of the rendered branch's README.
+    """
+
+    source_digest: str
+    digests: list[list[str]]
+    volatile: list[list[str]]
+    facts: str
+    tally: dict[str, dict[str, int]]
+
+    def digest_by_ref(self) -> dict[ObjectRef, str]:
+        """Return the digest of each template."""
+        return {ObjectRef(*words): digest for *words, digest in self.digests}
+
+    def volatile_refs(self) -> frozenset[ObjectRef]:
+        """Return the objects that every pass decides anew."""
+        return frozenset(ObjectRef(*words) for words in self.volatile)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """One pass: its fleet (a folder of the repository) and branch, its inputs, and what it reported.
+
+    ``version`` and ``clone`` are set when the record is written: the engine, and the configuration of the clone.
+    """
+
+    folder: str
+    branch: str
+    names: BranchNames
+    tips: BranchTips
+    contents: PassContents
+    warnings: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    version: str = field(default_factory=engine_version)
+    clone: str = ""
+
+
+def plain_refs(refs: Iterable[ObjectRef]) -> list[list[str]]:
+    """Return objects as sorted lists of group, kind, namespace and name."""
+    return sorted([ref.group, ref.kind, ref.namespace, ref.name] for ref in refs)
+
+
+def plain_digests(digest_by_ref: Mapping[ObjectRef, str]) -> list[list[str]]:
+    """Return the digests of templates as lists of group, kind, namespace, name and digest."""
+    return [[ref.group, ref.kind, ref.namespace, ref.name, digest] for ref, digest in digest_by_ref.items()]
+
+
+def write_checkpoint(repository: Repository, checkpoint: Checkpoint) -> None:
+    """Write the record beside the repository's cache, readable by this user alone; a full disk is no failure."""
+    value = {**asdict(checkpoint), "clone": _clone_state(repository)}
+    with suppress(OSError):
+        write_privately(repository.cache_dir / FILE_NAME, json.dumps(value).encode())
+
+
+def read_checkpoint(repository: Repository) -> Checkpoint | None:
+    """Return the checkpoint of this engine and this folder of the repository; None if there is none to trust."""
     try:
-        plain = json.loads(Path(repository.cache_dir / _FILE).read_text(encoding="utf-8"))
-        note = Note(
-            **{
-                **plain,
-                "standing": BranchTips(**plain["standing"]),
-                "warnings": tuple(plain["warnings"]),
-                "problems": tuple(plain["problems"]),
-            }
-        )
+        value = json.loads(Path(repository.cache_dir / FILE_NAME).read_text(encoding="utf-8"))
+        found = _parsed(value)
     except (OSError, ValueError, TypeError, KeyError):
         return None
-    is_ours = note.version == engine_version() and note.folder == repository.folder.under
-    return note if is_ours and note.place == _place(repository) else None
+    is_ours = found.version == engine_version() and found.folder == repository.folder.under
+    return found if is_ours else None
 
 
-def _place(repository: Repository) -> str:
+def _parsed(value: dict[str, Any]) -> Checkpoint:
+    fields = {
+        **value,
+        "names": BranchNames(**value["names"]),
+        "tips": BranchTips(**value["tips"]),
+        "contents": PassContents(**value["contents"]),
+        "warnings": tuple(value["warnings"]),
+        "problems": tuple(value["problems"]),
+    }
+    return Checkpoint(**fields)
+
+
+def is_up_to_date(repository: Repository, checkpoint: Checkpoint) -> bool:
+    """Return whether every branch still stands where the pass left it, asking remotes where it names them."""
+    is_same_clone = checkpoint.clone == _clone_state(repository)
+    return is_same_clone and current_tips(repository, checkpoint.names) == checkpoint.tips
+
+
+def _clone_state(repository: Repository) -> str:
     """Return what decides where the source comes from: the branch this clone is on, and its configuration."""
     with suppress(OSError):
         configuration = (repository.folder.common_dir / "config").stat()
@@ -77,20 +141,16 @@ def _place(repository: Repository) -> str:
     return ""
 
 
-def standing_now(repository: Repository, note: Note) -> BranchTips:
-    """Return where the branches of a note stand now, asking remotes where it names them."""
-    wanted = {(note.source_remote, note.source_ref)}
-    wanted |= {(note.publish_remote, note.rendered_ref), (note.publish_remote, note.status_ref)}
-    found: dict[tuple[str, str], str | None] = {}
-    for remote in {remote for remote, _ in wanted}:
-        refs = sorted(ref for where, ref in wanted if where == remote)
+def current_tips(repository: Repository, names: BranchNames) -> BranchTips:
+    """Return where the branches stand now; each remote is asked once for all of its branches."""
+    source = names.source_remote, names.source_ref
+    rendered, status = (names.publish_remote, names.rendered_ref), (names.publish_remote, names.status_ref)
+    tips: dict[tuple[str, str], str | None] = {}
+    for remote in {source[0], rendered[0]}:
+        refs = sorted({ref for where, ref in (source, rendered, status) if where == remote})
         if remote:
             answer = repository.remote_tips(remote, refs).tips
-            found.update({(remote, ref): answer.get(ref) for ref in refs})
+            tips.update({(remote, ref): answer.get(ref) for ref in refs})
         else:
-            found.update({("", ref): repository.tip(ref) for ref in refs})
-    return BranchTips(
-        source=found[note.source_remote, note.source_ref] or "",
-        rendered=found[note.publish_remote, note.rendered_ref],
-        status=found[note.publish_remote, note.status_ref],
-    )
+            tips.update({("", ref): repository.tip(ref) for ref in refs})
+    return BranchTips(source=tips[source] or "", rendered=tips[rendered], status=tips[status])

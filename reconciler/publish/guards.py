@@ -81,8 +81,8 @@ def movement_breaches(outcome: Outcome) -> tuple[Breach, ...]:
     """Return what a pass does to placed workloads beyond the limits."""
     if outcome.previous is None or outcome.source.desired.fleet.movement_guard == MovementGuard():
         return ()
-    before, part = outcome.previous.bindings, outcome.previous.part
-    beside = {ref: each for ref, each in before.items() if ref not in part.refs} if part else {}
+    before, scope = outcome.previous.bindings, outcome.scope
+    beside = {ref: each for ref, each in before.items() if ref not in scope.refs} if scope else {}
     return breaches_of(before, outcome, beside)
 
 

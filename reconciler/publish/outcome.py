@@ -8,6 +8,7 @@ from reconciler.console.log import Log
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.released import Released, released_objects
 from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
+from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.stages import Inputs, Rendered, render_pass
 from reconciler.repository import RefUpdate, Repository
 from reconciler.repository.failures import unreached
@@ -20,18 +21,19 @@ from .branches import Publication
 from .reading import ObservedInputs, Source
 from .removal_guard import Removal, removals
 
-_GROUNDS = frozenset({"facts", "reserved.yaml"})
-"""What of a rendered tree says what it was decided by, not what was decided."""
+_DECISION_INPUTS = frozenset({"facts", RESERVED_FILE})
+"""The entries of a rendered tree that a decision used; a change of these alone is no outcome."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A pass that was computed but not committed."""
+    """A pass that was computed but not committed; ``scope`` is what it looked at (None: everything)."""
 
     repository: Repository
     source: Source
     previous: Previous | None
     rendered: Rendered
+    scope: Scope | None = None
     is_rewound: bool = False
 
     @property
@@ -44,7 +46,7 @@ class Outcome:
             return True
         after = {entry.name.decode(): entry.id for entry in self.entries(self.rendered.tree.root)}
         before = {name: entry.id for name, entry in self.previous.tree.trees.entries(self.previous.tree.root).items()}
-        return any(before.get(name) != after.get(name) for name in (before.keys() | after.keys()) - _GROUNDS)
+        return any(before.get(name) != after.get(name) for name in (before.keys() | after.keys()) - _DECISION_INPUTS)
 
     @cached_property
     def removals(self) -> tuple[Removal, ...]:
@@ -93,20 +95,21 @@ def _data(blob: Blob) -> bytes:
 
 
 def run_pass(
-    repository: Repository, source: Source, previous: Previous | None, evidence: ObservedInputs, log: Log
+    repository: Repository, source: Source, previous: Previous | None, observed: ObservedInputs, log: Log
 ) -> Outcome:
     """Compute the next tree of a source."""
     inputs = Inputs(
         desired=source.desired,
-        facts=evidence.facts,
-        answers=evidence.answers,
+        facts=observed.facts,
+        answers=observed.answers,
         previous=previous,
         source=source.commit,
         reserves=_reserves(repository, previous),
+        scope=observed.scope,
     )
     with log.timed("render"):
         rendered = render_pass(inputs)
-    return Outcome(repository=repository, source=source, previous=previous, rendered=rendered)
+    return Outcome(repository=repository, source=source, previous=previous, rendered=rendered, scope=observed.scope)
 
 
 def _reserves(repository: Repository, previous: Previous | None) -> Reserves:

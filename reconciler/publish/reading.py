@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
+from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.pipeline.webhook_answers import Answers, parsed_answers
 from reconciler.repository import Repository
@@ -39,14 +40,16 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedInputs:
-    """What a render goes by beside its source and its past: facts of the members, and answers of webhooks.
+    """The inputs of a pass beside its source and its past: facts of the members, and answers of webhooks.
 
-    ``folder`` is the id of the tree they were read from (None: from members, or there are none).
+    ``folder`` is the id of the tree they were read from (None: from members, or there are none). ``scope`` limits what
+    the pass has to look at (None: everything).
     """
 
     facts: Facts = field(default_factory=dict)
     answers: Answers = field(default_factory=dict)
     folder: bytes | None = None
+    scope: Scope | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,98 +1,66 @@
 """The members' part of a pass: observed before it renders, applied to and recorded after it."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
-import click
-
-from reconciler.console.json_values import as_json
 from reconciler.console.log import Log
-from reconciler.console.text import table
 from reconciler.deliver.delivery import Delivery, FleetContext
 from reconciler.deliver.results import ClusterReport
-from reconciler.deliver.summary import (
-    asked_of,
-    deliver,
-    delivery_of,
-    exit_code,
-    member_access,
-    plain_reports,
-    summary_row,
-)
+from reconciler.deliver.summary import asked_of, deliver, delivery_of, member_access
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.members.parallel import in_parallel
 from reconciler.members.webhooks import calling_interpreter
 from reconciler.pipeline.webhook_answers import answers_file, asked, lasting_answers, parsed_answers
 from reconciler.publish.branches import Publication
 from reconciler.publish.outcome import Outcome, run_pass
-from reconciler.publish.reading import ObservedInputs, Source
+from reconciler.publish.reading import ObservedInputs
 from reconciler.publish.removal_guard import Allowance
 from reconciler.record.observation import Observation, observe_members
+from reconciler.source.desired import Desired
 from render.interpreter.webhooks import Send
 
 from .options import ReconcileOptions
 
 MOST_ROUNDS = 10
-"""Replicas decide placements, placements what is revised: three rounds are the rule."""
+"""How often a pass may be rendered again with new answers of webhooks.
+
+Replicas decide placements, and placements decide which copies are revised, so three rounds are the rule.
+"""
 _AT_ONCE = 16
 
 
-HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "FAILED", "STATE")
-
-
-def answered_pass(outcome: Outcome, evidence: ObservedInputs, send: Send, log: Log) -> Outcome:
-    """Ask what a pass left open and run it again, until nothing is; answers count as they are read back from files."""
-    for _ in range(MOST_ROUNDS):
-        questions = outcome.rendered.built.webhooks.open
-        if not questions:
-            break
-        with log.timed("ask webhooks"):
-            said = in_parallel(lambda question: asked(question, send), questions.values(), limit=_AT_ONCE)
-        fresh = parsed_answers(answers_file(dict(zip(questions, said, strict=True))))
-        evidence = replace(evidence, answers={**evidence.answers, **fresh})
-        outcome = run_pass(outcome.repository, outcome.source, outcome.previous, evidence, log)
-    return outcome
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PassDelivery:
-    """How this pass reaches the members, and what it saw of them."""
+class ReachedMembers:
+    """The members a pass reaches: how they are reached, and what was observed of them."""
 
-    fleetwide: FleetContext
+    context: FleetContext
     delivery: Delivery
     access: MemberAccess
-    watch: Observation
+    observation: Observation
 
     @property
-    def evidence(self) -> ObservedInputs:
-        """What to render by; a webhook that failed is asked again."""
-        return ObservedInputs(facts=self.watch.facts, answers=lasting_answers(self.watch.answers))
+    def observed(self) -> ObservedInputs:
+        """The inputs to render by; a webhook that failed before is asked again."""
+        return ObservedInputs(facts=self.observation.facts, answers=lasting_answers(self.observation.answers))
 
-    def interpreted(self, outcome: Outcome, log: Log) -> Outcome:
-        """Return a pass with the answers to what it had to ask webhooks."""
-        asking = self.fleetwide.interpreter
-        return answered_pass(outcome, self.evidence, asking.send, log) if asking and asking.send else outcome
+    def with_webhook_answers(self, outcome: Outcome, log: Log) -> Outcome:
+        """Return a pass rendered with the answers to the questions it had to leave open."""
+        interpreter = self.context.interpreter
+        if interpreter is None or interpreter.send is None:
+            return outcome
+        return answered_pass(outcome, self.observed, interpreter.send, log)
 
     def apply(self, outcome: Outcome, commit: str, log: Log) -> tuple[ClusterReport, ...]:
-        """Apply the rendered commit to the members and return what came of each."""
+        """Apply the rendered commit to the members and return a report of each."""
         answers = outcome.rendered.built.webhooks.used
-        recorded = replace(self.fleetwide, record=self.watch.recording(outcome.source.desired, commit, answers))
-        return deliver(recorded, commit, self.delivery, self.access, log)
+        record = self.observation.recording(outcome.source.desired, commit, answers)
+        return deliver(replace(self.context, record=record), commit, self.delivery, self.access, log)
 
 
-def show_reports(reports: tuple[ClusterReport, ...], *, told: dict[str, Any], output: str) -> int:
-    """Print a line for each member, or as JSON all that is told of the pass with it; return the exit code."""
-    if output == "json":
-        click.echo(as_json({**told, "clusters": plain_reports(reports)}), nl=False)
-    else:
-        click.echo(table(HEADER, [summary_row(report) for report in reports]), nl=False)
-    return exit_code(reports)
-
-
-def look_at_members(source: Source, publication: Publication, options: ReconcileOptions, log: Log) -> PassDelivery:
-    """Look at the members this pass is for."""
-    desired = source.desired
-    fleetwide = FleetContext(
+def observe_and_connect(
+    desired: Desired, publication: Publication, options: ReconcileOptions, log: Log
+) -> ReachedMembers:
+    """Observe the members a pass is for."""
+    context = FleetContext(
         publication=publication,
         fleet=desired.fleet,
         members=desired.clusters,
@@ -101,6 +69,23 @@ def look_at_members(source: Source, publication: Publication, options: Reconcile
     work_tree = str(publication.repository.folder.work_tree or "")
     access = member_access(desired.fleet, options.delivery, work_tree)
     allowed = {each.cluster: each.count for each in map(Allowance.parse, options.allowed)}
-    delivery = delivery_of(asked_of(fleetwide, options.delivery, log), options.delivery, allowed)
-    watch = observe_members(fleetwide, delivery, Members(access).open, log)
-    return PassDelivery(fleetwide=fleetwide, delivery=delivery, access=access, watch=watch)
+    delivery = delivery_of(asked_of(context, options.delivery, log), options.delivery, allowed)
+    observation = observe_members(context, delivery, Members(access).open, log)
+    return ReachedMembers(context=context, delivery=delivery, access=access, observation=observation)
+
+
+def answered_pass(outcome: Outcome, observed: ObservedInputs, send: Send, log: Log) -> Outcome:
+    """Ask webhooks what a pass left open and render it again, until nothing is open.
+
+    Answers are used as they are read back from files, so that a replay of the commit renders the same.
+    """
+    for _ in range(MOST_ROUNDS):
+        questions = outcome.rendered.built.webhooks.open
+        if not questions:
+            break
+        with log.timed("ask webhooks"):
+            answers = in_parallel(lambda question: asked(question, send), questions.values(), limit=_AT_ONCE)
+        fresh = parsed_answers(answers_file(dict(zip(questions, answers, strict=True))))
+        observed = replace(observed, answers={**observed.answers, **fresh})
+        outcome = run_pass(outcome.repository, outcome.source, outcome.previous, observed, log)
+    return outcome

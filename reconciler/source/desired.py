@@ -18,11 +18,11 @@ from .files import Skipped
 class Desired:
     """The source of one commit, checked and defaulted; every tuple is sorted by name.
 
-    ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` teach the interpreter.
-    ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``ground`` names the contents
-    of all files but those that hold ordinary templates alone: with the same ground, policies, overrides, clusters and
-    settings are the same, and so are the templates that others are read by (namespaces, CRDs, priority classes).
-    ``fact_scoped_kinds`` are the groups and kinds of templates whose scope members or argosy.yaml tell.
+    ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` extend the interpreter.
+    ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``source_digest`` covers the
+    contents of all files but those that hold ordinary templates alone: with the same digest, policies, overrides,
+    clusters and settings are the same, and so are the templates that others are read by (namespaces, CRDs, priority
+    classes). ``fact_scoped_kinds`` are the groups and kinds of templates whose scope only members or argosy.yaml know.
     """
 
     fleet: Fleet = field(default_factory=Fleet)
@@ -36,7 +36,7 @@ class Desired:
     skipped: tuple[Skipped, ...] = ()
     fact_scoped_kinds: frozenset[tuple[str, str]] = frozenset()
     files: int = 0
-    ground: str = field(default="", compare=False)
+    source_digest: str = field(default="", compare=False)
 
     @property
     def crds(self) -> tuple[Template, ...]:

@@ -191,11 +191,11 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
         fact_scoped_kinds=frozenset(kind for kind in kinds if parts.scopes.is_open(*kind)),
         files=len(parts.selection.files) - len(parts.contents.skipped),
-        ground=context_digest_of(parts.selection.files, parts.contents, parts.templates.placed, parts.home.path),
+        source_digest=source_digest_of(parts.selection.files, parts.contents, parts.templates.placed, parts.home.path),
     )
 
 
-def context_digest_of(
+def source_digest_of(
     files: Iterable[SourceFile],
     contents: Contents,
     templates: Iterable[tuple[Template, LocatedManifest]],

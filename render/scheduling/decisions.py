@@ -53,7 +53,7 @@ class SchedulingDecision:
     """The decision about a binding in this pass.
 
     ``targets`` are those it has afterwards, ``condition`` is None when nothing had to be decided. ``hint`` says what
-    to do about a refusal.
+    to do about a refusal. ``has_components``: every target runs the full list of components.
     """
 
     ref: ObjectRef
@@ -64,6 +64,7 @@ class SchedulingDecision:
     applied_placement: Placement | None = None
     last_scheduled_at: str = ""
     hint: str = ""
+    has_components: bool = False
 
     @property
     def is_scheduled(self) -> bool:

@@ -9,13 +9,13 @@
    keeps them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from render.binding import Binding
 from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
 
-from .attempts import Attempt, attempt, filters_of
+from .attempts import Attempt, attempt, filters_of, is_set_in_one_cluster
 from .decisions import Refusal, ScheduledReason, SchedulingDecision, Trigger, refused, succeeded, unchanged
 from .options import SchedulingOptions
 from .replicas import Shares
@@ -83,7 +83,9 @@ class Scheduler:
         if success is not None and not isinstance(success.outcome, Refusal):
             targets = self._target_clusters(task, success, success.outcome)
             affinity = success.group.name if task.rules.is_grouped else ""
-            return succeeded(task.binding, trigger, targets, affinity)
+            decision = succeeded(task.binding, trigger, targets, affinity)
+            # Read by `explain -o json`.
+            return replace(decision, has_components=True) if is_set_in_one_cluster(task) else decision
         refusal = cycle.refusal
         if refusal is None:
             return unchanged(task.binding)

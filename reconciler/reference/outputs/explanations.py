@@ -55,6 +55,7 @@ _DECISION = {
             "observedAffinity?": text(),
             "lastScheduledAt?": text(),
             "hint?": text(),
+            "hasComponents": flag(),
         },
         "What was decided.",
     ),

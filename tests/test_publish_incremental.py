@@ -1,4 +1,4 @@
-"""A pass that looks at a part of the fleet commits what one that looks at everything would."""
+"""A pass with a scope commits, byte for byte, what a pass over everything would."""
 
 import random
 import shutil
@@ -10,7 +10,8 @@ import pytest
 
 from reconciler.cli import run
 from reconciler.pipeline.scope import Scope
-from reconciler.publish.incremental import on_footing, read_footing
+from reconciler.publish.checkpoint import FILE_NAME, read_checkpoint
+from reconciler.publish.incremental import scope_of
 from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
 from reconciler.repository import open_repository
 from reconciler.source.facts import ClusterFacts
@@ -52,7 +53,7 @@ def a_room(name: str, cpu: str) -> dict[str, Any]:
     return {**a_cluster(name), "status": {"resourceSummary": {"allocatable": {"cpu": cpu, "pods": "200"}}}}
 
 
-def ground() -> dict[str, Any]:
+def surroundings() -> dict[str, Any]:
     policies = [
         a_cluster_policy(
             way,
@@ -84,7 +85,7 @@ def ground() -> dict[str, Any]:
         placement=on_clusters("m1"),
     )
     rooms = [a_room("m1", "5"), a_room("m2", "7"), a_room("m3", "3"), a_cluster("m4")]
-    return {"ground.yaml": [*rooms, *policies, maps, override], "shop.yaml": a_namespace("shop")}
+    return {"fleet.yaml": [*rooms, *policies, maps, override], "shop.yaml": a_namespace("shop")}
 
 
 def a_namespace(name: str) -> dict[str, Any]:
@@ -130,10 +131,10 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     repository, rng = Repository.create(tmp_path_factory.mktemp("rendered") / "fleet"), random.Random(0)
     held: dict[str, Any] = {f"apps/{number}.yaml": a_template(number, rng) for number in range(24)}
     maps = {f"settings/{number}.yaml": a_setting(number) for number in range(9)}
-    # Beside these, what changes and what is restless is the smaller part.
+    # Beside these, what changes and what is volatile is the smaller part.
     held["many.yaml"] = [a_config_map(f"map{number}", namespace="shop") for number in range(60)]
     loose = {"argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {removalGuard: {percent: 100}}\n"}
-    repository.commit({**ground(), **held, **maps, **loose})
+    repository.commit({**surroundings(), **held, **maps, **loose})
     assert run(["-C", str(repository.path), "reconcile", "--bootstrap"]) in {0, 1}
     return repository.path
 
@@ -151,13 +152,12 @@ def test_any_sequence_of_changes_commits_what_whole_passes_would(
     rng = random.Random(seed)
     for _ in range(6):
         fleet.commit(a_change(rng))
-        assert next_part(fleet) is not None
+        assert next_scope(fleet) is not None
         ended = argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000")
         assert ended.code in {0, 1}, ended.err
     replayed = argosy(fleet, capsys, "verify", "-n", "7")
     assert [line.rpartition(" ")[2] for line in replayed.out.splitlines()] == ["equal"] * len(replayed.out.splitlines())
-    footing_of(fleet).unlink()
-    (fleet.path / ".git/argosy/last-pass.json").unlink()
+    checkpoint_of(fleet).unlink()
     assert argosy(fleet, capsys, "reconcile").out.startswith("unchanged: ")
 
 
@@ -183,21 +183,21 @@ def test_capacity_that_changes_between_passes_concerns_what_waits_for_it(
     rng = random.Random(100 + seed)
     rooms = {name: a_status(2) for name in ("m1", "m2", "m3", "m4")}
     observe(fleet, rooms)
-    assert next_part(fleet) is None
+    assert next_scope(fleet) is None
     for _ in range(6):
         assert argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000").code in {0, 1}
         for name in rng.sample(sorted(rooms), 2):
             rooms[name] = a_status(rng.randrange(6))
         observe(fleet, rooms)
         fleet.commit(a_change(rng) if rng.random() < 0.5 else {})
-        part = next_part(fleet)
-        assert part is not None
-        assert part.facts <= rooms.keys()
+        scope = next_scope(fleet)
+        assert scope is not None
+        assert scope.facts <= rooms.keys()
     assert argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000").code in {0, 1}
     replayed = argosy(fleet, capsys, "verify", "-n", "7").out.splitlines()
     assert [line.rpartition(" ")[2] for line in replayed] == ["equal"] * len(replayed)
     observe(fleet, rooms | {"m1": a_status(2, ready="False")})
-    assert next_part(fleet) is None
+    assert next_scope(fleet) is None
 
 
 def test_what_a_changed_workload_requires_is_looked_at_with_it(
@@ -211,24 +211,24 @@ def test_what_a_changed_workload_requires_is_looked_at_with_it(
     assert argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000").code in {0, 1}
     owner["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "configMap": {"name": "settings1"}}]
     fleet.commit({"owner.yaml": owner})
-    part = next_part(fleet)
-    assert part is not None
-    assert ObjectRef("", "ConfigMap", "default", "settings1") not in part.refs
+    scope = next_scope(fleet)
+    assert scope is not None
+    assert ObjectRef("", "ConfigMap", "default", "settings1") not in scope.refs
     assert argosy(fleet, capsys, "reconcile").code in {0, 1}
     assert argosy(fleet, capsys, "verify").out.endswith(": equal\n")
     held = [path for path in fleet.files(under="clusters") if path.endswith("default/ConfigMap/settings1.yaml")]
     assert [path.split("/")[1] for path in held] == ["m1", "m3", "m4"]
 
 
-def footing_of(fleet: Repository) -> Path:
-    return fleet.path / ".git/argosy/last-footing.json"
+def checkpoint_of(fleet: Repository) -> Path:
+    return fleet.path / ".git/argosy" / FILE_NAME
 
 
 APP = ObjectRef("apps", "Deployment", "web", "plain")
 
 
 class Looked(NamedTuple):
-    """A change after a pass, and the objects of it that the next pass looks at besides the restless ones."""
+    """A change after a pass, and the objects of it that the next pass looks at besides the volatile ones."""
 
     why: str
     files: dict[str, Any]
@@ -248,11 +248,17 @@ LOOKS = [
     Looked("a template that changed, with its namespace", {"z.yaml": plain("nginx:2")}, frozenset({APP, WEB})),
     Looked("a template that is gone", {"z.yaml": None}, frozenset({APP, WEB})),
     Looked("a template that moved to another file is the same", {"z.yaml": None, "y.yaml": plain()}, frozenset()),
-    Looked("a policy is ground", {"policy.yaml": a_policy("p", placement=on_clusters("m1"))}, None),
-    Looked("a cluster's label is ground", {"m5.yaml": a_cluster("m5")}, None),
-    Looked("a namespace is ground", {"web.yaml": a_namespace("web")}, None),
-    Looked("a policy beside a template is ground", {"z.yaml": [plain(), a_policy(placement=on_clusters("m1"))]}, None),
-    Looked("settings are ground", {"argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {}\n"}, None),
+    Looked("a policy concerns everything", {"policy.yaml": a_policy("p", placement=on_clusters("m1"))}, None),
+    Looked("a cluster's label concerns everything", {"m5.yaml": a_cluster("m5")}, None),
+    Looked("a namespace concerns everything", {"web.yaml": a_namespace("web")}, None),
+    Looked(
+        "a policy beside a template concerns everything",
+        {"z.yaml": [plain(), a_policy(placement=on_clusters("m1"))]},
+        None,
+    ),
+    Looked(
+        "settings concern everything", {"argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {}\n"}, None
+    ),
 ]
 
 
@@ -260,24 +266,24 @@ LOOKS = [
 def test_what_a_pass_looks_at(case: Looked, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository = Repository.create(tmp_path / "fleet")
     many = [a_config_map(f"map{number}", namespace="web") for number in range(9)]
-    repository.commit({**ground(), "z.yaml": plain(), "many.yaml": many})
+    repository.commit({**surroundings(), "z.yaml": plain(), "many.yaml": many})
     assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
     repository.commit(case.files)
-    part = next_part(repository)
-    assert (part and part.refs) == case.refs
+    scope = next_scope(repository)
+    assert (scope and scope.refs) == case.refs
 
 
-def next_part(repository: Repository) -> Scope | None:
-    """What the next pass looks at."""
+def next_scope(repository: Repository) -> Scope | None:
+    """Return what the next pass looks at."""
     with open_repository(str(repository.path)) as opened:
         tip = opened.resolve("argosy/rendered")
         desired = read_source(opened, opened.resolve("HEAD")).desired
-        evidence = read_observed_inputs(opened, opened.tip("refs/heads/argosy/status"))
-        return on_footing(opened, read_previous(opened, tip), desired, evidence.folder).part
+        observed = read_observed_inputs(opened, opened.tip("refs/heads/argosy/status"))
+        return scope_of(opened, read_previous(opened, tip), desired, observed.folder)
 
 
 class Spoilt(NamedTuple):
-    """Something that happened to the footing."""
+    """Something that happened to the checkpoint."""
 
     why: str
     spoil: Callable[[Path], object]
@@ -300,16 +306,16 @@ SPOILT = [
 
 
 @pytest.mark.parametrize("case", SPOILT, ids=lambda case: case.why)
-def test_without_a_footing_to_stand_on_a_pass_looks_at_everything(
+def test_without_a_checkpoint_to_trust_a_pass_looks_at_everything(
     case: Spoilt, fleet: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert argosy(fleet, capsys, "reconcile").code in {0, 1}
-    case.spoil(footing_of(fleet))
+    case.spoil(checkpoint_of(fleet))
     fleet.commit(a_change(random.Random(1)))
-    assert next_part(fleet) is None
+    assert next_scope(fleet) is None
     assert argosy(fleet, capsys, "reconcile", "--allow-removal", "*=1000").code in {0, 1}
     assert argosy(fleet, capsys, "verify").out.endswith(": equal\n")
     with open_repository(str(fleet.path)) as opened:
-        footing = read_footing(opened)
-        assert footing is not None
-        assert footing.rendered == opened.resolve("argosy/rendered")
+        checkpoint = read_checkpoint(opened)
+        assert checkpoint is not None
+        assert checkpoint.tips.rendered == opened.resolve("argosy/rendered")

@@ -1,0 +1,241 @@
+"""One reconcile pass, from the branches to the commit and, where members are reached, to the clusters.
+
+1. find the source commit, and read the source, the previous rendered commit and the publication (``PassInputs``);
+2. look at the members, where the fleet says how to reach them; otherwise use the facts on the status branch;
+3. render: a pure function of the source, the facts and the previous commit;
+4. guard, commit and push by compare-and-swap: where somebody else was faster, everything is done again;
+5. apply to the members and record what came of it; or, without members, write the checkpoint for the next pass.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from reconciler.console.idle_options import refuse_options
+from reconciler.console.log import Log
+from reconciler.pipeline.previous import Previous
+from reconciler.pipeline.released import released_lines
+from reconciler.publish.branches import Publication, maintain_repository, publication_of
+from reconciler.publish.checkpoint import BranchNames, BranchTips, Checkpoint, write_checkpoint
+from reconciler.publish.guards import Allowed, check_guards
+from reconciler.publish.incremental import contents_of, scope_of
+from reconciler.publish.mirrors import update_mirrors
+from reconciler.publish.outcome import Outcome, check_rewind, commit_outcome, run_pass
+from reconciler.publish.problems import problems_of
+from reconciler.publish.reading import (
+    ObservedInputs,
+    Source,
+    read_again_with_facts,
+    read_observed_inputs,
+    read_previous,
+    read_source,
+    read_source_without_facts,
+)
+from reconciler.repository import Repository
+from reconciler.repository.trailers import engine_version
+from render.errors import ConfigError, SourceMoved
+
+from .options import ReconcileOptions, is_reaching
+from .source_tip import SourceTip, find_source
+
+if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose members are reached
+    from reconciler.deliver.results import ClusterReport
+
+_TRIES = 5
+_REACHING = "clusters or kubeconfigs in argosy.yaml, --kubeconfig, --kubeconfigs or --in-cluster say how"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassInputs:
+    """The commits of a pass, read: its source, the fleet's branches, and the previous rendered commit.
+
+    ``is_rewound``: the source does not follow the one rendered before, and this is accepted.
+    """
+
+    tip: SourceTip
+    source: Source
+    publication: Publication
+    previous: Previous | None
+    is_rewound: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassResult:
+    """A pass that was guarded and committed; ``commit`` is None where nothing changed or nothing may be written.
+
+    ``reports`` are those of the members, None where none are reached.
+    """
+
+    outcome: Outcome
+    commit: str | None
+    reports: "tuple[ClusterReport, ...] | None" = None
+
+    @property
+    def rendered(self) -> str | None:
+        """The commit the rendered branch is at now."""
+        return self.commit or (self.outcome.previous.commit if self.outcome.previous else None)
+
+
+OnCommit = Callable[[PassResult], None]
+"""Called once the rendered branch is committed, before any member is written to."""
+
+
+def reconcile_fleet(repository: Repository, options: ReconcileOptions, log: Log, on_commit: OnCommit) -> PassResult:
+    """Run one pass, again where somebody else moved a branch first; SourceMoved after too many tries."""
+    tip = find_source(repository, options.rev, log)
+    for remaining in reversed(range(_TRIES)):
+        try:
+            result = _reconciled(repository, tip, options, log, on_commit)
+            break
+        except SourceMoved as error:
+            if not remaining:
+                raise
+            log.info("somebody else was faster; rendering again", reason=error.message)
+    maintain_repository(repository, log)
+    return result
+
+
+def _reconciled(
+    repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log, on_commit: OnCommit
+) -> PassResult:
+    inputs = read_inputs(repository, tip, options, log)
+    fleet = inputs.source.desired.fleet
+    if is_reaching(fleet, options):
+        return render_and_apply(inputs, options, log, on_commit)
+    if not options.dry_run:
+        refuse_options(options.delivery, f"goes with clusters that are reached: {_REACHING}")
+    return render_only(inputs, options, log, on_commit)
+
+
+def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log, on_commit: OnCommit) -> PassResult:
+    """Run a pass that reaches no member: it uses the recorded facts, and looks at what changed where it can."""
+    repository, previous = inputs.publication.repository, inputs.previous
+    observed = _recorded_inputs(inputs.publication, inputs.source)
+    source = _with_facts(repository, inputs.source, observed, log)
+    scope = scope_of(repository, previous, source.desired, observed.folder) if previous else None
+    outcome = run_pass(repository, source, previous, replace(observed, scope=scope), log)
+    result = _committed(outcome, inputs, options, log)
+    on_commit(result)
+    if inputs.tip.ref and not options.dry_run:
+        _write_checkpoint(result, inputs, observed)
+    return result
+
+
+def render_and_apply(inputs: PassInputs, options: ReconcileOptions, log: Log, on_commit: OnCommit) -> PassResult:
+    """Run a pass that reaches members: observe them, render by what they answer, apply the result, record it."""
+    from .members import observe_and_connect
+
+    repository = inputs.publication.repository
+    members = observe_and_connect(inputs.source.desired, inputs.publication, options, log)
+    source = _with_facts(repository, inputs.source, members.observed, log)
+    outcome = run_pass(repository, source, inputs.previous, members.observed, log)
+    outcome = members.with_webhook_answers(outcome, log)
+    result = _committed(outcome, inputs, options, log)
+    on_commit(result)
+    return replace(result, reports=members.apply(result.outcome, result.rendered or "", log))
+
+
+def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log) -> PassInputs:
+    """Read the commits of a pass, committing an upgrade of the engine first; GuardRefused for a rewound source."""
+    source = read_source_without_facts(repository, tip.commit)
+    fleet = source.desired.fleet
+    publication = publication_of(repository, fleet)
+    with log.timed("read previous"):
+        previous = read_current_previous(publication, fleet.rendered_branch, bootstrap=options.bootstrap)
+    is_rewound = check_rewind(repository, previous, tip.commit, is_accepted=options.accept_rewind)
+    if previous and not is_rewound:
+        previous = _upgraded(publication, previous, source, options, log)
+    return PassInputs(tip=tip, source=source, publication=publication, previous=previous, is_rewound=is_rewound)
+
+
+def read_current_previous(publication: Publication, branch: str, *, bootstrap: bool) -> Previous | None:
+    """Read the rendered commit a fleet is at now; without one, ``bootstrap`` says that this is the first run."""
+    tip = publication.current_tip(branch)
+    if tip is None and not bootstrap:
+        where = f"at {publication.remote!r}" if publication.remote else "here"
+        raise ConfigError(
+            f"there is no branch {branch!r} {where}: is this the first run?",
+            hint="then pass --bootstrap; otherwise look for who removed the branch, or every workload is rescheduled",
+        )
+    return read_previous(publication.repository, tip) if tip else None
+
+
+def _upgraded(
+    publication: Publication, previous: Previous, source: Source, options: ReconcileOptions, log: Log
+) -> Previous:
+    """Commit what a new engine version alone changes first, so that it is never mixed with a change of the source."""
+    if previous.version == engine_version() or previous.source == source.commit:
+        return previous
+    repository, branch = publication.repository, source.desired.fleet.rendered_branch
+    observed = _recorded_inputs(publication, source)
+    before = read_source(repository, previous.source, facts=lambda _fleet: observed.facts)
+    outcome = run_pass(repository, before, previous, observed, log)
+    if options.dry_run or not outcome.changed:
+        return previous
+    check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))
+    commit = commit_outcome(outcome, publication, branch)
+    log.info("committed the engine upgrade", branch=branch, commit=str(commit)[:12], engine=engine_version())
+    return read_previous(repository, str(commit))
+
+
+def _recorded_inputs(publication: Publication, source: Source) -> ObservedInputs:
+    """Return the facts and answers that the status branch records now."""
+    tip = publication.current_tip(source.desired.fleet.status_branch)
+    return read_observed_inputs(publication.repository, tip)
+
+
+def _with_facts(repository: Repository, source: Source, observed: ObservedInputs, log: Log) -> Source:
+    """Return the source with the scopes of kinds that only facts know, after logging its warnings."""
+    source = read_again_with_facts(repository, source, observed.facts)
+    for warning in source.desired.warnings:
+        log.warning(str(warning))
+    return source
+
+
+def _committed(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, log: Log) -> PassResult:
+    """Guard a pass and commit it, mirrors included."""
+    outcome = replace(outcome, is_rewound=inputs.is_rewound)
+    check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))
+    if options.dry_run:
+        return PassResult(outcome=outcome, commit=None)
+    with log.timed("commit"):
+        commit = commit_outcome(outcome, inputs.publication, outcome.source.desired.fleet.rendered_branch)
+        mirrored = update_mirrors(outcome, inputs.publication, commit)
+    if mirrored:
+        log.info("mirrored", branches=", ".join(mirrored))
+    return PassResult(outcome=outcome, commit=commit)
+
+
+def _write_checkpoint(result: PassResult, inputs: PassInputs, observed: ObservedInputs) -> None:
+    """Write down what this pass saw and reported, so that the next one need not look at everything."""
+    outcome, publication, tip = result.outcome, inputs.publication, inputs.tip
+    repository, fleet = publication.repository, outcome.source.desired.fleet
+    if result.rendered is None:
+        return
+    problems = problems_of(outcome)
+    checkpoint = Checkpoint(
+        folder=repository.folder.under,
+        branch=fleet.rendered_branch,
+        names=BranchNames(
+            source_remote=tip.remote,
+            source_ref=tip.ref,
+            publish_remote="" if repository.mirrors else publication.remote,
+            rendered_ref=_published_ref(publication, fleet.rendered_branch),
+            status_ref=_published_ref(publication, fleet.status_branch),
+        ),
+        tips=BranchTips(
+            source=tip.commit,
+            rendered=result.rendered,
+            status=repository.tip(publication.ref(fleet.status_branch)),
+        ),
+        contents=contents_of(outcome, observed.folder, frozenset(problem.ref for problem in problems)),
+        warnings=(*map(str, outcome.source.desired.warnings), *released_lines(outcome.released)),
+        problems=tuple(map(str, problems)),
+    )
+    write_checkpoint(repository, checkpoint)
+
+
+def _published_ref(publication: Publication, branch: str) -> str:
+    """Return the ref to ask for a branch: the remote's own name where a remote is asked, else the ref known here."""
+    is_asked = publication.remote and not publication.repository.mirrors
+    return f"refs/heads/{branch}" if is_asked else publication.ref(branch)

@@ -1,0 +1,49 @@
+"""The source commit of a pass: a revision, the newest commit of the remote's branch, or HEAD without a remote."""
+
+from dataclasses import dataclass
+
+from reconciler.console.log import Log
+from reconciler.publish.branches import source_remote
+from reconciler.publish.uncommitted import warn_of_uncommitted
+from reconciler.repository import Fetching, Repository
+from reconciler.repository.refs import head_branch
+from render.errors import GitError
+
+_WHOLE_HISTORY = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceTip:
+    """The commit to render, and the remote ("": this repository) and ref ("": a revision) it is the tip of."""
+
+    commit: str
+    remote: str = ""
+    ref: str = ""
+
+
+def find_source(repository: Repository, revision: str, log: Log) -> SourceTip:
+    """Return the source of a pass, fetched where it comes from a remote."""
+    if revision:
+        return SourceTip(commit=repository.resolve(revision))
+    remote, branch = source_remote(repository), head_branch(repository.folder.git_dir)
+    if not remote or repository.mirrors or branch is None:
+        warn_of_uncommitted(repository, log)
+        return SourceTip(commit=repository.resolve("HEAD"), ref="HEAD")
+    with log.timed("fetch source"):
+        return SourceTip(commit=_fetched(repository, remote, branch), remote=remote, ref=branch)
+
+
+def _fetched(repository: Repository, remote: str, branch: str) -> str:
+    """Fetch a branch, all of its history if this clone is shallow, and return its tip."""
+    tip = repository.remote_tips(remote, [branch]).tips.get(branch)
+    if tip is None:
+        raise GitError(
+            f"{remote!r} has no branch {branch.removeprefix('refs/heads/')!r}",
+            hint="push it first, or name the source: --rev REVISION",
+        )
+    local = f"refs/remotes/{remote}/{branch.removeprefix('refs/heads/')}"
+    # The removal guard reads the trailers of all commits since the last rendered one, which a shallow clone may lack.
+    depth = _WHOLE_HISTORY if repository.is_shallow else None
+    if depth or repository.tip(local) != tip:
+        repository.fetch(remote, Fetching(refspecs=[f"+{branch}:{local}"], depth=depth))
+    return repository.tip(local) or tip
