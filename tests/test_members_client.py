@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.members.client import Brake, Clock, KubeClient
+from reconciler.members.client import Clock, KubeClient, RequestLimit
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
@@ -199,34 +199,34 @@ def test_a_token_file_is_read_again_after_a_refusal(tmp_path: Path) -> None:
     assert [asked[2]["authorization"] for asked in wire.asked] == [["Bearer old"], ["Bearer new"]]
 
 
-class TestBrake:
+class TestRequestLimit:
     def test_each_complaint_halves_what_may_be_under_way(self) -> None:
-        brake = Brake(8, clock=lambda: 0.0)
+        limit = RequestLimit(8, clock=lambda: 0.0)
         limits = []
         for _ in range(5):
-            brake.slow_down()
-            limits.append(brake.limit)
+            limit.slow_down()
+            limits.append(limit.current)
         assert limits == [4, 2, 1, 1, 1]
 
     def test_calm_lets_one_more_through_at_a_time(self) -> None:
         now = 0.0
-        brake = Brake(4, clock=lambda: now)
-        brake.slow_down()
+        limit = RequestLimit(4, clock=lambda: now)
+        limit.slow_down()
         limits = []
         for now in (29.0, 30.0, 31.0, 60.0, 90.0):  # noqa: B007 - the clock reads it
-            with brake.passing():
+            with limit.request():
                 pass
-            limits.append(brake.limit)
+            limits.append(limit.current)
         assert limits == [2, 3, 3, 4, 4]
 
     def test_no_more_than_the_limit_are_ever_under_way(self) -> None:
-        brake = Brake(2, clock=lambda: 0.0)
+        limit = RequestLimit(2, clock=lambda: 0.0)
         under_way, most, lock = 0, 0, threading.Lock()
 
         def work(_number: int) -> None:
             nonlocal under_way, most
             for _ in range(50):
-                with brake.passing():
+                with limit.request():
                     with lock:
                         under_way += 1
                         most = max(most, under_way)

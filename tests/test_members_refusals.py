@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.members.exchange import Cause, FailureKind, Request
-from reconciler.members.masking import safe_message, sensitive_values, shown
+from reconciler.members.masking import masked_value, safe_message, sensitive_values
 from reconciler.members.refusals import failure_of
 
 CANARY = "canary-4711"
@@ -288,4 +288,4 @@ SHOWN = [
 
 @pytest.mark.parametrize("case", SHOWN, ids=lambda case: case.why)
 def test_a_value_is_shown_where_it_can_be_no_secret(case: Shown) -> None:
-    assert shown(case.value, case.path, case.manifest) == case.want
+    assert masked_value(case.value, case.path, case.manifest) == case.want

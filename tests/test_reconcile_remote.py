@@ -302,7 +302,7 @@ def test_a_force_pushed_source_is_refused_until_it_is_accepted(
 # Where branches are.
 
 
-class Astray(NamedTuple):
+class OtherCluster(NamedTuple):
     """Something done in a clone, and how a pass there ends."""
 
     why: str
@@ -312,27 +312,27 @@ class Astray(NamedTuple):
 
 
 ASTRAY = [
-    Astray(
+    OtherCluster(
         "a branch the remote does not have",
         "checkout -q -b feature",
         4,
         "argosy: 'origin' has no branch 'feature'\n  hint: push it first, or name the source: --rev REVISION\n",
     ),
-    Astray(
+    OtherCluster(
         "a rendered branch that somebody removed",
         "push -q origin :argosy/rendered",
         3,
         "argosy: there is no branch 'argosy/rendered' at 'origin': is this the first run?\n"
         "  hint: then pass --bootstrap; otherwise look for who removed the branch, or every workload is rescheduled\n",
     ),
-    Astray(
+    OtherCluster(
         "a remote that is gone",
         "remote set-url origin {folder}/gone.git",
         4,
         "argosy: git ls-remote: '{folder}/gone.git' does not appear to be a git repository\n"
         "  hint: check the address of the remote: git remote -v\n",
     ),
-    Astray(
+    OtherCluster(
         "a remote over a protocol that may run anything",
         "remote set-url origin ext::sh",
         4,
@@ -344,7 +344,7 @@ ASTRAY = [
 
 @pytest.mark.parametrize("astray", ASTRAY, ids=lambda astray: astray.why)
 def test_a_pass_that_cannot_know_does_nothing(
-    astray: Astray, origin: Repository, capsys: pytest.CaptureFixture[str]
+    astray: OtherCluster, origin: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clone, folder = cloned(origin, "clone"), origin.path.parent
     assert argosy(clone, capsys, "reconcile", "--bootstrap").code == 0

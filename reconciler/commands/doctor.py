@@ -156,11 +156,11 @@ def _rendered(publication: Publication, branch: str) -> str:
 def _webhooks(desired: Desired) -> Iterator[Check]:
     """Connect to every interpreter webhook, as a pass that reaches clusters will."""
     for webhook in interpreter_of(desired).webhooks:
-        from reconciler.members.webhook_transport import greet
+        from reconciler.members.webhook_transport import connect_to
 
         hint = "see its clientConfig: passes that reach clusters ask it"
         try:
-            found, is_well = f"{greet(webhook)} shows a certificate that is trusted", True
+            found, is_well = f"{connect_to(webhook)} shows a certificate that is trusted", True
         except WebhookError as error:
             found, is_well = error.what.removeprefix(f"webhook {webhook.name} "), False
         yield Check(name=f"webhook {webhook.id}", is_well=is_well, found=found, hint=hint)

@@ -6,7 +6,7 @@ from typing import Any
 
 from reconciler.members.exchange import APPLY, FIELD_MANAGER, Answer, Client, Failure, FailureKind, Request
 from reconciler.members.listing import named_kind, read_object
-from reconciler.members.masking import shown
+from reconciler.members.masking import masked_value
 from reconciler.plans.conflicts import decide
 from reconciler.plans.field_paths import MISSING, Key, Path, parse_path, path_text, without
 from reconciler.plans.object import PlanContext, plan_object, settled_digest
@@ -41,8 +41,8 @@ def changed_fields(live: Manifest | None, answer: Manifest) -> tuple[FieldChange
             else DifferenceKind.DROPPED
             if new is MISSING
             else DifferenceKind.MODIFIED,
-            live="" if old is MISSING else shown(old, path_text(path), answer),
-            want="" if new is MISSING else shown(new, path_text(path), answer),
+            live="" if old is MISSING else masked_value(old, path_text(path), answer),
+            want="" if new is MISSING else masked_value(new, path_text(path), answer),
         )
         for path, old, new in _changed(before, after, ())
     )

@@ -1,1 +1,8 @@
-"""Member clusters: how they are reached, asked and listed."""
+"""Member clusters: how they are reached, asked and listed.
+
+``opening`` gives a client for each member. To open one, ``kubeconfig`` finds the context that reaches it, ``endpoint``
+reads the address of its API server and the way there, ``credentials`` (with ``exec_plugins`` and ``auth_providers``)
+and ``identity`` say who we are to it, and ``connection`` and ``client`` send requests. ``exchange`` has the values of
+one request, ``refusals`` reads what a failed one means, and ``masking`` keeps secrets out of its message. ``discovery``
+and ``listing`` ask what a member serves and holds. ``webhooks`` and ``webhook_transport`` ask interpreter webhooks.
+"""

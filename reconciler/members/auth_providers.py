@@ -1,7 +1,8 @@
-"""What ``kubernetes.config`` is needed for: the auth providers it knows (oidc, gcp), and the cluster we run in.
+"""The auth providers that ``kubernetes.config`` knows (oidc, gcp), and the cluster this process runs in.
 
-A provider's answer may take a request to somewhere, and the library sets no time limit: it is asked in a thread that
-is left behind when the limit is over. The kubeconfig is never written to: a renewed token lives as long as the pass.
+Nothing else needs that library, which takes long to load. A provider's answer may take a request to somewhere, and the
+library sets no time limit: it is asked in a thread that is left behind when the limit is over. The kubeconfig is never
+written to: a renewed token lives as long as the pass.
 """
 
 import base64
@@ -15,21 +16,20 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from .credentials import unusable
-from .exchange import Failure, FailureKind
+from .exchange import Failure
 from .identity import FOREVER, Credential
-from .kubeconfig import Context
+from .kubeconfig import Context, unusable_context
 
-_KNOWN = ("gcp", "oidc")
+_PROVIDERS = ("gcp", "oidc")
 _LOG_IN = "log in again as kubectl's users do, or use an exec plugin"
 
 
 def provider_credential(context: Context, seconds: float) -> Credential | Failure:
     """Return the token of a context's auth provider, renewed when it had expired."""
     name = str(context.user["auth-provider"].get("name") or "")
-    if name not in _KNOWN:
+    if name not in _PROVIDERS:
         message = f"the auth provider {name!r} of context {context.name!r} is not known here"
-        return Failure(kind=FailureKind.CREDENTIALS, message=message, hint="use the exec plugin that replaces it")
+        return unusable_context(message, "use the exec plugin that replaces it")
     answers: SimpleQueue[Credential | str] = SimpleQueue()
     threading.Thread(target=lambda: answers.put(_asked(context)), daemon=True).start()
     try:
@@ -39,19 +39,19 @@ def provider_credential(context: Context, seconds: float) -> Credential | Failur
     if isinstance(answer, Credential):
         return answer
     message = f"the auth provider {name!r} of context {context.name!r} {answer}"
-    return Failure(kind=FailureKind.CREDENTIALS, message=message, hint=_LOG_IN)
+    return unusable_context(message, _LOG_IN)
 
 
 def _asked(context: Context) -> Credential | str:
-    """Return the provider's token, or what is wrong with it."""
+    """Return the provider's token, or the end of a sentence that says why there is none."""
     from kubernetes.client import Configuration
     from kubernetes.config import load_kube_config_from_dict
 
     configuration = Configuration()
-    provider = _trusting(context)
+    provider = _with_authority(context)
     try:
         load_kube_config_from_dict(  # type: ignore[no-untyped-call]  # the library annotates little
-            _of_this_user(provider), client_configuration=configuration, persist_config=False
+            _kubeconfig_of(provider), client_configuration=configuration, persist_config=False
         )
         token = configuration.api_key.get("BearerToken", "").removeprefix("Bearer ")
         expires = _expiry(token, provider)
@@ -62,7 +62,7 @@ def _asked(context: Context) -> Credential | str:
     return Credential(token=token, expires=expires) if token else "gave no token"
 
 
-def _trusting(context: Context) -> dict[str, Any]:
+def _with_authority(context: Context) -> dict[str, Any]:
     """Return a copy of the provider whose authority is named: without one the library would trust any server."""
     provider: dict[str, Any] = copy.deepcopy(dict(context.user["auth-provider"]))
     config = provider.setdefault("config", {})
@@ -84,7 +84,7 @@ def _machine_authorities() -> str:
     return certifi.where()
 
 
-def _of_this_user(provider: dict[str, Any]) -> dict[str, Any]:
+def _kubeconfig_of(provider: dict[str, Any]) -> dict[str, Any]:
     """Return a kubeconfig of nothing but a user's auth provider."""
     return {
         "current-context": "it",
@@ -95,10 +95,12 @@ def _of_this_user(provider: dict[str, Any]) -> dict[str, Any]:
 
 
 def _expiry(token: str, provider: dict[str, Any]) -> float:
-    """Return when a token expires: as the provider says, or the token itself (a JWT)."""
-    said = provider["config"].get("expiry")
-    if said:
-        return said.timestamp() if isinstance(said, datetime) else datetime.fromisoformat(str(said)).timestamp()
+    """Return the time at which a token expires, by the provider's entry or by the token itself (a JWT)."""
+    written = provider["config"].get("expiry")
+    if written:
+        return (
+            written.timestamp() if isinstance(written, datetime) else datetime.fromisoformat(str(written)).timestamp()
+        )
     parts = token.split(".")
     if len(parts) != 3:
         return FOREVER
@@ -117,7 +119,7 @@ def in_cluster_context() -> Context | Failure:
             client_configuration=configuration
         )
     except (ConfigException, OSError) as error:
-        return unusable(f"this process runs in no cluster it could use ({type(error).__name__})")
+        return unusable_context(f"this process runs in no cluster it could use ({type(error).__name__})")
     cluster = {"server": configuration.host, "certificate-authority": configuration.ssl_ca_cert}
     user = {"tokenFile": incluster_config.SERVICE_TOKEN_FILENAME}
     root = Path("/")

@@ -1,4 +1,4 @@
-"""The client of one member cluster: requests with timeouts, one retry policy, and a brake for overloaded servers.
+"""The client of one member cluster: requests with timeouts, one retry policy, and a limit for overloaded servers.
 
 Nothing is retried behind our back, no call is without a time limit, and none outlives the cluster's deadline. Which
 failures are worth another try, how often and after what pause, is the table ``_RETRIES``; a server's ``Retry-After``
@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 import urllib3
 
-from .connection import IDENTITY_PATH, Astray, Connection
+from .connection import IDENTITY_PATH, Connection, OtherCluster
 from .exchange import TEXT, Answer, Failure, FailureKind, Request
 from .masking import HIDDEN
 from .refusals import failure_of
@@ -27,11 +27,12 @@ DEFAULT_CONCURRENCY = 8
 _CALMER_SECONDS = 30.0
 _LONGEST_PAUSE = 20.0
 _SHORTEST_TOKEN = 8
-_GZIP_WORTH_IT = ("127.0.0.1", "localhost", "::1")
+_LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
+"""Hosts to which bytes travel faster than they are compressed."""
 
 
 class Retry(NamedTuple):
-    """How often a failure is tried in all, and the pause before the second time; it doubles from there."""
+    """The attempts at a request in all, and the pause before the second one; it doubles from there."""
 
     tries: int
     pause: float
@@ -71,22 +72,22 @@ class KubeClient:
         self._connection = connection
         self._deadline = deadline
         self._clock = clock.now if clock else time.monotonic
-        self._brake = Brake(concurrency, clock=self._clock)
+        self._limit = RequestLimit(concurrency, clock=self._clock)
         self._user_agent = user_agent
-        self._is_local = any(host in connection.host for host in _GZIP_WORTH_IT)
+        self._is_local = any(host in connection.host for host in _LOCAL_HOSTS)
         self._stopped: Failure | None = None
         self._ended = threading.Event()
         self._sleep = clock.sleep if clock else self._ended.wait
 
     @property
     def stopped(self) -> Failure | None:
-        """Why nothing is sent to this cluster any more, once that is so."""
+        """The failure after which nothing is sent to this cluster any more, None before that."""
         return self._stopped
 
     @property
     def concurrency(self) -> int:
-        """How many requests may be under way at once."""
-        return self._brake.limit
+        """The number of requests that may be under way at once."""
+        return self._limit.current
 
     def stop(self, failure: Failure) -> None:
         """Send nothing more."""
@@ -129,7 +130,7 @@ class KubeClient:
         return min(retry.pause * float(2 ** (attempt - 1)), _LONGEST_PAUSE) * spread
 
     def _once(self, request: Request, *, renew: bool = False) -> Answer | Failure:
-        with self._brake.passing():
+        with self._limit.request():
             if self._stopped:
                 return self._stopped
             left = self._deadline - self._clock()
@@ -137,7 +138,7 @@ class KubeClient:
                 return Failure(kind=FailureKind.DEADLINE, message="the time this cluster was given is over")
             outcome = self._exchange(request, min(request.timeout, left), renew=renew)
         if isinstance(outcome, Failure) and outcome.kind is FailureKind.THROTTLED:
-            self._brake.slow_down()
+            self._limit.slow_down()
         return outcome
 
     def _exchange(self, request: Request, seconds: float, *, renew: bool) -> Answer | Failure:
@@ -161,8 +162,8 @@ class KubeClient:
                 redirect=False,
                 assert_same_host=False,
             )
-        except Astray as error:
-            return self._astray(error.answer)
+        except OtherCluster as error:
+            return self._other_cluster(error.answer)
         except (urllib3.exceptions.HTTPError, OSError) as error:
             return _network_failure(error, self._connection.host)
         return self._answer(request, response, str(headers.get("Authorization") or ""))
@@ -171,8 +172,8 @@ class KubeClient:
         path = self._connection.target(request.path)
         return f"{path}?{urlencode(request.query)}" if request.query else path
 
-    def _astray(self, answer: urllib3.BaseHTTPResponse) -> Failure:
-        """Return why nothing may be written where a new connection leads: the answer to who its cluster is."""
+    def _other_cluster(self, answer: urllib3.BaseHTTPResponse) -> Failure:
+        """Return the failure for a new connection whose cluster, asked for its identity, gave this answer."""
         if answer.status >= 300:
             return failure_of(Request(method="GET", path=IDENTITY_PATH), answer.status, answer.headers, answer.data)
         return Failure(
@@ -183,8 +184,8 @@ class KubeClient:
 
     def _answer(self, request: Request, response: urllib3.BaseHTTPResponse, credential: str) -> Answer | Failure:
         if response.status >= 300:
-            said = _without(credential.rpartition(" ")[2], response.data)
-            return failure_of(request, response.status, response.headers, said)
+            refusal = _without(credential.rpartition(" ")[2], response.data)
+            return failure_of(request, response.status, response.headers, refusal)
         try:
             body = response.data.decode() if request.accept == TEXT else json.loads(response.data)
         except ValueError:
@@ -203,27 +204,27 @@ class KubeClient:
         )
 
 
-def _without(token: str, said: bytes) -> bytes:
+def _without(token: str, refusal: bytes) -> bytes:
     """Return a refusal without our token: some proxies repeat what they were asked with."""
-    return said.replace(token.encode(), HIDDEN.encode()) if len(token) >= _SHORTEST_TOKEN else said
+    return refusal.replace(token.encode(), HIDDEN.encode()) if len(token) >= _SHORTEST_TOKEN else refusal
 
 
-class Brake:
-    """How many requests may be under way: half as many after each complaint, one more every half minute of calm."""
+class RequestLimit:
+    """The number of requests under way: halved by each complaint, and one more after every half minute of calm."""
 
     def __init__(self, most: int, *, clock: Callable[[], float]) -> None:
         self._most = most
-        self.limit = most
+        self.current = most
         self._clock = clock
         self._under_way = 0
         self._changed_at = clock()
         self._free = threading.Condition()
 
     @contextmanager
-    def passing(self) -> Iterator[None]:
-        """Wait for a place among the requests under way, and hold it."""
+    def request(self) -> Iterator[None]:
+        """Wait for a place among the requests under way, and keep it."""
         with self._free:
-            while self._under_way >= self.limit:
+            while self._under_way >= self.current:
                 self._free.wait()
             self._under_way += 1
         try:
@@ -231,14 +232,14 @@ class Brake:
         finally:
             with self._free:
                 self._under_way -= 1
-                if self.limit < self._most and self._clock() - self._changed_at >= _CALMER_SECONDS:
-                    self.limit, self._changed_at = self.limit + 1, self._clock()
+                if self.current < self._most and self._clock() - self._changed_at >= _CALMER_SECONDS:
+                    self.current, self._changed_at = self.current + 1, self._clock()
                 self._free.notify_all()
 
     def slow_down(self) -> None:
         """Halve the limit; at least one request may always be under way."""
         with self._free:
-            self.limit, self._changed_at = max(1, self.limit // 2), self._clock()
+            self.current, self._changed_at = max(1, self.current // 2), self._clock()
 
 
 def _warning_text(header: str) -> str:
@@ -247,7 +248,7 @@ def _warning_text(header: str) -> str:
 
 
 def _network_failure(error: Exception, host: str) -> Failure:
-    """Read a failure below HTTP; only the kind of error is told, and where."""
+    """Return the failure for an error below HTTP, whose message names the kind of error and the host alone."""
     if isinstance(error, urllib3.exceptions.SSLError):
         return Failure(
             kind=FailureKind.CERTIFICATE,

@@ -1,4 +1,9 @@
-"""The way to one API server: its endpoint, our credential, and a pool of connections that know their cluster."""
+"""The connections to one API server: its endpoint, our credential, and a pool that makes sure of the cluster.
+
+Writes are only sent where the kube-system namespace has the UID that was seen before. A load balancer, a VPN or a
+swapped context can lead a new connection of the same pool to another cluster in the middle of a pass, so each new
+connection asks for that UID before it first writes.
+"""
 
 import json
 import ssl
@@ -13,11 +18,11 @@ from urllib.parse import unquote, urlsplit
 import urllib3
 from urllib3.connection import HTTPConnection
 
-from .credentials import AuthPlugins, CredentialSource, unusable
+from .credentials import AuthPlugins, CredentialSource
 from .endpoint import Endpoint, endpoint_of
-from .exchange import Failure, FailureKind
+from .exchange import Failure
 from .identity import Credential, Impersonation
-from .kubeconfig import Context
+from .kubeconfig import Context, unusable_context
 
 IDENTITY_PATH = "/api/v1/namespaces/kube-system"
 _IDENTITY_SECONDS = 10.0
@@ -25,7 +30,7 @@ _READING = frozenset({"GET", "HEAD"})
 
 
 class Connection:
-    """An open way to one API server: its pool, and the headers that say who is asking."""
+    """A connection to one API server: its pool, and the headers that say who is asking."""
 
     def __init__(
         self, endpoint: Endpoint, credentials: CredentialSource, identity: Impersonation, connections: int
@@ -66,7 +71,7 @@ class Connection:
 def open_connection(
     context: Context, plugins: AuthPlugins, *, identity: Impersonation | None = None, connections: int = 8
 ) -> Connection | Failure:
-    """Return the way to a context's API server, or why there is none."""
+    """Return the connection to a context's API server, or why there is none."""
     credentials = CredentialSource(context, plugins)
     credential = credentials.current()
     if isinstance(credential, Failure):
@@ -75,11 +80,11 @@ def open_connection(
         endpoint = endpoint_of(context, plugins.environment)
         connection = Connection(endpoint, credentials, identity or Impersonation.of(context.user), connections)
         connection.open(credential)
-    except NoWay as error:
+    except UnsupportedEndpoint as error:
         return error.failure
     except (OSError, ValueError, KeyError, TypeError) as error:
         # The messages quote the file; the kind of error is all that is safe to tell.
-        return unusable(f"the context {context.name!r} cannot be used ({type(error).__name__})")
+        return unusable_context(f"the context {context.name!r} cannot be used ({type(error).__name__})")
     return connection
 
 
@@ -97,16 +102,16 @@ def _tls_context(endpoint: Endpoint, credential: Credential) -> ssl.SSLContext:
     return tls
 
 
-class NoWay(Exception):
-    """What the endpoint asks for cannot be had here; ``failure`` says what."""
+class UnsupportedEndpoint(Exception):
+    """The endpoint asks for something that is not installed; ``failure`` names it."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
         self.failure = failure
 
 
-class Astray(Exception):
-    """A new connection does not lead to the cluster it should: ``answer`` is what was said there."""
+class OtherCluster(Exception):
+    """A new connection leads to another cluster than the one before; ``answer`` is what it said of itself."""
 
     def __init__(self, answer: urllib3.BaseHTTPResponse) -> None:
         super().__init__()
@@ -115,7 +120,7 @@ class Astray(Exception):
 
 @dataclass(slots=True)
 class Pin:
-    """What new connections make sure of before they write: that ``target`` has this UID, if one is set."""
+    """The UID that the object at ``target`` must have before a new connection writes; "" asks for none."""
 
     target: str
     uid: str = ""
@@ -125,7 +130,7 @@ def open_pool(endpoint: Endpoint, tls: ssl.SSLContext | None, pin: Pin, connecti
     """Return the pool of an endpoint, which connects when it is first used."""
     settings: dict[str, Any] = {"maxsize": connections, "retries": False}
     if not endpoint.is_verified:
-        # Whoever wrote insecure-skip-tls-verify knows.
+        # Whoever wrote insecure-skip-tls-verify knows, and needs no warning with every request.
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
     if tls is not None:
         settings["ssl_context"] = tls
@@ -149,13 +154,9 @@ def _pools(proxy: str, settings: Mapping[str, Any]) -> urllib3.PoolManager:
 def _socks_pools(proxy: str, settings: Mapping[str, Any]) -> urllib3.PoolManager:
     """Return pools behind a SOCKS proxy, which looks names up itself, as it does for kubectl."""
     if find_spec("socks") is None:
-        raise NoWay(
-            Failure(
-                kind=FailureKind.CREDENTIALS,
-                message=f"{urlsplit(proxy).scheme} proxies need a library that is not installed",
-                hint="install PySocks beside Argosy: pip install 'argosy[socks]'",
-            )
-        )
+        message = f"{urlsplit(proxy).scheme} proxies need a library that is not installed"
+        hint = "install PySocks beside Argosy: pip install 'argosy[socks]'"
+        raise UnsupportedEndpoint(unusable_context(message, hint))
     from urllib3.contrib.socks import SOCKSProxyManager
 
     scheme, separator, rest = proxy.partition("://")
@@ -167,26 +168,26 @@ class _Pinned(HTTPConnection):
     """A connection that makes sure which cluster it leads to before it first writes."""
 
     pin: Pin
-    _known: Any = None
+    _checked_socket: Any = None
 
     def request(self, method: str, url: str, body: Any = None, headers: Any = None, **rest: Any) -> None:
-        """Send a request; Astray when it may write and the connection leads to another cluster."""
-        if self.pin.uid and method not in _READING and (self.sock is None or self.sock is not self._known):
-            self._make_sure(urllib3.HTTPHeaderDict(headers or {}))
+        """Send a request; OtherCluster when it may write and the connection leads to another cluster."""
+        if self.pin.uid and method not in _READING and (self.sock is None or self.sock is not self._checked_socket):
+            self._check_cluster(urllib3.HTTPHeaderDict(headers or {}))
         super().request(method, url, body=body, headers=headers, **rest)
 
-    def _make_sure(self, headers: urllib3.HTTPHeaderDict) -> None:
+    def _check_cluster(self, headers: urllib3.HTTPHeaderDict) -> None:
         usual, self.timeout = self.timeout, _IDENTITY_SECONDS
         headers.discard("Content-Type")
         try:
             super().request("GET", self.pin.target, headers=headers)
             answer = self.getresponse()
         except OSError as error:
-            # Of some of these urllib3 thinks that the server may have answered all the same.
+            # urllib3 passes over some of these (a broken pipe) and reads on, as if the server had answered early.
             raise urllib3.exceptions.ProtocolError("Connection aborted.", error) from error
         if answer.status != 200 or _uid_of(answer.data) != self.pin.uid:
-            raise Astray(answer)
-        self.timeout, self._known = usual, self.sock
+            raise OtherCluster(answer)
+        self.timeout, self._checked_socket = usual, self.sock
 
 
 def _uid_of(content: bytes) -> str:

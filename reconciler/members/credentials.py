@@ -1,4 +1,4 @@
-"""Who a kubeconfig user is: a token, a file, a password, a certificate, or what a plugin answers.
+"""Credentials of a kubeconfig user: a token, a file, a password, a certificate, or the answer of a plugin.
 
 Plugins - programs that answer with credentials, and the providers of identity ``kubernetes.config`` knows - are asked
 one at a time, with a time limit, and their answers are kept until shortly before they expire.
@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .endpoint import is_tls, material
-from .exchange import Failure, FailureKind
-from .exec_plugins import cluster_told, run_plugin
+from .endpoint import is_tls, pem_text
+from .exchange import Failure
+from .exec_plugins import described_cluster, run_plugin
 from .identity import Credential
-from .kubeconfig import Context
+from .kubeconfig import Context, unusable_context
 
 PLUGIN_SECONDS = 20.0
 _EARLY_SECONDS = 60.0
@@ -44,18 +44,18 @@ class CredentialSource:
             return self._kept
 
     def _fresh(self, *, renew: bool) -> Credential | Failure:
-        said = self._said(renew=renew)
-        if isinstance(said, Failure) or said.certificate or not is_tls(str(self._context.cluster.get("server"))):
-            return said
+        proof = self._without_certificate(renew=renew)
+        if isinstance(proof, Failure) or proof.certificate or not is_tls(str(self._context.cluster.get("server"))):
+            return proof
         user, folder = self._context.user, self._context.user_folder
         try:
-            pair = [material(user, name, folder) for name in ("client-certificate", "client-key")]
+            pair = [pem_text(user, name, folder) for name in ("client-certificate", "client-key")]
         except (OSError, ValueError) as error:
-            return unusable(f"the context {self._context.name!r} cannot be used ({type(error).__name__})")
-        return replace(said, certificate=pair[0], key=pair[1])
+            return unusable_context(f"the context {self._context.name!r} cannot be used ({type(error).__name__})")
+        return replace(proof, certificate=pair[0], key=pair[1])
 
-    def _said(self, *, renew: bool) -> Credential | Failure:
-        """Return what the user proves itself with beside a certificate, in the order of ``kubernetes.config``."""
+    def _without_certificate(self, *, renew: bool) -> Credential | Failure:
+        """Return the user's proof beside a certificate, looked for in the order of ``kubernetes.config``."""
         user = self._context.user
         if user.get("auth-provider"):
             return self._plugins.credential(self._context, renew=renew)
@@ -73,13 +73,13 @@ class CredentialSource:
         try:
             token = path.read_text(encoding="utf-8").strip()
         except (OSError, ValueError):
-            message = f"the token file {path} cannot be read"
-            return Failure(kind=FailureKind.CREDENTIALS, message=message, hint="see whether it exists and is readable")
+            return unusable_context(f"the token file {path} cannot be read", "see whether it exists and is readable")
+        # A token file is renewed from outside (a service account's about hourly), and nothing in it says when.
         return Credential(token=token, expires=self._clock() + _TOKEN_FILE_SECONDS + _EARLY_SECONDS)
 
 
 class AuthPlugins:
-    """Asks the exec plugins and auth providers of a fleet's contexts, and keeps what they answered."""
+    """The exec plugins and auth providers of a fleet's contexts, asked one at a time, and their answers."""
 
     def __init__(
         self,
@@ -96,13 +96,14 @@ class AuthPlugins:
         self._lock = threading.Lock()
 
     def credential(self, context: Context, *, renew: bool = False) -> Credential | Failure:
-        """Return what the plugin of a context's user answers, from memory while that is still good."""
+        """Return the answer of the plugin of a context's user, from memory while that is still good."""
         plugin: Mapping[str, Any] = context.user.get("auth-provider") or context.user["exec"]
         if plugin.get("interactiveMode") == "Always":
             message = f"the exec plugin of context {context.name!r} needs a terminal"
-            return Failure(kind=FailureKind.CREDENTIALS, message=message, hint="use one that works without")
-        cluster = cluster_told(context) if plugin.get("provideClusterInfo") else None
+            return unusable_context(message, "use one that works without")
+        cluster = described_cluster(context) if plugin.get("provideClusterInfo") else None
         key = json.dumps([plugin, cluster, str(context.user_folder)], sort_keys=True, default=str)
+        # Many contexts share one program, and some (cloud tools) break when they refresh one token file twice at once.
         with self._lock_of(str(plugin.get("command") or key)):
             kept = self._kept.get(key)
             if kept and not renew and kept.expires - _EARLY_SECONDS > self._clock():
@@ -122,10 +123,3 @@ class AuthPlugins:
         from .auth_providers import provider_credential
 
         return provider_credential(context, self._seconds)
-
-
-def unusable(message: str) -> Failure:
-    """Return the failure of a context that there is no way to use."""
-    return Failure(
-        kind=FailureKind.CREDENTIALS, message=message, hint="see whether kubectl reaches the cluster with this context"
-    )

@@ -1,4 +1,4 @@
-"""What a cluster serves: kinds, their addresses and scopes, and which groups cannot say.
+"""Discovery of a cluster's kinds: their paths and scopes, and the groups that could not be asked.
 
 Aggregated discovery answers in two requests; an older server is asked group by group. A group whose backend is down is
 *unavailable*: its kinds are unknown, which is never the same as gone.
@@ -19,7 +19,7 @@ _ACCEPT = ",".join([_AGGREGATED.format("v2"), _AGGREGATED.format("v2beta1"), JSO
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
 class Resource:
-    """A served kind: where its objects live and what may be done with them."""
+    """A served kind: the paths of its objects and the verbs it takes."""
 
     group: str
     version: str
@@ -76,7 +76,7 @@ class Discovery:
 
 
 def discover(client: Client) -> Discovery | Failure:
-    """Ask a cluster what it serves."""
+    """Ask a cluster for the kinds it serves."""
     found: dict[tuple[str, str], Resource] = {}
     unavailable: set[str] = set()
     for path in ("/api", "/apis"):

@@ -1,7 +1,8 @@
-"""Where an API server is and the way there: what a kubeconfig says of a cluster, and the proxies of the environment.
+"""The address of an API server and the way there, from a kubeconfig's cluster and the proxies of the environment.
 
-It is read as ``kubernetes.config`` reads it, without loading that library. Where the two part, kubectl's way is taken:
-a proxy of the environment is never asked for this very machine, and ``proxy-url`` counts whatever ``NO_PROXY`` says.
+Both are read as ``kubernetes.config`` reads them, without loading that library. Where that library and kubectl differ,
+kubectl's way is taken: a proxy of the environment is never asked for this very machine, and ``proxy-url`` counts
+whatever ``NO_PROXY`` says.
 """
 
 import base64
@@ -20,8 +21,8 @@ from .kubeconfig import Context
 class Endpoint:
     """An API server and the way there.
 
-    ``proxy`` is the URL of one to go through. ``server_name``: what its certificate has to show instead of the host of
-    its address. ``authority``: the certificates (PEM) it is trusted by, instead of those this machine trusts.
+    ``proxy`` is the URL of one to go through. ``server_name`` is the name its certificate has to show instead of the
+    host of its address. ``authority`` has the certificates (PEM) that are trusted instead of those of this machine.
     """
 
     server: str
@@ -32,22 +33,22 @@ class Endpoint:
 
     @property
     def is_tls(self) -> bool:
-        """Whether the server is spoken to through TLS."""
+        """Say whether the server is spoken to through TLS."""
         return is_tls(self.server)
 
     @property
     def is_forwarded(self) -> bool:
-        """Whether requests go to a plain proxy that sends them on, and therefore wants whole addresses."""
+        """Say whether requests go to a plain proxy that sends them on, and therefore wants whole addresses."""
         return bool(self.proxy) and not self.is_tls and not self.proxy.startswith("socks")
 
     @property
     def base_path(self) -> str:
-        """What the paths of a server behind a prefix begin with."""
+        """The prefix of all paths, for a server that is one of many behind one host."""
         return urlsplit(self.server).path
 
 
 def is_tls(server: str) -> bool:
-    """Whether a server's address asks for TLS; only then do certificates matter."""
+    """Say whether a server's address asks for TLS; only then do certificates matter."""
     return server.startswith("https:")
 
 
@@ -60,11 +61,11 @@ def endpoint_of(context: Context, environment: Mapping[str, str]) -> Endpoint:
         proxy=str(cluster.get("proxy-url") or "") or _proxy_of(environment, urlsplit(server)),
         server_name=str(cluster.get("tls-server-name") or ""),
         is_verified=not cluster.get("insecure-skip-tls-verify"),
-        authority=material(cluster, "certificate-authority", folder) if is_tls(server) else "",
+        authority=pem_text(cluster, "certificate-authority", folder) if is_tls(server) else "",
     )
 
 
-def material(entry: Mapping[str, Any], name: str, folder: Path) -> str:
+def pem_text(entry: Mapping[str, Any], name: str, folder: Path) -> str:
     """Return PEM text that stands in the entry itself, in a file it names, or nowhere."""
     if entry.get(f"{name}-data"):
         try:
@@ -88,7 +89,7 @@ def _variable(environment: Mapping[str, str], name: str) -> str:
 
 
 def _goes_straight(server: SplitResult, exceptions: str) -> bool:
-    """Whether no proxy is for this server: it is this machine, or ``NO_PROXY`` names it.
+    """Say whether no proxy is for this server: it is this machine, or ``NO_PROXY`` names it.
 
     An entry is ``*``, a domain (which stands for all in it, too) with or without a port, an address, or a network.
     """

@@ -13,7 +13,7 @@ TEXT = "text/plain"
 
 
 class FailureKind(StrEnum):
-    """What a failed request means; the names are the reasons reports show."""
+    """The meaning of a failed request; the values are the reasons that reports show."""
 
     BAD_REQUEST = "BadRequest"
     UNAUTHORIZED = "Unauthorized"
@@ -42,7 +42,7 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What to send. ``body`` is plain data, sent as JSON; ``tries`` 1 asks for no retries (0: as many as fit)."""
+    """One request. ``body`` is plain data, sent as JSON; ``tries`` 1 asks for no retries (0: as many as fit)."""
 
     method: str
     path: str
@@ -94,15 +94,15 @@ class Failure:
 
 
 class Client(Protocol):
-    """What talks to one cluster."""
+    """The client of one cluster."""
 
     @property
     def stopped(self) -> Failure | None:
-        """Why nothing is sent to this cluster any more, once that is so."""
+        """The failure after which nothing is sent to this cluster any more, None before that."""
 
     @property
     def concurrency(self) -> int:
-        """How many requests may be under way at once."""
+        """The number of requests that may be under way at once."""
 
     def send(self, request: Request) -> Answer | Failure:
         """Send a request, retrying what is worth it within the cluster's deadline."""
@@ -119,4 +119,4 @@ FIELD_MANAGER = "argosy"
 
 
 OpenClient = Callable[[str, float], Client | Failure]
-"""How to get at a cluster: its name, and the moment on the clock by which all must be over."""
+"""Open a client of the cluster with this name, which gives up at this time of the monotonic clock."""

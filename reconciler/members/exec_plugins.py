@@ -1,7 +1,7 @@
-"""Running an exec plugin: somebody else's program that answers with a credential.
+"""Exec plugins: programs of others that answer with a credential.
 
-It runs with a time limit, without a terminal, in a process group of its own that ends with it. What it prints is never
-repeated, for it prints credentials.
+A plugin runs with a time limit, without a terminal, in a process group of its own that ends with it. Its output is
+never repeated, for it prints credentials.
 """
 
 import json
@@ -13,21 +13,24 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from .exchange import Failure, FailureKind
+from .exchange import Failure
 from .identity import FOREVER, Credential
-from .kubeconfig import Context
+from .kubeconfig import Context, unusable_context
 
 _BY_HAND = "run it by hand to see what it says"
 
 
 def run_plugin(context: Context, environment: Mapping[str, str], seconds: float) -> Credential | Failure:
-    """Return what the exec plugin of a context's user answers."""
+    """Return the credential that the exec plugin of a context's user answers with."""
     plugin = context.user["exec"]
     version = str(plugin.get("apiVersion") or "client.authentication.k8s.io/v1")
-    spec = {"interactive": False} | ({"cluster": cluster_told(context)} if plugin.get("provideClusterInfo") else {})
+    spec: dict[str, Any] = {"interactive": False}
+    if plugin.get("provideClusterInfo"):
+        spec["cluster"] = described_cluster(context)
     request = {"apiVersion": version, "kind": "ExecCredential", "spec": spec}
     added = {str(item["name"]): str(item["value"]) for item in plugin.get("env") or ()}
     command = str(plugin.get("command") or "")
+    # As for kubectl: a path is relative to the kubeconfig, a bare name is looked up in PATH.
     if "/" in command:
         command = str(context.user_folder / command)
     output = _output(
@@ -39,7 +42,7 @@ def run_plugin(context: Context, environment: Mapping[str, str], seconds: float)
     return output if isinstance(output, Failure) else _parsed(output, command, version)
 
 
-def cluster_told(context: Context) -> dict[str, Any]:
+def described_cluster(context: Context) -> dict[str, Any]:
     """Return the cluster as ``provideClusterInfo`` hands it to a plugin."""
     keys = ("server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority-data", "proxy-url")
     described = {key: context.cluster[key] for key in keys if key in context.cluster}
@@ -60,7 +63,7 @@ def _output(command: list[str], environment: dict[str, str], context: Context, s
             start_new_session=True,
         )
     except OSError as error:
-        return _failed(
+        return unusable_context(
             f"the exec plugin {command[0]!r} of context {context.name!r} cannot be run ({error.strerror})",
             "install it, or use another context",
         )
@@ -70,9 +73,9 @@ def _output(command: list[str], environment: dict[str, str], context: Context, s
         except subprocess.TimeoutExpired:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            return _failed(f"the exec plugin {command[0]!r} gave no answer in {seconds:g} s", _BY_HAND)
+            return unusable_context(f"the exec plugin {command[0]!r} gave no answer in {seconds:g} s", _BY_HAND)
     if process.returncode:
-        return _failed(f"the exec plugin {command[0]!r} ended with exit code {process.returncode}", _BY_HAND)
+        return unusable_context(f"the exec plugin {command[0]!r} ended with exit code {process.returncode}", _BY_HAND)
     return output
 
 
@@ -89,13 +92,13 @@ def _parsed(output: bytes, command: str, version: str) -> Credential | Failure:
             expires=datetime.fromisoformat(expires).timestamp() if expires else FOREVER,
         )
     except (ValueError, KeyError, TypeError, AttributeError):
-        return _failed(f"the exec plugin {command!r} answered with no ExecCredential", _BY_HAND)
+        return unusable_context(f"the exec plugin {command!r} answered with no ExecCredential", _BY_HAND)
     if answer.get("apiVersion") != version:
-        return _failed(f"the exec plugin {command!r} does not speak {version}", "correct exec.apiVersion of the user")
+        return unusable_context(
+            f"the exec plugin {command!r} does not speak {version}", "correct exec.apiVersion of the user"
+        )
     if not credential.token and not (credential.certificate and credential.key):
-        return _failed(f"the exec plugin {command!r} answered without a token or a client certificate", _BY_HAND)
+        return unusable_context(
+            f"the exec plugin {command!r} answered without a token or a client certificate", _BY_HAND
+        )
     return credential
-
-
-def _failed(message: str, hint: str) -> Failure:
-    return Failure(kind=FailureKind.CREDENTIALS, message=message, hint=hint)

@@ -1,4 +1,4 @@
-"""Who we are to an API server: what we prove ourselves with, and whom we act as."""
+"""Our identity to an API server: the credential that proves it, and the user to act as."""
 
 import base64
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ FOREVER = float("inf")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """What a user proves itself with: a bearer token, ``user:password``, a client certificate with its key (PEM).
+    """A user's proof of identity: a bearer token, ``user:password``, a client certificate with its key (PEM).
 
-    Nothing of it: nobody. ``expires`` is a moment of the wall clock.
+    An empty one is an anonymous user's. ``expires`` is a time of the wall clock, in seconds.
     """
 
     token: str = field(default="", repr=False)
@@ -23,7 +23,7 @@ class Credential:
 
     @property
     def authorization(self) -> str:
-        """The value of the header that carries it; a certificate has none."""
+        """The value of the Authorization header; a certificate needs none."""
         if self.token:
             return f"Bearer {self.token}"
         return f"Basic {base64.b64encode(self.password.encode()).decode()}" if self.password else ""
@@ -31,7 +31,7 @@ class Credential:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impersonation:
-    """Whom to act as; empty fields fall back on the context's own ``as`` settings."""
+    """The user to act as; empty fields fall back on the context's own ``as`` settings."""
 
     user: str = ""
     groups: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Impersonation:
 
     @classmethod
     def of(cls, user: Mapping[str, Any]) -> "Impersonation":
-        """Return what a kubeconfig user says."""
+        """Return the impersonation that a kubeconfig user asks for."""
         groups = tuple(map(str, user.get("as-groups") or ()))
         return cls(user=str(user.get("as") or ""), groups=groups, uid=str(user.get("as-uid") or ""))
 

@@ -1,4 +1,4 @@
-"""The context that reaches each cluster, and what that context says."""
+"""The kubeconfig context that reaches each cluster, with its cluster and its user."""
 
 import difflib
 import os
@@ -17,18 +17,24 @@ if TYPE_CHECKING:
 
 
 _SUFFIXES = ("", ".yaml", ".yml", ".json", ".conf", ".config", ".kubeconfig")
+_TRY_KUBECTL = "see whether kubectl reaches the cluster with this context"
+
+
+def unusable_context(message: str, hint: str = _TRY_KUBECTL) -> Failure:
+    """Return the failure of a cluster whose context or credentials cannot be used."""
+    return Failure(kind=FailureKind.CREDENTIALS, message=message, hint=hint)
 
 
 def reached_members(fleet: "Fleet", options: Mapping[str, Any]) -> frozenset[str] | None:
     """Return the members that argosy.yaml or the command line says how to reach; None where that is all of them.
 
     A kubeconfig or a folder of them on the command line is for all, ``--in-cluster`` for the one it names. Where
-    something is said of some, ``--cluster`` adds those it asks for, reached by the contexts named like them.
+    some are described, ``--cluster`` adds those it asks for, reached by the contexts named like them.
     """
     if options.get("kubeconfig") or options.get("kubeconfigs") or fleet.reached is None:
         return None
-    said = fleet.reached | frozenset(filter(None, [options.get("in_cluster")]))
-    return said | frozenset(options.get("clusters") or ()) if said else said
+    described = fleet.reached | frozenset(filter(None, [options.get("in_cluster")]))
+    return described | frozenset(options.get("clusters") or ()) if described else described
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +68,7 @@ def load_kubeconfig(files: Iterable[Path]) -> Kubeconfig | Failure:
     paths = tuple(files)
     found = [path for path in paths if path.is_file()]
     if not found:
-        return _unusable(f"there is no kubeconfig at {', '.join(map(str, paths))}", "name one with --kubeconfig")
+        return unusable_context(f"there is no kubeconfig at {', '.join(map(str, paths))}", "name one with --kubeconfig")
     named: dict[str, dict[str, tuple[Mapping[str, Any], Path]]] = {"clusters": {}, "users": {}, "contexts": {}}
     current = ""
     for path in found:
@@ -70,7 +76,7 @@ def load_kubeconfig(files: Iterable[Path]) -> Kubeconfig | Failure:
             config = _content(path)
         except (OSError, DocumentErrors) as error:
             why = "cannot be read" if isinstance(error, OSError) else "is no YAML"
-            return _unusable(f"the kubeconfig {path} {why}", "see whether `kubectl config view` reads it")
+            return unusable_context(f"the kubeconfig {path} {why}", "see whether `kubectl config view` reads it")
         current = current or str(config.get("current-context") or "")
         for section, entries in named.items():
             for entry in config.get(section) or ():
@@ -118,7 +124,7 @@ class Contexts:
         if context is None:
             return _no_context(name, cluster, kubeconfig)
         if not context.cluster.get("server"):
-            return _unusable(f"the context {name!r} names no server", f"see {kubeconfig.files[0]}")
+            return unusable_context(f"the context {name!r} names no server", f"see {kubeconfig.files[0]}")
         return context
 
     def _own_file(self, cluster: str) -> tuple[Path, ...]:
@@ -137,11 +143,7 @@ def _no_context(name: str, cluster: str, kubeconfig: Kubeconfig) -> Failure:
     near = difflib.get_close_matches(name, kubeconfig.contexts, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     files = ", ".join(map(str, kubeconfig.files))
-    return _unusable(
+    return unusable_context(
         f"no context named {name!r} in {files}",
         f"{hint}say under clusters: in argosy.yaml which context reaches {cluster!r}",
     )
-
-
-def _unusable(message: str, hint: str) -> Failure:
-    return Failure(kind=FailureKind.CREDENTIALS, message=message, hint=hint)

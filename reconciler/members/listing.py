@@ -1,4 +1,4 @@
-"""Reading a cluster's objects: whole kinds page by page, or by name - never an answer that is only part of one."""
+"""Reading a cluster's objects: whole kinds page by page, or by name - never only a part of what was asked for."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _METADATA = f"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """What to list of a kind: ``selector`` by labels, ``fields`` by fields; ``metadata_only`` where content is idle.
+    """The objects of a kind to list: ``selector`` by labels, ``fields`` by fields, ``metadata_only`` to spare contents.
 
     ``only_namespace`` bounds it; ``namespaces`` are asked one by one where the whole cluster may not be listed.
     """
@@ -48,7 +48,10 @@ def list_objects(client: Client, listing: Listing) -> dict[ObjectRef, dict[str, 
 
 
 def _listed(client: Client, listing: Listing, namespace: str) -> dict[ObjectRef, dict[str, Any]] | Failure:
-    """List page by page; a list that expired in between begins again, for half of an old one is no answer."""
+    """List page by page; a list that expired in between begins again, for half of an old one is no answer.
+
+    A continue token expires with the etcd revision it belongs to (410 Gone), after about five minutes.
+    """
     failure: Failure | None = None
     for _ in range(_RESTARTS):
         found: dict[ObjectRef, dict[str, Any]] = {}
@@ -123,7 +126,7 @@ def read_object(client: Client, resource: Resource, ref: ObjectRef) -> dict[str,
 
 
 def existing_names(client: Client, resource: Resource, namespace: str, refs: Iterable[ObjectRef]) -> set[ObjectRef]:
-    """Return which of many objects of a namespace exist - or, where finding out costs more than asking, all of them."""
+    """Return those of many objects of a namespace that exist, or all of them where listing costs more than asking."""
     asked = set(refs)
     found: set[ObjectRef] = set()
     budget = 1 + len(asked) // 10

@@ -1,4 +1,4 @@
-"""What may not be shown: which values of a manifest are secret, and text with them taken out.
+"""Secret values of manifests, and their removal from text and reports.
 
 Messages of API servers and webhooks quote values. What they say about a Secret is never repeated; of anything else,
 quoted values and everything the manifest keeps where people put secrets (data, environment values, arguments,
@@ -24,7 +24,7 @@ _OPEN_IN_SECRETS = (".metadata.labels", ".type", ".immutable")
 
 
 def is_secret(manifest: Any) -> bool:
-    """Whether nothing of this object's content may be shown."""
+    """Say whether nothing of this object's content may be shown."""
     return isinstance(manifest, dict) and manifest.get("kind") == "Secret"
 
 
@@ -67,7 +67,7 @@ def safe_message(text: str, manifest: Any) -> str:
     return _shortened(" ".join(text.split()), _LONGEST_MESSAGE)
 
 
-def shown(value: Any, path: str, manifest: Any) -> str:
+def masked_value(value: Any, path: str, manifest: Any) -> str:
     """Return a field's value for a report: short, and masked where secrets live."""
     if is_secret(manifest) and not path.startswith(_OPEN_IN_SECRETS):
         return HIDDEN

@@ -1,4 +1,4 @@
-"""Opening clients for the members of a fleet: contexts found once, plugins run once, one client a cluster."""
+"""Clients for the members of a fleet: kubeconfigs are read once, plugins run once, and each cluster has one client."""
 
 import os
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from render.fleet import ClusterAccess
 from .client import DEFAULT_CONCURRENCY, KubeClient
 from .connection import open_connection
 from .credentials import AuthPlugins
-from .exchange import Failure, FailureKind
+from .exchange import Failure
 from .identity import Impersonation
-from .kubeconfig import Context, Contexts, default_files
+from .kubeconfig import Context, Contexts, default_files, unusable_context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberAccess:
-    """How members are reached. ``kubeconfig``: the usual file's stand-in; ``folder``: one file a cluster.
+    """The settings by which members are reached.
 
-    ``in_cluster`` names the one member this process runs in. ``untrusted``: a folder (a checkout) whose kubeconfigs
-    must not run programs.
+    ``kubeconfig`` stands in for the usual file, ``folder`` has one file a cluster, and ``in_cluster`` names the one
+    member this process runs in. ``untrusted`` is a folder (a checkout) whose kubeconfigs must not run programs.
     """
 
     clusters: tuple[ClusterAccess, ...] = ()
@@ -70,7 +70,10 @@ class Members:
         return in_cluster_context()
 
     def _refused(self, context: Context) -> Failure | None:
-        """Return what a kubeconfig of the source asks for that only one of the machine's own may."""
+        """Return the failure of a kubeconfig of the source that asks for what only one of this machine may.
+
+        Whoever can push to the source could otherwise run programs here, or have any file of this machine sent away.
+        """
         source = Path(self._access.untrusted).resolve()
         if not self._access.untrusted or not context.user_folder.resolve().is_relative_to(source):
             return None
@@ -82,8 +85,7 @@ class Members:
             what = "send away a file from outside of the source repository"
         else:
             return None
-        return Failure(
-            kind=FailureKind.CREDENTIALS,
-            message=f"the context {context.name!r} would {what}",
-            hint="keep kubeconfigs with exec plugins, auth providers or token files outside of the repository",
+        return unusable_context(
+            f"the context {context.name!r} would {what}",
+            "keep kubeconfigs with exec plugins, auth providers or token files outside of the repository",
         )

@@ -1,4 +1,4 @@
-"""Several calls at once, in threads that never keep the process alive.
+"""Calls made in parallel, in threads that never keep the process alive.
 
 A thread stuck in something without a time limit (a name lookup) is left behind, not waited for at exit.
 """
@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from queue import SimpleQueue
 from typing import NamedTuple, TypeVar
 
-Outcome = TypeVar("Outcome")
-Item = TypeVar("Item")
+_Result = TypeVar("_Result")
+_Item = TypeVar("_Item")
 
 
 class _Done(NamedTuple):
@@ -18,19 +18,19 @@ class _Done(NamedTuple):
     error: BaseException | None
 
 
-def in_parallel(call: Callable[[Item], Outcome], items: Iterable[Item], *, limit: int) -> list[Outcome]:
-    """Return what a call makes of each item, in their order, at most ``limit`` at once; the first error is raised."""
+def in_parallel(call: Callable[[_Item], _Result], items: Iterable[_Item], *, limit: int) -> list[_Result]:
+    """Return the results of a call for each item, in order, at most ``limit`` at once; the first error is raised."""
     work = list(items)
     if len(work) <= 1 or limit <= 1:
         return [call(item) for item in work]
-    outcomes: dict[int, Outcome] = dict(as_they_finish(call, work, limit=limit))
-    return [outcomes[number] for number in range(len(work))]
+    results: dict[int, _Result] = dict(as_they_finish(call, work, limit=limit))
+    return [results[number] for number in range(len(work))]
 
 
 def as_they_finish(
-    call: Callable[[Item], Outcome], items: Iterable[Item], *, limit: int
-) -> Iterator[tuple[int, Outcome]]:
-    """Yield the number and outcome of each item as soon as it is there."""
+    call: Callable[[_Item], _Result], items: Iterable[_Item], *, limit: int
+) -> Iterator[tuple[int, _Result]]:
+    """Yield the number and the result of each item as soon as it is there."""
     work = list(items)
     done: SimpleQueue[_Done] = SimpleQueue()
     numbers = iter(range(len(work)))
@@ -44,7 +44,7 @@ def as_they_finish(
                 return
             try:
                 done.put(_Done(number, call(work[number]), None))
-            except BaseException as error:  # noqa: BLE001 - raised again where the outcome is awaited
+            except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
                 done.put(_Done(number, None, error))
 
     for _ in range(min(limit, len(work))):

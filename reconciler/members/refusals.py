@@ -1,7 +1,8 @@
-"""What an API server's refusal means: status, reason and causes read into a ``Failure``, secrets left out.
+"""Refusals of an API server: status, reason and causes are read into a ``Failure``, and secrets are left out.
 
 Conflicts are told apart by their causes alone: a 409 naming field managers is about ownership, any other is a race
-worth another look. A 500 about a typed patch is the manifest's fault however transient a 500 sounds.
+and worth another attempt. A 500 about a typed patch is the manifest's fault, however transient a 500 sounds: the API
+server answers so when its schema does not know a field that server-side apply sends.
 """
 
 import json
@@ -35,7 +36,7 @@ _HINTS = {
     FailureKind.MANIFEST: "correct the template: the server's schema does not accept the field",
     FailureKind.WEBHOOK: "see to the webhook's backend; nothing it guards can be written meanwhile",
 }
-_SAID_BY_US = {
+_OWN_MESSAGES = {
     FailureKind.NOT_SERVED: "the cluster does not serve this kind",
     FailureKind.UNAUTHORIZED: "the cluster does not accept these credentials",
 }
@@ -44,6 +45,7 @@ _MANIFEST_PHRASES = (
     "field not declared in schema",
     "unable to convert unstructured object",
 )
+# No reason or cause says that a field is immutable: each kind has its own sentence for it, under status 422.
 _IMMUTABLE = re.compile(
     r"immutable|updates to statefulset spec for fields other than|cannot change roleRef"
     r"|may not change once set|updates to parameters are forbidden",
@@ -55,7 +57,7 @@ _VALUE_CAUSES = frozenset({"Invalid", "Unsupported", "Duplicate"})
 
 
 def failure_of(request: Request, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
-    """Return what a refusal of ``request`` means."""
+    """Return the failure that the refusal of ``request`` means."""
     refusal = _decoded(body)
     message = str(refusal.get("message") or "")
     details = refusal.get("details") or {}
@@ -120,13 +122,13 @@ def _server_failure(message: str) -> FailureKind:
 
 
 def _message(kind: FailureKind, status: int, refusal: Mapping[str, Any], request: Request) -> str:
-    """Return one line about the refusal. Where causes name fields they are told instead of the quoting message."""
+    """Return one line about the refusal; causes that name fields take the place of a message that quotes values."""
     message = str(refusal.get("message") or "")
     webhook = _WEBHOOK.search(message)
     if webhook:
         return f"the admission webhook {webhook['name']!r} could not be called"
-    if kind in _SAID_BY_US:
-        return _SAID_BY_US[kind]
+    if kind in _OWN_MESSAGES:
+        return _OWN_MESSAGES[kind]
     causes = (refusal.get("details") or {}).get("causes") or ()
     if kind is FailureKind.CONFLICT:
         return "; ".join(_conflict_text(_cause(item)) for item in causes)
@@ -150,7 +152,7 @@ def _cause_text(item: Mapping[str, Any], manifest: Any) -> str:
 
 
 def _detail(message: str) -> str:
-    """Return what a cause says after the value it quotes; nothing when it only quotes one."""
+    """Return the end of a cause's message, after the value it quotes; nothing when it only quotes one."""
     head, _, quoted = message.partition(" value: ")
     if head not in _VALUE_CAUSES:
         return message

@@ -1,8 +1,8 @@
 """One request to an interpreter webhook: HTTPS to where its configuration says, bounded in time and size.
 
 The time limit holds for all of it - finding the address, connecting, TLS, waiting, reading. Nothing is retried, no
-redirect is followed, no proxy is used. A certificate is held against ``caBundle`` alone, or, without one, against what
-the system trusts.
+redirect is followed, no proxy is used. A certificate is verified by ``caBundle`` alone or, without one, by what this
+system trusts.
 """
 
 import base64
@@ -23,21 +23,19 @@ from render.interpreter.webhooks import Webhook, WebhookError
 MOST_BYTES = 3 * 2**20
 _DEEPEST = 100
 _DEFAULT_PORT = 443
-
-
 _IN_PATHS = "/%:@!$&'()*+,;=-._~"
+"""Characters that stay as they are in the path of a URL."""
 
-
-Outcome = TypeVar("Outcome")
+_Result = TypeVar("_Result")
 
 
 class UnreachedError(WebhookError):
-    """A webhook did not answer at all: what is asked does not matter."""
+    """A webhook did not answer at all, whatever the question was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where a webhook is; ``is_service``: a Service, whose name means something inside its cluster alone."""
+    """The address of a webhook; that of a Service (``is_service``) means something inside its cluster alone."""
 
     host: str
     port: int
@@ -50,7 +48,7 @@ class Address:
 
 
 def address_of(webhook: Webhook) -> Address:
-    """Return where a webhook is: at its URL, or at ``https://<service>.<namespace>.svc:<port>``, as for Karmada."""
+    """Return the address of a webhook: its URL, or ``https://<service>.<namespace>.svc:<port>``, as for Karmada."""
     service = webhook.client_config.get("service")
     if service:
         path = f"/{str(service.get('path') or '').lstrip('/')}"
@@ -61,7 +59,7 @@ def address_of(webhook: Webhook) -> Address:
 
 
 def tls_of(webhook: Webhook) -> ssl.SSLContext:
-    """Return what a webhook's certificate is held against."""
+    """Return the TLS settings by which a webhook's certificate is verified."""
     bundle = webhook.client_config.get("caBundle")
     try:
         authorities = base64.b64decode(bundle).decode() if bundle else None
@@ -90,7 +88,7 @@ def post(webhook: Webhook, context: Mapping[str, Any], tls: ssl.SSLContext, *, u
         with connection.getresponse() as response:
             return response.status, response.read(MOST_BYTES + 1)
 
-    status, content = exchange.outcome(send)
+    status, content = exchange.result(send)
     if 300 <= status < 400:
         raise webhook.error(f"answered with a redirect (HTTP status {status}), and redirects are not followed")
     if not 200 <= status < 300:
@@ -100,10 +98,10 @@ def post(webhook: Webhook, context: Mapping[str, Any], tls: ssl.SSLContext, *, u
     return _decoded(webhook, content)
 
 
-def greet(webhook: Webhook) -> Address:
-    """Connect to a webhook, asking nothing, and return where it is; WebhookError says why that cannot be done."""
+def connect_to(webhook: Webhook) -> Address:
+    """Connect to a webhook, asking nothing, and return its address; WebhookError says why that cannot be done."""
     exchange = _Exchange(webhook, tls_of(webhook))
-    exchange.outcome(HTTPSConnection.connect)
+    exchange.result(HTTPSConnection.connect)
     return exchange.address
 
 
@@ -116,27 +114,27 @@ class _Exchange:
         self._webhook = webhook
         self._connection = HTTPSConnection(self.address.host, self.address.port, timeout=self.seconds, context=tls)
 
-    def outcome(self, use: Callable[[HTTPSConnection], Outcome]) -> Outcome:
-        """Return what comes of using the connection in the time there is."""
-        done: SimpleQueue[Outcome | Exception] = SimpleQueue()
+    def result(self, use: Callable[[HTTPSConnection], _Result]) -> _Result:
+        """Return the result of using the connection in the time there is."""
+        done: SimpleQueue[_Result | Exception] = SimpleQueue()
 
         def work() -> None:
             try:
                 done.put(use(self._connection))
-            except Exception as error:  # noqa: BLE001 - explained, or raised again, where the outcome is awaited
+            except Exception as error:  # noqa: BLE001 - explained, or raised again, where the result is awaited
                 done.put(error)
             finally:
                 self._connection.close()
 
         threading.Thread(target=work, daemon=True).start()
         try:
-            outcome = done.get(timeout=self.seconds)
+            result = done.get(timeout=self.seconds)
         except Empty as error:
             self._abandon()
             raise self._unreached(f"did not answer within {self.seconds} s") from error
-        if isinstance(outcome, Exception):
-            self._explain(outcome)
-        return outcome
+        if isinstance(result, Exception):
+            self._raise_explained(result)
+        return result
 
     def _abandon(self) -> None:
         """Wake the thread where it waits for the other side."""
@@ -147,8 +145,8 @@ class _Exchange:
     def _unreached(self, what: str) -> UnreachedError:
         return UnreachedError(f"webhook {self._webhook.name} {what}")
 
-    def _explain(self, error: Exception) -> NoReturn:
-        """Say what kept an answer from coming: the kind of error and where, never what was sent."""
+    def _raise_explained(self, error: Exception) -> NoReturn:
+        """Raise an UnreachedError with the kind of error and the address, and nothing of what was sent."""
         address = self.address
         missing = f"has no address here: {address} is not found"
         if address.is_service:

@@ -1,4 +1,4 @@
-"""Asking interpreter webhooks in one pass: every question once, and a webhook that is down not again and again."""
+"""Interpreter webhooks asked in one pass: every question once, and a webhook that is down not again and again."""
 
 import threading
 from collections import Counter
@@ -23,10 +23,10 @@ MOST_FAILURES = 3
 
 @dataclass(slots=True, kw_only=True)
 class WebhookCalls:
-    """What was asked and answered in a pass; several threads may ask at once.
+    """The questions and answers of a pass; several threads may ask at once.
 
-    What stops a webhook from being asked is told in the words of its last failure, so that it reads the same for every
-    object, whichever came first.
+    A webhook that is asked nothing more fails with the words of its last failure, so that the message is the same for
+    every object, whichever came first.
     """
 
     user_agent: str = "argosy"
@@ -37,7 +37,7 @@ class WebhookCalls:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def send(self, webhook: Webhook, context: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what a webhook answers; WebhookError says why it does not."""
+        """Return a webhook's answer; WebhookError says why it gave none."""
         uid = str(context["request"]["uid"])
         if uid not in self._answers:
             self._answers[uid] = self._down.get(webhook.id) or self._asked(webhook, context)
@@ -50,7 +50,7 @@ class WebhookCalls:
         from .webhook_transport import UnreachedError, post
 
         try:
-            answer = post(webhook, context, self._trusted(webhook), user_agent=self.user_agent)
+            answer = post(webhook, context, self._tls_settings(webhook), user_agent=self.user_agent)
         except UnreachedError as error:
             with self._lock:
                 self._failures[webhook.id] += 1
@@ -63,7 +63,7 @@ class WebhookCalls:
             self._failures[webhook.id] = 0
         return answer
 
-    def _trusted(self, webhook: Webhook) -> "ssl.SSLContext":
+    def _tls_settings(self, webhook: Webhook) -> "ssl.SSLContext":
         """Return the TLS settings of a webhook; certificates are read once."""
         from .webhook_transport import tls_of
 

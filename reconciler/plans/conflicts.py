@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reconciler.members.exchange import FIELD_MANAGER
-from reconciler.members.masking import shown
+from reconciler.members.masking import masked_value
 from render.model import Manifest, ObjectRef
 
 from .containment import contained
@@ -118,8 +118,8 @@ def field_change(want: Manifest, live: Manifest, difference: FieldDifference, ow
     return FieldChange(
         path=text,
         change=difference.change,
-        live="" if there is MISSING else shown(there, text, live),
-        want="" if wanted is MISSING else shown(wanted, text, want),
+        live="" if there is MISSING else masked_value(there, text, live),
+        want="" if wanted is MISSING else masked_value(wanted, text, want),
         manager=owner.manager,
         time=owner.time,
     )
