@@ -14,7 +14,7 @@ from render.admission.findings import Findings
 from render.admission.kinds import POLICY_VERSION
 from render.admission.metadata import check_annotations, check_labels
 from render.admission.placements import check_affinity
-from render.admission.policies import check_selectors, settle_selectors
+from render.admission.policies import check_selectors, set_selector_namespaces
 from render.admission.policy_warnings import warn_of_affinity, warn_of_selectors
 from render.admission.schema import Anything, ListOf, Struct, Text
 from render.admission.shared_schema import CLUSTER_AFFINITY, LABELS, RESOURCE_SELECTOR, TEXT, TEXTS
@@ -22,6 +22,16 @@ from render.admission.syntax import label_key_fault, label_value_fault, pointer_
 from render.admission.walking import Reading, walk_of
 from render.model import Manifest
 
+Plain = Mapping[str, Any]
+
+_SEEN_BY_KARMADA = (
+    "plaintext",
+    "imageOverrider",
+    "commandOverrider",
+    "argsOverrider",
+    "labelsOverrider",
+    "annotationsOverrider",
+)
 _OPERATOR = Text(choices=("add", "remove", "replace"))
 _ADD_OR_REMOVE = Text(choices=("add", "remove"))
 
@@ -60,18 +70,6 @@ OVERRIDE_SPEC = Struct(
         "targetCluster": CLUSTER_AFFINITY,
         "overriders": _OVERRIDERS,
     }
-)
-
-
-Plain = Mapping[str, Any]
-
-_SEEN_BY_KARMADA = (
-    "plaintext",
-    "imageOverrider",
-    "commandOverrider",
-    "argsOverrider",
-    "labelsOverrider",
-    "annotationsOverrider",
 )
 
 
@@ -127,7 +125,7 @@ def check_overriders(overriders: Plain, path: str, findings: Findings) -> None:
 
 def _mutate(policy: dict[str, Any], _findings: Findings) -> None:
     spec = policy["spec"]
-    settle_selectors(spec.get("resourceSelectors") or (), policy["metadata"].get("namespace"))
+    set_selector_namespaces(spec.get("resourceSelectors") or (), policy["metadata"].get("namespace"))
     spec.setdefault("overriders", {})
 
 

@@ -27,6 +27,7 @@ from render.works import Content, Works
 from .changes import ChangedField, changes_of
 from .record import AppliedRule, RuleRun
 
+# A record is committed with every binding and read by people, so it stays short.
 _MOST_NAMED = 20
 _LONGEST_VALUE = 1000
 _MOST_TEXTS_KEPT = 4096

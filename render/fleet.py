@@ -9,6 +9,8 @@ from enum import StrEnum
 
 from .guards import MovementGuard, RemovalGuard
 
+OTHERS = "*"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
@@ -33,9 +35,6 @@ class KindScope:
     group: str
     kind: str
     is_namespaced: bool
-
-
-OTHERS = "*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

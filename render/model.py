@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+ARGOSY_API_VERSION = "argosy.dev/v1alpha1"
+"""The apiVersion of Argosy's own kinds."""
+
 Manifest = Mapping[str, Any]
 """A Kubernetes object as plain data, straight from YAML; never modified in place by a reader."""
 

@@ -7,6 +7,13 @@ from .model import Manifest
 from .placement import Placement
 from .selectors import ResourceSelector
 
+# The labels and annotations by which Karmada marks what a policy claims.
+POLICY_ID = "propagationpolicy.karmada.io/permanent-id"
+POLICY_NAMESPACE = "propagationpolicy.karmada.io/namespace"
+POLICY_NAME = "propagationpolicy.karmada.io/name"
+CLUSTER_POLICY_ID = "clusterpropagationpolicy.karmada.io/permanent-id"
+CLUSTER_POLICY_NAME = "clusterpropagationpolicy.karmada.io/name"
+
 
 class Preemption(StrEnum):
     """The right of a policy to take over templates that another policy claims."""

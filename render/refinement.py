@@ -65,8 +65,8 @@ class Partition:
 
     def _split_by_masks(self, clusters: Mask, before: list[bytes], entries: Sequence[tuple[Mask, bytes]]) -> None:
         rest = clusters
-        for holders, entry in entries:
-            part = rest & holders
+        for having, entry in entries:
+            part = rest & having
             if part:
                 rest ^= part
                 self._keep(part, [*before, entry] if rest else _extended(before, entry))

@@ -44,12 +44,12 @@ class PlacedFile:
     variants: tuple[Variant, ...]
 
     @property
-    def holders(self) -> Mask:
+    def clusters(self) -> Mask:
         """The clusters that have the file."""
-        holders = 0
+        clusters = 0
         for variant in self.variants:
-            holders |= variant.clusters
-        return holders
+            clusters |= variant.clusters
+        return clusters
 
 
 @dataclass(slots=True)

@@ -113,7 +113,7 @@ class Assembly:
         holders = 0
         if self.base is None:
             for file in files:
-                holders |= file.holders
+                holders |= file.clusters
             return holders
         within = [replace(file, folders=file.folders[1:]) for file in files]
         for clusters, _ in cluster_trees(within, self.fleet.index.all, self.store, self.base.below(namespace)):

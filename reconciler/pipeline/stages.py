@@ -217,7 +217,7 @@ def _placed_namespaces(desired: Desired, built: Built, assembly: Assembly) -> It
 def _tally(inputs: Inputs, built: Built, assembly: Assembly) -> Tally:
     """Return the counts of the README: of everything, or the previous counts with what this scope changes."""
     names = built.index.names
-    counted = tally_of((file.holders for file in assembly.files), built.bindings, names)
+    counted = tally_of((file.clusters for file in assembly.files), built.bindings, names)
     if inputs.scope is None or inputs.previous is None:
         return counted
     refs, before, fleet = inputs.scope.refs, inputs.previous.bindings, assembly.fleet

@@ -66,6 +66,7 @@ CLUSTER_STATUS = Struct(
 
 Object = dict[str, Any]
 
+# Karmada names the namespace karmada-es-<cluster> after it, and a namespace has at most 63 characters.
 NAME_LIMIT = 48
 SYNC_MODES = ("Push", "Pull")
 TAINT_EFFECTS = ("NoSchedule", "NoExecute")

@@ -54,10 +54,11 @@ FLEET_SPEC = Struct(
 )
 
 
+# The rules of git check-ref-format; a leading dash would be an option to git.
 _BRANCH = re.compile(r"(?!.*(\.\.|//|@\{|\.lock(/|$)|/\.|\.(/|$)))[A-Za-z0-9_][A-Za-z0-9_./+@-]*(?<!/)")
 
 
-def settle_fleet(fleet: dict[str, Any], _findings: Findings) -> None:
+def set_fleet_name(fleet: dict[str, Any], _findings: Findings) -> None:
     """Give a fleet without a name the name ``default``."""
     fleet["metadata"].setdefault("name", "default")
 

@@ -2,10 +2,12 @@
 
 from functools import cache
 
+from render.model import ARGOSY_API_VERSION
+
 from .bindings import BINDING_SPEC, BINDING_STATUS
 from .clusters import CLUSTER_SPEC, CLUSTER_STATUS, check_cluster, cluster_name_fault, mutate_cluster
 from .customizations import CUSTOMIZATION_SPEC, check_scripts, warn_of_customization
-from .fleets import FLEET_SPEC, check_fleet, settle_fleet
+from .fleets import FLEET_SPEC, check_fleet, set_fleet_name
 from .policies import PROPAGATION_SPEC, check_policy, mutate_policy
 from .policy_tests import POLICY_TEST_SPEC, check_policy_test
 from .policy_warnings import warn_of_policy
@@ -56,16 +58,16 @@ def render_kinds() -> Kinds:
 def _ours() -> tuple[AdmittedKind, ...]:
     return (
         AdmittedKind(
-            api_version="argosy.dev/v1alpha1",
+            api_version=ARGOSY_API_VERSION,
             kind="Fleet",
             is_namespaced=False,
             spec=walk_of(FLEET_SPEC, _STORED),
             is_spec_required=False,
-            settle=settle_fleet,
+            prepare=set_fleet_name,
             check=check_fleet,
         ),
         AdmittedKind(
-            api_version="argosy.dev/v1alpha1",
+            api_version=ARGOSY_API_VERSION,
             kind="PolicyTest",
             is_namespaced=False,
             spec=walk_of(POLICY_TEST_SPEC, _STORED),

@@ -41,7 +41,7 @@ def decoded_metadata(metadata: Any, findings: Findings) -> dict[str, Any]:
     return decoded
 
 
-def settled_namespace(metadata: dict[str, Any], default: str | None, findings: Findings) -> None:
+def set_namespace(metadata: dict[str, Any], default: str | None, findings: Findings) -> None:
     """Set the namespace an object is created in: its own or the default; none for a cluster-scoped kind."""
     if default is None:
         if metadata.pop("namespace", ""):

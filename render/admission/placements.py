@@ -8,6 +8,10 @@ from .syntax import label_key_fault, quoted
 
 Placement = dict[str, Any]
 
+FIELD_KEYS = ("provider", "region", "zone")
+FIELD_OPERATORS = ("In", "NotIn")
+_OWN_PARTS = ("labelSelector", "fieldSelector", "clusterNames", "exclude")
+
 
 def mutate_placement(placement: Placement) -> None:
     """Set the defaults of Karmada's webhook: the field spread constraints count by, and the way shares are found."""
@@ -101,12 +105,6 @@ def _check_workload_affinity(affinity: Mapping[str, Any] | None, path: str, find
             findings.problem(f"{path}.{part}.groupByLabelKey", fault)
     if len(keys) == 2 and len(set(keys.values())) == 1:
         findings.problem(path, "affinity and antiAffinity group by the same label key", hint="remove one of them")
-
-
-FIELD_KEYS = ("provider", "region", "zone")
-FIELD_OPERATORS = ("In", "NotIn")
-
-_OWN_PARTS = ("labelSelector", "fieldSelector", "clusterNames", "exclude")
 
 
 def check_affinity(affinity: Mapping[str, Any] | None, path: str, findings: Findings) -> None:

@@ -51,7 +51,7 @@ def mutate_policy(policy: Object, _findings: Findings) -> None:
     """Set the defaults of Karmada's webhook, except the permanent id, which only a server can give."""
     spec = policy["spec"]
     selectors = spec.get("resourceSelectors") or ()
-    settle_selectors(selectors, policy["metadata"].get("namespace"))
+    set_selector_namespaces(selectors, policy["metadata"].get("namespace"))
     mutate_placement(spec.setdefault("placement", {}))
     if any((each.get("apiVersion"), each.get("kind")) == _SERVICE_IMPORT for each in selectors):
         spec["propagateDeps"] = True
@@ -78,7 +78,7 @@ def check_policy(policy: Object, findings: Findings) -> None:
         )
 
 
-def settle_selectors(selectors: Sequence[Object], namespace: str | None) -> None:
+def set_selector_namespaces(selectors: Sequence[Object], namespace: str | None) -> None:
     """Give selectors of a namespaced policy its namespace where they have none."""
     for selector in selectors if namespace else ():
         if not selector.get("namespace"):

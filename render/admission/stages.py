@@ -17,7 +17,7 @@ from render.errors import Problem
 from render.model import Manifest, group_of
 
 from .findings import Findings
-from .metadata import NameFault, check_metadata, decoded_metadata, settled_namespace
+from .metadata import NameFault, check_metadata, decoded_metadata, set_namespace
 from .syntax import subdomain_fault
 from .walking import Walk
 
@@ -42,9 +42,9 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmittedKind:
-    """The admission of one kind: walks by top-level field, then the functions that settle, mutate, check and warn.
+    """The admission of one kind: walks by top-level field, then the functions that prepare, mutate, check and warn.
 
-    ``is_decoded``: the kind has no CRD, all its types are read in the first stage. ``settle`` runs before all rules.
+    ``is_decoded``: the kind has no CRD, all its types are read in the first stage. ``prepare`` runs before all rules.
     """
 
     api_version: str
@@ -55,7 +55,7 @@ class AdmittedKind:
     is_spec_required: bool = True
     is_decoded: bool = False
     name_fault: NameFault = subdomain_fault
-    settle: Rules = lambda _object, _findings: None
+    prepare: Rules = lambda _object, _findings: None
     mutate: Rules = lambda _object, _findings: None
     check: Rules = lambda _object, _findings: None
     warn: Rules = lambda _object, _findings: None
@@ -105,8 +105,8 @@ def _decoded(manifest: Manifest, kind: AdmittedKind, default_namespace: str, fin
     if kind.is_decoded:
         _walk_fields(decoded, kind, findings)
     if not _is_stopped(findings):
-        settled_namespace(decoded["metadata"], default_namespace if kind.is_namespaced else None, findings)
-        kind.settle(decoded, findings)
+        set_namespace(decoded["metadata"], default_namespace if kind.is_namespaced else None, findings)
+        kind.prepare(decoded, findings)
     return decoded
 
 

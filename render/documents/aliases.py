@@ -72,6 +72,7 @@ class Anchors:
             return
         size = self.measure(value).size + self.used
         aliased = size - self.used - sum(measure.own for measure in self.measures.values())
+        # go-yaml's own bounds, so that a file kubectl reads is not refused here.
         if aliased > MAX_ALIASED or (size > 1000 and aliased > 0.99 * size):
             raise UnusableDocument(_TOO_MUCH)
 

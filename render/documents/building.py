@@ -20,6 +20,8 @@ from .scalars import PlainKeys, PlainValues, UnusableScalar, json_key, json_valu
 from .scanning import SyntaxProblem
 from .syntax import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, StreamEndEvent
 
+_MERGE_TAG = "tag:yaml.org,2002:merge"
+_KEPT_LAST = "kubectl would silently keep only the last one"
 _CORE = "tag:yaml.org,2002:"
 _NAMES = {
     bool: "bool",
@@ -34,45 +36,6 @@ _TIMESTAMP = re.compile(
     r"| [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:[.,][0-9]+)?)?",
     re.ASCII,
 )
-
-
-def resolve_tagged(tag: str, text: str) -> Any:
-    """Return the value of a scalar with an explicit tag."""
-    name = tag.removeprefix(_CORE) if tag.startswith(_CORE) else ""
-    if name == "binary":
-        return _binary(text)
-    if name not in {"bool", "int", "float", "null", "timestamp"}:
-        return text
-    if name == "timestamp":
-        if _TIMESTAMP.fullmatch(text):
-            return text
-        raise _mismatch(name)
-    value = resolve(text)
-    found = _NAMES[type(value)]
-    if name == "float" and found == "int" and -(2**63) <= value < 2**63:
-        return float(value)
-    if name != found:
-        raise _mismatch(name)
-    return value
-
-
-def _mismatch(name: str) -> UnusableDocument:
-    return UnusableDocument(
-        f"a value that its tag !!{name} does not fit", "drop the tag, or write a value of that type"
-    )
-
-
-def _binary(text: str) -> str:
-    """Decode base64 to text; kubectl replaces what is not UTF-8."""
-    try:
-        data = base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)
-    except (binascii.Error, ValueError):
-        raise UnusableDocument("!!binary with text that is not base64") from None
-    return data.decode(errors="replace")
-
-
-_MERGE_TAG = "tag:yaml.org,2002:merge"
-_KEPT_LAST = "kubectl would silently keep only the last one"
 
 
 class _Merge(str):
@@ -228,3 +191,38 @@ class Builder:
         if event.tag is not None:
             return resolve_tagged(event.tag, event.value)
         return resolve(event.value) if event.implicit[0] else event.value
+
+
+def resolve_tagged(tag: str, text: str) -> Any:
+    """Return the value of a scalar with an explicit tag."""
+    name = tag.removeprefix(_CORE) if tag.startswith(_CORE) else ""
+    if name == "binary":
+        return _binary(text)
+    if name not in {"bool", "int", "float", "null", "timestamp"}:
+        return text
+    if name == "timestamp":
+        if _TIMESTAMP.fullmatch(text):
+            return text
+        raise _mismatch(name)
+    value = resolve(text)
+    found = _NAMES[type(value)]
+    if name == "float" and found == "int" and -(2**63) <= value < 2**63:
+        return float(value)
+    if name != found:
+        raise _mismatch(name)
+    return value
+
+
+def _mismatch(name: str) -> UnusableDocument:
+    return UnusableDocument(
+        f"a value that its tag !!{name} does not fit", "drop the tag, or write a value of that type"
+    )
+
+
+def _binary(text: str) -> str:
+    """Decode base64 to text; kubectl replaces what is not UTF-8."""
+    try:
+        data = base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)
+    except (binascii.Error, ValueError):
+        raise UnusableDocument("!!binary with text that is not base64") from None
+    return data.decode(errors="replace")

@@ -8,6 +8,7 @@ from .document import DocumentError, Position
 _SEPARATOR = re.compile(r"^---[^\n]*\n?", re.MULTILINE)
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _UTF_16, _UTF_8 = (b"\xff\xfe", b"\xfe\xff"), b"\xef\xbb\xbf"
+# No API server accepts an object a tenth as large.
 MAX_SIZE = 32 * 1024 * 1024
 
 

@@ -3,6 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+MAX_DEPTH = 200
+MAX_ALIASED = 400_000
+_LONGEST_QUOTE = 80
+
 
 class Position(NamedTuple):
     """A place in a file; both count from 1."""
@@ -44,11 +48,6 @@ class DocumentErrors(ValueError):
     def __init__(self, errors: tuple[DocumentError, ...]) -> None:
         super().__init__("\n".join(map(str, errors)))
         self.errors = errors
-
-
-MAX_DEPTH = 200
-MAX_ALIASED = 400_000
-_LONGEST_QUOTE = 80
 
 
 class UnusableDocument(ValueError):

@@ -15,6 +15,7 @@ from .document import DocumentError, Position, UnusableDocument
 from .scanning import SyntaxProblem
 from .syntax import AliasEvent, FastProblem, LocatedEvents, NextEvent, ScalarEvent, fast_events
 
+HUGE = 1 << 20
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -70,9 +71,6 @@ def _without_slash_escapes(next_event: NextEvent) -> NextEvent:
         return event
 
     return checked
-
-
-HUGE = 1 << 20
 
 
 def read_quickly(chunk: Chunk) -> ParsedChunk:

@@ -98,6 +98,7 @@ def json_value(value: Any) -> Any:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise UnusableScalar("infinity and not-a-number cannot be stored in Kubernetes")
+        # Go's JSON writes 1e21 and above with an exponent, which is no integer to Kubernetes.
         number = int(Decimal(repr(value))) if value.is_integer() and abs(value) < 1e21 else None
         return number if number is not None and INT64_MIN <= number <= INT64_MAX else value
     if isinstance(value, int) and not INT64_MIN <= value <= INT64_MAX:

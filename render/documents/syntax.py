@@ -38,60 +38,6 @@ from .scanning import (
     tag_handle,
 )
 
-
-class SyntaxMessage(NamedTuple):
-    """A message and its hint; ``at_start`` if the start of the broken construct is the place to look at."""
-
-    message: str
-    hint: str = ""
-    at_start: bool = False
-
-
-_ALIGN = "align it with the keys or items it belongs to"
-_QUOTE = "put text that contains ': ' or starts with a special character in quotes"
-_TAB = SyntaxMessage("a tab where YAML needs spaces", "indent with spaces")
-_BAD_INDENT = SyntaxMessage("indentation that fits nothing above", _ALIGN)
-_MESSAGES: dict[str, SyntaxMessage] = {
-    "found character '\\t'": _TAB,
-    "found a tab character": _TAB,
-    "found character": SyntaxMessage("a character that no value starts with", _QUOTE),
-    "mapping values are not allowed": SyntaxMessage("a ':' where no key can stand", f"{_QUOTE}; check the indentation"),
-    "mapping keys are not allowed": SyntaxMessage("a '?' where no key can stand", _QUOTE),
-    "sequence entries are not allowed": SyntaxMessage("a '- ' where no list item can stand", _ALIGN),
-    "could not find expected ':'": SyntaxMessage(
-        "text that is neither 'key: value' nor '- item'", _ALIGN, at_start=True
-    ),
-    "expected <block end>": _BAD_INDENT,
-    "did not find expected key": _BAD_INDENT,
-    "did not find expected '-' indicator": _BAD_INDENT,
-    "expected ',' or": SyntaxMessage(
-        "a '[' or '{' list that is broken or not closed", "check commas, quotes and brackets"
-    ),
-    "node content": SyntaxMessage("no value where one must stand", "check brackets, quotes and indentation"),
-    "found unexpected end of stream": SyntaxMessage("a quote that is not closed", "close the quote", at_start=True),
-    "found unexpected document": SyntaxMessage("a quote that is not closed", "close the quote", at_start=True),
-    "found unknown escape character": SyntaxMessage(
-        "an escape that YAML does not have", "double the backslash, or use single quotes"
-    ),
-    "expected escape sequence": SyntaxMessage("an escape with too few digits", "write all digits, such as \\u00e4"),
-    "expected hexdecimal number": SyntaxMessage("an escape with too few digits", "write all digits, such as \\u00e4"),
-    "expected alphabetic or numeric character": SyntaxMessage("an anchor, alias or directive without a name", _QUOTE),
-    "URI": SyntaxMessage("a tag with a character that tags do not have", "write a space after the tag"),
-    "found undefined tag handle": SyntaxMessage(
-        "a tag whose handle is not declared", "drop the tag, or quote the text"
-    ),
-    "expected '<document start>'": SyntaxMessage(
-        "a directive, which kubectl does not read", "drop the line that starts with '%'"
-    ),
-}
-_OTHERWISE = SyntaxMessage("text that is not YAML", _QUOTE)
-
-
-def syntax_message(problem: str) -> SyntaxMessage:
-    """Return the message for a problem of PyYAML or libyaml."""
-    return next((wording for words, wording in _MESSAGES.items() if words in problem), _OTHERWISE)
-
-
 try:
     from yaml._yaml import CParser
 except ImportError:  # PyYAML without libyaml: the exact parser reads everything, ten times slower
@@ -222,3 +168,56 @@ class _ExactParser(Reader, Scanner, Parser):
         found = super().scan_block_scalar_breaks(indent)
         refuse_tab(self, indent)
         return found
+
+
+class SyntaxMessage(NamedTuple):
+    """A message and its hint; ``at_start`` if the start of the broken construct is the place to look at."""
+
+    message: str
+    hint: str = ""
+    at_start: bool = False
+
+
+_ALIGN = "align it with the keys or items it belongs to"
+_QUOTE = "put text that contains ': ' or starts with a special character in quotes"
+_TAB = SyntaxMessage("a tab where YAML needs spaces", "indent with spaces")
+_BAD_INDENT = SyntaxMessage("indentation that fits nothing above", _ALIGN)
+_MESSAGES: dict[str, SyntaxMessage] = {
+    "found character '\\t'": _TAB,
+    "found a tab character": _TAB,
+    "found character": SyntaxMessage("a character that no value starts with", _QUOTE),
+    "mapping values are not allowed": SyntaxMessage("a ':' where no key can stand", f"{_QUOTE}; check the indentation"),
+    "mapping keys are not allowed": SyntaxMessage("a '?' where no key can stand", _QUOTE),
+    "sequence entries are not allowed": SyntaxMessage("a '- ' where no list item can stand", _ALIGN),
+    "could not find expected ':'": SyntaxMessage(
+        "text that is neither 'key: value' nor '- item'", _ALIGN, at_start=True
+    ),
+    "expected <block end>": _BAD_INDENT,
+    "did not find expected key": _BAD_INDENT,
+    "did not find expected '-' indicator": _BAD_INDENT,
+    "expected ',' or": SyntaxMessage(
+        "a '[' or '{' list that is broken or not closed", "check commas, quotes and brackets"
+    ),
+    "node content": SyntaxMessage("no value where one must stand", "check brackets, quotes and indentation"),
+    "found unexpected end of stream": SyntaxMessage("a quote that is not closed", "close the quote", at_start=True),
+    "found unexpected document": SyntaxMessage("a quote that is not closed", "close the quote", at_start=True),
+    "found unknown escape character": SyntaxMessage(
+        "an escape that YAML does not have", "double the backslash, or use single quotes"
+    ),
+    "expected escape sequence": SyntaxMessage("an escape with too few digits", "write all digits, such as \\u00e4"),
+    "expected hexdecimal number": SyntaxMessage("an escape with too few digits", "write all digits, such as \\u00e4"),
+    "expected alphabetic or numeric character": SyntaxMessage("an anchor, alias or directive without a name", _QUOTE),
+    "URI": SyntaxMessage("a tag with a character that tags do not have", "write a space after the tag"),
+    "found undefined tag handle": SyntaxMessage(
+        "a tag whose handle is not declared", "drop the tag, or quote the text"
+    ),
+    "expected '<document start>'": SyntaxMessage(
+        "a directive, which kubectl does not read", "drop the line that starts with '%'"
+    ),
+}
+_OTHERWISE = SyntaxMessage("text that is not YAML", _QUOTE)
+
+
+def syntax_message(problem: str) -> SyntaxMessage:
+    """Return the message for a problem of PyYAML or libyaml."""
+    return next((wording for words, wording in _MESSAGES.items() if words in problem), _OTHERWISE)

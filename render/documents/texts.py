@@ -11,6 +11,7 @@ _PLAIN = re.compile(
     r"(?:[!-9;-~]|:(?=[!-~])| (?=[!-\"$-~]))*"  # no ": ", no " #", no space at the end
 )
 _AMOUNT = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:m|k|[KMGTPE]i|[MGTP]|%|s|ms|h)")
+# Words that some reader, of YAML 1.1 or 1.2, takes for a boolean, a null or a number.
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", ".nan", ".inf"))
 
 _ESCAPED = "\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff"
@@ -18,6 +19,7 @@ _ESCAPES = re.compile(f'["\\\\\t\n{_ESCAPED}]')
 _UNFIT_FOR_BLOCK = re.compile(f"[{_ESCAPED}]")
 _NAMED = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
+# YAML allows 1024 characters before the colon of a key on one line.
 _LONGEST_SIMPLE_KEY = 1000
 LONG_KEY = "\x01"
 """Stands where a key too long for one line ends; it is written as ``? key`` above ``: value``."""

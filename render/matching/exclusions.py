@@ -8,6 +8,7 @@ from render.model import Template
 
 CLAIMED_BY = "resourcetemplate.karmada.io/claimed-by"
 
+# Karmada's detector ignores these whatever its flags say.
 SKIPPED_GROUPS = frozenset(
     {
         "apps.karmada.io",

@@ -20,6 +20,7 @@ from .exclusions import Exclusions
 from .precedence import RankedPolicy, claimed_policy, preemptor, ranked
 
 BY_NAME = "metadata.name"
+# Kubernetes creates these two in every cluster, so no source has to define them.
 SYSTEM_PRIORITY_CLASSES: Mapping[str, int] = {
     "system-cluster-critical": 2_000_000_000,
     "system-node-critical": 2_000_001_000,

@@ -8,7 +8,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from render.model import Template
-from render.policy import Preemption, PropagationPolicy
+from render.policy import (
+    CLUSTER_POLICY_ID,
+    CLUSTER_POLICY_NAME,
+    POLICY_ID,
+    POLICY_NAME,
+    POLICY_NAMESPACE,
+    Preemption,
+    PropagationPolicy,
+)
 from render.selection import ImplicitPriority
 from render.selectors import ResourceSelector
 
@@ -68,13 +76,6 @@ def _why_lost(candidate: RankedPolicy, winner: RankedPolicy) -> str:
     return f"its name comes after {first.name!r}"
 
 
-POLICY_ID = "propagationpolicy.karmada.io/permanent-id"
-POLICY_NAMESPACE = "propagationpolicy.karmada.io/namespace"
-POLICY_NAME = "propagationpolicy.karmada.io/name"
-CLUSTER_POLICY_ID = "clusterpropagationpolicy.karmada.io/permanent-id"
-CLUSTER_POLICY_NAME = "clusterpropagationpolicy.karmada.io/name"
-
-
 def claimed_policy(template: Template) -> str:
     """Return the policy that Karmada's claim in a template's metadata names, as ``str`` of the policy; "" for none.
 
@@ -88,7 +89,7 @@ def claimed_policy(template: Template) -> str:
     return f"ClusterPropagationPolicy {name}" if name and labels.get(CLUSTER_POLICY_ID) else ""
 
 
-def preemptor(holder: PropagationPolicy, candidates: Iterable[RankedPolicy]) -> PropagationPolicy | None:
+def preemptor(claimant: PropagationPolicy, candidates: Iterable[RankedPolicy]) -> PropagationPolicy | None:
     """Return the policy that takes a template over from the one that claims it, if one may.
 
     Karmada lets policies preempt in the order of events; here the best of those that may takes it at once. Within a
@@ -100,12 +101,12 @@ def preemptor(holder: PropagationPolicy, candidates: Iterable[RankedPolicy]) -> 
         for candidate in candidates
         if candidate.policy.preemption is Preemption.ALWAYS
         and not candidate.policy.is_terminating
-        and _may_preempt(candidate.policy, holder)
+        and _may_preempt(candidate.policy, claimant)
     )
     return next(takers, None)
 
 
-def _may_preempt(taker: PropagationPolicy, holder: PropagationPolicy) -> bool:
-    if taker.is_namespaced is not holder.is_namespaced:
+def _may_preempt(taker: PropagationPolicy, claimant: PropagationPolicy) -> bool:
+    if taker.is_namespaced is not claimant.is_namespaced:
         return taker.is_namespaced
-    return taker.priority > holder.priority
+    return taker.priority > claimant.priority

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from render.binding import Binding, GracefulEvictionTask
 from render.documents import parse_documents
 from render.model import TargetCluster
-from render.policy import ConflictResolution
+from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
 from render.resources import NodeClaim, ReplicaRequirements
 
-from .bindings import APPLIED_PLACEMENT, CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, TEMPLATE_DIGEST
+from .bindings import APPLIED_PLACEMENT, TEMPLATE_DIGEST
 from .placement_manifests import BehindPointer, Plain, placement_manifest, placement_text, present
 
 

@@ -5,16 +5,13 @@ from collections.abc import Iterable
 from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask
 from render.model import Manifest, ObjectRef, TargetCluster, group_of
 from render.placement import Placement
-from render.policy import ConflictResolution
+from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
 from render.resources import Component, NodeClaim, ReplicaRequirements
 
 from .placements import SharedPlacements
 from .policies import suspension
 
 APPLIED_PLACEMENT = "policy.karmada.io/applied-placement"
-POLICY_NAMESPACE = "propagationpolicy.karmada.io/namespace"
-POLICY_NAME = "propagationpolicy.karmada.io/name"
-CLUSTER_POLICY_NAME = "clusterpropagationpolicy.karmada.io/name"
 TEMPLATE_DIGEST = "argosy.dev/template-digest"
 
 

@@ -71,6 +71,7 @@ class Capacity:
         self._subtract_taken()
         request = None if requirements is None else request_of(requirements)
         known = self._estimates.get(request)
+        # Patching one cluster after the other costs more than a new column once a quarter of them has changed.
         if known is None or len(self._changed) - known.changes > len(self._index.clusters) // 4:
             known = self._estimates[request] = Estimate(self._estimated(request), len(self._changed))
         elif known.changes < len(self._changed):
@@ -118,6 +119,7 @@ class Capacity:
         for request, noted in self._taken.items():
             columns = [(self._column(name), amount) for name, amount in ((PODS, 1), *request)]
             taken = [(position, sign * count) for shares, sign in noted for position, count in shares.items() if count]
+            # One walk over a column is cheaper than a step for each of many placements.
             if len(taken) < len(self._index.clusters):
                 self._subtract_each(columns, taken)
             else:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+# Karmada's weightUnit: room decides, and the average score only between groups of equal room.
 _SCALE = 1000
 
 

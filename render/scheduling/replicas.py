@@ -134,6 +134,7 @@ def _by_capacity(division: Division) -> Apportionment | Refusal:
     elif assigned == division.replicas:
         return Apportionment(mode=Mode.STEADY, base=kept)
     elif assigned > division.replicas:
+        # Karmada scales down in proportion to current replicas; free room plays no part.
         votes = list(kept.values())
         apportionment = Apportionment(
             mode=Mode.SCALE_DOWN, replicas=division.replicas, clusters=tuple(kept), votes=votes
@@ -166,6 +167,7 @@ def _shortest_prefix(apportionment: Apportionment) -> Sequence[int]:
     """Return the places of the fewest clusters with room for all: those with replicas already, then the roomiest."""
     clusters, votes, base = apportionment.clusters, apportionment.votes, apportionment.base
     in_order = sorted(range(len(clusters)), key=votes.__getitem__, reverse=True)
+    # Karmada adds replicas to clusters that have some before it looks at roomier ones.
     if base:
         in_order.sort(key=lambda place: base.get(clusters[place], 0) <= 0)
     room = 0

@@ -24,6 +24,7 @@ def trigger_of(
     ``allowed`` are the clusters in which the source lets the binding stay, ``leaving`` those being deleted. A cluster
     that left the source counts as deleted.
     """
+    # The order is Karmada's, because the condition of a binding names the first trigger.
     if is_placement_changed(binding):
         return Trigger.PLACEMENT_CHANGED
     if are_replicas_changed(binding, current):

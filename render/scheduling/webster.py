@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from heapq import heapify, heapreplace
 
 _MARGIN = 1e-12
+# Below this every integer is an exact double, so votes compare as their averages do.
 _EXACT = 2**53
 
 

@@ -16,33 +16,9 @@ from render.documents.scanning import SyntaxProblem
 from .edits import REMOVED, Edit, changed_value
 from .nodes import Form, Mark, Node, NodeEntry, UneditableError, entries_along, root_node
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./@+-][A-Za-z0-9_./@+ -]*(?<! )")
-
-
-def flow_text(value: Any, *, is_json: bool = False) -> str:
-    """Return a value on one line; text that another reading might take for something else is quoted.
-
-    >>> flow_text({"a": ["x", "1", 1, True, "b, c"]}), flow_text(["x"], is_json=True)
-    ('{a: [x, "1", 1, true, "b, c"]}', '["x"]')
-    """
-    if is_json:
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_scalar(key)}: {flow_text(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(flow_text, value)) + "]"
-    return _scalar(value)
-
-
-def _scalar(value: Any) -> str:
-    if not isinstance(value, str):
-        return json.dumps(value)
-    is_plain = _PLAIN.fullmatch(value) and emit(value) == f"{value}\n".encode()
-    return value if is_plain else json.dumps(value, ensure_ascii=False)
-
-
 BY_HAND = "change it by hand"
 _COMMENT = re.compile(r"(?:^|\s)#")
+_PLAIN = re.compile(r"[A-Za-z0-9_./@+-][A-Za-z0-9_./@+ -]*(?<! )")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -205,3 +181,25 @@ def _root(chunk: Chunk) -> Node:
     except (SyntaxProblem, UnusableScalar) as error:
         where = DocumentError(chunk.line, 1, "it is written in a way that cannot be edited in place", BY_HAND)
         raise UneditableError(where) from error
+
+
+def flow_text(value: Any, *, is_json: bool = False) -> str:
+    """Return a value on one line; text that another reading might take for something else is quoted.
+
+    >>> flow_text({"a": ["x", "1", 1, True, "b, c"]}), flow_text(["x"], is_json=True)
+    ('{a: [x, "1", 1, true, "b, c"]}', '["x"]')
+    """
+    if is_json:
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_scalar(key)}: {flow_text(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(flow_text, value)) + "]"
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if not isinstance(value, str):
+        return json.dumps(value)
+    is_plain = _PLAIN.fullmatch(value) and emit(value) == f"{value}\n".encode()
+    return value if is_plain else json.dumps(value, ensure_ascii=False)
