@@ -81,7 +81,7 @@ def test_members_are_only_asked_for_what_nothing_better_tells() -> None:
 
     scopes = Scopes.of([a_definition("example.io", "Widget", "Namespaced")], unreadable, Fleet())
     assert (scopes.is_namespaced("example.io", "Widget"), scopes.is_namespaced("apps", "Deployment")) == (True, True)
-    assert [scopes.is_open(*kind) for kind in (("example.io", "Widget"), ("", "Pod"), ("far.io", "Star"))] == [
+    assert [scopes.is_fact_scoped(*kind) for kind in (("example.io", "Widget"), ("", "Pod"), ("far.io", "Star"))] == [
         False,
         False,
         True,

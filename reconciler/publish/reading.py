@@ -97,12 +97,15 @@ def read_source(
 
 
 def read_source_without_facts(repository: Repository, commit: str) -> Source:
-    """Load a source whose members are yet to tell what they serve; ``with_facts_seen`` settles it."""
+    """Load a source before its members are observed; ``read_again_with_facts`` completes it.
+
+    ``source.kind_scopes`` says why two steps are needed.
+    """
     return _checked(commit, read_loaded(repository, commit, facts=None))
 
 
 def read_again_with_facts(repository: Repository, source: Source, facts: Facts) -> Source:
-    """Return a source with the scopes that facts tell; InputError where nothing tells one."""
+    """Return a source with the scopes that facts tell, loaded again only if one depends on them."""
     if not source.desired.fact_scoped_kinds:
         return source
     return read_source(repository, source.commit, facts=lambda _fleet: facts)
@@ -119,7 +122,7 @@ def read_loaded(
 ) -> Loaded:
     """Load what can be loaded of a source, beside the problems of what cannot; ``parsed`` as for ``read_source``.
 
-    Without ``facts`` the scope of kinds that depends on them stays open.
+    Without ``facts``, a scope that nothing tells is no problem yet.
     """
     snapshot = repository.snapshot(commit) if commit else repository.worktree_snapshot(wanted=may_be_read)
     folder, read = repository.folder.under, repository.read_blobs

@@ -1,1 +1,8 @@
-"""The source of a commit, from files to checked values."""
+"""The source of a commit, from files to checked values.
+
+``loading`` joins the steps. ``fleet_file`` reads argosy.yaml, ``files`` selects the files to read, and ``manifests``
+parses them. ``roles`` sorts the manifests: ``templates`` makes resource templates of some, ``karmada_objects`` the
+policies, overrides, clusters and customizations of others, and ``policy_tests`` the tests. ``kind_scopes`` knows the
+kinds that live in namespaces. ``checks`` compares the objects with each other, ``lines`` finds the lines of problems,
+and ``desired`` is the value of it all. ``facts`` are what members add to it.
+"""

@@ -1,4 +1,4 @@
-"""What only shows when the objects of a source are seen together: doubles, absent clusters, kinds nobody knows."""
+"""Problems and warnings that only show when the objects of a source are compared with each other."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -14,18 +14,18 @@ from render.suggestions import nearest
 from .lines import Lines
 from .manifests import FieldProblem, LocatedManifest
 
-_NAMES = ("clusterNames", "exclude")
-_SHOWN = 5
+_CLUSTER_LISTS = ("clusterNames", "exclude")
+_MOST_LISTED = 5
 
 
-def doubles(named: Iterable[tuple[str, LocatedManifest]], lines: Lines) -> Iterator[FieldProblem]:
+def duplicates(named: Iterable[tuple[str, LocatedManifest]], lines: Lines) -> Iterator[FieldProblem]:
     """Yield every object that an earlier place defines already."""
     first: dict[str, LocatedManifest] = {}
     for name, place in named:
         other = first.setdefault(name, place)
         if other is not place:
             where = f"{other.file.path}:{lines.line_of(other)}"
-            yield place.found("", f"{name} is defined twice, also at {where}", hint="keep one", kind="Duplicate")
+            yield place.problem("", f"{name} is defined twice, also at {where}", hint="keep one", kind="Duplicate")
 
 
 def absent_clusters(places: Iterable[LocatedManifest], known: Collection[str]) -> Iterator[FieldProblem]:
@@ -36,15 +36,17 @@ def absent_clusters(places: Iterable[LocatedManifest], known: Collection[str]) -
     for place in places:
         if not known:
             hint = "declare members as cluster.karmada.io/v1alpha1 Cluster, with labels and region"
-            yield place.found("", "the source has policies but no clusters, so nothing is scheduled", hint=hint)
+            yield place.problem("", "the source has policies but no clusters, so nothing is scheduled", hint=hint)
             return
         for path, names in _lists_of_clusters(place.manifest["spec"], "spec"):
             absent = [repr(name) for name in names if name not in known]
             if absent:
-                yield place.found(path, f"no cluster of the source is called {_enumeration(absent, 'or')}")
+                yield place.problem(path, f"no cluster of the source is called {_enumeration(absent, 'or')}")
 
 
-def absent_listed(places: Iterable[LocatedManifest], fleet: Fleet, known: Collection[str]) -> Iterator[FieldProblem]:
+def absent_listed_clusters(
+    places: Iterable[LocatedManifest], fleet: Fleet, known: Collection[str]
+) -> Iterator[FieldProblem]:
     """Yield a warning for each cluster that argosy.yaml says how to reach and the source does not have."""
     for place in places:
         for index, access in enumerate(fleet.clusters):
@@ -52,14 +54,14 @@ def absent_listed(places: Iterable[LocatedManifest], fleet: Fleet, known: Collec
                 near = nearest(access.name, known)
                 hint = f"did you mean {near!r}?" if near else ""
                 message = f"the source has no cluster called {access.name!r}"
-                yield place.found(f"spec.clusters[{index}].name", message, hint=hint)
+                yield place.problem(f"spec.clusters[{index}].name", message, hint=hint)
 
 
 def _lists_of_clusters(value: Any, path: str) -> Iterator[tuple[str, list[str]]]:
     """Yield every list of cluster names, wherever in a policy it stands."""
     if isinstance(value, dict):
         for key, child in value.items():
-            if key in _NAMES and isinstance(child, list):
+            if key in _CLUSTER_LISTS and isinstance(child, list):
                 yield f"{path}.{key}", child
             elif key != "overriders":
                 yield from _lists_of_clusters(child, f"{path}.{key}")
@@ -69,28 +71,28 @@ def _lists_of_clusters(value: Any, path: str) -> Iterator[tuple[str, list[str]]]
 
 
 def _enumeration(words: Sequence[str], conjunction: str) -> str:
-    """Return words as a sentence has them; where they are many, the first few and how many more.
+    """Return words as a sentence has them; of many, the first few and the number of the others.
 
     >>> _enumeration(["a", "b", "c"], "and"), _enumeration(list("abcdefg"), "or")
     ('a, b and c', 'a, b, c, d, e or 2 more')
     """
-    shown = list(words[:_SHOWN])
-    if len(words) > _SHOWN:
-        shown.append(f"{len(words) - _SHOWN} more")
-    *others, last = shown
+    listed = list(words[:_MOST_LISTED])
+    if len(words) > _MOST_LISTED:
+        listed.append(f"{len(words) - _MOST_LISTED} more")
+    *others, last = listed
     return f"{', '.join(others)} {conjunction} {last}" if others else last
 
 
 def unknown_scopes(
     unknown: Iterable[tuple[Template, LocatedManifest]], policies: Sequence[PropagationPolicy]
 ) -> Iterator[FieldProblem]:
-    """Yield the objects that a policy selects while nothing says whether they live in a namespace."""
+    """Yield the objects that a policy selects while nothing tells whether they live in a namespace."""
     selectors = [replace(selector, namespace="") for policy in policies for selector in policy.resource_selectors]
     for template, place in unknown:
         if any(implicit_priority(selector, template) for selector in selectors):
             message = f"nothing says whether {template.ref.group_kind} lives in namespaces"
             hint = "add its CustomResourceDefinition, or name the kind under spec.kinds in argosy.yaml"
-            yield place.found("kind", message, hint=hint)
+            yield place.problem("kind", message, hint=hint)
 
 
 def conflicting_customizations(
@@ -103,16 +105,18 @@ def conflicting_customizations(
         yield FieldProblem(place_by_origin[origins[id(manifest)]], problem)
 
 
-def secrets(templates: Iterable[tuple[Template, LocatedManifest]], *, is_refused: bool) -> Iterator[FieldProblem]:
-    """Yield the Secrets that everyone who can read the repository can read: each, or one word about all."""
+def readable_secrets(
+    templates: Iterable[tuple[Template, LocatedManifest]], *, is_refused: bool
+) -> Iterator[FieldProblem]:
+    """Yield a problem for each Secret in clear text if they are refused, else one warning about all of them."""
     readable = [(template, place) for template, place in templates if _is_readable_secret(template)]
     if is_refused:
         for template, place in readable:
             hint = "encrypt it with SOPS, or keep it out of Git"
-            yield place.found("", f"{template.ref} is in clear text, and argosy.yaml says secrets: Refuse", hint=hint)
+            yield place.problem("", f"{template.ref} is in clear text, and argosy.yaml says secrets: Refuse", hint=hint)
     elif readable:
         names = _enumeration([str(template.ref) for template, _ in readable], "and")
-        yield readable[0][1].found("", f"in clear text for everyone who can read the repository: {names}")
+        yield readable[0][1].problem("", f"in clear text for everyone who can read the repository: {names}")
 
 
 def _is_readable_secret(template: Template) -> bool:

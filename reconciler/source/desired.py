@@ -1,4 +1,4 @@
-"""Everything a commit of the source says, as values."""
+"""The value of a source: everything a commit says, checked and defaulted."""
 
 from dataclasses import dataclass, field
 
@@ -19,10 +19,12 @@ class Desired:
     """The source of one commit, checked and defaulted; every tuple is sorted by name.
 
     ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` extend the interpreter.
-    ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``source_digest`` covers the
-    contents of all files but those that hold ordinary templates alone: with the same digest, policies, overrides,
-    clusters and settings are the same, and so are the templates that others are read by (namespaces, CRDs, priority
-    classes). ``fact_scoped_kinds`` are the groups and kinds of templates whose scope only members or argosy.yaml know.
+    ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``fact_scoped_kinds``
+    are the groups and kinds of templates whose scope neither Kubernetes nor the source tells (see ``kind_scopes``).
+
+    ``source_digest`` covers the contents of all files but those that hold ordinary templates alone. While it is the
+    same, policies, overrides, clusters and settings are the same, and so are the templates that others depend on
+    (namespaces, CRDs, priority classes): only the bindings of templates that changed have to be looked at.
     """
 
     fleet: Fleet = field(default_factory=Fleet)
@@ -48,15 +50,10 @@ class Desired:
         """The Namespaces of the source."""
         return self._of("", "Namespace")
 
-    @property
-    def priority_classes(self) -> tuple[Template, ...]:
-        """The PriorityClasses of the source, which policies may name."""
-        return self._of("scheduling.k8s.io", "PriorityClass")
-
     def _of(self, group: str, kind: str) -> tuple[Template, ...]:
         return tuple(each for each in self.templates if each.ref.kind == kind and each.ref.group == group)
 
 
 def interpreter_of(desired: Desired, send: Send | None = None) -> Interpreter:
-    """Return the interpreter of a source; ``send`` asks webhooks (None: nobody does)."""
+    """Return the interpreter of a source; ``send`` asks its webhooks (None: they are not asked)."""
     return Interpreter.of((each.manifest for each in (*desired.customizations, *desired.webhooks)), send=send)

@@ -1,4 +1,4 @@
-"""Facts: what the scheduler reads of the members, as the values one render used.
+"""Facts: the parts of the members' state that the scheduler reads, as one render used them.
 
 A cluster's facts are the parts of a Cluster's ``status`` that decide placements: served APIs, whether it is ready, and
 its capacity. Observed facts replace what the source declares; without any, the declaration stands.
@@ -26,7 +26,7 @@ KIND = "ClusterFacts"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFacts:
-    """The facts of one cluster: its ``status``, as plain data of Karmada's Cluster API, and when it was seen so."""
+    """The facts of one cluster: its ``status``, as plain data of Karmada's Cluster API, and the time of observation."""
 
     name: str
     status: Manifest
@@ -35,11 +35,11 @@ class ClusterFacts:
     def file(self) -> bytes:
         """Return the facts as the file that records them."""
         head = {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": self.name}}
-        seen = {"observedAt": self.observed_at} if self.observed_at else {}
-        return emit({**head, **seen, "status": self.status})
+        time = {"observedAt": self.observed_at} if self.observed_at else {}
+        return emit({**head, **time, "status": self.status})
 
     def beside_capacity(self) -> Manifest:
-        """Return what else was seen than how much room there is."""
+        """Return the status without its capacity."""
         return {key: value for key, value in self.status.items() if key != "resourceSummary"}
 
     @classmethod
@@ -58,23 +58,26 @@ Facts = Mapping[str, ClusterFacts]
 
 
 def with_facts(clusters: Iterable[Cluster], facts: Facts) -> tuple[Cluster, ...]:
-    """Return the clusters as the scheduler must see them: declared by the source, corrected by what was seen."""
+    """Return the clusters as the scheduler must see them: as the source declares them, corrected by facts."""
     return tuple(_corrected(cluster, facts[cluster.name]) if cluster.name in facts else cluster for cluster in clusters)
 
 
 def _corrected(cluster: Cluster, facts: ClusterFacts) -> Cluster:
-    seen = parse_cluster({"metadata": {"name": cluster.name}, "spec": {}, "status": facts.status})
-    summary = seen.resource_summary
+    observed = parse_cluster({"metadata": {"name": cluster.name}, "spec": {}, "status": facts.status})
+    summary = observed.resource_summary
     return replace(
         cluster,
         taints=_with_health_taint(cluster.taints, facts),
-        api_enablements=cluster.api_enablements if seen.api_enablements is None else seen.api_enablements,
+        api_enablements=cluster.api_enablements if observed.api_enablements is None else observed.api_enablements,
         resource_summary=cluster.resource_summary if summary is None else replace(summary, is_declared=False),
     )
 
 
 def _with_health_taint(taints: tuple[Taint, ...], facts: ClusterFacts) -> tuple[Taint, ...]:
-    """Add Karmada's taint of a cluster that was seen not ready, in place of one the source still carries."""
+    """Add Karmada's taint of a cluster observed not to be ready, in place of one the source still carries.
+
+    Karmada's cluster controller writes these taints at run time; an exported Cluster may hold one that is out of date.
+    """
     ready = next((each for each in facts.status.get("conditions") or () if each.get("type") == "Ready"), None)
     if ready is None:
         return taints

@@ -1,4 +1,4 @@
-"""Which files of a snapshot are read as manifests, and why others are not.
+"""The files of a snapshot that are read as manifests, and the reasons why others are not.
 
 Only names, modes and sizes decide here; no file is opened. A *fleet* is the folder of its ``argosy.yaml``: another
 ``argosy.yaml`` further down is another fleet, and its folder is left alone.
@@ -20,7 +20,7 @@ _HELM, _KUSTOMIZE = ("Chart.yaml",), ("kustomization.yaml", "kustomization.yml",
 
 
 class SourceFile(Protocol):
-    """What this module asks of a snapshot's file; ``size`` is known without reading it."""
+    """A file of a snapshot, as far as it is known without reading it."""
 
     @property
     def path(self) -> str:
@@ -40,7 +40,7 @@ class SourceFile(Protocol):
 
 
 class Reason(StrEnum):
-    """Why a file or folder is not read; the text completes "not read: ..."."""
+    """The reason why a file or folder is not read; the text completes "not read: ..."."""
 
     DOT_FOLDER = "below a folder whose name begins with a dot"
     IGNORED = "ignored"
@@ -56,7 +56,7 @@ class Reason(StrEnum):
 
 
 WARNED = frozenset({Reason.HELM, Reason.KUSTOMIZE, Reason.SYMLINK, Reason.SUBMODULE, Reason.LFS, Reason.HALF_MANIFEST})
-"""What an author may not expect: the rest is left out as they asked, or is no manifest."""
+"""Reasons an author may not expect: the rest is left out as they asked, or holds no manifest."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -69,7 +69,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSelection:
-    """The files to read and those too big to, by path; what is left out, sorted, a folder standing for all below it."""
+    """The files to read, those too big to read, and those left out, by path; a folder stands for all below it."""
 
     files: tuple[SourceFile, ...]
     too_big: tuple[SourceFile, ...]
@@ -82,7 +82,7 @@ def select_files(
     """Select the files of the fleet at ``folder``, a path from the root ("" is the root itself).
 
     ``paths`` narrows it to these files and folders (``.`` or none: all of it); ``ignore`` holds lines of gitignore
-    syntax; both are relative to it. A folder left out is said once, and only if it holds a file that would be read.
+    syntax; both are relative to it. A folder left out is listed once, and only if it holds a file that would be read.
     """
     base = f"{folder}/" if folder else ""
     below = [file for file in sorted(files, key=lambda file: file.path) if file.path.startswith(base)]
@@ -144,7 +144,7 @@ def _marked_folders(files: Iterable[SourceFile], base: str) -> dict[str, Reason]
 
 
 class _Refusals:
-    """Answers why a file is left out; each folder is asked about once."""
+    """The reasons why files are left out; each folder is judged once."""
 
     def __init__(self, base: str, ignore: Sequence[str], marks: Mapping[str, Reason]) -> None:
         self._base = base
@@ -153,7 +153,7 @@ class _Refusals:
         self._by_folder: dict[str, Skipped | None] = {}
 
     def of(self, file: SourceFile) -> Skipped | None:
-        """Return what leaves this file out: itself or the outermost folder above it."""
+        """Return the entry that leaves this file out: itself, or the outermost folder above it."""
         parent = file.path.rpartition("/")[0]
         left_out = self._of_folder(parent)
         if left_out is not None:
@@ -188,7 +188,10 @@ class _Refusals:
 
 
 def _ignores(lines: Sequence[str]) -> Callable[[str], bool]:
-    """Return a test of paths against gitignore lines; a folder's path ends with a slash."""
+    """Return a test of paths against gitignore lines; a folder's path ends with a slash.
+
+    A pattern such as ``build/`` means folders alone, which gitignore tells by that slash.
+    """
     if not lines:
         return lambda _: False
     from pathspec import GitIgnoreSpec

@@ -1,4 +1,4 @@
-"""Which fleet is meant and what its argosy.yaml says; without the file, every default."""
+"""The fleet that is meant and the settings of its argosy.yaml; without the file, every default."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ GROUP = "argosy.dev"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetSource:
-    """A fleet, its folder in the repository, its argosy.yaml ("": none), and gitignore lines of what is not read."""
+    """A fleet, its folder in the repository, the path of its argosy.yaml ("": none), and gitignore lines."""
 
     fleet: Fleet
     folder: str
@@ -30,7 +30,7 @@ class FleetSource:
 
     @property
     def expected_path(self) -> str:
-        """Where the fleet's argosy.yaml is, or would be."""
+        """The path of the fleet's argosy.yaml, whether it exists or not."""
         return f"{self.folder}/{FLEET_FILE}" if self.folder else FLEET_FILE
 
 
@@ -77,7 +77,7 @@ def _parsed(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[
     fleets = [place for place in contents.manifests if _is_fleet(place)]
     found = [
         *contents.problems,
-        *(place.found("", "a second Fleet in one file", hint="keep one") for place in fleets[1:]),
+        *(place.problem("", "a second Fleet in one file", hint="keep one") for place in fleets[1:]),
     ]
     outcome = admit(fleets[0].manifest) if fleets else Admitted(object=None)
     found += (FieldProblem(fleets[0], problem) for problem in outcome.problems)
@@ -103,11 +103,11 @@ def _absent_paths(place: LocatedManifest, fleet: Manifest, paths: Collection[str
         folders = {path[: match.start()] for path in inside for match in re.finditer("/", path)}
         near = nearest(root, folders)
         hint = f"did you mean {near!r}?" if near else "it would be looked for beside argosy.yaml"
-        yield place.found(f"spec.source.paths[{number}]", f"there is no {wanted!r}", hint=hint)
+        yield place.problem(f"spec.source.paths[{number}]", f"there is no {wanted!r}", hint=hint)
 
 
 def _is_fleet(place: LocatedManifest) -> bool:
-    """Say whether this is a Fleet."""
+    """Say whether a manifest is a Fleet of ours; other projects have a kind of this name, too."""
     return place.manifest["kind"] == "Fleet" and group_of(place.manifest["apiVersion"]) == GROUP
 
 

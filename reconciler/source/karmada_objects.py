@@ -1,4 +1,7 @@
-"""Karmada's own kinds in the source: policies, overrides, clusters and interpreter customizations, admitted."""
+"""Karmada's own kinds in the source: policies, overrides, clusters and interpreter customizations, admitted.
+
+Admission applies the defaults and the validation of Karmada's CRDs and webhooks, which nobody else runs here.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -34,9 +37,9 @@ def admitted_kind(manifest: Manifest) -> AdmittedKind | None:
 
 @dataclass(slots=True)
 class KarmadaObjects:
-    """The policies, overrides, clusters and customizations of the source, and what there is to say about others.
+    """The policies, overrides, clusters and customizations of the source, and the problems and warnings of others.
 
-    ``admitted`` are the places of all that are values now.
+    ``admitted`` has the name and the place of each of these.
     """
 
     policies: list[PropagationPolicy] = field(default_factory=list)
@@ -48,8 +51,10 @@ class KarmadaObjects:
     warnings: list[FieldProblem] = field(default_factory=list)
 
 
-def load_karmada(places: Iterable[tuple[LocatedManifest, AdmittedKind]], *, default_namespace: str) -> KarmadaObjects:
-    """Admit each object and return the values of those that may be."""
+def load_karmada_objects(
+    places: Iterable[tuple[LocatedManifest, AdmittedKind]], *, default_namespace: str
+) -> KarmadaObjects:
+    """Admit each object and return the values of those that are admitted."""
     objects, placements = KarmadaObjects(), SharedPlacements()
     for place, kind in places:
         outcome = admitted(place.manifest, kind, default_namespace=default_namespace)
@@ -63,7 +68,7 @@ def load_karmada(places: Iterable[tuple[LocatedManifest, AdmittedKind]], *, defa
 
 
 def _with_preferences_left_out(manifest: Manifest, kind: AdmittedKind, refused: Admitted) -> Admitted:
-    """Admit a Cluster that only has taints Karmada refuses and its scheduler would not look at."""
+    """Admit a Cluster whose only fault is a taint that Karmada refuses and its scheduler would not look at."""
     taints = manifest["spec"].get("taints") if isinstance(manifest.get("spec"), dict) else None
     if not isinstance(taints, list):
         return refused

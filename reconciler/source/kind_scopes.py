@@ -1,4 +1,18 @@
-"""Whether a kind lives in namespaces: known of Kubernetes and Karmada, else said by the source or by members."""
+"""Scopes of kinds: whether their objects live in namespaces.
+
+Four places tell the scope of a kind, the best first:
+
+1. the kinds of Kubernetes, Karmada and Argosy, which are built in;
+2. the CustomResourceDefinitions of the source;
+3. the facts of members: the APIs they serve;
+4. ``spec.kinds`` of argosy.yaml.
+
+A kind that neither of the first two tells is *fact-scoped*. A pass that observes its members meets a circle there: it
+has to load the source to learn how members are reached, and needs their facts to load templates of such a kind. So it
+loads the source without facts first, in which a scope that nothing tells is no problem yet; it observes the members,
+and loads the source again with their facts, if there is a template of a fact-scoped kind at all
+(``Desired.fact_scoped_kinds``). Other commands take the facts that the status branch recorded, and load once.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -74,7 +88,7 @@ BUILT_IN: Mapping[GroupKind, bool] = {
     **dict.fromkeys(_group_kinds(_NAMESPACED), True),
     **dict.fromkeys(_group_kinds(_CLUSTER_SCOPED), False),
 }
-"""Whether kinds of Kubernetes, Karmada and Argosy are namespaced, in all versions they ever had."""
+"""The scopes of kinds of Kubernetes, Karmada and Argosy, in all versions they ever had; True is namespaced."""
 
 
 def _no_scopes() -> Mapping[GroupKind, bool]:
@@ -83,22 +97,22 @@ def _no_scopes() -> Mapping[GroupKind, bool]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scopes:
-    """What is known of the scope of kinds, best first: built in, defined in the source, seen in members, declared.
+    """The known scopes of kinds: ``defined`` in the source, ``observed`` in members, ``declared`` in argosy.yaml.
 
-    Every version of a kind has the same scope, so that versions do not matter here. What was ``seen`` is only looked at
-    for a kind that neither Kubernetes nor the source tells of.
+    Every version of a kind has the same scope, so versions do not matter here. ``observed`` is only called for a
+    fact-scoped kind, because reading the facts takes time.
     """
 
     defined: Mapping[GroupKind, bool] = field(default_factory=dict)
-    seen: Callable[[], Mapping[GroupKind, bool]] = _no_scopes
+    observed: Callable[[], Mapping[GroupKind, bool]] = _no_scopes
     declared: Mapping[GroupKind, bool] = field(default_factory=dict)
 
     @classmethod
     def of(cls, manifests: Iterable[Manifest], facts: Callable[[], Facts], fleet: Fleet) -> "Scopes":
-        """Learn from the CustomResourceDefinitions among manifests, from members' facts and from argosy.yaml."""
+        """Return the scopes that CustomResourceDefinitions among manifests, members' facts and argosy.yaml tell."""
         return cls(
             defined=dict(filter(None, map(_defined, manifests))),
-            seen=cache(lambda: _seen(facts())),
+            observed=cache(lambda: _observed_scopes(facts())),
             declared={(each.group, each.kind): each.is_namespaced for each in fleet.kinds},
         )
 
@@ -108,16 +122,16 @@ class Scopes:
         for known in (BUILT_IN, self.defined):
             if key in known:
                 return known[key]
-        seen = self.seen().get(key)
-        return self.declared.get(key) if seen is None else seen
+        observed = self.observed().get(key)
+        return self.declared.get(key) if observed is None else observed
 
-    def is_open(self, group: str, kind: str) -> bool:
-        """Whether neither Kubernetes nor the source tells the scope of a kind, so that members are asked."""
+    def is_fact_scoped(self, group: str, kind: str) -> bool:
+        """Say whether neither Kubernetes nor the source tells the scope of a kind."""
         return (group, kind) not in BUILT_IN and (group, kind) not in self.defined
 
 
 def _defined(manifest: Manifest) -> tuple[GroupKind, bool] | None:
-    """Return what a CustomResourceDefinition defines; None for any other object, and for one nobody could use."""
+    """Return the kind and scope that a CustomResourceDefinition defines; None for another object, or a broken one."""
     if manifest.get("kind") != "CustomResourceDefinition":
         return None
     spec = manifest.get("spec")
@@ -130,18 +144,18 @@ def _defined(manifest: Manifest) -> tuple[GroupKind, bool] | None:
     return (group, kind), scope == "Namespaced"
 
 
-def _seen(facts: Facts) -> dict[GroupKind, bool]:
-    """Return the scopes that served APIs were seen with; where members disagree, nothing is known."""
-    seen: dict[GroupKind, set[bool]] = {}
+def _observed_scopes(facts: Facts) -> dict[GroupKind, bool]:
+    """Return the scopes of the APIs that members serve; where members disagree, a scope is not known."""
+    observed: dict[GroupKind, set[bool]] = {}
     for each in facts.values():
         for enablement in each.status.get("apiEnablements") or ():
             group = enablement["groupVersion"].rpartition("/")[0]
             for resource in enablement.get("resources") or ():
-                _note(resource, group, seen)
-    return {kind: scopes.pop() for kind, scopes in seen.items() if len(scopes) == 1}
+                _add_scope(resource, group, observed)
+    return {kind: scopes.pop() for kind, scopes in observed.items() if len(scopes) == 1}
 
 
-def _note(resource: Mapping[str, Any], group: str, seen: dict[GroupKind, set[bool]]) -> None:
+def _add_scope(resource: Mapping[str, Any], group: str, observed: dict[GroupKind, set[bool]]) -> None:
     # ``namespaced`` is ours: Karmada's own status does not record it.
     if isinstance(resource.get("namespaced"), bool):
-        seen.setdefault((group, resource["kind"]), set()).add(resource["namespaced"])
+        observed.setdefault((group, resource["kind"]), set()).add(resource["namespaced"])

@@ -1,4 +1,4 @@
-"""Where a problem stands: the file, and the line of its field, found by reading the file once more."""
+"""The file and line of a problem's field, found by reading the file once more."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ _LEAST_SEARCHES = 5
 
 @dataclass(slots=True)
 class Lines:
-    """Finds lines in files that are read again when the first line of theirs is asked for.
+    """The lines of fields, in files that are read again when the first line of theirs is asked for.
 
     Each search reads the file from its start. So that a big file full of mistakes costs no more than a small one, its
     first few get lines and the others only the file.

@@ -1,4 +1,10 @@
-"""From the files of a snapshot to what they say - or to every problem they have, each with its file and line."""
+"""A source loaded: from the files of a snapshot to its value, or to every problem of it with file and line.
+
+1. argosy.yaml says which files are read.
+2. Files become manifests, and manifests are sorted by their roles.
+3. Each manifest becomes a value, or has problems.
+4. The values are compared with each other.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,12 +14,19 @@ from render.errors import InputError, Problem
 from render.fleet import Fleet, Permission
 from render.model import Template
 
-from .checks import absent_clusters, absent_listed, conflicting_customizations, doubles, secrets, unknown_scopes
+from .checks import (
+    absent_clusters,
+    absent_listed_clusters,
+    conflicting_customizations,
+    duplicates,
+    readable_secrets,
+    unknown_scopes,
+)
 from .desired import Desired
 from .facts import Facts
 from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile, select_files
 from .fleet_file import FleetSource, load_fleet
-from .karmada_objects import KarmadaObjects, load_karmada
+from .karmada_objects import KarmadaObjects, load_karmada_objects
 from .kind_scopes import Scopes
 from .lines import Lines, PlacedLines
 from .manifests import IGNORE_HINT, Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs, load_manifests
@@ -22,8 +35,7 @@ from .roles import Roles, misnamed_kinds, sorted_by_role
 from .templates import Templates, keep_encrypted_texts, load_templates, load_webhooks
 
 FactsOf = Callable[[Fleet], Facts]
-"""The facts to go by, given the fleet's settings; only called where the scope of a kind depends on them."""
-
+"""The facts of a fleet, given its settings; only called where the scope of a kind depends on them."""
 
 _READ_BY_OTHERS = frozenset(
     {
@@ -32,7 +44,7 @@ _READ_BY_OTHERS = frozenset(
         "PriorityClass.scheduling.k8s.io",
     }
 )
-"""Templates that decide what becomes of others."""
+"""Templates that decide how others are read and scheduled."""
 
 
 def no_facts(_fleet: Fleet) -> Facts:
@@ -42,9 +54,9 @@ def no_facts(_fleet: Fleet) -> Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """What could be made of a source: the values of all that is right, and every problem of the rest, sorted.
+    """A source as far as it could be loaded: the values of all that is right, and every problem of the rest, sorted.
 
-    ``lines`` find where fields stand, for whoever has more to say; None when there was nothing to load.
+    ``lines`` finds the lines of fields, for checks that come later; None when there was nothing to load.
     """
 
     desired: Desired
@@ -79,8 +91,8 @@ def load_desired(
     """Load a fleet's source from the files of a snapshot; InputError lists every problem.
 
     ``folder`` is where the user stands: the fleet is the one whose argosy.yaml is there or above, or else the only one
-    below; with none at all the whole repository, and every default. ``facts`` tell the scope of kinds that members
-    serve and the source does not define; None leaves their scope open, for somebody who has yet to look.
+    below; with none at all the whole repository, and every default. ``facts`` tell the scope of fact-scoped kinds (see
+    ``kind_scopes``); with None, a scope that nothing tells is no problem yet.
     """
     loaded = load_source(files, read=read, folder=folder, cache=cache, facts=facts)
     if loaded.problems:
@@ -104,8 +116,8 @@ def load_source(
     contents = load_manifests(selection.files, read=read, cache=cache)
     parts, lines = _parts(home, selection, contents, facts or no_facts), Lines(read)
     keep_encrypted_texts(parts.templates, read)
-    found = [*_problems(parts, lines), *(_open_scopes(parts) if facts else ())]
-    problems = tuple(sorted((*_file_problems(parts), *lines.located(found))))
+    unscoped = unknown_scopes(parts.templates.unscoped, parts.karmada.policies) if facts else ()
+    problems = tuple(sorted((*_file_problems(parts), *lines.located([*_problems(parts, lines), *unscoped]))))
     warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located(_warnings(parts)))))
     places = {(place.file.path, place.number): place for place in contents.manifests}
     placed = PlacedLines(Lines(read), places)
@@ -123,7 +135,7 @@ def _parts(home: FleetSource, selection: FileSelection, contents: Contents, fact
         contents=contents,
         roles=roles,
         scopes=scopes,
-        karmada=load_karmada(roles.admitted, default_namespace=home.fleet.default_namespace),
+        karmada=load_karmada_objects(roles.admitted, default_namespace=home.fleet.default_namespace),
         templates=load_templates(roles.templates, is_namespaced=scopes.is_namespaced, fleet=home.fleet),
         webhooks=load_webhooks(roles.webhooks),
         tests=load_tests(roles.tests, is_namespaced=scopes.is_namespaced, fleet=home.fleet),
@@ -131,25 +143,21 @@ def _parts(home: FleetSource, selection: FileSelection, contents: Contents, fact
 
 
 def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
-    """Yield what is wrong with manifests, one by one and among each other."""
+    """Yield the problems of manifests, one by one and compared with each other."""
     karmada, templates, webhooks = parts.karmada, parts.templates, parts.webhooks
     for found in (parts.contents, parts.roles, karmada, templates, webhooks, parts.tests):
         yield from found.problems
     placed = (*templates.placed, *webhooks.placed)
-    yield from doubles(
+    yield from duplicates(
         [*((str(template.ref), place) for template, place in placed), *karmada.admitted, *parts.tests.admitted], lines
     )
     yield from conflicting_customizations(karmada.customizations, [place for _, place in karmada.admitted])
     if parts.home.fleet.secrets is Permission.REFUSE:
-        yield from secrets(templates.placed, is_refused=True)
-
-
-def _open_scopes(parts: _Parts) -> Iterator[FieldProblem]:
-    yield from unknown_scopes(parts.templates.unscoped, parts.karmada.policies)
+        yield from readable_secrets(templates.placed, is_refused=True)
 
 
 def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
-    """Yield what is worth a word: warnings, absent clusters, readable Secrets."""
+    """Yield the warnings: those of manifests, absent clusters, Secrets in clear text."""
     yield from parts.karmada.warnings
     yield from parts.templates.warnings
     yield from parts.webhooks.warnings
@@ -157,9 +165,9 @@ def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
     policies = (place for _, place in parts.karmada.admitted if place.manifest["kind"].endswith("Policy"))
     known = {cluster.name for cluster in parts.karmada.clusters}
     yield from absent_clusters(policies, known)
-    yield from absent_listed(parts.roles.fleets, parts.home.fleet, known)
+    yield from absent_listed_clusters(parts.roles.fleets, parts.home.fleet, known)
     if parts.home.fleet.secrets is Permission.ALLOW:
-        yield from secrets(parts.templates.placed, is_refused=False)
+        yield from readable_secrets(parts.templates.placed, is_refused=False)
 
 
 def _file_problems(parts: _Parts) -> Iterator[Problem]:
@@ -189,7 +197,7 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         webhooks=tuple(sorted((template for template, _ in parts.webhooks.placed), key=lambda each: each.ref)),
         warnings=warnings,
         skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
-        fact_scoped_kinds=frozenset(kind for kind in kinds if parts.scopes.is_open(*kind)),
+        fact_scoped_kinds=frozenset(kind for kind in kinds if parts.scopes.is_fact_scoped(*kind)),
         files=len(parts.selection.files) - len(parts.contents.skipped),
         source_digest=source_digest_of(parts.selection.files, parts.contents, parts.templates.placed, parts.home.path),
     )

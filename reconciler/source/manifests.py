@@ -1,7 +1,7 @@
-"""The manifests of the selected files: each blob parsed once, lists expanded, every manifest with its place.
+"""Manifests parsed from the selected files: each blob is parsed once, lists are expanded, each manifest has its place.
 
-A file none of whose documents has apiVersion and kind is no manifest and is skipped. In a file that has manifests,
-everything else is a problem: what looks left out there is more likely a slip.
+A file none of whose documents has apiVersion and kind holds no manifest and is skipped. In a file that has manifests,
+every other document is a problem: it is more likely a slip than meant to be left out.
 """
 
 import re
@@ -36,6 +36,8 @@ class ParseCache(Protocol):
 IGNORE_HINT = "if the file is no Kubernetes manifest, name it under source.ignore in argosy.yaml or in .argosyignore"
 
 _BATCH_SIZE = 64 * 1024 * 1024
+"""Bytes of files that are read together."""
+
 _LFS = b"version https://git-lfs.github.com/spec/v1"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _MANIFEST = re.compile(rb"apiVersion|\bkind\b")
@@ -44,7 +46,7 @@ _IDENTITY = ("apiVersion", "kind")
 
 
 class LocatedManifest(NamedTuple):
-    """A manifest and where it stands.
+    """A manifest and its place in a file.
 
     ``number`` counts a file's manifests from 0; ``position`` is the document's place among those of the file, and
     ``prefix`` the manifest's path in it: "" or, in a list, ``items[2].``.
@@ -56,8 +58,8 @@ class LocatedManifest(NamedTuple):
     position: int
     prefix: str = ""
 
-    def found(self, field: str, message: str, *, hint: str = "", kind: str = "") -> "FieldProblem":
-        """Return what there is to say about a field of this manifest ("" for the manifest itself)."""
+    def problem(self, field: str, message: str, *, hint: str = "", kind: str = "") -> "FieldProblem":
+        """Return a problem or warning of a field of this manifest ("" for the manifest itself)."""
         return FieldProblem(self, Problem("", 0, field, message, hint, kind))
 
 
@@ -68,11 +70,11 @@ class FieldProblem(NamedTuple):
     problem: Problem
 
 
-Outcome = LocatedManifest | FieldProblem | Problem | Skipped
+_Outcome = LocatedManifest | FieldProblem | Problem | Skipped
 
 
 class Contents(NamedTuple):
-    """What the files hold: manifests, what is wrong with others, files that cannot be read, files left out."""
+    """The contents of files: manifests, the problems of others, files that cannot be read, and files left out."""
 
     manifests: tuple[LocatedManifest, ...]
     problems: tuple[FieldProblem, ...]
@@ -91,7 +93,7 @@ def load_manifests(files: Sequence[SourceFile], *, read: ReadBlobs, cache: Parse
     )
 
 
-def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | None) -> Iterator[Outcome]:
+def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | None) -> Iterator[_Outcome]:
     known = {} if cache is None else cache.get_many({file.id for file in files})
     fresh: dict[bytes, ParsedBlob] = {}
     for batch in _batches(files):
@@ -119,7 +121,7 @@ def _batches(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
         yield batch
 
 
-def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) -> Iterator[Outcome]:
+def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) -> Iterator[_Outcome]:
     if content.startswith(_LFS):
         yield Skipped(file.path, Reason.LFS)
         return
@@ -140,11 +142,11 @@ def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) ->
 
 
 def _may_be_secret(content: bytes, documents: ParsedBlob) -> bool:
-    """Whether a blob holds what must not stand in a cache as well; most are known by their words not to."""
+    """Say whether a blob holds secrets, which must not stand in a cache as well; most lack even a word for one."""
     return _SECRET_WORD.search(content) is not None and any(holds_secrets(value) for _, value in documents)
 
 
-def _manifests(file: SourceFile, documents: ParsedBlob) -> Iterator[Outcome]:
+def _manifests(file: SourceFile, documents: ParsedBlob) -> Iterator[_Outcome]:
     if not any(_has_identity(value) for _, value in documents):
         half = any(isinstance(value, dict) and not value.keys().isdisjoint(_IDENTITY) for _, value in documents)
         yield Skipped(file.path, Reason.HALF_MANIFEST if half else Reason.NO_MANIFEST)
@@ -166,7 +168,7 @@ def _expanded(place: LocatedManifest, numbers: Iterator[int]) -> Iterator[Locate
     elif not (place.manifest["kind"].endswith("List") and "items" in place.manifest):
         yield place._replace(number=next(numbers))
     elif not isinstance(place.manifest["items"], list | None):
-        yield place.found("items", f"must be a list, not {NAME_BY_TYPE[type(place.manifest['items'])]}")
+        yield place.problem("items", f"must be a list, not {NAME_BY_TYPE[type(place.manifest['items'])]}")
     else:
         for number, item in enumerate(place.manifest["items"] or ()):
             inner = place._replace(manifest=_typed(item, place.manifest), prefix=f"{place.prefix}items[{number}].")
@@ -183,11 +185,11 @@ def _typed(item: Any, parent: Any) -> Any:
 
 def _identity_faults(place: LocatedManifest) -> Iterator[FieldProblem]:
     if not isinstance(place.manifest, dict):
-        yield place.found("", f"a manifest must be an object, not {NAME_BY_TYPE[type(place.manifest)]}")
+        yield place.problem("", f"a manifest must be an object, not {NAME_BY_TYPE[type(place.manifest)]}")
         return
     for key in _IDENTITY:
         value = place.manifest.get(key)
         if value is None or value == "":
-            yield place.found(key, "required, but missing", kind="Required")
+            yield place.problem(key, "required, but missing", kind="Required")
         elif not isinstance(value, str):
-            yield place.found(key, f"must be a string, not {NAME_BY_TYPE[type(value)]}", kind="TypeInvalid")
+            yield place.problem(key, f"must be a string, not {NAME_BY_TYPE[type(value)]}", kind="TypeInvalid")

@@ -1,4 +1,4 @@
-"""PolicyTests of the source as values: what a test adds to the source, and what it expects of objects then."""
+"""PolicyTests of the source as values: the objects a test adds to the source, and its expectations."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from render.cluster import Cluster
 from render.fleet import Fleet
 from render.model import Manifest, ObjectRef, Template, group_of
 
-from .karmada_objects import admitted_kind, load_karmada
+from .karmada_objects import admitted_kind, load_karmada_objects
 from .manifests import FieldProblem, LocatedManifest
 from .templates import IsNamespaced, load_templates
 
@@ -19,7 +19,7 @@ _CLUSTER = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldExpectation:
-    """A field (a JSON pointer) as one cluster must hold it; ``is_absent``: it must not be there."""
+    """The expected value of a field (a JSON pointer) in one cluster; ``is_absent``: it must not be there."""
 
     cluster: str
     path: str
@@ -29,7 +29,7 @@ class FieldExpectation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """What is expected of one object; None is no expectation.
+    """The expectation of one object; a field that is None expects nothing.
 
     ``replicas`` are by cluster, as are the filters that must refuse it (``refused``). ``message`` is part of the
     Scheduled condition's.
@@ -86,7 +86,7 @@ KIND = "PolicyTest"
 
 @dataclass(slots=True)
 class PolicyTests:
-    """The tests of a source, each with its place, and what there is to say about others."""
+    """The tests of a source, each with its place, and the problems and warnings of others."""
 
     tests: list[PolicyTest] = field(default_factory=list)
     admitted: list[tuple[str, LocatedManifest]] = field(default_factory=list)
@@ -95,7 +95,7 @@ class PolicyTests:
 
 
 def load_tests(places: Iterable[LocatedManifest], *, is_namespaced: IsNamespaced, fleet: Fleet) -> PolicyTests:
-    """Admit each test and load what it is given."""
+    """Admit each test and load the clusters and templates it is given."""
     loaded = PolicyTests()
     for place in places:
         outcome = admitted(place.manifest, render_kinds()[KIND])
@@ -113,7 +113,7 @@ def _loaded_test(
 ) -> PolicyTest:
     spec = manifest["spec"]
     given = spec.get("given") or {}
-    clusters = load_karmada(
+    clusters = load_karmada_objects(
         ((each, kind) for each in _given(place, given, "clusters", loaded) if (kind := admitted_kind(each.manifest))),
         default_namespace=fleet.default_namespace,
     )
@@ -136,18 +136,18 @@ def _loaded_test(
 
 
 def _namespace_of(expectation: Any, is_namespaced: IsNamespaced, fleet: Fleet) -> str:
-    """Return the namespace of what an expectation is about, where it names none."""
+    """Return the namespace of an expectation's object, where it names none."""
     has_none = is_namespaced(expectation.get("group", ""), expectation["kind"]) is False
     return "" if has_none else fleet.default_namespace
 
 
 def _given(place: LocatedManifest, given: Any, key: str, loaded: PolicyTests) -> Iterator[LocatedManifest]:
-    """Yield what a test is given, each at its own place in the test; clusters need not say what they are."""
+    """Yield the manifests a test is given, each at its place in the test; a cluster may omit apiVersion and kind."""
     for number, value in enumerate(given.get(key) or ()):
         inner = place._replace(manifest=value, prefix=f"{place.prefix}spec.given.{key}[{number}].")
         fault = _fault(value, key)
         if fault:
-            loaded.problems.append(inner.found("", fault))
+            loaded.problems.append(inner.problem("", fault))
         else:
             yield inner._replace(manifest={**_CLUSTER, **value}) if key == "clusters" else inner
 

@@ -1,4 +1,8 @@
-"""The role of each manifest of a source: a resource template, one of Karmada's own kinds, or one of ours."""
+"""The role of each manifest of a source: a resource template, one of Karmada's own kinds, or one of ours.
+
+Group and kind decide. A manifest that all but names a kind of Karmada or Argosy - the right kind in a wrong group, or a
+slip in the kind - is a problem: as a template it would be delivered to members that do not serve it.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -19,7 +23,6 @@ _SLIP = 0.9
 _COMMON = frozenset({"Cluster", "Fleet"})
 """Kinds that other projects have as well: theirs, unless the group is all but ours."""
 
-
 _WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
 _TEST = "PolicyTest"
 
@@ -28,36 +31,36 @@ def misnamed_kinds(places: Iterable[LocatedManifest], is_namespaced: IsNamespace
     """Yield a problem for each manifest that must have meant another kind; what is defined or declared means itself."""
     for place in places:
         group, kind = group_of(place.manifest["apiVersion"]), place.manifest["kind"]
-        found = _found(place, group, kind)
-        if found is not None and is_namespaced(group, kind) is None:
-            yield found
+        problem = _kind_problem(place, group, kind)
+        if problem is not None and is_namespaced(group, kind) is None:
+            yield problem
 
 
-def _found(place: LocatedManifest, group: str, kind: str) -> FieldProblem | None:
+def _kind_problem(place: LocatedManifest, group: str, kind: str) -> FieldProblem | None:
     if (group, kind) in BUILT_IN:
         return None
-    home = _homes().get(kind)
-    if home is not None and (kind not in _COMMON or _is_near(group)):
+    api_version = _api_version_by_kind().get(kind)
+    if api_version is not None and (kind not in _COMMON or _is_near(group)):
         message = f"there is no {kind} in {place.manifest['apiVersion']!r}"
-        return place.found("apiVersion", message, hint=f"write {home!r}", kind="NotSupported")
+        return place.problem("apiVersion", message, hint=f"write {api_version!r}", kind="NotSupported")
     known = _kinds_by_group().get(group)
     if known is None:
         return None
     near = nearest(kind, known)
     hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(known)}"
-    return place.found("kind", f"there is no {kind!r} in {group}", hint=hint, kind="NotSupported")
+    return place.problem("kind", f"there is no {kind!r} in {group}", hint=hint, kind="NotSupported")
 
 
 def _is_near(group: str) -> bool:
-    """Whether a group must have meant one of Karmada's or ours."""
+    """Say whether a group must have meant one of Karmada's or ours."""
     return bool(nearest(group, _kinds_by_group(), cutoff=_SLIP)) or any(name in group for name in ("karmada", "argosy"))
 
 
 @cache
-def _homes() -> dict[str, str]:
+def _api_version_by_kind() -> dict[str, str]:
     """Return the apiVersion of each kind that means something to us."""
-    homes = {name: kind.api_version for name, kind in source_kinds().items()}
-    return {**homes, "ResourceInterpreterWebhookConfiguration": "config.karmada.io/v1alpha1"}
+    versions = {name: kind.api_version for name, kind in source_kinds().items()}
+    return {**versions, "ResourceInterpreterWebhookConfiguration": "config.karmada.io/v1alpha1"}
 
 
 @cache
@@ -87,7 +90,7 @@ class Roles:
     def set_aside(self, misnamed: Iterable[FieldProblem]) -> None:
         """Take templates that are none for problems."""
         self.problems += misnamed
-        places = {id(found.place) for found in misnamed}
+        places = {id(problem.place) for problem in misnamed}
         self.templates = [place for place in self.templates if id(place) not in places]
 
 
@@ -100,7 +103,7 @@ def sorted_by_role(places: Iterable[LocatedManifest], home: FleetSource) -> Role
                 roles.tests.append(place)
             if place.file.path == home.path:
                 roles.fleets.append(place)
-            roles.problems += _faults_of_ours(place, home)
+            roles.problems += _own_kind_problems(place, home)
             continue
         kind = admitted_kind(place.manifest)
         if kind is not None:
@@ -112,12 +115,12 @@ def sorted_by_role(places: Iterable[LocatedManifest], home: FleetSource) -> Role
     return roles
 
 
-def _faults_of_ours(place: LocatedManifest, home: FleetSource) -> Iterable[FieldProblem]:
+def _own_kind_problems(place: LocatedManifest, home: FleetSource) -> Iterable[FieldProblem]:
     kind = place.manifest["kind"]
     if kind == "Fleet":
         if place.file.path != home.path:
-            yield place.found("", "a Fleet is read from argosy.yaml alone", hint=f"move it to {home.expected_path}")
+            yield place.problem("", "a Fleet is read from argosy.yaml alone", hint=f"move it to {home.expected_path}")
     elif kind != _TEST:
         near = nearest(kind, ("Fleet", _TEST))
         hint = f"did you mean {near!r}?" if near else f"known here: Fleet, {_TEST}"
-        yield place.found("kind", f"there is no {kind!r} in {GROUP}", hint=hint, kind="NotSupported")
+        yield place.problem("kind", f"there is no {kind!r} in {GROUP}", hint=hint, kind="NotSupported")

@@ -1,4 +1,4 @@
-"""Resource templates: a manifest with a harmless name, its namespace and the API server's defaults written out."""
+"""Resource templates: manifests with a harmless name, whose namespace and API defaults are written out."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -21,22 +21,22 @@ _VERSION = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 _MAX_NAME = 253
 _TEXTS, _MAPS = ("name", "generateName", "namespace", "uid"), ("labels", "annotations")
 _STRICT_GROUPS = frozenset({"", "apps", "autoscaling", "batch", "policy", "networking.k8s.io", "apiextensions.k8s.io"})
-
+"""Groups whose kinds all have DNS names; RBAC and custom resources may have other names."""
 
 _ACTED_ON_BY_KARMADA = frozenset(
     f"{group}.karmada.io" for group in ("apps", "autoscaling", "networking", "policy", "remedy")
 )
-_LEFT_OUT = "the kind is cluster-scoped, so its namespace is left out"
+_NAMESPACE_LEFT_OUT = "the kind is cluster-scoped, so its namespace is left out"
 _MAX_COUNT = 2**31 - 1
 _REPLICATED = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "ReplicaSet")})
 _COUNTS = {
     **dict.fromkeys(_REPLICATED, ("replicas",)),
     ("batch", "Job"): ("parallelism", "completions"),
 }
-
+"""Counts that an API server sets to 1 where they are missing, and that scheduling reads."""
 
 IsNamespaced = Callable[[str, str], bool | None]
-"""Whether objects of a group and kind live in namespaces; None where nothing says."""
+"""Say whether objects of a group and kind live in namespaces; None where nothing tells."""
 
 
 def check_identity(manifest: Manifest, findings: Findings) -> None:
@@ -95,7 +95,7 @@ def path_segment_fault(name: str) -> str:
 
 @dataclass(slots=True)
 class Templates:
-    """Templates with their places, those whose scope nothing tells, and what there is to say about others."""
+    """Templates with their places, those whose scope nothing tells, and the problems and warnings of others."""
 
     placed: list[tuple[Template, LocatedManifest]] = field(default_factory=list)
     unscoped: list[tuple[Template, LocatedManifest]] = field(default_factory=list)
@@ -104,7 +104,7 @@ class Templates:
 
 
 def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamespaced, fleet: Fleet) -> Templates:
-    """Check each manifest, settle its namespace and leave out what is never propagated."""
+    """Check each manifest, write out its namespace and leave out what is never propagated."""
     loaded, exclusions = Templates(), exclusions_of(fleet)
     for place in places:
         findings = Findings()
@@ -120,11 +120,11 @@ def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamesp
             continue
         template = template_of(place, manifest)
         if is_inside is False and manifest is not place.manifest:
-            loaded.warnings.append(place.found("metadata.namespace", _LEFT_OUT))
+            loaded.warnings.append(place.problem("metadata.namespace", _NAMESPACE_LEFT_OUT))
         reason = exclusions.reason(template)
         if reason:
             idle = ", and Argosy does not act on them" if template.ref.group in _ACTED_ON_BY_KARMADA else ""
-            loaded.warnings.append(place.found("", f"{template.ref} is left out: {reason}{idle}"))
+            loaded.warnings.append(place.problem("", f"{template.ref} is left out: {reason}{idle}"))
         # What something else distributes may still have to follow a workload of ours.
         if not reason or template.labels.get(CLAIMED_BY):
             loaded.placed.append((template, place))
@@ -134,16 +134,19 @@ def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamesp
 
 
 def _wrong_namespace(place: LocatedManifest, *, is_missing: bool) -> FieldProblem:
-    """Return what is wrong with the namespace of an opaque document, into which none can be written."""
+    """Return the problem of an encrypted document's namespace, which cannot be changed in it."""
     if is_missing:
         hint = "encrypt it with its namespace: nothing is written into what SOPS encrypted"
-        return place.found("metadata.namespace", "required, but missing", hint=hint, kind="Required")
+        return place.problem("metadata.namespace", "required, but missing", hint=hint, kind="Required")
     hint = "encrypt it without: nothing is taken out of what SOPS encrypted"
-    return place.found("metadata.namespace", "the kind is cluster-scoped", hint=hint)
+    return place.problem("metadata.namespace", "the kind is cluster-scoped", hint=hint)
 
 
 def keep_encrypted_texts(templates: Templates, read: ReadBlobs) -> None:
-    """Give the documents that SOPS encrypted their text; an item of a list has none of its own."""
+    """Give the documents that SOPS encrypted their text, which is delivered byte for byte.
+
+    SOPS signs the whole document, so emitting it anew could break the signature. An item of a list has no text.
+    """
     opaque = [place for template, place in templates.placed if is_opaque(template.manifest) and not place.prefix]
     if not opaque:
         return
@@ -170,7 +173,7 @@ def load_webhooks(places: Iterable[LocatedManifest]) -> Templates:
 
 
 def template_of(place: LocatedManifest, manifest: Manifest) -> Template:
-    """Return the template of a manifest whose identity is checked and whose namespace is settled."""
+    """Return the template of a manifest whose identity is checked and whose namespace is written out."""
     return Template(
         ref=ObjectRef.of(manifest),
         manifest=with_api_defaults(manifest),
@@ -205,7 +208,7 @@ def with_api_defaults(manifest: Manifest) -> Manifest:
 
 
 def _count_defaults(key: tuple[str, str], spec: Mapping[str, Any]) -> dict[str, int]:
-    """Return what is missing: a Job without either count runs once, one with completions alone runs one at a time."""
+    """Return the counts to add: a Job without either runs once, one with completions alone runs one pod at a time."""
     missing = [name for name in _COUNTS[key] if spec.get(name) is None]
     if key in _REPLICATED or missing == ["parallelism"]:
         return dict.fromkeys(missing, 1)
