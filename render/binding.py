@@ -16,7 +16,8 @@ from .resources import Component, ReplicaRequirements
 class Condition:
     """A metav1.Condition without its time: type, status ``True``/``False``/``Unknown``, reason, message.
 
-    ``since`` is the source commit that first had this status, where it is recorded.
+    ``since`` is the source commit that first had this status, where it is recorded; ``clusters`` are those the
+    condition is about, where it is not about all of them. Both are ours, not Kubernetes'.
     """
 
     type: str
@@ -24,6 +25,7 @@ class Condition:
     reason: str = ""
     message: str = ""
     since: str = ""
+    clusters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

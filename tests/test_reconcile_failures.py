@@ -307,7 +307,9 @@ def test_a_binding_says_where_it_could_not_be_built_why_and_since_when(
         "    reason: Success\n"
         '    status: "True"\n'
         "    type: Scheduled\n"
-        "  - message: \"member1: OverridePolicy default/tuned: spec.overrideRules[0].overriders.plaintext[0]: 'nothing'"
+        "  - clusters:\n"
+        "    - member1\n"
+        "    message: \"member1: OverridePolicy default/tuned: spec.overrideRules[0].overriders.plaintext[0]: 'nothing'"
         ' does not exist in /spec"\n'
         "    reason: OverrideFailed\n"
         "    since: {}\n"

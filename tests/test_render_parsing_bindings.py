@@ -251,6 +251,7 @@ bindings = st.builds(
             reason=names,
             message=st.just("") | names,
             since=st.sampled_from(["", "4f1c"]),
+            clusters=st.sampled_from([(), ("eu", "us")]),
         )
     ),
 )

@@ -9,14 +9,14 @@ from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import replicas_by_cluster
 from reconciler.pipeline.released import Released
 from reconciler.publish.branches import publication_of
-from reconciler.publish.guards import Allowed, allowed_between, breaches_of, check_found, check_members
+from reconciler.publish.guards import Allowed, allowed_between, breaches_of, check_limits, check_members
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.problems import problems_of
 from reconciler.publish.reading import ObservedInputs, Source, SourceMemory, read_observed_inputs
-from reconciler.publish.removal_guard import NOTHING_COMMITTED, removals
+from reconciler.publish.removal_guard import removals
 from reconciler.repository import Repository
 from render.binding import Binding
-from render.errors import GuardRefused, InputError
+from render.errors import InputError
 from render.gitobjects import Blob, TreeEntry, parse_tree
 from render.layout import object_path
 from render.model import ObjectRef
@@ -171,9 +171,5 @@ def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
     found = removals(base.rendered.tree.clusters, head.rendered.tree.clusters, tree_reader(comparison), guard)
     allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
     before = {binding.ref: binding for binding in base.rendered.built.bindings}
-    try:
-        check_members(base.rendered.tree.clusters, head, allowed)
-        check_found(found, breaches_of(before, head), allowed)
-    except GuardRefused as error:
-        # There was nothing to commit.
-        raise GuardRefused(error.message.replace(NOTHING_COMMITTED, ""), hint=error.hint) from error
+    check_members(base.rendered.tree.clusters, head, allowed, consequence="")
+    check_limits(found, breaches_of(before, head), allowed, consequence="")

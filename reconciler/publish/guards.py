@@ -62,16 +62,21 @@ def check_guards(outcome: Outcome, allowed: Allowed) -> None:
         # What commits allow is asked for where there is something to allow.
         allowed |= allowed_between(outcome.repository, outcome.previous.source, outcome.source.commit)
         check_members(outcome.previous.tree.clusters, outcome, allowed)
-        check_found(removed, broken, allowed)
+        check_limits(removed, broken, allowed)
 
 
-def check_members(before: Collection[str], outcome: Outcome, allowed: Allowed) -> None:
-    """Refuse a source that lost every cluster at once: more likely its files were not found than meant to go."""
+def check_members(
+    before: Collection[str], outcome: Outcome, allowed: Allowed, *, consequence: str = NOTHING_COMMITTED
+) -> None:
+    """Refuse a source that lost every cluster at once: more likely its files were not found than meant to go.
+
+    ``consequence`` ends the first line of the refusal.
+    """
     if not before or outcome.source.desired.clusters or any(each.cluster == "*" for each in allowed.removals):
         return
     holders = f"{listed(sorted(before))} {'holds' if len(before) == 1 else 'hold'}"
     raise GuardRefused(
-        f"the source has no clusters any more, but {holders} objects{NOTHING_COMMITTED}",
+        f"the source has no clusters any more, but {holders} objects{consequence}",
         hint="look at source.paths and ignore in argosy.yaml; if it is meant, say so in a source commit with the"
         f" trailer 'Argosy-Allow-Removal: * {len(before)}'",
     )
@@ -99,12 +104,14 @@ def breaches_of(
     return breaches(placements, desired.fleet.movement_guard)
 
 
-def check_found(removed: Iterable[Removal], broken: Iterable[Breach], allowed: Allowed) -> None:
-    """Refuse what is too much and not allowed; one error names all of it."""
+def check_limits(
+    removed: Iterable[Removal], broken: Iterable[Breach], allowed: Allowed, *, consequence: str = NOTHING_COMMITTED
+) -> None:
+    """Refuse what is too much and not allowed; one error names all, its first lines ending in ``consequence``."""
     refused = []
     for check in (
-        partial(check_removals, removed, allowed.removals),
-        partial(check_movements, broken, allowed.movements),
+        partial(check_removals, removed, allowed.removals, consequence),
+        partial(check_movements, broken, allowed.movements, consequence),
     ):
         try:
             check()

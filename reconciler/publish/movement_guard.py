@@ -173,13 +173,15 @@ def _clusters(binding: Binding | None) -> set[str]:
     return required | {target.name for target in binding.targets}
 
 
-def check_movements(found: Iterable[Breach], allowances: Iterable[MovementAllowance]) -> None:
+def check_movements(
+    found: Iterable[Breach], allowances: Iterable[MovementAllowance], consequence: str = NOTHING_COMMITTED
+) -> None:
     """Raise GuardRefused when a limit is broken and no allowance covers it."""
     allowed = tuple(allowances)
     refused = [breach for breach in found if not any(allowance.covers(breach) for allowance in allowed)]
     if not refused:
         return
-    lines = [f"this change moves too much at once{NOTHING_COMMITTED}"]
+    lines = [f"this change moves too much at once{consequence}"]
     lines += [f"  {each.message}" for each in refused[:_MOST]]
     if len(refused) > _MOST:
         lines.append(f"  and {len(refused) - _MOST} more")

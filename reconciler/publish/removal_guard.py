@@ -111,7 +111,9 @@ def _broken_limits(held: Paths, removed: Paths, limits: RemovalGuard) -> tuple[s
     return tuple(reasons)
 
 
-def check_removals(found: Iterable[Removal], allowances: Iterable[Allowance]) -> None:
+def check_removals(
+    found: Iterable[Removal], allowances: Iterable[Allowance], consequence: str = NOTHING_COMMITTED
+) -> None:
     """Raise GuardRefused when a cluster loses too much and no allowance covers its count."""
     allowed: dict[str, int] = {}
     for allowance in allowances:
@@ -123,7 +125,7 @@ def check_removals(found: Iterable[Removal], allowances: Iterable[Allowance]) ->
     ]
     if not refused:
         return
-    lines = [f"this change removes too much at once{NOTHING_COMMITTED}", *map(_described, refused[:_MOST])]
+    lines = [f"this change removes too much at once{consequence}", *map(_described, refused[:_MOST])]
     if len(refused) > _MOST:
         lines.append(f"  and {len(refused) - _MOST} more clusters")
     trailers = ", ".join(f"'Argosy-Allow-Removal: {each.cluster} {each.count}'" for each in _wanted(refused))

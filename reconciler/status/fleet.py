@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from reconciler.console.log import Log
-from reconciler.pipeline.outcomes import RENDERED, failed_clusters
+from reconciler.pipeline.outcomes import RENDERED
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import binding_state, replicas_by_cluster
 from reconciler.publish.branches import publication_of, source_remote
@@ -178,7 +178,7 @@ def _objects(previous: Previous) -> Mapping[str, int]:
 def unbuilt_in(binding: Binding) -> tuple[str, ...]:
     """Return the clusters in which a binding's object could not be built as asked for."""
     said = next((each for each in binding.conditions if each.type == RENDERED and each.status == "False"), None)
-    return () if said is None else failed_clusters(said.message, expected_clusters(binding))
+    return () if said is None else said.clusters or expected_clusters(binding)
 
 
 def binding_problems(binding: Binding) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from render.binding import Binding, GracefulEvictionTask
+from render.binding import Binding, Condition, GracefulEvictionTask
 from render.documents import parse_documents
 from render.model import TargetCluster
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
@@ -34,11 +34,19 @@ def binding_manifest(binding: Binding) -> Plain:
             appliedOverrides=_applied_overrides(binding),
             schedulerObservingAffinityName=binding.observed_affinity,
             lastScheduledTime=binding.last_scheduled_at,
-            conditions=[
-                present(type=each.type, status=each.status, reason=each.reason, message=each.message, since=each.since)
-                for each in binding.conditions
-            ],
+            conditions=[_condition(each) for each in binding.conditions],
         ),
+    )
+
+
+def _condition(condition: Condition) -> Plain:
+    return present(
+        type=condition.type,
+        status=condition.status,
+        reason=condition.reason,
+        message=condition.message,
+        since=condition.since,
+        clusters=list(condition.clusters),
     )
 
 

@@ -138,4 +138,5 @@ def _condition(plain: Manifest) -> Condition:
         reason=plain.get("reason") or "",
         message=plain.get("message") or "",
         since=plain.get("since") or "",
+        clusters=tuple(plain.get("clusters") or ()),
     )
