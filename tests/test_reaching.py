@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.members.exchange import Failure
-from reconciler.members.kubeconfig import Contexts, reached_members
+from reconciler.members.kubeconfig import Contexts
+from reconciler.members.options import AccessOptions, reached_members
 from render.documents import emit
 from render.fleet import ClusterAccess, Fleet
 from tests.build import Repository, a_cluster, a_config_map, a_policy, argosy
@@ -43,7 +44,7 @@ REACHES = [
 
 @pytest.mark.parametrize("case", REACHES, ids=lambda case: case.why)
 def test_reach(case: Reach) -> None:
-    assert reached_members(case.fleet, case.options) == case.want
+    assert reached_members(case.fleet, AccessOptions(**case.options)) == case.want
 
 
 @pytest.fixture

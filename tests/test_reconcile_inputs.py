@@ -72,7 +72,7 @@ def test_a_first_run_must_be_meant(repository: Repository, capsys: pytest.Captur
         " or every workload is rescheduled\n"
     )
     no_past = (
-        f"{is_it.format('')}  hint: then pass --bootstrap; without the fleet's past every workload is dealt anew\n"
+        f"{is_it.format('')}  hint: then pass --bootstrap; without the fleet's past every workload is rescheduled\n"
     )
     nothing = (
         "argosy: nothing is rendered yet: there is no branch 'argosy/rendered'\n  hint: argosy reconcile --bootstrap\n"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.commands.status import StatusOptions, show_views
+from reconciler.commands.status import StatusOptions, show_status
 from reconciler.console.log import Log
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
@@ -355,7 +355,7 @@ def test_watching_shows_what_is_new_and_nothing_twice(tmp_path: Path, capsys: py
 
     log, moves = Log(stream=io.StringIO(), repository=str(fleet.repository.path)), Moves(lambda: None, settled)
     with pytest.raises(KeyboardInterrupt):
-        show_views(log, StatusOptions(subject="deploy/nginx", watch=True), moves)
+        show_status(log, StatusOptions(subject="deploy/nginx", watch=True), moves)
     out = capsys.readouterr().out
     rows = [line for line in out.splitlines() if re.match(r"eu\s", line)]
     assert rows == [
@@ -370,7 +370,7 @@ def test_watching_outlives_a_remote_that_is_away(clone: Repository, capsys: pyte
     moves = Moves(lambda: hub.rename(away), lambda: None, lambda: away.rename(hub))
     stream = io.StringIO()
     with pytest.raises(KeyboardInterrupt):
-        show_views(Log(stream=stream, repository=str(clone.path)), StatusOptions(watch=True), moves)
+        show_status(Log(stream=stream, repository=str(clone.path)), StatusOptions(watch=True), moves)
     assert capsys.readouterr().out.count("CLUSTER") == 1
     assert [line.partition(":")[0] for line in stream.getvalue().splitlines() if line.startswith("warning")] == [
         "warning"

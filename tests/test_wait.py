@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.commands.wait import Pacing, wait_and_say
+from reconciler.commands.wait import WaitOptions, wait_and_show
 from reconciler.console.log import Log
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
-from reconciler.status.waiting import WaitOptions
+from reconciler.status.waiting import Pacing
 from render.errors import ConfigError, GitError, UnknownName
 
 from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
@@ -41,7 +41,7 @@ def waited(repository: Repository, options: WaitOptions, clock: Clock) -> tuple[
     """The exit code and what was said while waiting."""
     stream = io.StringIO()
     log = Log(stream=stream, repository=str(repository.path))
-    return wait_and_say(log, options, Pacing(now=clock, pause=clock.pass_by)), stream.getvalue()
+    return wait_and_show(log, options, Pacing(now=clock, pause=clock.pass_by)), stream.getvalue()
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """A validation as text, JSON, JUnit, SARIF and GitHub annotations."""
 
 import hashlib
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 from urllib.parse import quote
 
 from reconciler.console.json_values import as_json
@@ -11,6 +12,15 @@ from render.errors import Problem
 from render.words import counted
 
 from .validation import Validation
+
+
+class Writer(Protocol):
+    """A function that writes a validation; ``is_strict``: warnings count as problems."""
+
+    def __call__(self, found: Validation, *, is_strict: bool) -> str:
+        """Return the text to print."""
+        ...
+
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _DESCRIPTIONS = {
@@ -154,3 +164,13 @@ def _case(problem: Problem, *, failed: bool) -> Case:
         detail=said if failed else "",
         output="" if failed else said,
     )
+
+
+WRITERS: Mapping[str, Writer] = {
+    "text": as_text,
+    "json": as_json_report,
+    "sarif": as_sarif,
+    "junit": as_junit,
+    "github": as_annotations,
+}
+"""The forms of a validation, by ``-o``."""

@@ -1,69 +1,29 @@
 """``argosy apply``: make clusters hold what a rendered commit says."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from reconciler.console.json_values import as_json
+from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
-from reconciler.deliver.results import ClusterReport
-from reconciler.deliver.summary import (
-    asked_of,
-    deliver,
-    delivery_of,
-    exit_code,
-    member_access,
-    plain_reports,
-    summary_table,
-)
-from reconciler.diff.live import live_json, live_text
-from reconciler.members.opening import Members
-from reconciler.publish.branches import maintain_repository
-from reconciler.reconcile.rendered_commit import applied_commit
-from reconciler.record.observation import observe_members
-from reconciler.repository import open_repository
+from reconciler.deliver.options import DeliveryOptions
 
-from .options.member_options import split, with_delivery_options
-from .render import parsed_allowances
+from .options.member_options import with_delivery_options
+
+if TYPE_CHECKING:
+    from reconciler.deliver.results import ClusterReport
 
 
-def apply_and_show(log: Log, revision: str, delivery: Mapping[str, Any], options: Mapping[str, Any]) -> int:
-    """Apply a rendered commit to the members and print what came of it; return the exit code."""
-    allowances = {each.cluster: each.count for each in parsed_allowances(options["allowed"])}
-    with open_repository(log.repository, progress=log.transfer) as repository:
-        fleetwide, desired, commit = applied_commit(repository, revision)
-        access = member_access(fleetwide.fleet, delivery, str(repository.folder.work_tree or ""))
-        asked = asked_of(fleetwide, delivery, log)
-        chosen = replace(delivery_of(asked, delivery, allowances), dry_run=options["dry_run"] == "server")
-        if chosen.writes:
-            seen = observe_members(fleetwide, chosen, Members(access).open, log)
-            fleetwide = replace(fleetwide, record=seen.recording(desired, commit))
-        reports = deliver(fleetwide, commit, chosen, access, log)
-        maintain_repository(repository, log)
-    if chosen.dry_run:
-        show_rehearsal(commit, reports, options["output"])
-    else:
-        show(commit, reports, options["output"])
-    return exit_code(reports)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyOptions:
+    """The options of ``argosy apply``; no ``revision`` means the newest rendered commit."""
 
-
-def show(commit: str, reports: tuple[ClusterReport, ...], output: str) -> None:
-    """Print a line per cluster, or everything as JSON."""
-    if output == "json":
-        value = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Application", "rendered": commit}
-        click.echo(as_json({**value, "clusters": plain_reports(reports)}), nl=False)
-    else:
-        click.echo(summary_table(reports), nl=False)
-
-
-def show_rehearsal(commit: str, reports: tuple[ClusterReport, ...], output: str) -> None:
-    """Print what the servers would make of every object, field by field."""
-    if output == "json":
-        click.echo(live_json(commit, reports))
-    else:
-        click.echo("".join(live_text(reports)), nl=False)
+    revision: str = ""
+    dry_run: str = "none"
+    allowed: tuple[str, ...] = ()
+    output: str = "table"
+    delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
 
 
 @click.command(epilog="Exit codes: 0 converged; 1 an object failed; 5 no cluster could be used; 7 some unreachable.")
@@ -81,5 +41,50 @@ def command(log: Log, /, **options: Any) -> int:
     What was done is recorded on the status branch. Where argosy.yaml lists clusters, it is for those and for the ones
     that --cluster names; else every cluster is reached by the context named like it.
     """
-    delivery, rest = split(options)
-    return apply_and_show(log, rest.pop("revision"), delivery, rest)
+    return apply_and_show(log, ApplyOptions(**options))
+
+
+def apply_and_show(log: Log, options: ApplyOptions) -> int:
+    """Apply a rendered commit to the members and print what came of it; return the exit code."""
+    from reconciler.deliver.summary import asked_of, deliver, delivery_of, exit_code, member_access
+    from reconciler.members.opening import Members
+    from reconciler.publish.branches import maintain_repository
+    from reconciler.publish.guards import Allowed
+    from reconciler.reconcile.rendered_commit import applied_commit
+    from reconciler.record.observation import observe_members
+    from reconciler.repository import open_repository
+
+    is_rehearsal = options.dry_run == "server"
+    if is_rehearsal:
+        refuse_options(["rehearse"], "goes without --dry-run server, which is all it does")
+    removals = {each.cluster: each.count for each in Allowed.parse(options.allowed, ()).removals}
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        context, desired, commit = applied_commit(repository, options.revision)
+        access = member_access(context.fleet, options.delivery, str(repository.folder.work_tree or ""))
+        asked = asked_of(context, options.delivery, log)
+        delivery = replace(delivery_of(asked, options.delivery, removals), dry_run=is_rehearsal)
+        if delivery.writes:
+            observation = observe_members(context, delivery, Members(access).open, log)
+            context = replace(context, record=observation.recording(desired, commit))
+        reports = deliver(context, commit, delivery, access, log)
+        maintain_repository(repository, log)
+    click.echo(_rehearsal(commit, reports, options) if is_rehearsal else _summary(commit, reports, options), nl=False)
+    return exit_code(reports)
+
+
+def _summary(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> str:
+    """Return a line per cluster, or everything as JSON."""
+    from reconciler.console.json_values import as_json
+    from reconciler.deliver.summary import plain_reports, summary_table
+
+    if options.output != "json":
+        return summary_table(reports)
+    value = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Application", "rendered": commit}
+    return as_json({**value, "clusters": plain_reports(reports)})
+
+
+def _rehearsal(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> str:
+    """Return what the servers would make of every object, field by field."""
+    from reconciler.diff.live import live_json, live_text
+
+    return live_json(commit, reports) if options.output == "json" else "".join(live_text(reports))

@@ -1,29 +1,23 @@
 """``argosy diff``: what separates two revisions in every cluster, before it happens."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import Log
-from reconciler.deliver.summary import asked_of, deliver, exit_code, member_access
-from reconciler.diff.comparison import Comparison, Revisions, check_comparison, compared, difference_of
-from reconciler.diff.difference import Difference
-from reconciler.diff.json_form import difference_json
-from reconciler.diff.live import live_changes, live_json, live_text
-from reconciler.diff.markdown import difference_markdown
-from reconciler.diff.text import difference_table, difference_text
-from reconciler.publish.guards import Allowed
-from reconciler.publish.reading import SourceMemory
-from reconciler.reconcile.rendered_commit import applied_commit
-from reconciler.repository import open_repository
+from reconciler.members.options import AccessOptions
 
-from .options.member_options import split, with_access_options
+from .options.member_options import with_access_options
 
-_OTHER_QUESTIONS = ("head", "stat", "max_bytes", "check", "removals", "moves", "watch", "bootstrap")
-_GUARDED = ("removals", "moves")
+if TYPE_CHECKING:
+    from reconciler.diff.difference import Difference
+    from reconciler.publish.reading import SourceMemory
+
+_OTHER_QUESTIONS = ("head", "stat", "max_bytes", "check", "allowed", "allowed_moves", "watch", "bootstrap")
+_GUARDED = ("allowed", "allowed_moves")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,72 +26,16 @@ class DiffOptions:
 
     base: str = "HEAD"
     head: str = ""
-    output: str = "text"
     stat: bool = False
+    output: str = "text"
     max_bytes: int = 60_000
-    bootstrap: bool = False
     check: bool = False
     allowed: tuple[str, ...] = ()
     allowed_moves: tuple[str, ...] = ()
-
-
-def diff_and_show(log: Log, options: DiffOptions, memory: SourceMemory | None = None) -> int:
-    """Print what separates two revisions; return 1 when anything does.
-
-    With ``check`` the question is whether the change may be made: GuardRefused when a guard says no, 1 when something
-    finds no place any more, else 0.
-    """
-    allowed = Allowed.parse(options.allowed, options.allowed_moves)
-    comparison = _comparison(log, options, memory or SourceMemory())
-    with log.timed("compare"):
-        difference = difference_of(comparison)
-    for text in shown(difference, options):
-        click.echo(text, nl=False)
-    if options.check:
-        check_comparison(comparison, allowed)
-        return 1 if difference.misfits else 0
-    return 0 if difference.is_empty else 1
-
-
-def diff_watching(log: Log, options: DiffOptions) -> int:
-    """Compare the work tree whenever a file in it is saved."""
-    from .options.repeating import repeat_on_save
-
-    memory = SourceMemory()
-    return repeat_on_save(log, lambda: diff_and_show(log, options, memory))
-
-
-def _comparison(log: Log, options: DiffOptions, memory: SourceMemory) -> Comparison:
-    with open_repository(log.repository, progress=log.transfer) as repository:
-        if not options.head and repository.folder.work_tree is None:
-            raise click.UsageError("name HEAD as well: there is no work tree here to compare")
-        base = repository.resolve(options.base)
-        head = repository.resolve(options.head) if options.head else ""
-        revisions = Revisions(base=base, head=head, bootstrap=options.bootstrap)
-        return compared(repository, revisions, memory, log)
-
-
-def shown(difference: Difference, options: DiffOptions) -> Iterable[str]:
-    """Return the texts to print, in order."""
-    if options.output == "json":
-        return (difference_json(difference),)
-    if options.output == "markdown":
-        return (difference_markdown(difference, max_bytes=options.max_bytes),)
-    return difference_table(difference) if options.stat else difference_text(difference)
-
-
-def show_live_difference(log: Log, revision: str, options: Mapping[str, Any], output: str) -> int:
-    """Compare what members hold with a rendered commit and print what differs; return 1 when anything does."""
-    # What changes is the answer itself; on stderr it would only stand a second time.
-    told = replace(log, level=log.level - 1)
-    with open_repository(log.repository, progress=log.transfer) as repository:
-        fleetwide, _, commit = applied_commit(repository, revision)
-        delivery = replace(asked_of(fleetwide, options, log), is_observing=True)
-        access = member_access(fleetwide.fleet, options, str(repository.folder.work_tree or ""))
-        reports = deliver(fleetwide, commit, delivery, access, told)
-    click.echo(live_json(commit, reports) + "\n" if output == "json" else "".join(live_text(reports)), nl=False)
-    code = exit_code(reports)
-    return 1 if any(live_changes(report) for report in reports) else code
+    watch: bool = False
+    bootstrap: bool = False
+    live: bool = False
+    access: AccessOptions = field(default_factory=AccessOptions)
 
 
 @click.command(
@@ -112,8 +50,10 @@ def show_live_difference(log: Log, revision: str, options: Mapping[str, Any], ou
     "--max-bytes", type=click.IntRange(min=2000), default=60_000, show_default=True, help="The longest markdown."
 )
 @click.option("--check", is_flag=True, help="Ask the guards whether the change may be made: 0 yes, 6 no.")
-@click.option("--allow-removal", "removals", multiple=True, metavar="CLUSTER=COUNT", help="Let so many objects leave.")
-@click.option("--allow-movement", "moves", multiple=True, metavar="OBJECT=COUNT", help="Let so many replicas move.")
+@click.option("--allow-removal", "allowed", multiple=True, metavar="CLUSTER=COUNT", help="Let so many objects leave.")
+@click.option(
+    "--allow-movement", "allowed_moves", multiple=True, metavar="OBJECT=COUNT", help="Let so many replicas move."
+)
 @click.option("--watch", is_flag=True, help="Compare the files as they stand again whenever one is saved.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
 @click.option(
@@ -132,35 +72,96 @@ def command(log: Log, /, **options: Any) -> int:
     With --live the clusters are asked what differs from the rendered commit BASE  [default: the newest]; the options
     that say which clusters and how they are reached are for this alone.
     """
-    access, options = split(options)
-    if options.pop("live"):
-        return _live(log, access, options)
-    _refuse_idle(access, options)
+    chosen = DiffOptions(**options)
+    _refuse_idle(chosen)
+    if chosen.live:
+        return show_live_difference(log, chosen)
+    if not chosen.watch:
+        return diff_and_show(log, chosen)
+    from reconciler.publish.reading import SourceMemory
 
-    is_watching = options.pop("watch")
-    allowed = cast("tuple[str, ...]", options.pop("removals"))
-    moves = cast("tuple[str, ...]", options.pop("moves"))
-    chosen = DiffOptions(allowed=allowed, allowed_moves=moves, **options)
-    return diff_watching(log, chosen) if is_watching else diff_and_show(log, chosen)
+    from .options.repeating import repeat_on_save
 
-
-def _live(log: Log, access: Mapping[str, Any], options: Mapping[str, Any]) -> int:
-
-    refuse_options(_OTHER_QUESTIONS, "goes without --live, which compares clusters with one rendered commit")
-    if options["output"] == "markdown":
-        raise click.UsageError("--live tells as -o text or json")
-    revision = options["base"] if is_given("base") else ""
-    return show_live_difference(log, revision, access, options["output"])
+    memory = SourceMemory()
+    return repeat_on_save(log, lambda: diff_and_show(log, chosen, memory))
 
 
-def _refuse_idle(access: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+def _refuse_idle(options: DiffOptions) -> None:
     """Refuse options that would do nothing beside others."""
-    refuse_options(access, "goes with --live: without it no cluster is asked")
-    if not options["check"]:
+    if options.live:
+        refuse_options(_OTHER_QUESTIONS, "goes without --live, which compares clusters with one rendered commit")
+        if options.output == "markdown":
+            raise click.UsageError("--live tells as -o text or json")
+        return
+    refuse_options(options.access.names(), "goes with --live: without it no cluster is asked")
+    if not options.check:
         refuse_options(_GUARDED, "goes with --check, which asks the guards")
-    if options["output"] != "markdown":
+    if options.output != "markdown":
         refuse_options(["max_bytes"], "goes with -o markdown")
-    if options["output"] != "text":
+    if options.output != "text":
         refuse_options(["stat"], "goes with -o text")
-    if options["watch"]:
+    if options.watch:
         refuse_options(["head"], "goes without --watch, which compares the work tree")
+
+
+def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" = None) -> int:
+    """Print what separates two revisions; return 1 when anything does.
+
+    With ``check`` the question is whether the change may be made: GuardRefused when a guard says no, 1 when something
+    finds no place any more, else 0.
+    """
+    from reconciler.diff.comparison import Revisions, check_comparison, compared, difference_of
+    from reconciler.publish.guards import Allowed
+    from reconciler.publish.reading import SourceMemory
+    from reconciler.repository import open_repository
+
+    allowed = Allowed.parse(options.allowed, options.allowed_moves)
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        if not options.head and repository.folder.work_tree is None:
+            raise click.UsageError("name HEAD as well: there is no work tree here to compare")
+        base = repository.resolve(options.base)
+        head = repository.resolve(options.head) if options.head else ""
+        revisions = Revisions(base=base, head=head, bootstrap=options.bootstrap)
+        comparison = compared(repository, revisions, memory or SourceMemory(), log)
+    with log.timed("compare"):
+        difference = difference_of(comparison)
+    for text in _texts(difference, options):
+        click.echo(text, nl=False)
+    if options.check:
+        check_comparison(comparison, allowed)
+        return 1 if difference.misfits else 0
+    return 0 if difference.is_empty else 1
+
+
+def _texts(difference: "Difference", options: DiffOptions) -> Iterable[str]:
+    """Return the texts to print, in order."""
+    from reconciler.diff.json_form import difference_json
+    from reconciler.diff.markdown import difference_markdown
+    from reconciler.diff.text import difference_table, difference_text
+
+    if options.output == "json":
+        return (difference_json(difference),)
+    if options.output == "markdown":
+        return (difference_markdown(difference, max_bytes=options.max_bytes),)
+    return difference_table(difference) if options.stat else difference_text(difference)
+
+
+def show_live_difference(log: Log, options: DiffOptions) -> int:
+    """Compare what members hold with a rendered commit and print what differs; return 1 when anything does."""
+    from reconciler.deliver.summary import asked_of, deliver, exit_code, member_access
+    from reconciler.diff.live import live_changes, live_json, live_text
+    from reconciler.reconcile.rendered_commit import applied_commit
+    from reconciler.repository import open_repository
+
+    revision = options.base if is_given("base") else ""
+    # What changes is the answer itself; on stderr it would only stand a second time.
+    quieter = replace(log, level=log.level - 1)
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        context, _, commit = applied_commit(repository, revision)
+        delivery = replace(asked_of(context, options.access, log), is_observing=True)
+        access = member_access(context.fleet, options.access, str(repository.folder.work_tree or ""))
+        reports = deliver(context, commit, delivery, access, quieter)
+    is_json = options.output == "json"
+    click.echo(live_json(commit, reports) if is_json else "".join(live_text(reports)), nl=False)
+    code = exit_code(reports)
+    return 1 if any(live_changes(report) for report in reports) else code

@@ -6,15 +6,13 @@ import click
 
 from reconciler.console.idle_options import is_given
 from reconciler.console.log import Log
-from reconciler.publish.checkpoint import is_up_to_date, read_checkpoint
-from reconciler.publish.uncommitted import warn_of_uncommitted
 from reconciler.reconcile.options import ReconcileOptions
-from reconciler.repository import Repository, open_repository
 
-from .options.member_options import split, with_delivery_options
+from .options.member_options import with_delivery_options
 
 if TYPE_CHECKING:
     from reconciler.reconcile.reconcile_pass import PassResult
+    from reconciler.repository import Repository
 
 
 @click.command(epilog="Safe to run twice, at once, and from cron: the branch moves by compare-and-swap.")
@@ -49,21 +47,23 @@ def command(log: Log, /, **options: Any) -> int:
     argosy.yaml allows, commits nothing and exits with 6; a source trailer 'Argosy-Allow-Removal: <cluster|*> <count>'
     or 'Argosy-Allow-Movement: <object|*> <count>', or the option of that name, lets it go on.
     """
-    delivery, options = split(options)
-    chosen = ReconcileOptions(
-        allowed=options.pop("allowed"), allowed_moves=options.pop("allowed_moves"), delivery=delivery, **options
-    )
+    from reconciler.repository import open_repository
+
+    chosen = ReconcileOptions(**options)
     with open_repository(log.repository, progress=log.transfer) as repository:
         code = repeat_last_report(log, repository, chosen)
         return run_and_print(log, repository, chosen) if code is None else code
 
 
-def repeat_last_report(log: Log, repository: Repository, options: ReconcileOptions) -> int | None:
+def repeat_last_report(log: Log, repository: "Repository", options: ReconcileOptions) -> int | None:
     """Report again what the last pass reported, where nothing is new; None when there is a pass to do.
 
     This reads branches alone: nothing of the pipeline is imported, so that an idle fleet costs its cron job nothing.
     """
-    if options.rev or options.output != "text" or any(map(is_given, options.delivery)):
+    from reconciler.publish.checkpoint import is_up_to_date, read_checkpoint
+    from reconciler.publish.uncommitted import warn_of_uncommitted
+
+    if options.rev or options.output != "text" or any(map(is_given, options.delivery.names())):
         return None
     checkpoint = read_checkpoint(repository)
     if checkpoint is None or not is_up_to_date(repository, checkpoint):
@@ -77,7 +77,7 @@ def repeat_last_report(log: Log, repository: Repository, options: ReconcileOptio
     return 1 if checkpoint.problems else 0
 
 
-def run_and_print(log: Log, repository: Repository, options: ReconcileOptions) -> int:
+def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions) -> int:
     """Run one pass and print it; return 1 when an object could not be placed, built or applied."""
     from reconciler.publish.problems import problems_of
     from reconciler.reconcile.reconcile_pass import reconcile_fleet

@@ -1,25 +1,16 @@
 """``argosy validate``: every problem and warning of the source, each at file and line."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from reconciler.check.reports import as_annotations, as_json_report, as_junit, as_sarif, as_text
-from reconciler.check.validation import validation_of
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
-from reconciler.publish.reading import SourceMemory
-from reconciler.repository import open_repository
 from render.errors import InputError
 
-_WRITERS = {
-    "text": as_text,
-    "json": as_json_report,
-    "sarif": as_sarif,
-    "junit": as_junit,
-    "github": as_annotations,
-}
-
+if TYPE_CHECKING:
+    from reconciler.publish.reading import SourceMemory
 
 _OUTPUTS = ("text", "json", "sarif", "junit", "github")
 
@@ -30,19 +21,8 @@ class ValidateOptions:
 
     rev: str = ""
     output: str = "text"
+    watch: bool = False
     strict: bool = False
-
-
-def validate_and_show(log: Log, options: ValidateOptions, memory: SourceMemory | None = None) -> int:
-    """Check the work tree, or a revision, and print problems and warnings; return the exit code."""
-    with open_repository(log.repository, progress=log.transfer) as repository:
-        is_worktree = not options.rev and repository.folder.work_tree is not None
-        commit = "" if is_worktree else repository.resolve(options.rev or "HEAD")
-        found = validation_of(repository, commit, memory)
-    click.echo(_WRITERS[options.output](found, is_strict=options.strict), nl=False)
-    if found.problems:
-        return InputError.exit_code
-    return 1 if options.strict and found.warnings else 0
 
 
 @click.command(epilog="Exit codes: 0 no problem; 1 only with --strict, a warning; 3 problems.")
@@ -59,20 +39,36 @@ def validate_and_show(log: Log, options: ValidateOptions, memory: SourceMemory |
 @click.option("--watch", is_flag=True, help="Check the files as they stand again whenever one is saved.")
 @click.option("--strict", is_flag=True, help="Warnings count as problems.")
 @click.pass_obj
-def command(log: Log, rev: str, output: str, *, watch: bool, strict: bool) -> int:
+def command(log: Log, /, **options: Any) -> int:
     """Check every file, policy and override of the source.
 
     All problems are listed at once as file:line: field: what, each with a hint. Warnings are what Karmada accepts but
     you may not want: policies that never win or win by name alone, selectors that select nothing, overrides that miss.
     Nothing is rendered and no cluster is asked.
     """
-    options = ValidateOptions(rev=rev, output=output, strict=strict)
-    if not watch:
-        return validate_and_show(log, options)
+    chosen = ValidateOptions(**options)
+    if not chosen.watch:
+        return validate_and_show(log, chosen)
     from reconciler.publish.reading import SourceMemory
 
     from .options.repeating import repeat_on_save
 
     refuse_options(["rev"], "goes without --watch, which checks the files as they stand")
     memory = SourceMemory()
-    return repeat_on_save(log, lambda: validate_and_show(log, options, memory))
+    return repeat_on_save(log, lambda: validate_and_show(log, chosen, memory))
+
+
+def validate_and_show(log: Log, options: ValidateOptions, memory: "SourceMemory | None" = None) -> int:
+    """Check the work tree, or a revision, and print problems and warnings; return the exit code."""
+    from reconciler.check.reports import WRITERS
+    from reconciler.check.validation import validation_of
+    from reconciler.repository import open_repository
+
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        is_worktree = not options.rev and repository.folder.work_tree is not None
+        commit = "" if is_worktree else repository.resolve(options.rev or "HEAD")
+        validation = validation_of(repository, commit, memory)
+    click.echo(WRITERS[options.output](validation, is_strict=options.strict), nl=False)
+    if validation.problems:
+        return InputError.exit_code
+    return 1 if options.strict and validation.warnings else 0

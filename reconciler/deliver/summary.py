@@ -11,8 +11,8 @@ from reconciler.console.log import Log
 from reconciler.console.text import table
 from reconciler.members.exchange import FailureKind
 from reconciler.members.identity import Impersonation
-from reconciler.members.kubeconfig import reached_members
 from reconciler.members.opening import MemberAccess, Members
+from reconciler.members.options import AccessOptions, reached_members
 from reconciler.names.subjects import check_clusters
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.values import Action, PlanOptions
@@ -23,6 +23,7 @@ from render.selectors import LabelSelector, Requirement
 from render.words import counted, listed
 
 from .delivery import Delivery, FleetContext, Run, chosen_members, unreached_members
+from .options import DeliveryOptions
 from .results import ClusterReport
 
 _UNREACHABLE = frozenset(
@@ -38,16 +39,16 @@ _UNREACHABLE = frozenset(
 _QUIET = frozenset({Action.UNCHANGED, Action.KEPT})
 
 
-def asked_of(fleetwide: FleetContext, options: Mapping[str, Any], log: Log) -> Delivery:
+def asked_of(fleetwide: FleetContext, options: AccessOptions, log: Log) -> Delivery:
     """Return which members the options that a look takes are about, and how long one may take; say who is left out."""
-    check_clusters(filter(None, [options["in_cluster"]]), {cluster.name for cluster in fleetwide.members})
+    check_clusters(filter(None, [options.in_cluster]), {cluster.name for cluster in fleetwide.members})
     delivery = Delivery(
-        clusters=options["clusters"],
+        clusters=options.clusters,
         reached=reached_members(fleetwide.fleet, options) or None,
-        selector=label_selector(options["selector"]),
-        shard=options["shard"],
-        max_parallel=options["max_parallel"],
-        timeout=options["timeout"],
+        selector=label_selector(options.selector),
+        shard=options.shard,
+        max_parallel=options.max_parallel,
+        timeout=options.timeout,
     )
     if left := unreached_members(fleetwide.members, delivery):
         log.info(f"left alone, for argosy.yaml does not say how to reach them: {listed(left)}")
@@ -56,22 +57,22 @@ def asked_of(fleetwide: FleetContext, options: Mapping[str, Any], log: Log) -> D
     return delivery
 
 
-def delivery_of(asked: Delivery, options: Mapping[str, Any], allowed: Mapping[str, int]) -> Delivery:
+def delivery_of(asked: Delivery, options: DeliveryOptions, allowed: Mapping[str, int]) -> Delivery:
     """Return the delivery to the members that are asked, as a command's options describe it."""
     return replace(
         asked,
-        rehearse=options["rehearse"],
-        allow_older=options["allow_older"],
+        rehearse=options.rehearse,
+        allow_older=options.allow_older,
         allowed=allowed,
         plan=PlanOptions(
-            prune=not options["no_prune"],
-            orphans=options["orphans"],
-            confirm_all=options["confirm_all"],
-            migrate_from=frozenset(options["migrate_from"]),
-            take_from=frozenset(options["take_from"]),
-            remove_foreign=options["remove_foreign"],
+            prune=not options.no_prune,
+            orphans=options.orphans,
+            confirm_all=options.confirm_all,
+            migrate_from=frozenset(options.migrate_from),
+            take_from=frozenset(options.take_from),
+            remove_foreign=options.remove_foreign,
         ),
-        confirmed=options["confirmed"],
+        confirmed=options.confirmed,
     )
 
 
@@ -93,18 +94,18 @@ def _requirement(text: str) -> Requirement:
     return Requirement(key=name, operator="DoesNotExist" if text.startswith("!") else "Exists")
 
 
-def member_access(fleet: Fleet, options: Mapping[str, Any], untrusted: str) -> MemberAccess:
+def member_access(fleet: Fleet, options: AccessOptions, untrusted: str) -> MemberAccess:
     """Return how members are reached: the command's options, then argosy.yaml.
 
     A kubeconfig that is named stands in for the usual one and for what argosy.yaml says of many members at once.
     """
-    named = options["kubeconfig"]
-    user, groups = options["as_user"], options["as_groups"]
+    named = options.kubeconfig
+    user, groups = options.as_user, options.as_groups
     return MemberAccess(
         clusters=tuple(access for access in fleet.clusters if not named or access.name != OTHERS),
         kubeconfig=named,
-        folder=options["kubeconfigs"] or ("" if named else fleet.kubeconfigs),
-        in_cluster=options["in_cluster"],
+        folder=options.kubeconfigs or ("" if named else fleet.kubeconfigs),
+        in_cluster=options.in_cluster,
         untrusted=untrusted,
         impersonate=Impersonation(user=user, groups=groups) if user or groups else None,
         user_agent=f"argosy/{engine_version()}",

@@ -4,11 +4,11 @@
 what it would make of it. Both are told alike.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from reconciler.console.json_values import as_json
 from reconciler.deliver.results import ClusterReport, Result
 from reconciler.deliver.summary import state_of
 from reconciler.plans.values import Action, FieldChange, PlannedObject
@@ -85,7 +85,7 @@ def live_json(commit: str, reports: Iterable[ClusterReport]) -> str:
         "rendered": commit,
         "clusters": {report.cluster: _plain(report) for report in reports},
     }
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    return as_json(value)
 
 
 def _plain(report: ClusterReport) -> dict[str, Any]:

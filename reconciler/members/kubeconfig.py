@@ -5,16 +5,12 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from render.documents import DocumentErrors, parse_documents
 from render.fleet import OTHERS, ClusterAccess
 
 from .exchange import Failure, FailureKind
-
-if TYPE_CHECKING:
-    from render.fleet import Fleet
-
 
 _SUFFIXES = ("", ".yaml", ".yml", ".json", ".conf", ".config", ".kubeconfig")
 _TRY_KUBECTL = "see whether kubectl reaches the cluster with this context"
@@ -23,18 +19,6 @@ _TRY_KUBECTL = "see whether kubectl reaches the cluster with this context"
 def unusable_context(message: str, hint: str = _TRY_KUBECTL) -> Failure:
     """Return the failure of a cluster whose context or credentials cannot be used."""
     return Failure(kind=FailureKind.CREDENTIALS, message=message, hint=hint)
-
-
-def reached_members(fleet: "Fleet", options: Mapping[str, Any]) -> frozenset[str] | None:
-    """Return the members that argosy.yaml or the command line says how to reach; None where that is all of them.
-
-    A kubeconfig or a folder of them on the command line is for all, ``--in-cluster`` for the one it names. Where
-    some are described, ``--cluster`` adds those it asks for, reached by the contexts named like them.
-    """
-    if options.get("kubeconfig") or options.get("kubeconfigs") or fleet.reached is None:
-        return None
-    described = fleet.reached | frozenset(filter(None, [options.get("in_cluster")]))
-    return described | frozenset(options.get("clusters") or ()) if described else described
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,11 @@
 """The outcome of a pass for people and programs: a table, manifests, Work objects, bindings, or one JSON."""
 
-import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
+from reconciler.console.json_values import as_json
+from reconciler.console.log import Log
 from reconciler.console.text import table
 from reconciler.names.subjects import check_clusters
 from reconciler.pipeline.karmada_works import work_objects
@@ -11,6 +13,7 @@ from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.pipeline.released import plain_released
 from reconciler.publish.outcome import Outcome
 from reconciler.publish.problems import plain_problem, problems_of
+from reconciler.repository import write_directory
 from render.binding import Binding
 from render.documents import emit, parse_documents
 from render.model import Manifest, TargetCluster
@@ -22,20 +25,16 @@ from .selection import Selection, all_targets
 API_VERSION = "argosy.dev/v1alpha1"
 
 
-def shown(outcome: Outcome, selection: Selection, *, shape: str, output: str) -> Iterable[str]:
+def output_texts(outcome: Outcome, selection: Selection, *, shape: str, output: str) -> Iterable[str]:
     """Return the texts to print, in order."""
     if output == "table":
         return summary(outcome, selection)
     if output == "name":
         return (f"{cluster} {path}\n" for cluster, path, _ in cluster_files(outcome, selection))
     if output == "json":
-        return [_json(rendering(outcome, selection, shape))]
+        return [as_json(rendering(outcome, selection, shape))]
     documents = {"manifests": manifests, "works": works, "bindings": bindings}[shape](outcome, selection)
     return (f"---\n{emit(document).decode()}" for document in documents)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def summary(outcome: Outcome, selection: Selection) -> Iterator[str]:
@@ -195,3 +194,12 @@ def emptiness(outcome: Outcome, selection: Selection) -> str:
         return f"no objects in namespace {selection.namespace!r}" + (f"; did you mean {near!r}?" if near else "")
     what = f"no object of namespace {selection.namespace!r}" if selection.namespace else "no object"
     return f"{what} goes to {' or '.join(selection.clusters)}" if selection.clusters else f"{what} goes anywhere"
+
+
+def write_tree(outcome: Outcome, selection: Selection, folder: Path, log: Log) -> None:
+    """Write the tree to a folder that Argosy alone writes; files of an earlier run that are gone are removed."""
+    files = dict(outcome.files(outcome.rendered.tree.root))
+    chosen = {path: blob_id for path, blob_id in files.items() if selection.has_path(path)}
+    contents = outcome.contents(chosen.values())
+    done = write_directory(folder, ((path, contents[blob_id]) for path, blob_id in chosen.items()))
+    log.info("written", folder=folder, files=done.written, unchanged=done.unchanged, removed=done.removed)

@@ -1,10 +1,10 @@
 """The options of ``argosy reconcile``, apart from what carries them out, which takes long to import."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from reconciler.members.kubeconfig import reached_members
+from reconciler.deliver.options import DeliveryOptions
+from reconciler.members.options import reached_members
 
 if TYPE_CHECKING:
     from render.fleet import Fleet
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReconcileOptions:
-    """The options of ``argosy reconcile``; ``delivery`` are those of ``apply_options``."""
+    """The options of ``argosy reconcile``; ``delivery`` are those that concern members."""
 
     rev: str = ""
     bootstrap: bool = False
@@ -21,7 +21,7 @@ class ReconcileOptions:
     allowed_moves: tuple[str, ...] = ()
     dry_run: bool = False
     output: str = "text"
-    delivery: Mapping[str, Any] = field(default_factory=dict)
+    delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
 
 
 def is_reaching(fleet: "Fleet", options: ReconcileOptions) -> bool:

@@ -103,7 +103,7 @@ def _reconciled(
     if is_reaching(fleet, options):
         return render_and_apply(inputs, options, log, on_commit)
     if not options.dry_run:
-        refuse_options(options.delivery, f"goes with clusters that are reached: {_REACHING}")
+        refuse_options(options.delivery.names(), f"goes with clusters that are reached: {_REACHING}")
     return render_only(inputs, options, log, on_commit)
 
 

@@ -1,66 +1,116 @@
 """The reasons why a fleet, a cluster or an object is not applied or healthy yet."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from reconciler.console.log import Log
 from reconciler.names.kinds import named_object
 from reconciler.names.subjects import check_clusters, is_cluster_noun
 from reconciler.observe.conditions import found_condition
+from reconciler.publish.reading import read_source
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded import Recorded, is_well, object_of
 from reconciler.record.work_status import APPLIED
+from reconciler.repository import open_repository
 from reconciler.source.desired import Desired
 from render.binding import Binding
+from render.errors import GitError
 from render.model import Manifest, ObjectRef
 
-from .branches import RecordedFleet, binding_named
+from .branches import RecordedFleet, Tips, binding_named, fetched_tips, read_recorded_fleet
 from .objects import unwell
+
+POLL_SECONDS = 2.0
+_NO_TIPS: Tips = ("",)
+"""What no branch's tip is, so that the branches are read again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WaitOptions:
-    """What to wait for (``applied`` or ``healthy``), of what, and for how many seconds."""
+class Pacing:
+    """A clock and a pause to wait by."""
+
+    now: Callable[[], float] = time.monotonic
+    pause: Callable[[float], object] = time.sleep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """A state to wait for (``applied`` or ``healthy``), of a cluster, an object or the fleet ("")."""
 
     subject: str = ""
     namespace: str = ""
-    wish: str = "applied"
-    timeout: float = 300.0
+    state: str = "applied"
 
 
-def check_subject(desired: Desired, options: WaitOptions) -> None:
+def missing_at_the_end(wish: Wish, log: Log, *, timeout: float, pacing: Pacing) -> list[str]:
+    """Wait until the wish came true or the time is over; return what is missing then."""
+    end, missing = pacing.now() + timeout, ["nothing is known yet"]
+    known: Tips = ()
+    while True:
+        missing, known = _observed(wish, log, missing, known)
+        if not missing or pacing.now() + POLL_SECONDS > end:
+            return missing
+        pacing.pause(POLL_SECONDS)
+
+
+def _observed(wish: Wish, log: Log, missing: list[str], known: Tips) -> tuple[list[str], Tips]:
+    """Return what is missing now, and the tips it was read from; nothing is read where no branch moved.
+
+    A fetch that fails ends the first observation; later ones are repeated, for the remote may come back in time.
+    """
+    try:
+        with open_repository(log.repository) as repository:
+            tips = fetched_tips(repository)
+            if tips == known:
+                return missing, known
+            if tips[1] is None:
+                check_subject(read_source(repository, str(tips[0])).desired, wish)
+                return ["nothing is rendered yet"], tips
+            missing = missing_of(read_recorded_fleet(repository, log), wish)
+    except GitError as error:
+        if not known:
+            raise
+        return [error.message], _NO_TIPS
+    log.progress(f"waiting: {len(missing)} to go")
+    return missing, tips
+
+
+def check_subject(desired: Desired, wish: Wish) -> None:
     """Raise UnknownName when the source has no such cluster or object, for which one could wait for ever."""
-    noun, _, name = options.subject.partition("/")
+    noun, _, name = wish.subject.partition("/")
     if name and is_cluster_noun(noun):
         check_clusters([name], [cluster.name for cluster in desired.clusters])
     elif name:
-        named_object(noun, name, options.namespace, desired.templates)
+        named_object(noun, name, wish.namespace, desired.templates)
 
 
-def missing_of(telling: RecordedFleet, options: WaitOptions) -> list[str]:
-    """Return what keeps the wish from being true; nothing when it is."""
-    check_subject(telling.fleet.source.desired, options)
-    lag = telling.fleet.lag
+def missing_of(branches: RecordedFleet, wish: Wish) -> list[str]:
+    """Return the reasons why the wish is not true; none when it is."""
+    check_subject(branches.fleet.source.desired, wish)
+    lag = branches.fleet.lag
     if not lag.is_pushed:
         return [f"source {lag.head[:12]} is not pushed, so no pass sees it"]
     if not lag.is_current:
         return [f"source {lag.newest[:12]} is not rendered yet"]
-    if not telling.recorded.files:
+    if not branches.recorded.files:
         return ["no pass has recorded anything yet: the fleet is only rendered, or none has got there"]
-    noun, _, name = options.subject.partition("/")
-    if options.subject and not is_cluster_noun(noun):
-        return _of_object(telling, binding_named(telling, noun, name, options.namespace), options.wish)
-    members = [name] if name else sorted(telling.fleet.members)
-    return [why for member in members for why in _of_cluster(telling, member, options.wish)]
+    noun, _, name = wish.subject.partition("/")
+    if wish.subject and not is_cluster_noun(noun):
+        return _of_object(branches, binding_named(branches, noun, name, wish.namespace), wish.state)
+    members = [name] if name else sorted(branches.fleet.members)
+    return [why for member in members for why in _of_cluster(branches, member, wish.state)]
 
 
-def _of_object(telling: RecordedFleet, binding: Binding, wish: str) -> list[str]:
-    clusters = tuple(name for name in expected_clusters(binding) if name in telling.fleet.members)
-    recorded = telling.recorded
+def _of_object(branches: RecordedFleet, binding: Binding, state: str) -> list[str]:
+    clusters = tuple(name for name in expected_clusters(binding) if name in branches.fleet.members)
+    recorded = branches.recorded
     if not clusters:
         return [f"{binding.ref} is placed nowhere"]
-    late = [f"{name} has not got the newest commit yet" for name in clusters if not _was_applied(telling, name)]
+    late = [f"{name} has not got the newest commit yet" for name in clusters if not _was_applied(branches, name)]
     if late:
         return late
-    if wish == "healthy":
+    if state == "healthy":
         return [f"{binding.ref} is not healthy in {name}" for name in unwell(binding.ref, recorded, clusters)]
     return [f"{binding.ref} is not applied in {name}" for name in _unapplied(binding.ref, recorded, clusters)]
 
@@ -72,19 +122,19 @@ def _unapplied(ref: ObjectRef, recorded: Recorded, clusters: tuple[str, ...]) ->
     return [name for name in clusters if name not in applied]
 
 
-def _was_applied(telling: RecordedFleet, cluster: str) -> bool:
+def _was_applied(branches: RecordedFleet, cluster: str) -> bool:
     """Whether the last pass over a cluster got through the newest rendered commit."""
-    record = telling.recorded.clusters().get(cluster)
-    return record is not None and record.applied == telling.fleet.previous.commit
+    record = branches.recorded.clusters().get(cluster)
+    return record is not None and record.applied == branches.fleet.previous.commit
 
 
-def _of_cluster(telling: RecordedFleet, cluster: str, wish: str) -> list[str]:
-    if telling.recorded.converged(cluster) != telling.fleet.previous.commit:
-        return [f"{cluster} does not hold {telling.fleet.previous.commit[:12]} yet"]
-    works = [telling.recorded.manifest(path) for path in telling.recorded.below(f"works/{cluster}")]
-    is_there = is_well if wish == "healthy" else _is_applied
-    late = [object_of(work) for work in works if work is not None and not is_there(work)]
-    return [f"{name} is not {wish} in {cluster}" for name in late]
+def _of_cluster(branches: RecordedFleet, cluster: str, state: str) -> list[str]:
+    if branches.recorded.converged(cluster) != branches.fleet.previous.commit:
+        return [f"{cluster} does not hold {branches.fleet.previous.commit[:12]} yet"]
+    works = [branches.recorded.manifest(path) for path in branches.recorded.below(f"works/{cluster}")]
+    is_so = is_well if state == "healthy" else _is_applied
+    late = [object_of(work) for work in works if work is not None and not is_so(work)]
+    return [f"{name} is not {state} in {cluster}" for name in late]
 
 
 def _is_applied(work: Manifest) -> bool:

@@ -1,21 +1,70 @@
 """Expectations written back into the file of a test where they stand; everything beside them stays as it is."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from reconciler.repository import Repository
 from reconciler.source.manifests import LocatedManifest
 from render.documents import parse_documents
 from render.documents.editing import REMOVED, Edit, edited
+from render.documents.editing.nodes import UneditableError
 from render.documents.positions import path_of
+from render.errors import InputError, Problem
+from render.words import counted
 
 from .fields import MISSING, UNTOLD
+from .runs import PlaceByTest
 from .trials import Mismatch, Trial
 
 _FIELD = re.compile(r"(?P<field>.+\.fields\[\d+\])\.value")
 
 
-def is_told(mismatch: Mismatch) -> bool:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileUpdate:
+    """A file of tests: how many of its expectations were written anew, and those that cannot be."""
+
+    path: str
+    written: int
+    left: tuple[Mismatch, ...]
+
+
+def update_files(repository: Repository, trials: Iterable[Trial], places: PlaceByTest) -> Iterator[FileUpdate]:
+    """Write what is so into the files of tests that failed, and yield each file.
+
+    InputError, after the last file, lists what could not be edited where; all else is written.
+    """
+    root = repository.work_tree_to("change")
+    problems: list[Problem] = []
+    for path, failed in _failed_by_path(trials).items():
+        content, written = (root / path).read_bytes(), 0
+        left: list[Mismatch] = []
+        for trial in failed:
+            unwritable = [mismatch for mismatch in trial.mismatches if not is_writable(mismatch)]
+            left += unwritable
+            try:
+                content = updated(content, places[path, trial.test.document], trial)
+                written += len(trial.mismatches) - len(unwritable)
+            except UneditableError as error:
+                problem = error.error
+                problems.append(Problem(path, problem.line, "", problem.message, problem.hint))
+        if written:
+            (root / path).write_bytes(content)
+        yield FileUpdate(path=path, written=written, left=tuple(left))
+    if problems:
+        raise InputError(problems, summary=f"{counted(len(problems), 'test')} could not be updated")
+
+
+def _failed_by_path(trials: Iterable[Trial]) -> Mapping[str, list[Trial]]:
+    failed: dict[str, list[Trial]] = {}
+    for trial in trials:
+        if not trial.passed:
+            failed.setdefault(trial.test.path, []).append(trial)
+    return failed
+
+
+def is_writable(mismatch: Mismatch) -> bool:
     """Whether a test can say what is so: not of an object that is not there, and not of a Secret's value."""
     return mismatch.got is not UNTOLD and (mismatch.got is not MISSING or _FIELD.fullmatch(mismatch.field) is not None)
 
@@ -25,7 +74,7 @@ def updated(content: bytes, place: LocatedManifest, trial: Trial) -> bytes:
 
     ``place`` is where the test stands. UneditableError says what cannot be changed where.
     """
-    for mismatch in filter(is_told, trial.mismatches):
+    for mismatch in filter(is_writable, trial.mismatches):
         for field, value in _edits(mismatch):
             document = parse_documents(content)[place.position].value
             path = path_of(document, f"{place.prefix}{field}")
@@ -35,11 +84,11 @@ def updated(content: bytes, place: LocatedManifest, trial: Trial) -> bytes:
 
 def _edits(mismatch: Mismatch) -> Iterator[tuple[str, Any]]:
     """Yield the fields that change with their values."""
-    found = _FIELD.fullmatch(mismatch.field)
-    if found:
+    field = _FIELD.fullmatch(mismatch.field)
+    if field:
         is_absent = mismatch.got is MISSING
-        yield f"{found['field']}.value", REMOVED if is_absent else mismatch.got
-        yield f"{found['field']}.absent", True if is_absent else REMOVED
+        yield f"{field['field']}.value", REMOVED if is_absent else mismatch.got
+        yield f"{field['field']}.absent", True if is_absent else REMOVED
     else:
         # A filter that refuses nothing is not expected to.
         is_idle = ".refused." in mismatch.field and not mismatch.got

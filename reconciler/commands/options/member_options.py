@@ -1,34 +1,38 @@
 """The options that say which clusters a run is for, how they are reached and what it may do there."""
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
 
 import click
 
 from reconciler.console.idle_options import refuse_options
+from reconciler.deliver.options import DeliveryOptions
+from reconciler.members.options import AccessOptions
 
 _SHARD = re.compile(r"([1-9][0-9]*)/([1-9][0-9]*)")
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
+_PRUNING = ("orphans", "confirmed", "confirm_all")
 
-
-Command = TypeVar("Command", bound=Callable[..., Any])
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""A decorator that adds an option to a command."""
 
 
 def _shard(_context: click.Context, _option: click.Parameter, value: str) -> tuple[int, int]:
-    found = _SHARD.fullmatch(value)
-    if not found or int(found[1]) > int(found[2]):
+    matched = _SHARD.fullmatch(value)
+    if not matched or int(matched[1]) > int(matched[2]):
         raise click.BadParameter("write i/n, such as 2/5, with i from 1 to n")
-    return int(found[1]), int(found[2])
+    return int(matched[1]), int(matched[2])
 
 
 def seconds(_context: click.Context, _option: click.Parameter, value: str) -> float:
     """Read a duration such as ``90s``, ``5m`` or ``300``."""
-    found = _DURATION.fullmatch(value)
-    if not found:
+    matched = _DURATION.fullmatch(value)
+    if not matched:
         raise click.BadParameter("write a duration, such as 90s, 5m or 1h")
-    return float(found[1]) * _SECONDS[found[2]]
+    return float(matched[1]) * _SECONDS[matched[2]]
 
 
 _ACCESS = (
@@ -83,41 +87,39 @@ _WRITING = (
 )
 
 
-def with_delivery_options(command: Command) -> Command:
-    """Add the options to a command."""
-    for option in reversed((*_ACCESS, *_WRITING)):
+def with_access_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command that looks at clusters and writes nothing; it gets them as one value, ``access``."""
+
+    @wraps(command)
+    def gathered(*arguments: Any, **options: Any) -> Any:
+        access = AccessOptions(**{name: options.pop(name) for name in AccessOptions.names()})
+        _refuse_groups(access)
+        return command(*arguments, access=access, **options)
+
+    return _with_options(gathered, _ACCESS)
+
+
+def with_delivery_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command that applies; it gets them as one value, ``delivery``."""
+
+    @wraps(command)
+    def gathered(*arguments: Any, **options: Any) -> Any:
+        delivery = DeliveryOptions(**{name: options.pop(name) for name in DeliveryOptions.names()})
+        if delivery.no_prune:
+            refuse_options(_PRUNING, "goes without --no-prune, which deletes nothing")
+        _refuse_groups(delivery)
+        return command(*arguments, delivery=delivery, **options)
+
+    return _with_options(gathered, (*_ACCESS, *_WRITING))
+
+
+def _with_options(command: Callable[..., Any], options: Iterable[Option]) -> Callable[..., Any]:
+    # Click lists options in the order of their decorators, and Python applies the lowest decorator first.
+    for option in reversed(tuple(options)):
         command = option(command)
     return command
 
 
-def with_access_options(command: Command) -> Command:
-    """Add the options to a command that looks at clusters and writes nothing."""
-    for option in reversed(_ACCESS):
-        command = option(command)
-    return command
-
-
-@click.command()
-@with_delivery_options
-def _every_option(**_options: object) -> None:
-    """Hold the options, to be asked for their names."""
-
-
-_PRUNING = ("orphans", "confirmed", "confirm_all")
-
-NAMES = frozenset(option.name for option in _every_option.params)
-"""The names of the delivery options."""
-
-
-def split(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the delivery options of a command, and its other ones; a usage error for those that would do nothing."""
-    if options.get("no_prune"):
-        refuse_options(_PRUNING, "goes without --no-prune, which deletes nothing")
-    if options.get("dry_run") == "server":
-        refuse_options(["rehearse"], "goes without --dry-run server, which is all it does")
-    if not options["as_user"]:
+def _refuse_groups(access: AccessOptions) -> None:
+    if not access.as_user:
         refuse_options(["as_groups"], "goes with --as, as for kubectl")
-    return (
-        {name: value for name, value in options.items() if name in NAMES},
-        {name: value for name, value in options.items() if name not in NAMES},
-    )

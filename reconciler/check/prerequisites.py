@@ -1,0 +1,145 @@
+"""The checks of what a reconcile pass needs: git, history, a source that loads, a remote, the right to push."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from reconciler.publish.branches import Publication, publication_of
+from reconciler.publish.reading import read_previous, read_source
+from reconciler.repository import RefUpdate, Repository
+from reconciler.source.desired import Desired, interpreter_of
+from render.errors import ReconcileError
+from render.fleet import Fleet
+from render.interpreter.webhooks import WebhookError
+from render.words import counted, listed
+
+OLDEST_GIT = (2, 32)
+_MANY_PACKS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing that was checked, its state in words, and what to do if it is not well."""
+
+    name: str
+    is_well: bool
+    state: str
+    hint: str = ""
+
+
+def all_checks(repository: Repository, *, offline: bool) -> Iterator[Check]:
+    """Check what a pass needs, from the git program to the right to push."""
+    yield _git_version(repository)
+    yield _history(repository)
+    source = _checked("source", lambda: _source(repository), "argosy validate lists every problem")
+    yield source
+    if not source.is_well:
+        return
+    desired = read_source(repository, repository.resolve("HEAD")).desired
+    fleet = desired.fleet
+    publication = publication_of(repository, fleet)
+    yield _remote(repository, publication)
+    if publication.remote and not offline:
+        yield _checked("remote", lambda: _remote_answers(publication), "check the address and your credentials")
+        yield _checked(
+            "push",
+            lambda: _may_push(publication, fleet.rendered_branch),
+            f"let this user push {fleet.rendered_branch!r}; a branch protection rule must not require pull requests"
+            " or a linear review for argosy/*",
+        )
+    yield _storage(repository)
+    yield _checked("rendered branch", lambda: _rendered(publication, fleet.rendered_branch), "argosy verify")
+    yield Check(name="clusters", is_well=True, state=_reach(fleet, [cluster.name for cluster in desired.clusters]))
+    if not offline and (fleet.clusters or fleet.kubeconfigs):
+        yield from _webhooks(desired)
+
+
+def _reach(fleet: Fleet, names: Sequence[str]) -> str:
+    """Say which clusters passes apply to, going by argosy.yaml alone."""
+    reached = [name for name in names if fleet.reached is None or name in fleet.reached]
+    left = [name for name in names if name not in reached]
+    if not reached:
+        return "argosy reconcile only renders: argosy.yaml says of none how it is reached"
+    alone = f"; it leaves {listed(left)} alone" if left else ""
+    return f"argosy reconcile applies to {listed(reached)}{alone}"
+
+
+def _checked(name: str, state_of: Callable[[], str], hint: str) -> Check:
+    try:
+        return Check(name=name, is_well=True, state=state_of())
+    except ReconcileError as error:
+        return Check(name=name, is_well=False, state=error.message.splitlines()[0], hint=error.hint or hint)
+
+
+def _git_version(repository: Repository) -> Check:
+    text = repository.git.text("version").strip()
+    numbers = tuple(int(part) for part in text.split()[2].split(".")[:2])
+    wanted = ".".join(map(str, OLDEST_GIT))
+    return Check(name="git", is_well=numbers >= OLDEST_GIT, state=text, hint=f"install git {wanted} or newer")
+
+
+def _history(repository: Repository) -> Check:
+    if not repository.is_shallow:
+        return Check(name="history", is_well=True, state="complete")
+    hint = "git fetch --unshallow; in GitHub Actions: actions/checkout with fetch-depth: 0"
+    return Check(name="history", is_well=False, state="this clone is shallow: a rewound source is not seen", hint=hint)
+
+
+def _source(repository: Repository) -> str:
+    desired = read_source(repository, repository.resolve("HEAD")).desired
+    templates, clusters = counted(len(desired.templates), "template"), counted(len(desired.clusters), "cluster")
+    return f"{templates}, {counted(len(desired.policies), 'policy', 'policies')}, {clusters}"
+
+
+def _remote(repository: Repository, publication: Publication) -> Check:
+    if not publication.remote:
+        state = "none: branches are written in this repository alone"
+        return Check(name="published at", is_well=True, state=state)
+    refspecs = repository.settings.values.get(f"remote.{publication.remote}.fetch", ())
+    covers = repository.mirrors or any("refs/heads/*" in refspec or "argosy" in refspec for refspec in refspecs)
+    remote = publication.remote
+    hint = f"git config --add remote.{remote}.fetch '+refs/heads/argosy/*:refs/remotes/{remote}/argosy/*'"
+    state = publication.remote if covers else f"{publication.remote}, whose argosy/* branches 'git fetch' leaves out"
+    return Check(name="published at", is_well=bool(covers), state=state, hint=hint)
+
+
+def _storage(repository: Repository) -> Check:
+    """Count the packs: passes join them, but nothing does where passes fail, or write as another user."""
+    packs = list((repository.folder.objects / "pack").glob("pack-*.pack"))
+    megabytes = sum(pack.stat().st_size for pack in packs) / 1e6
+    state = f"{counted(len(packs), 'pack')}, {megabytes:.1f} MB"
+    return Check(name="storage", is_well=len(packs) < _MANY_PACKS, state=state, hint="git gc")
+
+
+def _remote_answers(publication: Publication) -> str:
+    tips = publication.repository.remote_tips(publication.remote)
+    return f"{counted(len(tips.tips), 'ref')}, default branch {tips.head.removeprefix('refs/heads/') or 'unknown'}"
+
+
+def _may_push(publication: Publication, branch: str) -> str:
+    """Push to a scratch branch beside the rendered one and delete it again."""
+    repository, ref = publication.repository, f"refs/heads/{branch}-doctor"
+    commit = repository.resolve("HEAD")
+    repository.push(publication.remote, [RefUpdate(ref, commit, None)])
+    repository.push(publication.remote, [RefUpdate(ref, None, commit)])
+    return f"allowed beside {branch!r} (a scratch branch was pushed and deleted)"
+
+
+def _rendered(publication: Publication, branch: str) -> str:
+    tip = publication.known_tip(branch)
+    if tip is None:
+        return f"{branch!r} does not exist yet: argosy reconcile --bootstrap makes it"
+    previous = read_previous(publication.repository, tip)
+    return f"{branch!r} {tip[:12]} holds source {previous.source[:12]}, written by engine {previous.version}"
+
+
+def _webhooks(desired: Desired) -> Iterator[Check]:
+    """Connect to every interpreter webhook, as a pass that reaches clusters will."""
+    for webhook in interpreter_of(desired).webhooks:
+        from reconciler.members.webhook_transport import connect_to
+
+        hint = "see its clientConfig: passes that reach clusters ask it"
+        try:
+            state, is_well = f"{connect_to(webhook)} shows a certificate that is trusted", True
+        except WebhookError as error:
+            state, is_well = error.what.removeprefix(f"webhook {webhook.name} "), False
+        yield Check(name=f"webhook {webhook.id}", is_well=is_well, state=state, hint=hint)

@@ -1,0 +1,60 @@
+"""The verdict on a rendered commit: made again from what it records, it has the same bytes or it has not."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from reconciler.console.log import Log
+from reconciler.explain.replay import replayed
+from reconciler.publish.branches import publication_of
+from reconciler.publish.reading import read_source
+from reconciler.repository import CommitInfo, Repository
+from reconciler.repository.trailers import SOURCE, VERSION, engine_version
+from render.errors import ConfigError
+
+
+class Equality(StrEnum):
+    """The outcome of a comparison, as it is printed."""
+
+    EQUAL = "equal"
+    DIFFERENT = "different"
+    NOT_COMPARABLE = "not comparable"
+    FOREIGN = "not written by Argosy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The result of replaying one rendered commit, with a detail where it is not equal."""
+
+    commit: str
+    source: str
+    result: Equality
+    detail: str = ""
+
+
+def rendered_tip(repository: Repository) -> str:
+    """Return the tip of the rendered branch; ConfigError when nothing is rendered yet."""
+    fleet = read_source(repository, repository.resolve("HEAD")).desired.fleet
+    branch = fleet.rendered_branch
+    tip = publication_of(repository, fleet).known_tip(branch)
+    if tip is None:
+        raise ConfigError(
+            f"nothing is rendered yet: there is no branch {branch!r}", hint="argosy reconcile --bootstrap"
+        )
+    return tip
+
+
+def verdict_of(repository: Repository, info: CommitInfo, log: Log) -> Verdict:
+    """Make one rendered commit again from what its trailers name and its own facts, and compare the trees."""
+    sources, versions = info.trailer(SOURCE), info.trailer(VERSION)
+    if len(sources) != 1 or len(versions) != 1:
+        return Verdict(commit=info.id, source="", result=Equality.FOREIGN, detail="it has no Argosy-Source trailer")
+    (source,), (version,) = sources, versions
+    # Another engine version may render the same source to other bytes, so a difference would prove nothing.
+    if version != engine_version():
+        detail = f"engine {version} wrote it, this is {engine_version()}"
+        return Verdict(commit=info.id, source=source, result=Equality.NOT_COMPARABLE, detail=detail)
+    root = replayed(repository, info, log).outcome.rendered.tree.root
+    if root == info.tree:
+        return Verdict(commit=info.id, source=source, result=Equality.EQUAL)
+    detail = f"tree {info.tree.hex()}, made {root.hex()}"
+    return Verdict(commit=info.id, source=source, result=Equality.DIFFERENT, detail=detail)

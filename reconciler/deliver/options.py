@@ -1,0 +1,20 @@
+"""The command line's say in what a run may do to members."""
+
+from dataclasses import dataclass
+
+from reconciler.members.options import AccessOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryOptions(AccessOptions):
+    """The options of a run that applies: those that choose and reach members, and what may be written there."""
+
+    rehearse: bool = False
+    no_prune: bool = False
+    orphans: bool = False
+    confirmed: tuple[str, ...] = ()
+    confirm_all: bool = False
+    allow_older: bool = False
+    migrate_from: tuple[str, ...] = ()
+    take_from: tuple[str, ...] = ()
+    remove_foreign: bool = False

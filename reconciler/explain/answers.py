@@ -1,0 +1,130 @@
+"""The answer to ``argosy explain``: what a question names, explained as plain data and as sections."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from overrides.policy import OverridePolicy
+from reconciler.console.json_values import plain_value
+from reconciler.console.text import Section
+from reconciler.names.kinds import named_object
+from reconciler.names.subjects import check_clusters, is_cluster_noun, is_policy_noun, named_policies
+from reconciler.publish.outcome import Outcome
+from reconciler.repository import CommitInfo
+from render.model import ObjectRef
+from render.policy import PropagationPolicy
+from render.scheduling.explanation import Explanation
+
+from .capacity import CapacityOrigin
+from .cluster import cluster_explanation
+from .object import object_explanation
+from .policies import override_policy_explanation, policy_explanation
+from .replay import Replay
+from .sections import cluster_sections, object_sections, override_policy_sections, policy_sections
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question: ``noun`` and ``name`` of the subject, and the cluster the answer is limited to ("": all).
+
+    ``seats``: divisions are explained seat by seat.
+    """
+
+    noun: str
+    name: str
+    namespace: str = ""
+    cluster: str = ""
+    seats: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An explanation as plain data and as sections."""
+
+    value: dict[str, Any]
+    sections: tuple[Section, ...]
+
+
+def answer_to(question: Question, replay: Replay) -> Answer:
+    """Explain an object, a cluster or a policy in a replayed pass; UnknownName for a name that nothing goes by."""
+    outcome = replay.outcome
+    check_clusters(filter(None, [question.cluster]), outcome.rendered.built.index.names)
+    if is_cluster_noun(question.noun):
+        value, sections = _about_cluster(question.name, outcome)
+    elif is_policy_noun(question.noun):
+        value, sections = _about_policies(question, outcome)
+    else:
+        value, sections = _about_object(question, replay)
+    origin = {
+        "source": outcome.source.commit or None,
+        "previous": outcome.previous.commit if outcome.previous else None,
+    }
+    head = {"apiVersion": "argosy.dev/v1alpha1", "kind": value["kind"], **origin}
+    return Answer(value={**head, **value}, sections=tuple(sections))
+
+
+def _about_cluster(name: str, outcome: Outcome) -> tuple[dict[str, Any], Iterable[Section]]:
+    if name in outcome.rendered.tree.disconnected:
+        sentence = "It left the source: nothing in it is read, written or pruned, and its folder stays as it was."
+        left = Section(title=f"Cluster {name}", before=(sentence,))
+        return {"kind": "ClusterExplanation", "name": name, "disconnected": True}, [left]
+    check_clusters([name], outcome.rendered.built.index.names)
+    explanation = cluster_explanation(name, outcome.rendered)
+    return {"kind": "ClusterExplanation", **plain_value(explanation)}, cluster_sections(explanation)
+
+
+def _about_policies(question: Question, outcome: Outcome) -> tuple[dict[str, Any], Iterable[Section]]:
+    desired, built = outcome.source.desired, outcome.rendered.built
+    named = named_policies(
+        question.noun, question.name, question.namespace, (*desired.policies, *desired.override_policies)
+    )
+    policies = [policy_explanation(each, desired, built) for each in named if isinstance(each, PropagationPolicy)]
+    overriding = [
+        override_policy_explanation(each, desired, built) for each in named if isinstance(each, OverridePolicy)
+    ]
+    sections = [section for each in policies for section in policy_sections(each)]
+    sections += [section for each in overriding for section in override_policy_sections(each)]
+    value = {"policies": plain_value(policies), "overridePolicies": plain_value(overriding)}
+    return {"kind": "PolicyExplanation", **value}, sections
+
+
+def _about_object(question: Question, replay: Replay) -> tuple[dict[str, Any], Iterable[Section]]:
+    outcome = replay.outcome
+    ref = _named_object(question, outcome)
+    explanation = object_explanation(ref, outcome.source.desired, outcome.previous, outcome.rendered)
+    decided = replay.decided(ref) if explanation.decision else None
+    if any(room.origin is CapacityOrigin.OBSERVED for room in explanation.rooms):
+        explanation = replace(explanation, facts=_recorded_at((decided or replay).facts))
+    if decided is not None:
+        past = decided.outcome
+        earlier = object_explanation(ref, past.source.desired, past.previous, past.rendered)
+        explanation = replace(
+            explanation,
+            decision=earlier.decision,
+            rooms=earlier.rooms,
+            decided_in=decided.commit,
+            decided_from=past.source.commit,
+        )
+    sections = object_sections(explanation, cluster=question.cluster, seats=question.seats)
+    seats = {"seats": _seats_of(explanation.decision)} if question.seats and explanation.decision else {}
+    return {"kind": "ObjectExplanation", **plain_value(explanation), **seats}, sections
+
+
+def _named_object(question: Question, outcome: Outcome) -> ObjectRef:
+    namespaces = (template for template, _ in outcome.rendered.namespaces)
+    templates = {template.ref: template for template in (*namespaces, *outcome.source.desired.templates)}
+    return named_object(question.noun, question.name, question.namespace, templates.values())
+
+
+def _seats_of(decision: Explanation) -> list[list[Any]]:
+    """Return every division of a decision, replica by replica, as plain data."""
+    divisions = (division for attempt in decision.attempts for division in attempt.divisions)
+    return [[plain_value(seat) for seat in division.seats()] for division in divisions]
+
+
+def _recorded_at(facts: CommitInfo | None) -> str:
+    """Say in which commit, and when, facts were recorded."""
+    if facts is None:
+        return ""
+    return f"commit {facts.id[:12]} of {datetime.fromtimestamp(facts.time, UTC):%Y-%m-%d %H:%M} UTC"

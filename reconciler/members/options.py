@@ -1,0 +1,40 @@
+"""The command line's say in which members a run is for, and how they are reached."""
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from render.fleet import Fleet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessOptions:
+    """The options that choose members and say how they are reached; empty ones leave it to argosy.yaml."""
+
+    clusters: tuple[str, ...] = ()
+    selector: str = ""
+    shard: tuple[int, int] = (1, 1)
+    max_parallel: int = 32
+    timeout: float = 300.0
+    kubeconfig: str = ""
+    kubeconfigs: str = ""
+    in_cluster: str = ""
+    as_user: str = ""
+    as_groups: tuple[str, ...] = ()
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the names of the options, by which click knows them as well."""
+        return tuple(each.name for each in fields(cls))
+
+
+def reached_members(fleet: "Fleet", options: AccessOptions) -> frozenset[str] | None:
+    """Return the members that argosy.yaml or the command line says how to reach; None where that is all of them.
+
+    A kubeconfig or a folder of them on the command line is for all, ``--in-cluster`` for the one it names. Where
+    some are described, ``--cluster`` adds those it asks for, reached by the contexts named like them.
+    """
+    if options.kubeconfig or options.kubeconfigs or fleet.reached is None:
+        return None
+    described = fleet.reached | frozenset(filter(None, [options.in_cluster]))
+    return described | frozenset(options.clusters) if described else described

@@ -1,0 +1,30 @@
+"""The outcome of a revision, or of the files as they stand, computed from what this repository knows already."""
+
+from reconciler.console.log import Log
+from reconciler.publish.branches import publication_of
+from reconciler.publish.outcome import Outcome, run_pass
+from reconciler.publish.reading import SourceMemory, read_observed_inputs
+from reconciler.publish.uncommitted import AS_THEY_STAND, warn_of_uncommitted
+from reconciler.repository import Repository
+
+
+def previewed(
+    repository: Repository, revision: str | None, memory: SourceMemory, log: Log, *, is_first: bool
+) -> Outcome:
+    """Render a revision ("": ``HEAD``), or the work tree (None), after the rendered commit that is known here.
+
+    Nothing is fetched. ``is_first``: there may be no rendered commit yet.
+    """
+    with log.timed("read source"):
+        source = memory.source(repository, "" if revision is None else repository.resolve(revision or "HEAD"))
+    fleet = source.desired.fleet
+    publication = publication_of(repository, fleet)
+    with log.timed("read previous"):
+        tip = publication.known_tip(fleet.rendered_branch, is_first=is_first)
+        previous = memory.previous(repository, tip) if tip else None
+        inputs = read_observed_inputs(repository, repository.tip(publication.ref(fleet.status_branch)))
+    if revision == "":
+        warn_of_uncommitted(repository, log, hint=AS_THEY_STAND)
+    for warning in source.desired.warnings:
+        log.warning(str(warning))
+    return run_pass(repository, source, previous, inputs, log)

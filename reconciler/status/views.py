@@ -1,0 +1,80 @@
+"""The answer of ``argosy status``: the fleet, one cluster or one object, as text, as plain data and as a name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.names.subjects import check_clusters, is_cluster_noun
+from render.binding import Binding
+
+from . import rendered_views
+from .branches import RecordedFleet, binding_named
+from .fleet import binding_problems
+from .fleet_views import fleet_text, fleet_value, is_well
+from .objects import cluster_text, cluster_value, object_text, object_value, objects_of_binding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A subject to be shown: as text, as plain data and as a name, and whether all is well with it."""
+
+    text: str
+    value: dict[str, Any] = field(repr=False)
+    name: str
+    is_fine: bool
+
+
+def view_of(branches: RecordedFleet, subject: str, *, namespace: str = "", is_wide: bool = False) -> View:
+    """Return the view of ``cluster/NAME``, of ``KIND/NAME``, or of the fleet ("")."""
+    noun, _, name = subject.partition("/")
+    if not subject:
+        return _fleet_view(branches, is_wide=is_wide)
+    if is_cluster_noun(noun):
+        return _cluster_view(branches, name, is_wide=is_wide)
+    return _object_view(branches, binding_named(branches, noun, name, namespace))
+
+
+def _fleet_view(branches: RecordedFleet, *, is_wide: bool) -> View:
+    fleet, recorded = branches.fleet, branches.recorded
+    return View(
+        text="".join(fleet_text(fleet, recorded, wide=is_wide)),
+        value=fleet_value(fleet, recorded),
+        name="\n".join(f"cluster/{name}" for name in fleet.clusters),
+        is_fine=is_well(fleet, recorded),
+    )
+
+
+def _cluster_view(branches: RecordedFleet, name: str, *, is_wide: bool) -> View:
+    fleet, recorded = branches.fleet, branches.recorded
+    records = recorded.clusters()
+    check_clusters([name], {*records, *fleet.clusters})
+    if name not in records or name not in fleet.members:
+        has_status = bool(recorded.files)
+        is_fine = rendered_views.is_cluster_fine(name, fleet) and not (has_status and name in fleet.members)
+        return View(
+            text=rendered_views.cluster_text(name, fleet, has_status=has_status),
+            value=rendered_views.cluster_value(name, fleet),
+            name=f"cluster/{name}",
+            is_fine=is_fine,
+        )
+    value = cluster_value(name, recorded)
+    is_fine = records[name].state.ready == "True" and all(map(_is_object_fine, value["objects"]))
+    text = cluster_text(name, recorded, every=is_wide)
+    return View(text=text, value=value, name=f"cluster/{name}", is_fine=is_fine)
+
+
+def _is_object_fine(value: Mapping[str, Any]) -> bool:
+    return bool(value["applied"]) and value["health"] == "Healthy"
+
+
+def _object_view(branches: RecordedFleet, binding: Binding) -> View:
+    fleet, recorded = branches.fleet, branches.recorded
+    name = f"{binding.ref.group_kind.lower()}/{binding.ref.name}"
+    value = object_value(binding, recorded, fleet.members)
+    if not recorded.files:
+        text = rendered_views.object_text(binding, fleet)
+        return View(text=text, value=value, name=name, is_fine=not binding_problems(binding))
+    objects = objects_of_binding(binding, recorded, fleet.members)
+    is_fine = bool(objects) and all(each.applied == "True" and each.health == "Healthy" for each in objects)
+    text = object_text(binding, recorded, fleet.members)
+    return View(text=text, value=value, name=name, is_fine=is_fine and not binding_problems(binding))

@@ -1,0 +1,73 @@
+"""A run of PolicyTests: those that were asked for, out of a commit or the work tree, each tried by itself."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from reconciler.names.subjects import unknown_name
+from reconciler.pipeline.webhook_answers import Answers
+from reconciler.publish.branches import publication_of
+from reconciler.publish.reading import read_loaded, read_observed_inputs, recorded_facts
+from reconciler.repository import Repository
+from reconciler.source.desired import Desired
+from reconciler.source.manifests import LocatedManifest
+from reconciler.source.policy_tests import PolicyTest
+from render.errors import InputError
+from render.words import counted
+
+from .names import unknown_names
+from .reports import Results
+from .trials import coverage_of, trial_of
+
+PlaceByTest = Mapping[tuple[str, int], LocatedManifest]
+"""Where tests stand, by their file and their number in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyTestRun:
+    """The results of a run, and the places of its tests."""
+
+    results: Results
+    places: PlaceByTest
+
+
+def run_tests(repository: Repository, commit: str, paths: Sequence[str], *, is_rewritten: bool) -> PolicyTestRun:
+    """Run the tests of a commit ("": the work tree) below some paths; without paths all of them.
+
+    InputError when the source cannot be used, or a test names something that nothing goes by. ``is_rewritten``: the
+    expectations are about to be written anew, and may name anything.
+    """
+    loaded = read_loaded(repository, commit, facts=recorded_facts(repository))
+    if loaded.problems:
+        raise InputError(loaded.problems, warnings=loaded.desired.warnings)
+    tests = _below(paths, loaded.tests, repository.folder.under)
+    line_of = loaded.lines.line_of if loaded.lines else lambda _path, _number, _field: 0
+    if problems := tuple(unknown_names(tests, loaded.desired, line_of, is_rewritten=is_rewritten)):
+        raise InputError(problems, summary=f"{counted(len(problems), 'problem')}; no test was run")
+    answers = _recorded_answers(repository, loaded.desired)
+    trials = [trial_of(test, loaded.desired, answers) for test in tests]
+    results = Results(trials=trials, coverage=coverage_of(trials, loaded.desired), line_of=line_of)
+    return PolicyTestRun(results=results, places=loaded.lines.places if loaded.lines else {})
+
+
+def _below(paths: Sequence[str], tests: Iterable[PolicyTest], folder: str) -> list[PolicyTest]:
+    """Return the tests below paths, which are relative to the folder of the source that the user is in."""
+    known = list(tests)
+    if not paths:
+        return known
+    names: set[str] = set()
+    for path in paths:
+        full = PurePosixPath(folder, path)
+        below = [test for test in known if full in (PurePosixPath(test.path), *PurePosixPath(test.path).parents)]
+        if not below and PurePosixPath(path) != PurePosixPath("."):
+            raise unknown_name(f"there is no PolicyTest at {path!r}", path, {test.path for test in known})
+        names.update(test.name for test in below)
+    return [test for test in known if test.name in names or PurePosixPath(".") in map(PurePosixPath, paths)]
+
+
+def _recorded_answers(repository: Repository, desired: Desired) -> Answers:
+    """Return what interpreter webhooks answered, as far as the status branch is known here."""
+    if not desired.webhooks:
+        return {}
+    publication = publication_of(repository, desired.fleet)
+    return read_observed_inputs(repository, repository.tip(publication.ref(desired.fleet.status_branch))).answers
