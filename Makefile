@@ -10,7 +10,7 @@ DEMO_READY := $(DEMO)/venv/.ready
 EVERY_CORE := -n auto --maxprocesses 8 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help environment test lint types contracts pytest smoke demo fuzz bench e2e clean
+.PHONY: help environment test lint types contracts pytest smoke demo fuzz mutations bench e2e clean
 .NOTPARALLEL:
 
 define install
@@ -56,6 +56,9 @@ demo: $(DEMO_READY)  ## the main job on examples/quickstart: what was committed,
 
 fuzz: $(READY)  ## YAML both ways against a real kubectl, with a fresh seed
 	@$(BIN)/python -m tests.fuzz $(ARGS)
+
+mutations: $(READY)  ## break random lines in a copy and name what no test notices; make mutations ARGS='--count 9 render'
+	@$(BIN)/python -m tests.mutations $(ARGS)
 
 bench: $(READY)  ## the benchmarks; one of them: make bench ARGS=yaml
 	@$(BIN)/python -m tests.bench $(ARGS)

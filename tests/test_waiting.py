@@ -17,7 +17,7 @@ TESTS = Path(__file__).parent
 MODULES = sorted(
     path.relative_to(TESTS).as_posix() for path in TESTS.rglob("*.py") if path.relative_to(TESTS).parts[0] != "bench"
 )
-MAY_START_PROCESSES = {"waiting.py", "clusters.py", "kubernetes/supervisor.py"}
+MAY_START_PROCESSES = {"waiting.py", "clusters.py", "kubernetes/supervisor.py", "mutations/trial.py"}
 MAY_SLEEP = {"waiting.py", "clusters.py"}
 ENDLESS = {"wait", "join", "result", "communicate"}
 RUNS = {"run", "call", "check_call", "check_output"}

@@ -1,0 +1,41 @@
+"""``python -m tests.mutations [--seed N] [--count N] [PATH...]``: break lines, run tests, name what nobody noticed."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from random import SystemRandom
+
+from .trial import Options, tried
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def main() -> int:
+    """Try mutants and say which survived."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.mutations",
+        description="Break random production lines, one at a time in a copy, and name those that no test notices.",
+    )
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="folders or files to break; everything without one")
+    parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6))
+    parser.add_argument("--count", type=int, default=40, help="how many lines (40)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at once (one a core)")
+    parser.add_argument("--quick", action="store_true", help="let only those tests try that reach the function")
+    given = parser.parse_args()
+    print(f"seed {given.seed}", flush=True)
+    options = Options(count=given.count, seed=given.seed, jobs=given.jobs, wide=not given.quick)
+    caught = survived = 0
+    for verdict in tried(ROOT, given.paths, options):
+        where = f"{verdict.mutant.path}:{verdict.mutant.line}"
+        caught, survived = caught + verdict.is_caught, survived + (not verdict.is_caught)
+        shown = f"caught    {where}" if verdict.is_caught else f"SURVIVED  {where}\n{verdict.difference}"
+        print(f"{shown}  ({verdict.reached} tests reach it)" if verdict.is_caught else shown, flush=True)
+        if not verdict.is_caught:
+            print(f"    {verdict.reached} tests reach its function", flush=True)
+    print(f"{caught} of {caught + survived} caught, {survived} survived")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
