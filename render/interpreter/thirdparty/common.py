@@ -97,11 +97,11 @@ def made_condition(kind: str, reason: str, message: str, members: Sequence[str] 
     return {"type": kind, "status": "True", "reason": reason, "message": f"{message}{where}"}
 
 
-def has_condition(status: Mapping[str, Any], kind: str, value: str = "True", reasons: Sequence[str] = ()) -> bool:
-    """Say whether a condition of this type has this status, and one of the reasons where they matter."""
+def has_condition(status: Mapping[str, Any], kind: str, reasons: Sequence[str] = ()) -> bool:
+    """Say whether a condition of this type is true, for one of the reasons where they matter."""
     return any(
         condition.get("type") == kind
-        and condition.get("status") == value
+        and condition.get("status") == "True"
         and (not reasons or condition.get("reason") in reasons)
         for condition in objects_at(status, "conditions")
     )
