@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-ARGOSY_API_VERSION = "argosy.dev/v1alpha1"
-"""The apiVersion of Argosy's own kinds."""
+ARGOSY_GROUP = "argosy.dev"
+"""The API group of Argosy's own kinds, of its labels and of its annotations."""
+
+ARGOSY_API_VERSION = f"{ARGOSY_GROUP}/v1alpha1"
+"""The apiVersion of Argosy's own kinds, in files and in what ``-o json`` prints."""
 
 Manifest = Mapping[str, Any]
 """A Kubernetes object as plain data, straight from YAML; never modified in place by a reader."""

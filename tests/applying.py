@@ -11,7 +11,7 @@ from reconciler.deliver.results import Applied, ApplyOptions
 from reconciler.members.client import KubeClient
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
-from reconciler.members.exchange import APPLY, JSON, MERGE_PATCH, Answer, Client, Failure, Request
+from reconciler.members.exchange import APPLY, JSON, Answer, Client, Failure, Request
 from reconciler.members.kubeconfig import Contexts
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet
@@ -21,7 +21,7 @@ from reconciler.plans.values import ClusterDesired, DesiredObject, Observed, Pla
 from render.model import ObjectRef
 
 from .clusters import Member
-from .fakes import FakeCluster
+from .fakes import MERGE_PATCH, FakeCluster
 
 QUICK = ApplyOptions(settle_seconds=10.0, holder="this pass", version="1.0.0")
 

@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
-from reconciler.members.exchange import APPLY, JSON, JSON_PATCH, MERGE_PATCH, Answer, Failure, Request
+from reconciler.members.exchange import APPLY, JSON, JSON_PATCH, Answer, Failure, Request
 from reconciler.members.refusals import failure_of
 
 from .fake_fields import json_patched, merged, owned_by_update, server_side_applied
@@ -38,6 +38,7 @@ KINDS = [
     ("rbac.authorization.k8s.io/v1", "Role", "roles", True),
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", False),
 ]
+MERGE_PATCH = "application/merge-patch+json"
 VERBS = ["get", "list", "patch", "create", "update", "delete"]
 PATH = re.compile(
     r"/(?:api/(?P<core>v1)|apis/(?P<api>[^/]+/[^/]+))(?:/namespaces/(?P<namespace>[^/]+)(?=/))?/(?P<plural>[^/]+)"

@@ -65,7 +65,7 @@ def test_two_questions_are_enough_where_discovery_is_aggregated() -> None:
     found = discover(cluster)
     assert isinstance(found, Discovery)
     assert dict(found.resources) == {("v1", "Node"): NODE, ("apps/v1", "Deployment"): DEPLOYMENT}
-    assert found.api_enablements == {("v1", "Node"), ("apps/v1", "Deployment")}
+    assert set(found.resources) == {("v1", "Node"), ("apps/v1", "Deployment")}
     assert [request.path for request in cluster.requests] == ["/api", "/apis"]
 
 

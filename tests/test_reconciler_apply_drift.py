@@ -5,13 +5,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.members.exchange import MERGE_PATCH, Request
+from reconciler.members.exchange import Request
 from reconciler.plans.values import Decision, DesiredObject, FieldRule
 from render.model import ObjectRef
 from render.policy import ConflictResolution
 
 from .applying import Cluster, Send, outcomes, straight
 from .build import a_config_map, a_deployment
+from .fakes import MERGE_PATCH
 from .waiting import eventually
 
 APPS = "apis/apps/v1"

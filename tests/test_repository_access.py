@@ -10,7 +10,6 @@ import pytest
 
 from reconciler.repository import (
     ABSENT,
-    Change,
     CommitInfo,
     File,
     GitFolder,
@@ -350,22 +349,6 @@ def test_many_and_large_blobs_come_through(tmp_path: Path) -> None:
     blobs = {object_id("blob", content): content for content in contents}
     opened.store(blobs=blobs)
     assert opened.read_blobs(blobs) == blobs
-
-
-def test_differences_between_two_commits(tmp_path: Path) -> None:
-    source = a_source(tmp_path / "repo", {"a": "1", "b": "2", "c": "3", "same": "s"})
-    old = source.git("rev-parse", "HEAD")
-    (source.path / "b").unlink()
-    (source.path / "b").symlink_to("2")
-    new = source.commit({"a": "one", "c": None, "new\n": "n"})
-    opened = open_repository(source.path)
-    assert opened.diff_paths(old, new) == (
-        Change("a", "M", blob("1"), blob("one")),
-        Change("b", "T", blob("2"), blob("2")),
-        Change("c", "D", blob("3"), None),
-        Change("new\n", "A", None, blob("n")),
-    )
-    assert opened.diff_paths(new, new) == ()
 
 
 def test_history_and_ancestry(tmp_path: Path) -> None:

@@ -37,7 +37,6 @@ def everything(opened: Opened) -> None:
     opened.worktree_snapshot()
     assert opened.dirty_paths() == ("argosy.yaml",)
     opened.history("HEAD", 3)
-    opened.diff_paths(head, head)
     opened.remotes()
     opened.remote_tips("origin")
     opened.fetch("origin", Fetching(refspecs=["+refs/heads/*:refs/remotes/origin/*"], prune=True))
@@ -277,7 +276,7 @@ EVIL = [
     ),
     Evil("a branch outside refs", lambda opened: opened.update_ref("../x", "0" * 40, None), "is not the name of a ref"),
     Evil("a commit that is an option", lambda opened: opened.snapshot("--help"), "git ls-tree"),
-    Evil("a difference that is an option", lambda opened: opened.diff_paths("--output=x", "HEAD"), "git diff-tree"),
+    Evil("a history that is an option", lambda opened: opened.commits_between("HEAD", "--all", 1), "git rev-list"),
     Evil("an ancestor that is an option", lambda opened: opened.is_ancestor("--all", "HEAD"), "git merge-base"),
 ]
 

@@ -9,6 +9,7 @@ from reconciler.console.json_values import as_json
 from reconciler.console.junit import Case, Suite, as_xml
 from reconciler.repository.trailers import engine_version
 from render.errors import Problem
+from render.model import ARGOSY_API_VERSION
 from render.words import counted
 
 from .validation import Validation
@@ -126,7 +127,7 @@ def as_json_report(found: Validation, *, is_strict: bool = False) -> str:
     del is_strict
     return as_json(
         {
-            "apiVersion": "argosy.dev/v1alpha1",
+            "apiVersion": ARGOSY_API_VERSION,
             "kind": "Validation",
             "source": found.commit or None,
             "problems": [_plain(problem) for problem in found.problems],

@@ -76,10 +76,11 @@ def _summary(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOp
     """Return a line per cluster, or everything as JSON."""
     from reconciler.console.json_values import as_json
     from reconciler.deliver.summary import plain_reports, summary_table
+    from render.model import ARGOSY_API_VERSION
 
     if options.output != "json":
         return summary_table(reports)
-    value = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Application", "rendered": commit}
+    value = {"apiVersion": ARGOSY_API_VERSION, "kind": "Application", "rendered": commit}
     return as_json({**value, "clusters": plain_reports(reports)})
 
 

@@ -49,9 +49,10 @@ def diagnose_and_show(log: Log, options: DoctorOptions) -> int:
 
 def _show_json(checks: "Sequence[Check]") -> None:
     from reconciler.console.json_values import as_json
+    from render.model import ARGOSY_API_VERSION
 
     items = [{"name": each.name, "ok": each.is_well, "found": each.state, "hint": each.hint} for each in checks]
-    click.echo(as_json({"apiVersion": "argosy.dev/v1alpha1", "kind": "Diagnosis", "checks": items}), nl=False)
+    click.echo(as_json({"apiVersion": ARGOSY_API_VERSION, "kind": "Diagnosis", "checks": items}), nl=False)
 
 
 def _show_lines(checks: "Sequence[Check]", log: Log) -> None:

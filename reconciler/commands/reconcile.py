@@ -130,10 +130,11 @@ def plain_result(result: "PassResult") -> dict[str, Any]:
     """Return the pass as plain data: kind ``Reconciliation`` of ``argosy.dev/v1alpha1``."""
     from reconciler.pipeline.released import plain_released
     from reconciler.publish.problems import plain_problem, problems_of
+    from render.model import ARGOSY_API_VERSION
 
     outcome = result.outcome
     value = {
-        "apiVersion": "argosy.dev/v1alpha1",
+        "apiVersion": ARGOSY_API_VERSION,
         "kind": "Reconciliation",
         "source": outcome.source.commit,
         "previous": outcome.previous.commit if outcome.previous else None,

@@ -60,13 +60,14 @@ def verify_and_show(log: Log, options: VerifyOptions) -> int:
 
 def _show(verdicts: "Sequence[Verdict]", options: VerifyOptions) -> None:
     from reconciler.console.json_values import as_json
+    from render.model import ARGOSY_API_VERSION
 
     if options.output == "json":
         commits = [
             {"commit": each.commit, "source": each.source, "result": str(each.result), "detail": each.detail}
             for each in verdicts
         ]
-        value = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Verification", "commits": commits}
+        value = {"apiVersion": ARGOSY_API_VERSION, "kind": "Verification", "commits": commits}
         click.echo(as_json(value), nl=False)
         return
     for each in verdicts:

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self, TextIO
 
@@ -30,7 +30,6 @@ class Log:
     color: bool = False
     is_terminal: bool = False
     repository: str = "."
-    started: float = field(default_factory=time.monotonic)
 
     @classmethod
     def to_stderr(cls, *, level: int, log_format: LogFormat, color: bool | None, repository: str) -> Self:

@@ -9,12 +9,10 @@ from typing import Any
 
 from overrides.changes import ChangedField
 from reconciler.pipeline.movements import Movement, ReplicaChange
-from render.model import ObjectRef
+from render.model import ARGOSY_API_VERSION, ObjectRef
 
 from .difference import ChangeAction, ClusterTotal, Difference, Misfit
 from .words import summary
-
-API_VERSION = "argosy.dev/v1alpha1"
 
 
 def difference_json(difference: Difference) -> str:
@@ -25,7 +23,7 @@ def difference_json(difference: Difference) -> str:
 def plain_difference(difference: Difference) -> dict[str, Any]:
     """Return the difference as plain data."""
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": ARGOSY_API_VERSION,
         "kind": "Difference",
         "base": difference.base or None,
         "head": difference.head or None,

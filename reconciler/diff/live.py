@@ -12,7 +12,7 @@ from reconciler.console.json_values import as_json
 from reconciler.deliver.results import ClusterReport, Result
 from reconciler.deliver.summary import state_of
 from reconciler.plans.values import Action, FieldChange, PlannedObject
-from render.model import ObjectRef
+from render.model import ARGOSY_API_VERSION, ObjectRef
 from render.words import counted
 
 _SIGNS = {
@@ -80,7 +80,7 @@ def _lines(change: LiveChange) -> Iterator[str]:
 def live_json(commit: str, reports: Iterable[ClusterReport]) -> str:
     """Return the differences as one value of kind LiveDifference."""
     value = {
-        "apiVersion": "argosy.dev/v1alpha1",
+        "apiVersion": ARGOSY_API_VERSION,
         "kind": "LiveDifference",
         "rendered": commit,
         "clusters": {report.cluster: _plain(report) for report in reports},

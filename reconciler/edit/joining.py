@@ -15,6 +15,7 @@ from render.documents import emit, parse_documents
 from render.documents.editing import Edit
 from render.errors import ConfigError, InputError
 from render.fleet import Fleet
+from render.model import ARGOSY_API_VERSION
 
 from .cluster_files import Contents, MemberSource
 from .label_words import parse_labels
@@ -110,7 +111,7 @@ def context_change(source: MemberSource, name: str, context: str) -> Contents:
         return {}
     content = source.content(path)
     if content is None:
-        head = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+        head = {"apiVersion": ARGOSY_API_VERSION, "kind": "Fleet", "metadata": {"name": "default"}}
         return {path: emit({**head, "spec": {"clusters": [item]}})}
     return source.with_edits(_fleet_place(source, path, content), edits)
 

@@ -12,7 +12,7 @@ from reconciler.names.kinds import named_object
 from reconciler.names.subjects import check_clusters, is_cluster_noun, is_policy_noun, named_policies
 from reconciler.publish.outcome import Outcome
 from reconciler.repository import CommitInfo
-from render.model import ObjectRef
+from render.model import ARGOSY_API_VERSION, ObjectRef
 from render.policy import PropagationPolicy
 from render.scheduling.explanation import Explanation
 
@@ -60,7 +60,7 @@ def answer_to(question: Question, replay: Replay) -> Answer:
         "source": outcome.source.commit or None,
         "previous": outcome.previous.commit if outcome.previous else None,
     }
-    head = {"apiVersion": "argosy.dev/v1alpha1", "kind": value["kind"], **origin}
+    head = {"apiVersion": ARGOSY_API_VERSION, "kind": value["kind"], **origin}
     return Answer(value={**head, **value}, sections=tuple(sections))
 
 

@@ -69,11 +69,6 @@ class Discovery:
         """Return the apiVersions that serve a kind."""
         return tuple(item.api_version for item in self.resources.values() if item.kind == kind and item.group == group)
 
-    @property
-    def api_enablements(self) -> frozenset[tuple[str, str]]:
-        """The served ``(apiVersion, kind)`` pairs, as the scheduler's API filter reads them."""
-        return frozenset(self.resources)
-
 
 def discover(client: Client) -> Discovery | Failure:
     """Ask a cluster for the kinds it serves."""

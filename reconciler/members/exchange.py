@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 APPLY = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"
-MERGE_PATCH = "application/merge-patch+json"
 JSON = "application/json"
 TEXT = "text/plain"
 

@@ -11,9 +11,9 @@ from reconciler.source.facts import ClusterFacts, Facts
 from render.cluster import Cluster
 from render.documents import emit, parse_documents
 from render.gitobjects import object_id
+from render.model import ARGOSY_API_VERSION
 
 RESERVED_FILE = "reserved.yaml"
-API_VERSION = "argosy.dev/v1alpha1"
 KIND = "Reserved"
 
 
@@ -35,7 +35,7 @@ def reserves_file(reserves: Reserves) -> bytes:
         name: {"facts": each.facts, "reserved": dict(sorted(each.amounts.items()))}
         for name, each in sorted(reserves.items())
     }
-    return emit({"apiVersion": API_VERSION, "kind": KIND, "clusters": clusters})
+    return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "clusters": clusters})
 
 
 def parse_reserves(content: bytes) -> Reserves:

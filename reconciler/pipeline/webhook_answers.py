@@ -13,9 +13,9 @@ from typing import Any
 from render.documents import DocumentErrors, emit, parse_documents
 from render.interpreter import InterpreterError, Operation
 from render.interpreter.webhooks import Call, Send, Webhook, WebhookError, function_of, refusal
-from render.model import Manifest, ObjectRef
+from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef
 
-API_VERSION, KIND = "argosy.dev/v1alpha1", "Interpretations"
+KIND = "Interpretations"
 FILE = "_interpretations.yaml"
 """Its name in the folder of facts; no cluster can be called like that."""
 _PARTS: Mapping[Operation, tuple[str, ...]] = {
@@ -102,7 +102,9 @@ def lasting_answers(answers: Answers) -> Answers:
 def answers_file(answers: Answers) -> bytes:
     """Return answers as the file that records them, ordered by what they are about."""
     ordered = sorted(answers.items(), key=lambda item: (item[1].object, item[1].operation, item[1].webhook, item[0]))
-    return emit({"apiVersion": API_VERSION, "kind": KIND, "answers": [_plain(uid, each) for uid, each in ordered]})
+    return emit(
+        {"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "answers": [_plain(uid, each) for uid, each in ordered]}
+    )
 
 
 def _plain(uid: str, answer: WebhookAnswer) -> Manifest:

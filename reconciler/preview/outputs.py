@@ -16,13 +16,11 @@ from reconciler.publish.problems import plain_problem, problems_of
 from reconciler.repository import write_directory
 from render.binding import Binding
 from render.documents import emit, parse_documents
-from render.model import Manifest, TargetCluster
+from render.model import ARGOSY_API_VERSION, Manifest, TargetCluster
 from render.parsing import binding_manifest
 from render.suggestions import nearest
 
 from .selection import Selection, all_targets
-
-API_VERSION = "argosy.dev/v1alpha1"
 
 
 def output_texts(outcome: Outcome, selection: Selection, *, shape: str, output: str) -> Iterable[str]:
@@ -160,7 +158,7 @@ def rendering(outcome: Outcome, selection: Selection, shape: str) -> dict[str, A
         shaped["works"] = list(works(outcome, selection))
     schedule = outcome.rendered.built.schedule
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": ARGOSY_API_VERSION,
         "kind": "Rendering",
         "source": outcome.source.commit or None,
         "previous": outcome.previous.commit if outcome.previous else None,

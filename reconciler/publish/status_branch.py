@@ -13,11 +13,11 @@ from reconciler.repository.trailers import VERSION, engine_version
 from render.documents import emit, parse_documents
 from render.errors import GitError, SourceMoved
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, encode_tree, object_id
+from render.model import ARGOSY_API_VERSION
 from render.tree import TreeStore
 
 from .branches import Publication
 
-API_VERSION = "argosy.dev/v1alpha1"
 _TRIES = 8
 
 Files = Mapping[str, bytes | None]
@@ -124,7 +124,7 @@ def inventory_path(cluster: str) -> str:
 
 def inventory_file(inventory: Inventory) -> bytes:
     """Return an inventory as its file."""
-    return emit({"apiVersion": API_VERSION, "kind": "Inventory", **inventory_manifest(inventory)})
+    return emit({"apiVersion": ARGOSY_API_VERSION, "kind": "Inventory", **inventory_manifest(inventory)})
 
 
 def read_inventories(status: StatusBranch, commit: str | None) -> dict[str, Inventory]:

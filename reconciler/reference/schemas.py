@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 from render.admission.fleets import FLEET_SPEC
 from render.admission.policy_tests import POLICY_TEST_SPEC
 from render.admission.schema import Anything, Flag, ListOf, MapOf, Node, Quantity, Struct, Text, Whole
+from render.model import ARGOSY_API_VERSION
 
 from .fields import FLEET_FIELDS, POLICY_TEST_FIELDS, Field
 from .outputs import OUTPUTS, output_schema
 from .shapes import Shape
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-API_VERSION = "argosy.dev/v1alpha1"
 Told = Callable[[str], Field | None]
 """Return what there is to say about the field at a path."""
 
@@ -44,7 +44,7 @@ KINDS: Mapping[str, str] = {
 def json_schema(kind: str) -> dict[str, Any]:
     """Return the JSON Schema of a kind."""
     found = _input_schema(INPUTS[kind]) if kind in INPUTS else output_schema(kind)
-    properties = {"apiVersion": {"const": API_VERSION}, "kind": {"const": kind}, **found["properties"]}
+    properties = {"apiVersion": {"const": ARGOSY_API_VERSION}, "kind": {"const": kind}, **found["properties"]}
     return {"$schema": DIALECT, "title": kind, **found, "properties": properties}
 
 

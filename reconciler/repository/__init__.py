@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .access import Repository
     from .commits import CommitInfo, NewCommit
     from .location import GitFolder, find_repository, is_address
-    from .objects import ABSENT, Change, File, Snapshot
+    from .objects import ABSENT, File, Snapshot
     from .opening import open_repository
     from .output import Written, write_directory
     from .porcelain import Progress, Remote
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ABSENT",
     "UNREAD",
-    "Change",
     "CommitInfo",
     "Fetching",
     "File",
@@ -51,7 +50,6 @@ _MODULES = {
     "find_repository": "location",
     "is_address": "location",
     "ABSENT": "objects",
-    "Change": "objects",
     "File": "objects",
     "Snapshot": "objects",
     "open_repository": "opening",

@@ -17,7 +17,7 @@ from .command import GitCommand
 from .commits import CommitInfo, CommitText, NewCommit, Signature, encode_commit, parse_commit
 from .failures import unreached
 from .location import GitFolder
-from .objects import Change, Snapshot, list_changes, list_files, read_objects
+from .objects import Snapshot, list_files, read_objects
 from .refs import RefUpdate, checked_ref, has_ref_files, is_ref_name, read_ref_fast, update_refs
 from .revisions import resolve_revision
 from .settings import Settings
@@ -129,10 +129,6 @@ class Repository:
         ids = [bytes.fromhex(commit) for commit in commits]
         contents = read_objects(self.git, ids, "commit", partial=self.settings.is_partial)
         return tuple(parse_commit(id_.hex(), contents[id_]) for id_ in ids)
-
-    def diff_paths(self, old: str, new: str) -> tuple[Change, ...]:
-        """Return the files that differ between two commits or trees."""
-        return list_changes(self.git, old, new)
 
     def is_ancestor(self, ancestor: str, commit: str) -> bool:
         """Tell whether ``commit`` is or follows ``ancestor``; a ``GitError`` where a shallow clone cannot know."""

@@ -1,4 +1,4 @@
-"""Reading in bulk: the files of a commit, the contents of blobs and trees, what differs - one process each."""
+"""Reading in bulk: the files of a commit, the contents of blobs and trees - one process each."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,6 @@ from .command import GitCommand
 
 _FILE = re.compile(rb"([0-7]+) [a-z]+ ([0-9a-f]+) +(-|[0-9]+|BAD)\t([^\0]+)\0")
 _PLAIN_FILE = re.compile(rb"([0-7]+) [a-z]+ ([0-9a-f]+)(\t)([^\0]+)\0")
-_CHANGE = re.compile(rb":[0-7]+ ([0-7]+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])[0-9]*\0([^\0]+)\0")
 _NAMED = 3
 
 ABSENT = -1
@@ -40,15 +39,6 @@ class Snapshot:
     commit: str
     files: tuple[File, ...]
     contents: Mapping[bytes, bytes] = field(default_factory=dict, repr=False)
-
-
-class Change(NamedTuple):
-    """A file that differs between two commits or trees: ``A``dded, ``M``odified, ``D``eleted or of another ``T``ype."""
-
-    path: str
-    status: str
-    old: bytes | None
-    new: bytes | None
 
 
 def list_files(git: GitCommand, treeish: str, under: str, *, partial: bool) -> tuple[File, ...]:
@@ -126,18 +116,3 @@ def _refuse_missing(ids: list[bytes], *, partial: bool) -> None:
             hint="Argosy never fetches behind your back; complete the clone: git fetch --refetch --no-filter",
         )
     raise GitError(f"{count} missing from the repository: {named}", hint="run git fsck")
-
-
-def list_changes(git: GitCommand, old: str, new: str) -> tuple[Change, ...]:
-    """Return the files that differ between two commits or trees; a rename is a deletion and an addition."""
-    options = ("-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--raw", "--full-index", "--no-abbrev")
-    listing = git.run("diff-tree", *options, "--end-of-options", old, new).stdout
-    return tuple(
-        Change(
-            path.decode("utf-8", "surrogateescape"),
-            status.decode(),
-            None if status == b"A" else bytes.fromhex(before.decode()),
-            None if status == b"D" else bytes.fromhex(after.decode()),
-        )
-        for _, before, after, status, path in _CHANGE.findall(listing)
-    )

@@ -6,7 +6,6 @@ from functools import cache
 SOURCE = "Argosy-Source"
 PREVIOUS = "Argosy-Previous"
 VERSION = "Argosy-Version"
-NOW = "Argosy-Now"
 ALLOW_REMOVAL = "Argosy-Allow-Removal"
 ALLOW_MOVEMENT = "Argosy-Allow-Movement"
 

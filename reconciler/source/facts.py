@@ -9,11 +9,8 @@ from dataclasses import dataclass, replace
 
 from render.cluster import Cluster, Taint
 from render.documents import emit, parse_documents
-from render.model import Manifest
+from render.model import ARGOSY_API_VERSION, Manifest
 from render.parsing import cluster as parse_cluster
-
-API_VERSION = "argosy.dev/v1alpha1"
-
 
 _TAINT_BY_READY = {
     "False": Taint(key="cluster.karmada.io/not-ready", effect="NoSchedule"),
@@ -34,7 +31,7 @@ class ClusterFacts:
 
     def file(self) -> bytes:
         """Return the facts as the file that records them."""
-        head = {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": self.name}}
+        head = {"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "metadata": {"name": self.name}}
         time = {"observedAt": self.observed_at} if self.observed_at else {}
         return emit({**head, **time, "status": self.status})
 

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from render.admission import Admitted, admit
 from render.errors import Problem
 from render.fleet import Fleet
-from render.model import Manifest, group_of
+from render.model import ARGOSY_GROUP, Manifest, group_of
 from render.parsing import fleet as parse_fleet
 from render.suggestions import nearest
 
 from .files import FLEET_FILE, IGNORE_FILE, MAX_FILE_SIZE, SYMLINK, SourceFile
 from .lines import Lines
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs, load_manifests
-
-GROUP = "argosy.dev"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +106,7 @@ def _absent_paths(place: LocatedManifest, fleet: Manifest, paths: Collection[str
 
 def _is_fleet(place: LocatedManifest) -> bool:
     """Say whether a manifest is a Fleet of ours; other projects have a kind of this name, too."""
-    return place.manifest["kind"] == "Fleet" and group_of(place.manifest["apiVersion"]) == GROUP
+    return place.manifest["kind"] == "Fleet" and group_of(place.manifest["apiVersion"]) == ARGOSY_GROUP
 
 
 def _ignore_lines(file: SourceFile | None, read: ReadBlobs) -> tuple[str, ...]:

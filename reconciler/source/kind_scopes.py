@@ -20,7 +20,7 @@ from functools import cache
 from typing import Any
 
 from render.fleet import Fleet
-from render.model import Manifest
+from render.model import ARGOSY_GROUP, Manifest
 
 from .facts import Facts
 
@@ -76,7 +76,7 @@ _CLUSTER_SCOPED = {
     "remedy.karmada.io": "Remedy",
     "search.karmada.io": "ResourceRegistry",
     "work.karmada.io": "ClusterResourceBinding",
-    "argosy.dev": "ClusterFacts Fleet PolicyTest",
+    ARGOSY_GROUP: "ClusterFacts Fleet PolicyTest",
 }
 
 

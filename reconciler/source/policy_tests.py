@@ -8,7 +8,7 @@ from render.admission import admitted
 from render.admission.kinds import render_kinds
 from render.cluster import Cluster
 from render.fleet import Fleet
-from render.model import Manifest, ObjectRef, Template, group_of
+from render.model import ARGOSY_GROUP, Manifest, ObjectRef, Template, group_of
 
 from .karmada_objects import admitted_kind, load_karmada_objects
 from .manifests import FieldProblem, LocatedManifest
@@ -160,5 +160,5 @@ def _fault(value: Any, key: str) -> str:
         return "" if {**value, **_CLUSTER} == {**_CLUSTER, **value} else "must be a Cluster"
     if not isinstance(value.get("apiVersion"), str) or not isinstance(value.get("kind"), str):
         return "must have apiVersion and kind"
-    is_ours = group_of(value["apiVersion"]) == "argosy.dev" or admitted_kind(value) is not None
+    is_ours = group_of(value["apiVersion"]) == ARGOSY_GROUP or admitted_kind(value) is not None
     return "must be a resource template" if is_ours else ""

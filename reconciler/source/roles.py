@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from render.admission import AdmittedKind
-from render.model import group_of
+from render.model import ARGOSY_GROUP, group_of
 from render.suggestions import nearest
 
-from .fleet_file import GROUP, FleetSource
+from .fleet_file import FleetSource
 from .karmada_objects import admitted_kind, source_kinds
 from .kind_scopes import BUILT_IN
 from .manifests import FieldProblem, LocatedManifest
 from .templates import IsNamespaced
 
-_PROJECTS = ("karmada.io", "argosy.dev")
+_PROJECTS = ("karmada.io", ARGOSY_GROUP)
 _SLIP = 0.9
 _COMMON = frozenset({"Cluster", "Fleet"})
 """Kinds that other projects have as well: theirs, unless the group is all but ours."""
@@ -98,7 +98,7 @@ def sorted_by_role(places: Iterable[LocatedManifest], home: FleetSource) -> Role
     """Sort manifests by group and kind; where they stand does not matter, but for the Fleet."""
     roles = Roles()
     for place in places:
-        if group_of(place.manifest["apiVersion"]) == GROUP:
+        if group_of(place.manifest["apiVersion"]) == ARGOSY_GROUP:
             if place.manifest["kind"] == _TEST:
                 roles.tests.append(place)
             if place.file.path == home.path:
@@ -123,4 +123,4 @@ def _own_kind_problems(place: LocatedManifest, home: FleetSource) -> Iterable[Fi
     elif kind != _TEST:
         near = nearest(kind, ("Fleet", _TEST))
         hint = f"did you mean {near!r}?" if near else f"known here: Fleet, {_TEST}"
-        yield place.problem("kind", f"there is no {kind!r} in {GROUP}", hint=hint, kind="NotSupported")
+        yield place.problem("kind", f"there is no {kind!r} in {ARGOSY_GROUP}", hint=hint, kind="NotSupported")

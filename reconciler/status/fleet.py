@@ -20,6 +20,7 @@ from reconciler.repository.refs import head_branch
 from render.binding import Binding
 from render.cluster import Cluster
 from render.errors import ConfigError, GitError, InputError
+from render.model import ARGOSY_API_VERSION
 
 
 class Lag(StrEnum):
@@ -194,7 +195,7 @@ def as_value(status: FleetStatus) -> dict[str, Any]:
     """Return the status as one value; the README documents its fields."""
     previous = status.previous
     return {
-        "apiVersion": "argosy.dev/v1alpha1",
+        "apiVersion": ARGOSY_API_VERSION,
         "kind": "FleetStatus",
         "branch": status.branch,
         "rendered": previous.commit,

@@ -12,7 +12,7 @@ from reconciler.record.recorded import Recorded, is_well, object_of
 from reconciler.record.work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 from render.binding import Binding
 from render.layout import object_path
-from render.model import Manifest, ObjectRef
+from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +160,7 @@ def object_value(binding: Binding, recorded: Recorded, members: Container[str]) 
     """Return the same as plain data."""
     known = recorded.binding(binding.ref) or {}
     return {
-        "apiVersion": "argosy.dev/v1alpha1",
+        "apiVersion": ARGOSY_API_VERSION,
         "kind": "ObjectStatus",
         "object": str(binding.ref),
         "policy": binding.policy or None,
@@ -216,7 +216,7 @@ def cluster_value(cluster: str, recorded: Recorded) -> dict[str, Any]:
     """Return the same as plain data."""
     record = recorded.clusters()[cluster]
     return {
-        "apiVersion": "argosy.dev/v1alpha1",
+        "apiVersion": ARGOSY_API_VERSION,
         "kind": "ClusterStatus",
         "cluster": cluster,
         "connected": True,

@@ -11,6 +11,7 @@ from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED
 from render.binding import Binding
 from render.matching.policy_index import NoPolicyReason
+from render.model import ARGOSY_API_VERSION
 
 from .fleet import FleetStatus, binding_problems, unbuilt_in
 from .objects import head_lines
@@ -49,7 +50,7 @@ def cluster_value(cluster: str, fleet: FleetStatus) -> dict[str, Any]:
         for binding in _in(cluster, fleet)
     ]
     return {
-        "apiVersion": "argosy.dev/v1alpha1",
+        "apiVersion": ARGOSY_API_VERSION,
         "kind": "ClusterStatus",
         "cluster": cluster,
         "connected": cluster in fleet.members,

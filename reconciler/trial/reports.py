@@ -7,6 +7,7 @@ from typing import Any
 from overrides.lint import LineOf
 from reconciler.console.json_values import as_json, plain_value
 from reconciler.console.junit import Case, Suite, as_xml
+from render.model import ARGOSY_API_VERSION
 from render.words import counted
 
 from .trials import Coverage, Mismatch, Trial
@@ -88,7 +89,7 @@ def as_json_report(results: Results) -> str:
     """Return one JSON value."""
     return as_json(
         {
-            "apiVersion": "argosy.dev/v1alpha1",
+            "apiVersion": ARGOSY_API_VERSION,
             "kind": "PolicyTestResults",
             "tests": [_plain(results, trial) for trial in results.trials],
             "coverage": {

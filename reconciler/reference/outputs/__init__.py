@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from reconciler.reference.shapes import Fields, Shape, record
+from render.model import ARGOSY_API_VERSION
 
 from .checks import DIAGNOSIS, RESULTS, VALIDATION, VERIFICATION
 from .explanations import CLUSTER_EXPLANATION, OBJECT_EXPLANATION, POLICY_EXPLANATION
@@ -45,5 +46,5 @@ OUTPUTS: Mapping[str, Output] = {
 def output_schema(kind: str) -> Shape:
     """Return the JSON Schema of a document that ``-o json`` prints."""
     found = OUTPUTS[kind]
-    head = {"apiVersion": {"const": "argosy.dev/v1alpha1"}, "kind": {"const": kind}}
+    head = {"apiVersion": {"const": ARGOSY_API_VERSION}, "kind": {"const": kind}}
     return record({**head, **found.fields}, found.about)
