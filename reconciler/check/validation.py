@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from overrides.lint import LineOf, lint_overrides
 from reconciler.publish.branches import publication_of
-from reconciler.publish.reading import SourceMemory, read_loaded, read_observed_inputs, recorded_facts
+from reconciler.publish.memory import SourceMemory
+from reconciler.publish.reading import read_loaded, read_observed_inputs, recorded_facts
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.facts import Facts

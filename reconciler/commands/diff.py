@@ -14,7 +14,7 @@ from .options.member_options import with_access_options
 
 if TYPE_CHECKING:
     from reconciler.diff.difference import Difference
-    from reconciler.publish.reading import SourceMemory
+    from reconciler.publish.memory import SourceMemory
 
 _OTHER_QUESTIONS = ("head", "stat", "max_bytes", "check", "allowed", "allowed_moves", "watch", "bootstrap")
 _GUARDED = ("allowed", "allowed_moves")
@@ -78,7 +78,7 @@ def command(log: Log, /, **options: Any) -> int:
         return show_live_difference(log, chosen)
     if not chosen.watch:
         return diff_and_show(log, chosen)
-    from reconciler.publish.reading import SourceMemory
+    from reconciler.publish.memory import SourceMemory
 
     from .options.repeating import repeat_on_save
 
@@ -112,7 +112,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     """
     from reconciler.diff.comparison import Revisions, check_comparison, compared, difference_of
     from reconciler.publish.guards import Allowed
-    from reconciler.publish.reading import SourceMemory
+    from reconciler.publish.memory import SourceMemory
     from reconciler.repository import open_repository
 
     allowed = Allowed.parse(options.allowed, options.allowed_moves)

@@ -12,7 +12,7 @@ from reconciler.console.log import Log
 from .options.subject_options import with_namespace_options
 
 if TYPE_CHECKING:
-    from reconciler.publish.reading import SourceMemory
+    from reconciler.publish.memory import SourceMemory
 
 _OUTPUTS = ("table", "yaml", "json", "name")
 _SHOWN = ("shape", "output")
@@ -76,7 +76,7 @@ def command(log: Log, /, **options: Any) -> int:
     _refuse_idle(chosen)
     if not chosen.watch:
         return render_and_show(log, chosen)
-    from reconciler.publish.reading import SourceMemory
+    from reconciler.publish.memory import SourceMemory
 
     from .options.repeating import repeat_on_save
 
@@ -107,8 +107,8 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     from reconciler.preview.rendering import previewed
     from reconciler.preview.selection import Selection
     from reconciler.publish.guards import Allowed
+    from reconciler.publish.memory import SourceMemory
     from reconciler.publish.problems import problems_of
-    from reconciler.publish.reading import SourceMemory
     from reconciler.repository import open_repository
 
     is_first = options.bootstrap

@@ -10,7 +10,7 @@ from reconciler.console.log import Log
 from render.errors import InputError
 
 if TYPE_CHECKING:
-    from reconciler.publish.reading import SourceMemory
+    from reconciler.publish.memory import SourceMemory
 
 _OUTPUTS = ("text", "json", "sarif", "junit", "github")
 
@@ -49,7 +49,7 @@ def command(log: Log, /, **options: Any) -> int:
     chosen = ValidateOptions(**options)
     if not chosen.watch:
         return validate_and_show(log, chosen)
-    from reconciler.publish.reading import SourceMemory
+    from reconciler.publish.memory import SourceMemory
 
     from .options.repeating import repeat_on_save
 

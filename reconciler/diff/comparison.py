@@ -10,9 +10,10 @@ from reconciler.pipeline.readme import replicas_by_cluster
 from reconciler.pipeline.released import Released
 from reconciler.publish.branches import publication_of
 from reconciler.publish.guards import Allowed, allowed_between, breaches_of, check_limits, check_members
+from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.problems import problems_of
-from reconciler.publish.reading import ObservedInputs, Source, SourceMemory, read_observed_inputs
+from reconciler.publish.reading import ObservedInputs, Source, read_observed_inputs
 from reconciler.publish.removal_guard import removals
 from reconciler.repository import Repository
 from render.binding import Binding

@@ -1,4 +1,4 @@
-"""Which policy holds which template: the bindings of a pass before they are scheduled.
+"""Claims: the policy that claims each template, and the bindings of a pass before they are scheduled.
 
 Every template of the source is matched anew (or keeps the policy that claimed it, with ``claims: Sticky``). A template
 that no policy holds any more keeps its last binding, *released*: nothing vanishes because a policy did, or because it
@@ -106,7 +106,7 @@ def claim_templates(
 
 
 def _is_changed(template: Template, match: Match, before: Binding | None) -> bool:
-    """Whether a template differs from the one its binding was made of; asked of lazy policies alone."""
+    """Return whether a template differs from the one its binding was made of; only lazy policies need to know."""
     return not match.is_lazy or before is None or before.template_digest != template_digest(template)
 
 

@@ -1,4 +1,4 @@
-"""Objects that follow a workload to its clusters: ``propagateDeps``.
+"""Objects that are propagated with a workload to its clusters: ``propagateDeps``.
 
 A dependency that a policy holds keeps its own placement and settings and merely gains the clusters it is required in;
 one that no policy holds gets an *attached* binding with nothing but those clusters.
@@ -22,7 +22,7 @@ NOT_SCHEDULED = Condition(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Following:
-    """What follows what: the owners' snapshots by dependency, and owners whose dependencies could not be read."""
+    """The dependencies of a pass: the owners' snapshots by dependency, and owners that could not be read."""
 
     snapshots: Mapping[ObjectRef, tuple[BindingSnapshot, ...]]
     owners: Mapping[ObjectRef, tuple[Binding, ...]]

@@ -114,7 +114,7 @@ def _applied_in(works: Works, index: int) -> tuple[AppliedRule, ...]:
 
 
 def is_suspended(binding: Binding, cluster: str) -> bool:
-    """Whether a cluster keeps what it has while the Work changes."""
+    """Return whether a cluster keeps what it has while the Work changes."""
     suspension = binding.suspension
     return suspension is not None and (suspension.dispatching or cluster in suspension.dispatching_on_clusters)
 

@@ -39,7 +39,7 @@ class ReplicaChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Movement:
-    """How the replicas of one workload change: in which clusters, and in total."""
+    """A change of the replicas of one workload, by cluster and in total."""
 
     ref: ObjectRef
     before: int

@@ -54,7 +54,7 @@ def namespaces_to_place(
 
 
 def is_propagated_everywhere(template: Template) -> bool:
-    """Whether Karmada sends this namespace to every cluster: not reserved, not ``kube-*``, not opted out."""
+    """Return whether Karmada sends this namespace to every cluster: not reserved, not ``kube-*``, not opted out."""
     name = template.ref.name
     if name in GIVEN or name in _RESERVED or name.startswith(("karmada-es-", "kube-")):
         return False

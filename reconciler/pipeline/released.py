@@ -1,4 +1,4 @@
-"""Released objects: no policy holds them any more, so clusters keep them as they are, whatever their templates say.
+"""Released objects: no policy claims them any more, so clusters keep them as they are, whatever their templates say.
 
 They are pointed out on every pass, with those whose template says something else by now: its change goes nowhere.
 """
@@ -74,7 +74,7 @@ def released_objects(
 
 
 def is_released(binding: Binding) -> bool:
-    """Whether a binding's object stays although no policy selects it."""
+    """Return whether a binding's object stays although no policy selects it."""
     return not binding.policy and any(
         condition.type == SCHEDULED and condition.reason == NoPolicyReason.NO_POLICY for condition in binding.conditions
     )
@@ -98,7 +98,7 @@ def _released(
 
 
 def _is_outdated(template: Template, binding: Binding, kept: Iterable[Variant], work_context: WorkContext) -> bool:
-    """Whether a template, overridden, says something else than clusters keep; False where it cannot be built."""
+    """Return whether a template, overridden, differs from what clusters keep; False where it cannot be built."""
     try:
         if interpreted_workload(template, work_context.interpreter).replicas != binding.replicas:
             return True

@@ -19,7 +19,7 @@ KIND = "Reserved"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reserve:
-    """What is taken from one cluster's room, by resource, since the facts of this id."""
+    """The resources taken from one cluster's room since the facts of this id."""
 
     facts: str
     amounts: Mapping[str, str]

@@ -73,7 +73,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """What a pass decided and built, before it is put together."""
+    """The decisions and works of a pass, before the tree is put together."""
 
     index: ClusterIndex
     work_context: WorkContext

@@ -1,4 +1,4 @@
-"""What interpreter webhooks were asked while rendering, and what they answered: facts, recorded by value.
+"""The questions to interpreter webhooks while rendering, and their answers: facts, recorded by value.
 
 A render calls nothing. It looks its questions up among the answers it is given, and names those it has none for, so
 that a pass that reaches clusters can ask them and render again. What was used is recorded beside the facts of the
@@ -24,7 +24,7 @@ _PARTS: Mapping[Operation, tuple[str, ...]] = {
     Operation.REVISE_REPLICA: ("patchType", "patch"),
     Operation.INTERPRET_DEPENDENCY: ("dependencies",),
 }
-"""What of a response a render uses, by operation."""
+"""The parts of a response that a render uses, by operation."""
 _HINT = ", or let a pass that reaches the clusters ask it: argosy reconcile"
 
 
@@ -37,14 +37,14 @@ class Question:
 
     @property
     def request(self) -> Mapping[str, Any]:
-        """What is asked."""
+        """One question to a webhook."""
         request: Mapping[str, Any] = self.context["request"]
         return request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookAnswer:
-    """What a webhook said about an object: the parts of its response that are used, or why there is none to use."""
+    """A webhook's answer about an object: the parts of its response that are used, or the reason why there is none."""
 
     webhook: str
     operation: str

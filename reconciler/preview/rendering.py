@@ -2,8 +2,9 @@
 
 from reconciler.console.log import Log
 from reconciler.publish.branches import publication_of
+from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
-from reconciler.publish.reading import SourceMemory, read_observed_inputs
+from reconciler.publish.reading import read_observed_inputs
 from reconciler.publish.uncommitted import AS_THEY_STAND, warn_of_uncommitted
 from reconciler.repository import Repository
 

@@ -11,7 +11,7 @@ from render.fleet import Fleet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
-    """Where branches are written. ``remote`` is a remote's name or address, empty for this repository itself."""
+    """The place where branches are written; ``remote`` is a name or an address, empty for this repository itself."""
 
     repository: Repository
     remote: str = ""
@@ -37,7 +37,7 @@ class Publication:
         return tip
 
     def _was_fetched(self) -> bool:
-        """Whether all branches of the remote are fetched here: then one that is absent was absent there."""
+        """Return whether all branches of the remote are fetched here: then one that is absent was absent there."""
         if self.repository.mirrors:
             return True
         wanted = f"refs/heads/*:refs/remotes/{self.remote}/*"

@@ -29,7 +29,7 @@ _Allowance = TypeVar("_Allowance", Allowance, MovementAllowance)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowed:
-    """What may leave clusters and what may move beyond the limits."""
+    """The removals and movements that are allowed beyond the limits."""
 
     removals: tuple[Allowance, ...] = ()
     movements: tuple[MovementAllowance, ...] = ()
@@ -83,7 +83,7 @@ def check_members(
 
 
 def movement_breaches(outcome: Outcome) -> tuple[Breach, ...]:
-    """Return what a pass does to placed workloads beyond the limits."""
+    """Return the limits of the movement guard that a pass breaks."""
     if outcome.previous is None or outcome.source.desired.fleet.movement_guard == MovementGuard():
         return ()
     before, scope = outcome.previous.bindings, outcome.scope

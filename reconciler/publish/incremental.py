@@ -72,11 +72,13 @@ def are_equal_but_for_capacity(repository: Repository, before: bytes | None, aft
         old, new = (_blob_ids(repository, tree_id) for tree_id in (before, after))
         if old.keys() != new.keys():
             return False
-        differing = [name for name in old if old[name] != new[name]]
-        contents = repository.read_blobs([ids[name] for name in differing for ids in (old, new)])
+        changed_names = [name for name in old if old[name] != new[name]]
+        contents = repository.read_blobs([ids[name] for name in changed_names for ids in (old, new)])
     except GitError:  # the status branch may have been squashed since
         return False
-    pairs = [(ClusterFacts.parse(contents[old[name]]), ClusterFacts.parse(contents[new[name]])) for name in differing]
+    pairs = [
+        (ClusterFacts.parse(contents[old[name]]), ClusterFacts.parse(contents[new[name]])) for name in changed_names
+    ]
     return all(one.beside_capacity() == other.beside_capacity() for one, other in pairs)
 
 
@@ -87,8 +89,8 @@ def _changed_facts(repository: Repository, rendered: TreeEntry | None, facts: by
     if rendered is not None and rendered.id == facts:
         return frozenset()
     old, new = _blob_ids(repository, rendered.id) if rendered else {}, _blob_ids(repository, facts)
-    differing = {name for name in new if old.get(name) != new[name]}
-    return frozenset(name.removesuffix(".yaml") for name in differing) if old.keys() <= new.keys() else None
+    changed_names = {name for name in new if old.get(name) != new[name]}
+    return frozenset(name.removesuffix(".yaml") for name in changed_names) if old.keys() <= new.keys() else None
 
 
 def _blob_ids(repository: Repository, tree_id: bytes) -> dict[str, bytes]:

@@ -62,7 +62,7 @@ class MovementAllowance:
         return cls(subject=" ".join(subject.split()), count=int(count))
 
     def covers(self, breach: Breach) -> bool:
-        """Whether this lets a breach pass."""
+        """Return whether this lets a breach pass."""
         is_meant = self.subject == breach.subject or (self.subject == FLEET and not breach.is_pin)
         return is_meant and self.count >= breach.count
 

@@ -38,9 +38,9 @@ class Outcome:
 
     @property
     def changed(self) -> bool:
-        """Whether the outcome differs from the previous one; facts that moved nothing are none.
+        """Return whether the outcome differs from the previous one; facts that moved nothing do not count.
 
-        That the source was rewound, and that this is accepted, is an outcome: the next pass starts from there.
+        An accepted rewind of the source is an outcome: the next pass starts from there.
         """
         if self.previous is None or self.is_rewound:
             return True
@@ -50,7 +50,7 @@ class Outcome:
 
     @cached_property
     def removals(self) -> tuple[Removal, ...]:
-        """What every cluster loses."""
+        """The objects that each cluster loses."""
         if self.previous is None:
             return ()
         guard = self.source.desired.fleet.removal_guard

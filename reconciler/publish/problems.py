@@ -14,7 +14,7 @@ _EXPECTED = frozenset({"NotScheduled", "NoPolicy"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectProblem:
-    """Something that could not be placed or built: where (no clusters: nowhere), and why."""
+    """An object that could not be placed or built, in some clusters (none: anywhere), with the reason."""
 
     ref: ObjectRef
     reason: str
@@ -48,14 +48,14 @@ def problems_of(outcome: Outcome) -> list[ObjectProblem]:
             clusters = tuple(built.index.names[index] for index in members(failure.clusters))
             reason = failure_reason([failure.error])
             found.append(ObjectProblem(ref=ref, reason=reason, message=str(failure.error), clusters=clusters))
-    return sorted(found, key=lambda trouble: (trouble.ref, trouble.clusters))
+    return sorted(found, key=lambda problem: (problem.ref, problem.clusters))
 
 
-def plain_problem(trouble: ObjectProblem) -> dict[str, Any]:
-    """Return what could not be placed or built as plain data."""
+def plain_problem(problem: ObjectProblem) -> dict[str, Any]:
+    """Return a problem as plain data."""
     return {
-        "object": str(trouble.ref),
-        "clusters": list(trouble.clusters),
-        "reason": trouble.reason,
-        "message": trouble.message,
+        "object": str(problem.ref),
+        "clusters": list(problem.clusters),
+        "reason": problem.reason,
+        "message": problem.message,
     }

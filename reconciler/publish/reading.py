@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
 from reconciler.pipeline.scope import Scope
@@ -21,13 +20,6 @@ from render.errors import GitError, InputError
 from render.fleet import Fleet
 
 from .branches import publication_of
-
-if TYPE_CHECKING:
-    from .outcome import Outcome
-
-
-OutcomeKey = tuple[str, str, str]
-"""The source commit, the previous commit and the commit of the facts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,30 +176,3 @@ def _read_facts(repository: Repository, ids: Collection[bytes]) -> list[ClusterF
     for id_, (name, status, observed_at) in known.items():
         fresh[id_] = ClusterFacts(name=name, status=status, observed_at=observed_at)
     return [fresh[id_] for id_ in ids]
-
-
-@dataclass(slots=True)
-class SourceMemory:
-    """Parsed blobs, the previous commits read, and the last outcome of a commit."""
-
-    parsed: dict[bytes, ParsedBlob] = field(default_factory=dict)
-    _previous: dict[str, Previous] = field(default_factory=dict)
-    _outcomes: dict[OutcomeKey, "Outcome"] = field(default_factory=dict)
-
-    def source(self, repository: Repository, commit: str) -> Source:
-        """Return the source of a commit, or of the work tree for ""."""
-        return read_source(repository, commit, self.parsed)
-
-    def previous(self, repository: Repository, commit: str) -> Previous:
-        """Return a rendered commit, the last one asked for without reading it again."""
-        if commit not in self._previous:
-            self._previous = {commit: read_previous(repository, commit)}
-        return self._previous[commit]
-
-    def outcome(self, key: OutcomeKey) -> "Outcome | None":
-        """Return the outcome remembered for these commits."""
-        return self._outcomes.get(key)
-
-    def remember(self, key: OutcomeKey, outcome: "Outcome") -> None:
-        """Remember one outcome and forget the one before."""
-        self._outcomes = {key: outcome}

@@ -21,12 +21,12 @@ _NAMESPACE_FOLDER = ("_cluster", "Namespace")
 _LISTED = 5
 _FEW, _MOST = 3, 20
 NOTHING_COMMITTED = "; nothing was committed"
-"""What a refusal ends with where there was something to commit."""
+"""The end of a refusal's first line, where there was something to commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """What one cluster loses: the removed paths, how many objects it held, and the limits that break (empty: none)."""
+    """The loss of one cluster: the removed paths, how many objects it held, and the broken limits (empty: none)."""
 
     cluster: str
     paths: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What somebody edited and did not commit: a pass looks at commits alone, and says what it leaves out therefore."""
+"""Uncommitted edits: a pass reads commits alone, and warns of the edits that it therefore leaves out."""
 
 from contextlib import suppress
 

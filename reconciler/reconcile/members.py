@@ -21,7 +21,7 @@ from render.interpreter.webhooks import Send
 from .options import ReconcileOptions
 
 MOST_ROUNDS = 10
-"""How often a pass may be rendered again with new answers of webhooks.
+"""The number of times a pass may be rendered again with new answers of webhooks.
 
 Replicas decide placements, and placements decide which copies are revised, so three rounds are the rule.
 """

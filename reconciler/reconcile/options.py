@@ -25,5 +25,5 @@ class ReconcileOptions:
 
 
 def is_reaching(fleet: "Fleet", options: ReconcileOptions) -> bool:
-    """Whether a pass reaches members: argosy.yaml or the command line says how, and it may write."""
+    """Return whether a pass reaches members: argosy.yaml or the command line says how, and it may write."""
     return not options.dry_run and reached_members(fleet, options.delivery) != frozenset()

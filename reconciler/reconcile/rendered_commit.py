@@ -20,7 +20,7 @@ def applied_commit(repository: Repository, revision: str) -> tuple[FleetContext,
     if revision:
         commit = repository.resolve(revision)
         desired = _rendered_source(repository, commit).desired
-        return _fleetwide(desired.fleet, desired, publication_of(repository, desired.fleet)), desired, commit
+        return _fleet_context(desired.fleet, desired, publication_of(repository, desired.fleet)), desired, commit
     fleet = read_fleet(repository, repository.resolve("HEAD"))
     publication, branch = publication_of(repository, fleet), fleet.rendered_branch
     tip = publication.current_tip(branch)
@@ -29,12 +29,12 @@ def applied_commit(repository: Repository, revision: str) -> tuple[FleetContext,
             f"nothing is rendered yet: there is no branch {branch!r}", hint="argosy reconcile --bootstrap"
         )
     desired = _rendered_source(repository, tip).desired
-    return _fleetwide(fleet, desired, publication), desired, tip
+    return _fleet_context(fleet, desired, publication), desired, tip
 
 
 def _rendered_source(repository: Repository, commit: str) -> Source:
-    evidence = read_observed_inputs(repository, commit)
-    return read_source(repository, _source_of(repository, commit), facts=lambda _fleet: evidence.facts)
+    observed = read_observed_inputs(repository, commit)
+    return read_source(repository, _source_of(repository, commit), facts=lambda _fleet: observed.facts)
 
 
 def _source_of(repository: Repository, commit: str) -> str:
@@ -47,7 +47,7 @@ def _source_of(repository: Repository, commit: str) -> str:
     return named[0]
 
 
-def _fleetwide(fleet: Fleet, desired: Desired, publication: Publication) -> FleetContext:
+def _fleet_context(fleet: Fleet, desired: Desired, publication: Publication) -> FleetContext:
     return FleetContext(
         publication=publication,
         fleet=fleet,

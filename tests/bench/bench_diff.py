@@ -16,7 +16,7 @@ from reconciler.commands.diff import DiffOptions, diff_and_show
 from reconciler.commands.render import RenderOptions, render_and_show
 from reconciler.commands.validate import ValidateOptions, validate_and_show
 from reconciler.console.log import QUIET, Log, LogFormat
-from reconciler.publish.reading import SourceMemory
+from reconciler.publish.memory import SourceMemory
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy
 
 REGIONS = ("eu", "us", "ap", "sa", "af")
