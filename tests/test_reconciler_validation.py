@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reconciler.check.reports import as_annotations, as_junit, as_sarif
 from reconciler.check.validation import Validation
-from reconciler.console.junit import Case, Suite, as_xml
+from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
 from render.errors import Problem
 from tests.build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 
@@ -114,8 +114,10 @@ def test_every_form_holds_whatever_a_repository_says(problems: list[Problem], is
 
 
 def test_nothing_found_is_one_passed_case() -> None:
-    suite = Suite(name="s", cases=(Case(name="ok"), Case(name="bad", file="a.yaml", line=2, failure="no", detail="x")))
-    assert as_xml([suite]) == (
+    suite = JUnitSuite(
+        name="s", cases=(JUnitCase(name="ok"), JUnitCase(name="bad", file="a.yaml", line=2, failure="no", detail="x"))
+    )
+    assert junit_xml([suite]) == (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         '<testsuites tests="2" failures="1">\n'
         '  <testsuite name="s" tests="2" failures="1">\n'

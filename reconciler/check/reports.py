@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from reconciler.console.json_values import as_json
-from reconciler.console.junit import Case, Suite, as_xml
+from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
 from reconciler.repository.trailers import engine_version
 from render.errors import Problem
 from render.model import ARGOSY_API_VERSION
@@ -151,13 +151,13 @@ def as_junit(found: Validation, *, is_strict: bool = False) -> str:
     """Return JUnit's XML: a failed case per problem, a passed one per warning that is not strict."""
     cases = [_case(each, failed=True) for each in found.problems]
     cases += [_case(each, failed=is_strict) for each in found.warnings]
-    return as_xml([Suite(name="argosy validate", cases=tuple(cases) or (Case(name="the source"),))])
+    return junit_xml([JUnitSuite(name="argosy validate", cases=tuple(cases) or (JUnitCase(name="the source"),))])
 
 
-def _case(problem: Problem, *, failed: bool) -> Case:
+def _case(problem: Problem, *, failed: bool) -> JUnitCase:
     name = f"{problem.path}: {problem.field}" if problem.field else problem.path
     said = str(problem)
-    return Case(
+    return JUnitCase(
         name=name,
         file=problem.path,
         line=problem.line,

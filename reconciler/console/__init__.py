@@ -1,1 +1,4 @@
-"""Output for people and programs: log lines, tables, sections, JSON, JUnit."""
+"""Output for people and programs: log lines, tables and sections, JSON, JUnit, and refused options.
+
+Every command prints through these. They know nothing of repositories, clusters or policies.
+"""

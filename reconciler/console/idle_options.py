@@ -1,4 +1,4 @@
-"""The refusal of options that would do nothing."""
+"""The refusal of options that would do nothing: an ignored option leaves a person with a wrong belief."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from click.core import ParameterSource
 
 
 def is_given(name: str) -> bool:
-    """Whether an option of the running command was given, on the command line or in the environment."""
+    """Say whether an option of the running command was given, on the command line or in the environment."""
     context = click.get_current_context(silent=True)
     return context is not None and context.get_parameter_source(name) not in {None, ParameterSource.DEFAULT}
 

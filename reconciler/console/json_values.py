@@ -1,4 +1,4 @@
-"""Values as plain data for JSON: names in the API's spelling, objects and policies by what messages call them."""
+"""Values as plain data for JSON: fields in the API's spelling, objects and policies by their names in messages."""
 
 import json
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ from overrides.explanation import RuleEffect
 from render.model import ObjectRef
 
 _LEFT_OUT = frozenset({"applied_placement"})
+"""Fields that record state for the next pass and say nothing to a reader."""
 
 
 def as_json(value: Any) -> str:
@@ -25,7 +26,7 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, ObjectRef):
         return str(value)
     if isinstance(value, RuleEffect):
-        return _plain_step(value)
+        return _plain_effect(value)
     if is_dataclass(value):
         items = {
             _camel(each.name): plain_value(getattr(value, each.name))
@@ -40,10 +41,11 @@ def plain_value(value: Any) -> Any:
     return str(value) if isinstance(value, str) else value
 
 
-def _plain_step(step: RuleEffect) -> dict[str, Any]:
-    shown = {"policy": step.applied.policy, "rule": step.applied.rule, "path": step.applied.origin.path}
-    changes = [plain_value(change) for change in step.changes]
-    return {**shown, "changes": changes, **({"error": str(step.error)} if step.error else {})}
+def _plain_effect(effect: RuleEffect) -> dict[str, Any]:
+    applied = effect.applied
+    rule = {"policy": applied.policy, "rule": applied.rule, "path": applied.origin.path}
+    changes = [plain_value(change) for change in effect.changes]
+    return {**rule, "changes": changes, **({"error": str(effect.error)} if effect.error else {})}
 
 
 def _camel(name: str) -> str:

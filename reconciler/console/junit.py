@@ -9,7 +9,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class JUnitCase:
     """A case; it failed if there is a ``failure``, in one line, with its ``detail``."""
 
     name: str
@@ -21,14 +21,14 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class JUnitSuite:
     """Cases under one name."""
 
     name: str
-    cases: tuple[Case, ...]
+    cases: tuple[JUnitCase, ...]
 
 
-def as_xml(suites: Sequence[Suite]) -> str:
+def junit_xml(suites: Sequence[JUnitSuite]) -> str:
     """Return suites as one document."""
     root = Element("testsuites", _counts([case for suite in suites for case in suite.cases]))
     for suite in suites:
@@ -39,7 +39,7 @@ def as_xml(suites: Sequence[Suite]) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
-def _add(parent: Element, suite: Suite, case: Case) -> None:
+def _add(parent: Element, suite: JUnitSuite, case: JUnitCase) -> None:
     attributes = {"classname": _text(suite.name), "name": _text(case.name)}
     if case.file:
         attributes["file"] = _text(case.file)
@@ -52,7 +52,7 @@ def _add(parent: Element, suite: Suite, case: Case) -> None:
         SubElement(element, "system-out").text = _text(case.output)
 
 
-def _counts(cases: Iterable[Case]) -> dict[str, str]:
+def _counts(cases: Iterable[JUnitCase]) -> dict[str, str]:
     listed = list(cases)
     return {"tests": str(len(listed)), "failures": str(sum(bool(case.failure) for case in listed))}
 

@@ -1,4 +1,4 @@
-"""What a run says: data on stdout, log lines on stderr, progress on a terminal only."""
+"""Log lines on stderr, and progress on a terminal only; stdout is left to data."""
 
 import json
 import os
@@ -14,7 +14,7 @@ QUIET, NORMAL, VERBOSE, TIMINGS = -1, 0, 1, 2
 
 
 class LogFormat(StrEnum):
-    """How log lines are written."""
+    """The format of log lines."""
 
     TEXT = "text"
     JSON = "json"
@@ -22,7 +22,7 @@ class LogFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """Where a run's log lines go, how they look, and the repository the command line named."""
+    """The stream and format of a run's log lines, and the repository the command line named."""
 
     stream: TextIO
     level: int = NORMAL
@@ -47,20 +47,20 @@ class Log:
         )
 
     def info(self, event: str, **values: Any) -> None:
-        """Say that something changed."""
+        """Write that something changed."""
         self._write("info", event, values, NORMAL)
 
     def warning(self, event: str, **values: Any) -> None:
-        """Say something the user should look at."""
+        """Write something the user should look at."""
         self._write("warning", event, values, NORMAL)
 
     def detail(self, event: str, **values: Any) -> None:
-        """Say what only ``-v`` asks for."""
+        """Write something that only ``-v`` asks for."""
         self._write("debug", event, values, VERBOSE)
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
-        """Say with ``-vv`` how long a step took, in milliseconds; show it meanwhile on a terminal."""
+        """Write with ``-vv`` how long a step took, in milliseconds; show the step meanwhile on a terminal."""
         self.progress(step)
         begun = time.monotonic()
         try:

@@ -1,13 +1,14 @@
 """Tables as kubectl prints them, and titled sections of sentences and tables, as plain text or Markdown."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-_SPECIAL = re.compile(r"([\\`*_\[\]|~#])")
+# Entities and no backslashes: a backslash stops neither a mention nor a bare link.
+_ENTITIES = {ord(character): f"&#{ord(character)};" for character in "&<>`*_[]()|~@#\\!:\"'"}
+_BREAKS = {ord(character): " " for character in "\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
 _INDENT = "  "
 DITTO = " "
-"""A cell that says what the one above it says."""
+"""A cell with the same text as the one above it, which is not repeated."""
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -90,11 +91,15 @@ def _markdown_row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(map(escaped, cells)) + " |"
 
 
-def escaped(text: str) -> str:
-    r"""Return text that Markdown shows as it is, mentions and HTML included.
+def one_line(text: str) -> str:
+    """Return text with every kind of line break as a space."""
+    return text.translate(_BREAKS)
 
-    >>> escaped("a|b <i> @team *x*")
-    'a\\|b &lt;i&gt; &#64;team \\*x\\*'
+
+def escaped(text: str) -> str:
+    """Return text that Markdown and HTML leave as it is, on one line; it mentions nobody and links to nothing.
+
+    >>> escaped("@all <b> *x*")
+    '&#64;all &#60;b&#62; &#42;x&#42;'
     """
-    marked = _SPECIAL.sub(r"\\\1", text)
-    return marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    return one_line(text).translate(_ENTITIES)

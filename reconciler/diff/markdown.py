@@ -8,6 +8,7 @@ mention people, add links, or end a fold.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from reconciler.console.text import escaped, one_line
 from reconciler.pipeline.movements import Movement, ReplicaChange
 
 from .difference import ChangeAction, Difference
@@ -17,8 +18,6 @@ from .words import PRESERVED, clusters_named, sides, summary, takeover_words, va
 _ROOM_FOR_END = 200
 _MOST_CHANGES = 10
 _FEW_LINES = 12
-_ESCAPED = {ord(character): f"&#{ord(character)};" for character in "&<>`*_[]()|~@#\\!:\"'"}
-_BREAKS = {ord(character): " " for character in "\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +70,9 @@ def _fitted(section: MarkdownSection, room: int) -> str:
 
 def _sections(difference: Difference) -> Iterator[MarkdownSection]:
     yield MarkdownSection(
-        title="Problems", lines=[f"- {escaped(misfit_words(each))}\n" for each in difference.misfits], is_open=True
+        title="Problems",
+        lines=[f"- {escaped(misfit_words(each))}\n" for each in difference.misfits],
+        is_open=True,
     )
     yield MarkdownSection(title="Solved", lines=[f"- {escaped(misfit_words(each))}\n" for each in difference.mended])
     yield MarkdownSection(title="Clusters", lines=_cluster_rows(difference), before=_CLUSTERS, is_open=True)
@@ -128,25 +129,16 @@ def _object_lines(difference: Difference) -> Iterator[str]:
     for change in difference.objects:
         if is_number(change):
             continue
-        where = f"{change.ref} in {clusters_named(change.clusters, difference.members)}".translate(_BREAKS)
+        where = one_line(f"{change.ref} in {clusters_named(change.clusters, difference.members)}")
         if change.action is not ChangeAction.CHANGED:
             yield f"{SIGNS[change.action]} {where}{PRESERVED if change.is_preserved else ''}\n"
             continue
         fields = []
         for each in change.fields:
-            path, (before, after) = each.path.translate(_BREAKS), value_texts(each)
+            path, (before, after) = one_line(each.path), value_texts(each)
             fields += [f"- {path}: {before}\n"] if each.operator != "add" else []
             fields += [f"+ {path}: {after}\n"] if each.operator != "remove" else []
         yield f"@@ {where} @@\n{''.join(fields)}"
-
-
-def escaped(text: str) -> str:
-    """Return text that markdown and HTML leave as it is, on one line.
-
-    >>> escaped("@all <b>")
-    '&#64;all &#60;b&#62;'
-    """
-    return text.translate(_BREAKS).translate(_ESCAPED)
 
 
 def code(text: str) -> str:

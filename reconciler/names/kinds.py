@@ -1,4 +1,4 @@
-"""What people call a kind on the command line: ``deploy``, ``deployments``, ``Deployment.v1.apps``.
+"""Kinds by the names people type for them: ``deploy``, ``deployments``, ``Deployment.v1.apps``.
 
 Kubernetes' kinds have the short names kubectl knows; a custom resource those of its CustomResourceDefinition.
 """
@@ -13,7 +13,7 @@ from render.words import listed
 
 from .subjects import unknown_name
 
-_SHORT = {
+_SHORT_NAMES = {
     ("", "ConfigMap"): ("cm",),
     ("", "Endpoints"): ("ep",),
     ("", "LimitRange"): ("limits",),
@@ -41,12 +41,12 @@ _SHORT = {
 
 
 def spellings(ref: ObjectRef, version: str, names: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a kind may be called, in lower case; ``names`` are those of its definition, if it has one.
+    """Yield the names of a kind, in lower case; ``names`` are those of its definition, if it has one.
 
     >>> sorted(spellings(ObjectRef("", "ConfigMap", "", "x"), "v1", {}))
     ['cm', 'configmap', 'configmaps']
     """
-    known = [ref.kind, _plural(ref.kind), *_SHORT.get((ref.group, ref.kind), ())]
+    known = [ref.kind, _plural(ref.kind), *_SHORT_NAMES.get((ref.group, ref.kind), ())]
     known += [name for name in (names.get("plural"), names.get("singular")) if isinstance(name, str)]
     known += [name for name in names.get("shortNames") or () if isinstance(name, str)]
     for name in dict.fromkeys(each.lower() for each in known):
@@ -80,12 +80,12 @@ def parsed_subject(words: Sequence[str]) -> tuple[str, str]:
 def named_object(noun: str, name: str, namespace: str, templates: Iterable[Template]) -> ObjectRef:
     """Return the one object that is meant; without a namespace, whichever namespace it is in.
 
-    What lives in no namespace is found whatever namespace is named, as kubectl finds it. UnknownName says what there
-    is instead.
+    An object that lives in no namespace is found whatever namespace is named, as kubectl finds it. UnknownName says
+    what there is instead.
     """
     refs = _of_kind(noun, tuple(templates))
-    there = [ref for ref in refs if not namespace or ref.namespace in {"", namespace}]
-    named = [ref for ref in there if ref.name == name]
+    candidates = [ref for ref in refs if not namespace or ref.namespace in {"", namespace}]
+    named = [ref for ref in candidates if ref.name == name]
     if len(named) == 1:
         return named[0]
     if named:
@@ -95,7 +95,7 @@ def named_object(noun: str, name: str, namespace: str, templates: Iterable[Templ
     message = f"the source has no {noun} called {name!r}{where}"
     if elsewhere := sorted(ref.namespace for ref in refs if ref.name == name):
         raise UnknownName(message, hint=f"there is one in namespace {listed(elsewhere)}")
-    raise unknown_name(message, name, {ref.name for ref in there})
+    raise unknown_name(message, name, {ref.name for ref in candidates})
 
 
 def _of_kind(noun: str, templates: tuple[Template, ...]) -> list[ObjectRef]:

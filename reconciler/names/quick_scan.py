@@ -1,6 +1,7 @@
-"""Names in a repository as far as they are quick to find: no YAML is read, and after a while it is enough.
+"""Names for shell completion, collected from a repository by a quick scan.
 
-Files of the work tree tell by their look what they hold, and paths of rendered branches by what they are.
+A person who presses Tab waits for the answer, so the scan ends after a fixed time with the names collected so far. It
+parses no YAML: regular expressions find names in the files of the work tree, and paths of rendered branches are names.
 """
 
 import os
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 SECONDS = 0.12
+"""The time a scan may take; a longer wait for Tab would be felt."""
 _LONGEST = 64 * 1024
 _RENDERED = re.compile(r"refs/(?:heads|remotes/[^/]+)/argosy(?:-[^/]+)?/rendered")
 _PREFIX = re.compile(r"^refs/(?:heads|tags|remotes)/")
@@ -30,23 +32,24 @@ _NAMESPACE = re.compile(r"(?:^  |[{,] *)namespace: *[\"']?([\w.-]+)", re.MULTILI
 
 
 class _TimeIsUp(BaseException):
-    """Whoever asked has waited long enough."""
+    """The time of the scan is over; no handler of ordinary exceptions may catch this."""
 
 
 @dataclass(slots=True)
 class ScannedNames:
-    """What was found: objects and policies (kind with group, namespace, name), clusters, branches and tags."""
+    """The names collected: objects and policies (kind with group, namespace, name), clusters, branches and tags."""
 
     objects: set[tuple[str, str, str]] = field(default_factory=set)
     clusters: set[str] = field(default_factory=set)
     revisions: set[str] = field(default_factory=set)
 
 
-Look = Callable[["Repository", ScannedNames], None]
+Scan = Callable[["Repository", ScannedNames], None]
+"""Add names of a repository to those collected."""
 
 
-def scanned_names(location: str, look: Look) -> ScannedNames:
-    """Return the names a look finds in time; none where anything is wrong, or in a repository that is elsewhere."""
+def scanned_names(location: str, scan: Scan) -> ScannedNames:
+    """Return the names a scan collects in time; none where anything is wrong, or of a remote repository."""
     names = ScannedNames()
     with suppress(Exception), _limited():
         from reconciler.repository import open_repository
@@ -54,12 +57,14 @@ def scanned_names(location: str, look: Look) -> ScannedNames:
 
         if not is_address(location):
             with open_repository(location) as repository:
-                look(repository, names)
+                scan(repository, names)
     return names
 
 
 @contextmanager
 def _limited() -> Iterator[None]:
+    """End the block when the time of a scan is over."""
+
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise _TimeIsUp
 
@@ -74,17 +79,17 @@ def _limited() -> Iterator[None]:
 
 
 def collect_objects(repository: "Repository", names: ScannedNames) -> None:
-    """Note objects, policies and clusters: of the files first, which takes no process, then of what was rendered."""
+    """Collect objects, policies and clusters: of the files first, which takes no process, then of rendered branches."""
     for path in _source_files(repository.folder.work_tree):
         for text in _DOCUMENT.split(path.read_text(encoding="utf-8", errors="replace")):
-            _note_document(text, names)
+            _add_document(text, names)
     for tip in {commit for ref, commit in repository.refs("refs/").items() if _RENDERED.fullmatch(ref)}:
         for file in repository.snapshot(tip).files:
-            _note_rendered(file.path, names)
+            _add_rendered_path(file.path, names)
 
 
 def collect_revisions(repository: "Repository", names: ScannedNames) -> None:
-    """Note branches and tags."""
+    """Collect branches and tags."""
     names.revisions |= {"HEAD", *(_PREFIX.sub("", ref) for ref in repository.refs("refs/"))}
 
 
@@ -96,7 +101,7 @@ def _source_files(root: Path | None) -> Iterator[Path]:
         yield from (path for path in paths if not path.is_symlink() and path.stat().st_size <= _LONGEST)
 
 
-def _note_document(text: str, names: ScannedNames) -> None:
+def _add_document(text: str, names: ScannedNames) -> None:
     kind, group, metadata = _KIND.search(text), _GROUP.search(text), _METADATA.search(text)
     name = _NAME.search(metadata[0]) if metadata else None
     if not (kind and metadata and name):
@@ -108,7 +113,7 @@ def _note_document(text: str, names: ScannedNames) -> None:
         names.objects.add((f"{kind[1]}.{group[1]}" if group else kind[1], place[1] if place else "", name[1]))
 
 
-def _note_rendered(path: str, names: ScannedNames) -> None:
+def _add_rendered_path(path: str, names: ScannedNames) -> None:
     from render.layout import ref_of_path
 
     folder, _, rest = path.partition("/")

@@ -1,4 +1,4 @@
-"""Clusters and policies by the names people give them; an unknown name is refused with the nearest one there is."""
+"""Clusters and policies by the names people type; an unknown name is refused with the nearest one there is."""
 
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
@@ -6,6 +6,26 @@ from typing import TYPE_CHECKING
 from render.errors import UnknownName
 from render.suggestions import nearest
 from render.words import listed
+
+if TYPE_CHECKING:  # completion asks for these names, and has no time for more
+    from overrides.policy import OverridePolicy
+    from render.policy import PropagationPolicy
+
+    Policy = PropagationPolicy | OverridePolicy
+
+_CLUSTERS = frozenset({"cluster", "clusters", "clusters.cluster.karmada.io", "cluster.cluster.karmada.io"})
+_NOUNS_BY_KIND = {
+    "PropagationPolicy": ("pp", "propagationpolicy", "propagationpolicies"),
+    "ClusterPropagationPolicy": ("cpp", "clusterpropagationpolicy", "clusterpropagationpolicies"),
+    "OverridePolicy": ("op", "overridepolicy", "overridepolicies"),
+    "ClusterOverridePolicy": ("cop", "clusteroverridepolicy", "clusteroverridepolicies"),
+}
+_KINDS_BY_NOUN = {
+    **dict.fromkeys(("policy", "policies"), frozenset(_NOUNS_BY_KIND)),
+    **{noun: frozenset({kind}) for kind, nouns in _NOUNS_BY_KIND.items() for noun in nouns},
+}
+_GROUP = ".policy.karmada.io"
+_VERSION = ".v1alpha1"
 
 
 def unknown_name(message: str, name: str, known: Collection[str]) -> UnknownName:
@@ -29,40 +49,19 @@ def check_clusters(names: Iterable[str], known: Collection[str]) -> None:
             raise unknown_cluster(name, known)
 
 
-if TYPE_CHECKING:  # completion asks for these names, and has no time for more
-    from overrides.policy import OverridePolicy
-    from render.policy import PropagationPolicy
-
-    Policy = PropagationPolicy | OverridePolicy
-
-_CLUSTERS = frozenset({"cluster", "clusters", "clusters.cluster.karmada.io", "cluster.cluster.karmada.io"})
-_NAMES = {
-    "PropagationPolicy": ("pp", "propagationpolicy", "propagationpolicies"),
-    "ClusterPropagationPolicy": ("cpp", "clusterpropagationpolicy", "clusterpropagationpolicies"),
-    "OverridePolicy": ("op", "overridepolicy", "overridepolicies"),
-    "ClusterOverridePolicy": ("cop", "clusteroverridepolicy", "clusteroverridepolicies"),
-}
-_KINDS = {
-    **dict.fromkeys(("policy", "policies"), frozenset(_NAMES)),
-    **{name: frozenset({kind}) for kind, names in _NAMES.items() for name in names},
-}
-_GROUP = ".policy.karmada.io"
-_VERSION = ".v1alpha1"
-
-
 def is_cluster_noun(noun: str) -> bool:
-    """Whether a noun means member clusters."""
+    """Say whether a noun means member clusters."""
     return noun.lower() in _CLUSTERS
 
 
 def is_policy_noun(noun: str) -> bool:
-    """Whether a noun means propagation or override policies, of either scope."""
-    return _word(noun) in _KINDS
+    """Say whether a noun means propagation or override policies, of either scope."""
+    return _word(noun) in _KINDS_BY_NOUN
 
 
 def policy_kinds(noun: str) -> frozenset[str]:
     """Return the kinds of policies that a noun means; none if it means something else."""
-    return _KINDS.get(_word(noun), frozenset())
+    return _KINDS_BY_NOUN.get(_word(noun), frozenset())
 
 
 def _word(noun: str) -> str:
@@ -72,9 +71,9 @@ def _word(noun: str) -> str:
 def named_policies(noun: str, name: str, namespace: str, policies: "Iterable[Policy]") -> "tuple[Policy, ...]":
     """Return the policies that are meant: of one kind or, for ``policy``, of all; in one namespace or in any.
 
-    A noun that means policies of the cluster scope alone makes the namespace count for nothing, as kubectl does.
+    For a noun that means cluster-scoped policies alone the namespace counts for nothing, as for kubectl.
     """
-    kinds = _KINDS[_word(noun)]
+    kinds = _KINDS_BY_NOUN[_word(noun)]
     namespace = "" if all(kind.startswith("Cluster") for kind in kinds) else namespace
     known = [each for each in policies if _kind(each) in kinds and namespace in {"", each.namespace}]
     named = tuple(each for each in known if each.name == name)

@@ -12,7 +12,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class TopicSection:
     """A table of entries below a title, with a paragraph before it."""
 
     title: str = ""
@@ -21,7 +21,7 @@ class Section:
 
 
 ANNOTATIONS = (
-    Section(
+    TopicSection(
         title="In resource templates",
         before="You write these in your own objects. They are annotations unless a line says otherwise.",
         entries=(
@@ -52,7 +52,7 @@ ANNOTATIONS = (
             ),
         ),
     ),
-    Section(
+    TopicSection(
         title="In Clusters of the source",
         entries=(
             Entry(
@@ -65,7 +65,7 @@ ANNOTATIONS = (
             ),
         ),
     ),
-    Section(
+    TopicSection(
         title="In what Argosy writes",
         before="You read these; you do not write them.",
         entries=(
@@ -91,7 +91,7 @@ ANNOTATIONS = (
 )
 
 BRANCHES = (
-    Section(
+    TopicSection(
         before="A fleet whose name is not `default` has branches named `argosy-<name>/...`. Argosy writes the branch of"
         " your source only in commands that say so.",
         entries=(
@@ -106,7 +106,7 @@ BRANCHES = (
             ),
         ),
     ),
-    Section(
+    TopicSection(
         title="In argosy/rendered",
         before="A file is named after its object. Bytes outside of `[a-z0-9.-]` are percent-encoded, and a name of more"
         " than 200 bytes is cut and gets a hash.",
@@ -125,7 +125,7 @@ BRANCHES = (
             Entry("facts/<cluster>.yaml", "The facts this commit was rendered with."),
         ),
     ),
-    Section(
+    TopicSection(
         title="In argosy/status",
         entries=(
             Entry("clusters/<cluster>.yaml", "Karmada's Cluster with its status, and how the last pass over it ended."),
@@ -139,7 +139,7 @@ BRANCHES = (
 )
 
 TRAILERS = (
-    Section(
+    TopicSection(
         title="In source commits",
         before="You write these at the end of a commit message, to allow what a guard would refuse.",
         entries=(
@@ -155,7 +155,7 @@ TRAILERS = (
             ),
         ),
     ),
-    Section(
+    TopicSection(
         title="In rendered commits",
         before="`argosy verify` makes a commit again from these.",
         entries=(
@@ -168,7 +168,7 @@ TRAILERS = (
 )
 
 ENVIRONMENT = (
-    Section(
+    TopicSection(
         before="Nothing in the environment changes a rendered byte.",
         entries=(
             Entry("ARGOSY_AUTHOR_NAME", "The author of the commits that Argosy makes; without it, git's `user.name`."),
@@ -188,7 +188,7 @@ ENVIRONMENT = (
 )
 
 FILES = (
-    Section(
+    TopicSection(
         before="A fleet is the folder of an argosy.yaml, or the whole repository where there is none. Kinds are"
         " recognised by `apiVersion` and `kind`, never by folder.",
         entries=(
@@ -208,7 +208,7 @@ FILES = (
 )
 
 NAMES = (
-    Section(
+    TopicSection(
         before="What a command asks about is named as for kubectl.",
         entries=(
             Entry("KIND/NAME or KIND NAME", "An object. KIND is such as `deploy`, `deployments` or `deployment.apps`."),
@@ -218,7 +218,7 @@ NAMES = (
             Entry("REV", "Any revision that git knows: a commit, branch or tag."),
         ),
     ),
-    Section(
+    TopicSection(
         title="What is not there",
         entries=(
             Entry(
@@ -235,7 +235,7 @@ NAMES = (
 )
 
 WORDS = (
-    Section(
+    TopicSection(
         entries=(
             Entry(
                 "resource template", "An object in Git as you wrote it: a Deployment, a ConfigMap, a custom resource."

@@ -9,7 +9,7 @@ from render.admission.schema import Flag, ListOf, MapOf, Node, Struct, Text, Who
 from .exit_codes import EXIT_CODES
 from .fields import Field
 from .outputs import OUTPUTS
-from .pages import ANNOTATIONS, BRANCHES, ENVIRONMENT, FILES, NAMES, TRAILERS, WORDS, Entry, Section
+from .pages import ANNOTATIONS, BRANCHES, ENVIRONMENT, FILES, NAMES, TRAILERS, WORDS, Entry, TopicSection
 from .schemas import INPUTS, paths_of
 
 
@@ -18,13 +18,13 @@ class Topic:
     """A page of reference."""
 
     about: str
-    sections: tuple[Section, ...]
+    sections: tuple[TopicSection, ...]
 
 
-def _exit_codes() -> tuple[Section, ...]:
+def _exit_codes() -> tuple[TopicSection, ...]:
     before = "Every command ends with one of these codes. The help of a command says which of them it uses, and when."
     return (
-        Section(
+        TopicSection(
             before=before,
             entries=tuple(Entry(str(code), f"{text[0].upper()}{text[1:]}.") for code, text in EXIT_CODES.items()),
         ),
@@ -70,26 +70,26 @@ def type_name(node: Node) -> str:
     return _TYPES.get(type(node), "any value")
 
 
-def _fleet_fields() -> tuple[Section, ...]:
+def _fleet_fields() -> tuple[TopicSection, ...]:
     before = (
         "argosy.yaml is optional, and every field of it has a default. It stands at the root of the fleet: what lies"
         " below its folder is the fleet's. The least it may hold is `apiVersion: argosy.dev/v1alpha1` and"
         " `kind: Fleet`. `argosy schema Fleet` prints its JSON Schema."
     )
-    return (Section(before=before, entries=_fields("Fleet")),)
+    return (TopicSection(before=before, entries=_fields("Fleet")),)
 
 
-def _policy_test_fields() -> tuple[Section, ...]:
+def _policy_test_fields() -> tuple[TopicSection, ...]:
     before = (
         "A PolicyTest (`apiVersion: argosy.dev/v1alpha1`) says where objects must go. It stands anywhere in the source,"
         " by custom in a file `*_test.yaml`, and is never propagated. `argosy test` renders the source for each test as"
         " if for the first time, with the capacity that Clusters declare. `argosy schema PolicyTest` prints its JSON"
         " Schema."
     )
-    return (Section(before=before, entries=_fields("PolicyTest")),)
+    return (TopicSection(before=before, entries=_fields("PolicyTest")),)
 
 
-def _outputs() -> tuple[Section, ...]:
+def _outputs() -> tuple[TopicSection, ...]:
     before = (
         "`-o json` prints one value with `apiVersion: argosy.dev/v1alpha1` and a `kind`. Commits are whole ids, and"
         " null where there is none. Fields may be added within `v1alpha1`, but none is renamed. `argosy schema KIND`"
@@ -99,30 +99,30 @@ def _outputs() -> tuple[Section, ...]:
         Entry(kind, f"{each.about} Printed by {' and '.join(f'`argosy {line}`' for line in each.printed_by)}.")
         for kind, each in OUTPUTS.items()
     )
-    return (Section(before=before, entries=tuple(entries)),)
+    return (TopicSection(before=before, entries=tuple(entries)),)
 
 
-def _fixed(sections: tuple[Section, ...]) -> Callable[[], tuple[Section, ...]]:
+def _fixed(sections: tuple[TopicSection, ...]) -> Callable[[], tuple[TopicSection, ...]]:
     return lambda: sections
 
 
-class _Page(NamedTuple):
+class _TopicPage(NamedTuple):
     about: str
-    sections: Callable[[], tuple[Section, ...]]
+    sections: Callable[[], tuple[TopicSection, ...]]
 
 
-_PAGES: Mapping[str, _Page] = {
-    "words": _Page("What the words of Argosy mean.", _fixed(WORDS)),
-    "files": _Page("Which files of a repository are read.", _fixed(FILES)),
-    "argosy.yaml": _Page("The settings of a fleet.", _fleet_fields),
-    "policy-tests": _Page("Tests of policies.", _policy_test_fields),
-    "annotations": _Page("Annotations, labels and taints that mean something.", _fixed(ANNOTATIONS)),
-    "branches": _Page("The branches that Argosy writes, and what is in them.", _fixed(BRANCHES)),
-    "trailers": _Page("Lines at the end of commit messages.", _fixed(TRAILERS)),
-    "environment": _Page("Variables of the environment.", _fixed(ENVIRONMENT)),
-    "names": _Page("How objects, clusters and revisions are named.", _fixed(NAMES)),
-    "output": _Page("The documents that -o json prints.", _outputs),
-    "exit-codes": _Page("How a command can end.", _exit_codes),
+_PAGES: Mapping[str, _TopicPage] = {
+    "words": _TopicPage("What the words of Argosy mean.", _fixed(WORDS)),
+    "files": _TopicPage("Which files of a repository are read.", _fixed(FILES)),
+    "argosy.yaml": _TopicPage("The settings of a fleet.", _fleet_fields),
+    "policy-tests": _TopicPage("Tests of policies.", _policy_test_fields),
+    "annotations": _TopicPage("Annotations, labels and taints that mean something.", _fixed(ANNOTATIONS)),
+    "branches": _TopicPage("The branches that Argosy writes, and what is in them.", _fixed(BRANCHES)),
+    "trailers": _TopicPage("Lines at the end of commit messages.", _fixed(TRAILERS)),
+    "environment": _TopicPage("Variables of the environment.", _fixed(ENVIRONMENT)),
+    "names": _TopicPage("How objects, clusters and revisions are named.", _fixed(NAMES)),
+    "output": _TopicPage("The documents that -o json prints.", _outputs),
+    "exit-codes": _TopicPage("How a command can end.", _exit_codes),
 }
 
 TOPICS: Mapping[str, str] = {name: page.about for name, page in _PAGES.items()}

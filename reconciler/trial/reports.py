@@ -6,7 +6,7 @@ from typing import Any
 
 from overrides.lint import LineOf
 from reconciler.console.json_values import as_json, plain_value
-from reconciler.console.junit import Case, Suite, as_xml
+from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
 from render.model import ARGOSY_API_VERSION
 from render.words import counted
 
@@ -68,15 +68,15 @@ def as_tap(results: Results) -> str:
 
 def as_junit(results: Results) -> str:
     """Return JUnit's XML, a suite per file."""
-    suites: dict[str, list[Case]] = {}
+    suites: dict[str, list[JUnitCase]] = {}
     for trial in results.trials:
         suites.setdefault(trial.test.path, []).append(_case(results, trial))
-    return as_xml([Suite(name=path, cases=tuple(cases)) for path, cases in suites.items()])
+    return junit_xml([JUnitSuite(name=path, cases=tuple(cases)) for path, cases in suites.items()])
 
 
-def _case(results: Results, trial: Trial) -> Case:
+def _case(results: Results, trial: Trial) -> JUnitCase:
     first = trial.mismatches[0] if trial.mismatches else None
-    return Case(
+    return JUnitCase(
         name=trial.test.name,
         file=trial.test.path,
         line=results.line_of(trial.test.path, trial.test.document, first.field if first else ""),

@@ -1,4 +1,4 @@
-"""What a shell completes in every command: clusters, namespaces, objects and policies, revisions."""
+"""Shell completion in every command: clusters, namespaces, objects and policies, revisions."""
 
 import copy
 from collections.abc import Callable, Iterable
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 import click
 from click.shell_completion import CompletionItem
 
-from reconciler.names.quick_scan import Look, ScannedNames, collect_objects, collect_revisions, scanned_names
+from reconciler.names.quick_scan import Scan, ScannedNames, collect_objects, collect_revisions, scanned_names
 
 from .global_options import REPOSITORY
 
@@ -17,13 +17,13 @@ _OURS = (".policy.karmada.io", ".argosy.dev")
 class _Completed(click.types.StringParamType):
     """Text for which a shell is offered names."""
 
-    def __init__(self, offers: Callable[[click.Context, ScannedNames, str], Iterable[str]], look: Look) -> None:
+    def __init__(self, offers: Callable[[click.Context, ScannedNames, str], Iterable[str]], scan: Scan) -> None:
         self._offers = offers
-        self._look = look
+        self._scan = scan
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
         """Offer what begins as what is typed."""
-        names = scanned_names(str(ctx.meta.get(REPOSITORY, ".")), self._look)
+        names = scanned_names(str(ctx.meta.get(REPOSITORY, ".")), self._scan)
         offered = sorted(set(self._offers(ctx, names, incomplete)))
         return [CompletionItem(name) for name in offered if name.startswith(incomplete)]
 
@@ -35,7 +35,7 @@ class _Path(click.types.StringParamType):
         self._kind = kind
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's signature
-        """Let the shell look for a file or a folder."""
+        """Let the shell offer files or folders."""
         return [CompletionItem(incomplete, type=self._kind)]
 
 
