@@ -20,7 +20,7 @@ from render.parsing.fleets import fleet
 ROOT = Path(__file__).parent.parent
 SOURCES = [path for name in ("render", "overrides", "reconciler") for path in sorted((ROOT / name).rglob("*.py"))]
 OURS = re.compile(r"argosy\.dev/(?!v1)[a-z-]+")
-VARIABLE = re.compile(r"\bARGOSY_[A-Z_]+[A-Z]\b")
+VARIABLE = re.compile(r"""(?<=["'`])ARGOSY_[A-Z_]+[A-Z]\b""")
 
 
 def entries(name: str) -> set[str]:
