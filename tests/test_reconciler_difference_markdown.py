@@ -3,10 +3,11 @@
 import pytest
 
 from overrides.changes import ChangedField
-from reconciler.diff.difference import ChangeAction, ClusterTotal, Difference, Misfit, ObjectChange, Takeover
+from reconciler.diff.difference import ChangeAction, ClusterTotal, Difference, ObjectChange, Takeover
 from reconciler.diff.markdown import difference_markdown
 from reconciler.diff.words import summary
 from reconciler.pipeline.movements import Movement, ReplicaChange
+from reconciler.publish.problems import ObjectProblem
 from render.model import ObjectRef
 
 WEB = ObjectRef("apps", "Deployment", "shop", "web")
@@ -37,7 +38,7 @@ SMALL = Difference(
             ),
         ),
     ),
-    misfits=(Misfit(ref=WEB, reason="NoClusterFit", message="0/3 clusters are available"),),
+    problems=(ObjectProblem(ref=WEB, reason="NoClusterFit", message="0/3 clusters are available"),),
     replicas=8,
     members=3,
 )
@@ -138,7 +139,7 @@ def test_nothing_it_quotes_is_markdown() -> None:
             clusters=(ClusterTotal(name="bern", changed=1),),
             objects=(ObjectChange(ref=ref, action=ChangeAction.CHANGED, clusters=("bern",), fields=(change,)),),
             takeovers=(Takeover(ref=ref, before=NASTY, after="x"),),
-            misfits=(Misfit(ref=ref, reason="Bad", message=NASTY),),
+            problems=(ObjectProblem(ref=ref, reason="Bad", message=NASTY),),
             members=2,
         ),
         max_bytes=60_000,

@@ -129,7 +129,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
         click.echo(text, nl=False)
     if options.check:
         check_comparison(comparison, allowed)
-        return 1 if difference.misfits else 0
+        return 1 if difference.problems else 0
     return 0 if difference.is_empty else 1
 
 

@@ -50,7 +50,7 @@ def explain_and_show(log: Log, options: ExplainOptions) -> int:
     """Explain what the words name, and print it."""
     from reconciler.console.json_values import as_json
     from reconciler.console.text import sections_markdown, sections_text
-    from reconciler.explain.answers import Question, answer_to
+    from reconciler.explain.answers import ExplainRequest, answer_to
     from reconciler.explain.replay import replay_of
     from reconciler.names.kinds import parsed_subject
     from reconciler.publish.uncommitted import AS_THEY_STAND, warn_of_uncommitted
@@ -58,14 +58,14 @@ def explain_and_show(log: Log, options: ExplainOptions) -> int:
 
     noun, name = parsed_subject(options.subject)
     _refuse_idle(noun, options)
-    question = Question(
+    request = ExplainRequest(
         noun=noun, name=name, namespace=options.namespace, cluster=options.cluster, seats=log.level >= VERBOSE
     )
     with open_repository(log.repository, progress=log.transfer) as repository:
         if not options.rev and not options.worktree:
             warn_of_uncommitted(repository, log, hint=AS_THEY_STAND)
         replay = replay_of(repository, log, revision=options.rev, worktree=options.worktree)
-        answer = answer_to(question, replay)
+        answer = answer_to(request, replay)
     if options.output == "json":
         click.echo(as_json(answer.value), nl=False)
     else:

@@ -23,7 +23,7 @@ from render.layout import object_path
 from render.model import ObjectRef
 from render.words import counted
 
-from .difference import ChangeAction, Difference, Misfit, ObjectChange, cluster_totals, takeovers_between
+from .difference import ChangeAction, Difference, ObjectChange, cluster_totals, takeovers_between
 from .objects import FileChange, Texts, changed_files, object_changes
 
 
@@ -92,7 +92,7 @@ def difference_of(comparison: Comparison) -> Difference:
     objects = tuple(replace(each, is_preserved=True) if _is_preserved(each, before) else each for each in objects)
     movements = movements_between(before, after, names[1])
     replicas = replicas_by_cluster(before.values())
-    misfits = [frozenset(_misfits(side)) for side in (base, head)]
+    problems = [frozenset(problems_of(side)) for side in (base, head)]
     return Difference(
         base=base.source.commit,
         head=head.source.commit,
@@ -103,8 +103,8 @@ def difference_of(comparison: Comparison) -> Difference:
         objects=objects,
         takeovers=takeovers_between(before, after, shared),
         movements=movements,
-        misfits=tuple(sorted(misfits[1] - misfits[0])),
-        mended=tuple(sorted(misfits[0] - misfits[1])),
+        problems=tuple(sorted(problems[1] - problems[0])),
+        solved=tuple(sorted(problems[0] - problems[1])),
         released=tuple(_newly_released(base, head)),
         replicas=sum(replicas.values()),
         members=len(names[1]),
@@ -129,11 +129,6 @@ def _newly_released(base: Outcome, head: Outcome) -> Iterator[Released]:
     for each in head.released:
         if each not in known or templates[0].get(each.ref) != templates[1][each.ref]:
             yield each
-
-
-def _misfits(outcome: Outcome) -> Iterable[Misfit]:
-    for trouble in problems_of(outcome):
-        yield Misfit(ref=trouble.ref, reason=trouble.reason, message=trouble.message, clusters=trouble.clusters)
 
 
 def _ref_by_path(comparison: Comparison) -> Mapping[str, ObjectRef]:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from overrides.changes import ChangedField
 from reconciler.pipeline.movements import Bindings, Movement
 from reconciler.pipeline.released import Released
+from reconciler.publish.problems import ObjectProblem
 from render.model import ObjectRef
 
 
@@ -45,16 +46,6 @@ class Takeover:
     after: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Misfit:
-    """Something that could not be placed or built: where (no clusters: nowhere), and why."""
-
-    ref: ObjectRef
-    reason: str
-    message: str
-    clusters: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterTotal:
     """What the difference comes to in one cluster."""
@@ -72,8 +63,8 @@ class Difference:
     """What separates the rendering of two sources ("" is a work tree as it stands).
 
     ``joined`` and ``left`` are clusters that come to and go from the source; one that leaves is disconnected and keeps
-    what it holds. ``members`` counts the clusters after the change, ``replicas`` those placed before it. ``misfits``
-    are new, ``mended`` are gone. ``released`` are objects that the change releases, and those whose templates it
+    what it holds. ``members`` counts the clusters after the change, ``replicas`` those placed before it. ``problems``
+    are new, ``solved`` are gone. ``released`` are objects that the change releases, and those whose templates it
     changes in vain.
     """
 
@@ -86,8 +77,8 @@ class Difference:
     objects: tuple[ObjectChange, ...] = ()
     takeovers: tuple[Takeover, ...] = ()
     movements: tuple[Movement, ...] = ()
-    misfits: tuple[Misfit, ...] = ()
-    mended: tuple[Misfit, ...] = ()
+    problems: tuple[ObjectProblem, ...] = ()
+    solved: tuple[ObjectProblem, ...] = ()
     released: tuple[Released, ...] = ()
     replicas: int = 0
     members: int = 0
@@ -95,7 +86,7 @@ class Difference:
     @property
     def is_empty(self) -> bool:
         """Whether the change changes nothing in any cluster, nor who holds what."""
-        found = (self.joined, self.left, self.objects, self.takeovers, self.movements, self.misfits, self.mended)
+        found = (self.joined, self.left, self.objects, self.takeovers, self.movements, self.problems, self.solved)
         return not any(found)
 
     @property

@@ -9,9 +9,10 @@ from typing import Any
 
 from overrides.changes import ChangedField
 from reconciler.pipeline.movements import Movement, ReplicaChange
+from reconciler.publish.problems import ObjectProblem
 from render.model import ARGOSY_API_VERSION, ObjectRef
 
-from .difference import ChangeAction, ClusterTotal, Difference, Misfit
+from .difference import ChangeAction, ClusterTotal, Difference
 from .words import summary
 
 
@@ -52,8 +53,8 @@ def plain_difference(difference: Difference) -> dict[str, Any]:
             for each in difference.released
         ],
         "movements": [_plain_movement(movement) for movement in difference.movements],
-        "problems": [_plain_misfit(each) for each in difference.misfits],
-        "solved": [_plain_misfit(each) for each in difference.mended],
+        "problems": [_plain_problem(each) for each in difference.problems],
+        "solved": [_plain_problem(each) for each in difference.solved],
     }
 
 
@@ -67,7 +68,7 @@ def _summary(difference: Difference) -> dict[str, Any]:
         "replicas": difference.replicas,
         "moved": difference.moved,
         "placedAnew": difference.placed_anew,
-        "problems": len(difference.misfits),
+        "problems": len(difference.problems),
     }
 
 
@@ -111,10 +112,10 @@ def _plain_field(field: ChangedField) -> dict[str, Any]:
     return value
 
 
-def _plain_misfit(misfit: Misfit) -> dict[str, Any]:
+def _plain_problem(problem: ObjectProblem) -> dict[str, Any]:
     return {
-        "object": plain_ref(misfit.ref),
-        "clusters": list(misfit.clusters),
-        "reason": misfit.reason,
-        "message": misfit.message,
+        "object": plain_ref(problem.ref),
+        "clusters": list(problem.clusters),
+        "reason": problem.reason,
+        "message": problem.message,
     }

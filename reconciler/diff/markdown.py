@@ -12,7 +12,7 @@ from reconciler.console.text import escaped, one_line
 from reconciler.pipeline.movements import Movement, ReplicaChange
 
 from .difference import ChangeAction, Difference
-from .text import SIGNS, is_number, misfit_words, numbers
+from .text import SIGNS, is_number, numbers
 from .words import PRESERVED, clusters_named, sides, summary, takeover_words, value_texts
 
 _ROOM_FOR_END = 200
@@ -70,11 +70,9 @@ def _fitted(section: MarkdownSection, room: int) -> str:
 
 def _sections(difference: Difference) -> Iterator[MarkdownSection]:
     yield MarkdownSection(
-        title="Problems",
-        lines=[f"- {escaped(misfit_words(each))}\n" for each in difference.misfits],
-        is_open=True,
+        title="Problems", lines=[f"- {escaped(str(each))}\n" for each in difference.problems], is_open=True
     )
-    yield MarkdownSection(title="Solved", lines=[f"- {escaped(misfit_words(each))}\n" for each in difference.mended])
+    yield MarkdownSection(title="Solved", lines=[f"- {escaped(str(each))}\n" for each in difference.solved])
     yield MarkdownSection(title="Clusters", lines=_cluster_rows(difference), before=_CLUSTERS, is_open=True)
     yield MarkdownSection(
         title="Replicas", lines=[_movement_row(each) for each in difference.movements], before=_REPLICAS

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from reconciler.console.text import table
 
-from .difference import ChangeAction, Difference, Misfit, ObjectChange
+from .difference import ChangeAction, Difference, ObjectChange
 from .words import PRESERVED, clusters_named, field_words, moved_words, movement_words, sides, summary, takeover_words
 
 SIGNS = {ChangeAction.ADDED: "+", ChangeAction.CHANGED: "~", ChangeAction.REMOVED: "-"}
@@ -47,8 +47,8 @@ def _sections(difference: Difference) -> Iterator[tuple[str, Iterable[str]]]:
     yield "POLICIES", (f"  {each.ref}: {takeover_words(each)}\n" for each in difference.takeovers)
     yield "RELEASED", (f"  {each}\n" for each in difference.released)
     yield "REPLICAS", _replicas(difference)
-    yield "PROBLEMS", (f"  {misfit_words(each)}\n" for each in difference.misfits)
-    yield "SOLVED", (f"  {misfit_words(each)}\n" for each in difference.mended)
+    yield "PROBLEMS", (f"  {each}\n" for each in difference.problems)
+    yield "SOLVED", (f"  {each}\n" for each in difference.solved)
 
 
 def _clusters(difference: Difference) -> Iterator[str]:
@@ -77,9 +77,3 @@ def _replicas(difference: Difference) -> Iterator[str]:
         word = "replica" if each.before == each.after == 1 else "replicas"
         yield f"  {each.ref}: {numbers(each.before, each.after)} {word}, {moved_words(each)}\n"
         yield f"      {movement_words(each)}\n"
-
-
-def misfit_words(misfit: Misfit) -> str:
-    """Return what could not be placed or built, where and why."""
-    where = f" in {', '.join(misfit.clusters)}" if misfit.clusters else ""
-    return f"{misfit.ref}{where}: {misfit.reason}: {misfit.message}"

@@ -30,8 +30,8 @@ def summary(difference: Difference) -> str:
         _counted(len(difference.takeovers), "object changes hands", "objects change hands"),
         _moved(difference),
         _placed_anew(difference.placed_anew),
-        _counted(len(difference.misfits), "new problem", "new problems"),
-        _counted(len(difference.mended), "problem solved", "problems solved"),
+        _counted(len(difference.problems), "new problem", "new problems"),
+        _counted(len(difference.solved), "problem solved", "problems solved"),
     ]
     return ", ".join(part for part in parts if part)
 

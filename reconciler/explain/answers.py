@@ -1,4 +1,4 @@
-"""The answer to ``argosy explain``: what a question names, explained as plain data and as sections."""
+"""The answer to ``argosy explain``: an object, a cluster or policies, explained as plain data and as sections."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -25,10 +25,10 @@ from .sections import cluster_sections, object_sections, override_policy_section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A question: ``noun`` and ``name`` of the subject, and the cluster the answer is limited to ("": all).
+class ExplainRequest:
+    """A request to explain what ``noun`` and ``name`` mean.
 
-    ``seats``: divisions are explained seat by seat.
+    ``cluster`` limits the answer to what concerns it ("": all); ``seats``: divisions are explained seat by seat.
     """
 
     noun: str
@@ -39,29 +39,29 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ExplainAnswer:
     """An explanation as plain data and as sections."""
 
     value: dict[str, Any]
     sections: tuple[Section, ...]
 
 
-def answer_to(question: Question, replay: Replay) -> Answer:
+def answer_to(request: ExplainRequest, replay: Replay) -> ExplainAnswer:
     """Explain an object, a cluster or a policy in a replayed pass; UnknownName for a name that nothing goes by."""
     outcome = replay.outcome
-    check_clusters(filter(None, [question.cluster]), outcome.rendered.built.index.names)
-    if is_cluster_noun(question.noun):
-        value, sections = _about_cluster(question.name, outcome)
-    elif is_policy_noun(question.noun):
-        value, sections = _about_policies(question, outcome)
+    check_clusters(filter(None, [request.cluster]), outcome.rendered.built.index.names)
+    if is_cluster_noun(request.noun):
+        value, sections = _about_cluster(request.name, outcome)
+    elif is_policy_noun(request.noun):
+        value, sections = _about_policies(request, outcome)
     else:
-        value, sections = _about_object(question, replay)
+        value, sections = _about_object(request, replay)
     origin = {
         "source": outcome.source.commit or None,
         "previous": outcome.previous.commit if outcome.previous else None,
     }
     head = {"apiVersion": ARGOSY_API_VERSION, "kind": value["kind"], **origin}
-    return Answer(value={**head, **value}, sections=tuple(sections))
+    return ExplainAnswer(value={**head, **value}, sections=tuple(sections))
 
 
 def _about_cluster(name: str, outcome: Outcome) -> tuple[dict[str, Any], Iterable[Section]]:
@@ -74,10 +74,10 @@ def _about_cluster(name: str, outcome: Outcome) -> tuple[dict[str, Any], Iterabl
     return {"kind": "ClusterExplanation", **plain_value(explanation)}, cluster_sections(explanation)
 
 
-def _about_policies(question: Question, outcome: Outcome) -> tuple[dict[str, Any], Iterable[Section]]:
+def _about_policies(request: ExplainRequest, outcome: Outcome) -> tuple[dict[str, Any], Iterable[Section]]:
     desired, built = outcome.source.desired, outcome.rendered.built
     named = named_policies(
-        question.noun, question.name, question.namespace, (*desired.policies, *desired.override_policies)
+        request.noun, request.name, request.namespace, (*desired.policies, *desired.override_policies)
     )
     policies = [policy_explanation(each, desired, built) for each in named if isinstance(each, PropagationPolicy)]
     overriding = [
@@ -89,9 +89,9 @@ def _about_policies(question: Question, outcome: Outcome) -> tuple[dict[str, Any
     return {"kind": "PolicyExplanation", **value}, sections
 
 
-def _about_object(question: Question, replay: Replay) -> tuple[dict[str, Any], Iterable[Section]]:
+def _about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, Any], Iterable[Section]]:
     outcome = replay.outcome
-    ref = _named_object(question, outcome)
+    ref = _named_object(request, outcome)
     explanation = object_explanation(ref, outcome.source.desired, outcome.previous, outcome.rendered)
     decided = replay.decided(ref) if explanation.decision else None
     if any(room.origin is CapacityOrigin.OBSERVED for room in explanation.rooms):
@@ -106,15 +106,15 @@ def _about_object(question: Question, replay: Replay) -> tuple[dict[str, Any], I
             decided_in=decided.commit,
             decided_from=past.source.commit,
         )
-    sections = object_sections(explanation, cluster=question.cluster, seats=question.seats)
-    seats = {"seats": _seats_of(explanation.decision)} if question.seats and explanation.decision else {}
+    sections = object_sections(explanation, cluster=request.cluster, seats=request.seats)
+    seats = {"seats": _seats_of(explanation.decision)} if request.seats and explanation.decision else {}
     return {"kind": "ObjectExplanation", **plain_value(explanation), **seats}, sections
 
 
-def _named_object(question: Question, outcome: Outcome) -> ObjectRef:
+def _named_object(request: ExplainRequest, outcome: Outcome) -> ObjectRef:
     namespaces = (template for template, _ in outcome.rendered.namespaces)
     templates = {template.ref: template for template in (*namespaces, *outcome.source.desired.templates)}
-    return named_object(question.noun, question.name, question.namespace, templates.values())
+    return named_object(request.noun, request.name, request.namespace, templates.values())
 
 
 def _seats_of(decision: Explanation) -> list[list[Any]]:

@@ -170,7 +170,7 @@ def rendering(outcome: Outcome, selection: Selection, shape: str) -> dict[str, A
         "decisions": {str(ref): str(decision.trigger) for ref, decision in sorted(schedule.decisions.items())},
         "released": [plain_released(each) for each in outcome.released],
         "unmatched": unmatched_objects(outcome),
-        "problems": [plain_problem(trouble) for trouble in problems_of(outcome)],
+        "problems": [plain_problem(problem) for problem in problems_of(outcome)],
         "warnings": [str(warning) for warning in outcome.source.desired.warnings],
     }
 

@@ -12,7 +12,7 @@ from .outcome import Outcome
 _EXPECTED = frozenset({"NotScheduled", "NoPolicy"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class ObjectProblem:
     """An object that could not be placed or built, in some clusters (none: anywhere), with the reason."""
 

@@ -61,7 +61,7 @@ def cluster_value(cluster: str, fleet: FleetStatus) -> dict[str, Any]:
 
 def is_cluster_fine(cluster: str, fleet: FleetStatus) -> bool:
     """Whether everything a cluster must hold could be placed and built."""
-    return not any(_trouble(binding, cluster) for binding in _in(cluster, fleet))
+    return not any(_problem(binding, cluster) for binding in _in(cluster, fleet))
 
 
 def object_text(binding: Binding, fleet: FleetStatus) -> str:
@@ -85,10 +85,10 @@ def _replicas(binding: Binding, cluster: str) -> str:
 def _state(binding: Binding, cluster: str) -> str:
     """Return what is worth a word of an object in a cluster: what is wrong with it, or that no policy holds it."""
     state = binding_state(binding)
-    return state if state == NoPolicyReason.NO_POLICY else _trouble(binding, cluster)
+    return state if state == NoPolicyReason.NO_POLICY else _problem(binding, cluster)
 
 
-def _trouble(binding: Binding, cluster: str) -> str:
+def _problem(binding: Binding, cluster: str) -> str:
     """Return why an object is not in a cluster as it was asked for: it found no place, or could not be built."""
     found = binding_problems(binding)
     is_here = cluster in unbuilt_in(binding) or any(
