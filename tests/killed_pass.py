@@ -16,7 +16,7 @@ from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import held_object, make_plan
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.values import ClusterDesired, PlanOptions
+from reconciler.plans.model import ClusterDesired, PlanOptions
 
 from .applying import desired_objects
 

@@ -2,19 +2,20 @@
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from reconciler.console.log import QUIET, Log
-from reconciler.deliver.delivery import Delivery, FleetContext, Run
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Failure, FailureKind
-from reconciler.observe.members import LookOptions
+from reconciler.observe.members import ObserveOptions
 from reconciler.publish.branches import maintain_repository, publication_of
 from reconciler.publish.outcome import commit_outcome, run_pass
 from reconciler.publish.reading import ObservedInputs, read_again_with_facts, read_previous, read_source_without_facts
-from reconciler.record.observation import Observation, observation_of
+from reconciler.reconcile.applying import ApplyRun, Delivery
+from reconciler.reconcile.fleet_context import FleetContext
+from reconciler.reconcile.observation import Observation, Recording, observe_members
 from reconciler.repository import open_repository
 from render.documents import parse_documents
 
@@ -60,19 +61,20 @@ class MemoryFleet:
         with open_repository(str(self.repository.path)) as repository:
             source = read_source_without_facts(repository, repository.resolve("HEAD"))
             fleet, members = source.desired.fleet, source.desired.clusters
-            fleetwide = FleetContext(publication=publication_of(repository, fleet), fleet=fleet, members=members)
-            seen = self.seen = observation_of(fleetwide, members, LookOptions(open_client=self.open), lambda: self.now)
-            source = read_again_with_facts(repository, source, seen.facts)
-            tip = fleetwide.publication.current_tip(fleet.rendered_branch)
+            context = FleetContext(publication=publication_of(repository, fleet), fleet=fleet, members=members)
+            observing = ObserveOptions(open_client=self.open)
+            observation = self.seen = observe_members(context, members, observing, lambda: self.now)
+            source = read_again_with_facts(repository, source, observation.facts)
+            tip = context.publication.current_tip(fleet.rendered_branch)
             previous = read_previous(repository, tip) if tip else None
-            outcome = run_pass(repository, source, previous, ObservedInputs(facts=seen.facts), log)
-            commit = commit_outcome(outcome, fleetwide.publication, fleet.rendered_branch) or str(tip)
-            run = Run(
-                fleetwide=replace(fleetwide, record=seen.recording(source.desired, commit)),
+            outcome = run_pass(repository, source, previous, ObservedInputs(facts=observation.facts), log)
+            commit = commit_outcome(outcome, context.publication, fleet.rendered_branch) or str(tip)
+            run = ApplyRun(
+                context=context,
                 commit=commit,
-                delivery=Delivery(),
+                delivery=Delivery(members=tuple(member for member in members if member.sync_mode != "Pull")),
                 open_client=self.open,
-                report=lambda _report: None,
+                recording=Recording(observation=observation, desired=source.desired),
                 clock=lambda: self.now,
             )
             reports = run.reports()

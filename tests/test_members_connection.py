@@ -18,7 +18,7 @@ from reconciler.members.kubeconfig import Context
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.cluster import make_plan
 from reconciler.plans.inventory import ApplyOutcome, Inventory
-from reconciler.plans.values import ClusterDesired
+from reconciler.plans.model import ClusterDesired
 
 from .applying import desired_objects
 from .build import a_config_map

@@ -8,6 +8,7 @@ import pytest
 from reconciler.members.exchange import Failure
 from reconciler.members.kubeconfig import Contexts
 from reconciler.members.options import AccessOptions, reached_members
+from reconciler.reconcile.member_choice import in_shard
 from render.documents import emit
 from render.fleet import ClusterAccess, Fleet
 from tests.build import Repository, a_cluster, a_config_map, a_policy, argosy
@@ -45,6 +46,15 @@ REACHES = [
 @pytest.mark.parametrize("case", REACHES, ids=lambda case: case.why)
 def test_reach(case: Reach) -> None:
     assert reached_members(case.fleet, AccessOptions(**case.options)) == case.want
+
+
+def test_shards_divide_a_fleet_and_stay_where_they_are() -> None:
+    names = [f"member{number}" for number in range(100)]
+    shards = [{name for name in names if in_shard(name, index, 3)} for index in (1, 2, 3)]
+    assert set().union(*shards) == set(names)
+    assert sum(map(len, shards)) == len(names)
+    assert all(20 <= len(shard) <= 50 for shard in shards)
+    assert all(in_shard(name, 1, 1) for name in names)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.results import ApplyOptions
 from reconciler.members.exchange import FailureKind, Request
 from reconciler.plans.inventory import ApplyOutcome, Inventory
-from reconciler.plans.values import Action, DesiredObject
+from reconciler.plans.model import Action, DesiredObject
 from render.model import ObjectRef
 
 from .applying import QUICK, Cluster, Send, outcomes, straight
@@ -255,13 +255,6 @@ class TestImmutable:
         applied = cluster.apply(self.frozen(cluster, "2", **allowed), client=client)
         assert outcomes(applied) == {"ConfigMap frozen": "failed Conflict"}
         assert cluster.read("configmaps", "frozen")["data"] == {"a": "theirs"}
-
-
-def test_results_are_reported_as_they_come(cluster: Cluster) -> None:
-    told: list[str] = []
-    how = ApplyOptions(report=lambda result: told.append(result.ref.name), version=QUICK.version)
-    cluster.apply(a_config_map("one", namespace=cluster.space), a_config_map("two", namespace=cluster.space), how=how)
-    assert sorted(told) == ["one", "two"]
 
 
 @pytest.mark.parametrize("moment", ["before the first write", "between two stages"])

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.deliver.cluster import apply_plan
-from reconciler.plans.values import DesiredObject
+from reconciler.plans.model import DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.reconcile.rendered_commit import applied_commit
+from reconciler.reconcile.fleet_context import applied_commit
 from reconciler.repository import open_repository
 from render.errors import InputError
 
@@ -33,9 +33,9 @@ def test_what_is_rendered_is_applied_whatever_has_become_of_the_source_since(rep
     tip = repository.git("rev-parse", "argosy/rendered")
     repository.commit({"web.yaml": "a: [", "argosy.yaml": {**FLEET, "spec": {"kubeconfigs": "clusters"}}})
     with open_repository(str(repository.path)) as opened:
-        fleetwide, desired, commit = applied_commit(opened, "")
+        context, desired, commit = applied_commit(opened, "")
     assert commit == tip
-    assert fleetwide.fleet.kubeconfigs == "clusters"
+    assert context.fleet.kubeconfigs == "clusters"
     assert [template.ref.name for template in desired.templates] == ["web"]
 
 

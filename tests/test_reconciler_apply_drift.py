@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.members.exchange import Request
-from reconciler.plans.values import Decision, DesiredObject, FieldRule
+from reconciler.plans.model import DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution
 
@@ -145,12 +145,6 @@ class TestConflicts:
         assert outcomes(applied) == {"ConfigMap settings": "unchanged UpToDate"}
         assert [change.path for change in applied.results[0].yielded] == [".data.a"]
         assert client.writes == []
-
-    def test_a_rule_of_the_user_decides_first(self, cluster: Cluster) -> None:
-        settings = self.contested(cluster, "clock-controller")
-        rule = FieldRule(decision=Decision.OVERWRITE, group_kind="ConfigMap", path=".data.*", manager="clock-.*")
-        assert outcomes(cluster.apply(settings, rules=(rule,))) == {"ConfigMap settings": "configured Drifted"}
-        assert cluster.read("configmaps", "settings")["data"] == {"a": "1"}
 
     def test_a_conflict_that_comes_up_while_applying_is_met_by_the_same_rules(self, cluster: Cluster) -> None:
         settings = a_config_map("settings", namespace=cluster.space, a="1")

@@ -14,7 +14,7 @@ import pytest
 from reconciler.deliver.cluster import apply_plan
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.inventory import ApplyOutcome
-from reconciler.plans.values import Action
+from reconciler.plans.model import Action
 
 from .applying import QUICK, Cluster, planned
 from .build import a_config_map, a_deployment

@@ -18,7 +18,7 @@ from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.kubeconfig import Context
 from reconciler.members.refusals import failure_of
-from reconciler.plans.values import DesiredObject
+from reconciler.plans.model import DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution
 

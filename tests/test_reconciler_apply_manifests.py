@@ -15,7 +15,7 @@ from reconciler.members.opening import MemberAccess, Members
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import held_object
 from reconciler.plans.inventory import ApplyOutcome, Inventory
-from reconciler.plans.values import Action, ClusterDesired, PlanOptions
+from reconciler.plans.model import Action, ClusterDesired, PlanOptions
 from render.documents import parse_documents
 
 from .applying import Recorder, desired_objects

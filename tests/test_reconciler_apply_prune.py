@@ -8,7 +8,7 @@ from reconciler.members.exchange import Failure, FailureKind, Request
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.cluster import make_plan
 from reconciler.plans.inventory import ApplyOutcome, HeldObject, Inventory
-from reconciler.plans.values import ClusterDesired
+from reconciler.plans.model import ClusterDesired
 from render.model import ObjectRef
 
 from .applying import QUICK, Cluster, Send, outcomes, straight

@@ -13,18 +13,18 @@ import pytest
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
-from reconciler.deliver.results import ApplyOptions, Result
+from reconciler.deliver.results import ApplyOptions
 from reconciler.members.client import KubeClient
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
-from reconciler.members.exchange import Failure, FailureKind, Request
+from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.identity import Impersonation
 from reconciler.members.kubeconfig import Context, Contexts
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.plans.inventory import ApplyOutcome, Inventory
-from reconciler.plans.values import Action, ClusterDesired
+from reconciler.plans.model import Action, ClusterDesired
 
-from .applying import QUICK, Cluster, Recorder, desired_objects, outcomes
+from .applying import QUICK, Cluster, Recorder, Send, desired_objects, outcomes
 from .build import a_config_map, a_deployment
 from .clusters import Member
 from .waiting import at_once, eventually
@@ -273,13 +273,16 @@ def test_a_server_killed_in_mid_apply_costs_nothing_but_another_pass(cluster: Cl
     _, plan = cluster.plan(manifests)
     client, came = cluster.client(seconds=20), 0
 
-    def killing(_result: Result) -> None:
+    def killing(request: Request, send: Send) -> Answer | Failure:
         nonlocal came
-        came += 1
+        answer = send(request)
+        came += request.method == "PATCH"
         if came == 10:
             member.stop_server()
+        return answer
 
-    applied = apply_plan(client, plan, ApplyOptions(report=killing))
+    client.wire = killing
+    applied = apply_plan(client, plan)
     member.start_server()
     assert applied.failure
     assert applied.failure.kind is FailureKind.UNREACHABLE

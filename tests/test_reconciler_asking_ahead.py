@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from reconciler.deliver.results import Applied, ClusterReport
-from reconciler.plans.values import Action, Plan, PlannedObject
-from reconciler.record.writing import ask_ahead
+from reconciler.plans.model import Action, Plan, PlannedObject
+from reconciler.record.status_commit import ask_ahead
 from render.interpreter import Interpreter
 from render.interpreter.webhooks import Webhook
 from render.model import ObjectRef

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.plans.custom_retention import RetainFailed, left_to_owners, retention_by
+from reconciler.plans.retention import RetainFailed, left_to_owners, retention_by
 from render.interpreter import Interpreter
 
 from .applying import Cluster, outcomes

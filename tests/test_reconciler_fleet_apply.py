@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet, in_shard
+from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.inventory import ApplyOutcome, Inventory
-from reconciler.plans.values import ClusterDesired, Plan
+from reconciler.plans.model import ClusterDesired, Plan
 
 from .applying import desired_objects
 from .build import a_config_map
@@ -144,15 +144,6 @@ def test_a_bug_in_one_thread_is_no_silence() -> None:
 
     with pytest.raises(ZeroDivisionError, match="a bug"):
         list(apply_fleet(jobs("a"), broken))
-
-
-def test_shards_divide_a_fleet_and_stay_where_they_are() -> None:
-    names = [f"member{number}" for number in range(100)]
-    shards = [{name for name in names if in_shard(name, index, 3)} for index in (1, 2, 3)]
-    assert set().union(*shards) == set(names)
-    assert sum(map(len, shards)) == len(names)
-    assert all(20 <= len(shard) <= 50 for shard in shards)
-    assert all(in_shard(name, 1, 1) for name in names)
 
 
 class TestInParallel:

@@ -13,7 +13,7 @@ from reconciler.pipeline.webhook_answers import (
     lasting_answers,
     parsed_answers,
 )
-from reconciler.record.recorded import Recorded
+from reconciler.record.recorded_status import RecordedStatus
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.webhooks import Webhook
 from render.resources import DependentObject
@@ -195,7 +195,7 @@ def test_the_facts_of_members_are_nothing_else_than_theirs() -> None:
     answers = answers_file(
         {"a": WebhookAnswer(webhook="a/b", operation="InterpretReplica", object="Widget.example.io x")}
     )
-    recorded = Recorded(files={"facts/_interpretations.yaml": answers})
+    recorded = RecordedStatus(files={"facts/_interpretations.yaml": answers})
     assert (recorded.facts(), list(recorded.answers())) == ({}, ["a"])
 
 

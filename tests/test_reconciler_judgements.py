@@ -7,7 +7,7 @@ import pytest
 
 from reconciler.deliver.results import Result
 from reconciler.observe.findings import Finding
-from reconciler.plans.values import Action, PlannedObject
+from reconciler.plans.model import Action, PlannedObject
 from reconciler.record.work_changes import WorkStatuses
 from reconciler.record.work_status import Subject, are_alike
 from render.documents import parse_documents

@@ -10,7 +10,7 @@ from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.listing import Listing, list_objects
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.values import ClusterDesired, Observed
+from reconciler.plans.model import ClusterDesired, Observed
 from render.model import ObjectRef
 
 from .applying import Cluster, Recorder, Send, desired_objects

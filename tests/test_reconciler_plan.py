@@ -9,13 +9,13 @@ from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.cluster import held_object, make_plan
-from reconciler.plans.conflicts import decide
+from reconciler.plans.conflicts import Decision, decide
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.object import settled_digest
+from reconciler.plans.model import Action, ClusterDesired, Observed, Plan, PlanOptions
+from reconciler.plans.object import server_form_digest
 from reconciler.plans.ownership import Owner
 from reconciler.plans.prune import broken_limits
 from reconciler.plans.retention import retained, scaled_objects
-from reconciler.plans.values import Action, ClusterDesired, Decision, FieldRule, Observed, Plan, PlanOptions
 from render.guards import RemovalGuard
 from render.model import ObjectRef
 
@@ -126,10 +126,10 @@ def test_what_the_server_keeps_in_its_own_form_is_left_once_that_is_known() -> N
     assert told(first) == ["a configured Changed"]
     manifest = first.objects[0].manifest
     assert manifest is not None
-    known = {first.objects[0].ref: settled_digest(manifest, there)}
-    assert told(plan([wanted], [there], settled=known)) == ["a unchanged Settled"]
+    known = {first.objects[0].ref: server_form_digest(manifest, there)}
+    assert told(plan([wanted], [there], server_forms=known)) == ["a unchanged Settled"]
     newer = a_config_map("a", x="2")
-    assert told(plan([newer], [there], settled=known)) == ["a configured Changed"]
+    assert told(plan([newer], [there], server_forms=known)) == ["a configured Changed"]
 
 
 def test_another_version_of_the_kind_is_applied_anew() -> None:
@@ -196,37 +196,12 @@ CONTESTS = [
         Decision.OVERWRITE,
     ),
 ]
-WEB = ObjectRef("apps", "Deployment", "shop", "web")
 
 
 @pytest.mark.parametrize("case", CONTESTS, ids=lambda case: case.why)
 def test_who_gets_a_field_with_two_owners(case: Contested) -> None:
-    decisions = [decide(WEB, ".spec.replicas", case.owner, rules=(), overwrite=it) for it in (False, True)]
+    decisions = [decide(case.owner, overwrite=overwrite) for overwrite in (False, True)]
     assert decisions == [case.want, case.want_overwriting]
-
-
-class Ruled(NamedTuple):
-    why: str
-    rule: FieldRule
-    is_covered: bool
-
-
-RULES = [
-    Ruled("everything", FieldRule(decision=Decision.YIELD), True),
-    Ruled("this kind", FieldRule(decision=Decision.YIELD, group_kind="Deployment.apps"), True),
-    Ruled("another kind", FieldRule(decision=Decision.YIELD, group_kind="ConfigMap"), False),
-    Ruled("namespaces like this", FieldRule(decision=Decision.YIELD, namespace="sh*"), True),
-    Ruled("another name", FieldRule(decision=Decision.YIELD, name="other"), False),
-    Ruled("below spec", FieldRule(decision=Decision.YIELD, path=".spec.*"), True),
-    Ruled("managers like this", FieldRule(decision=Decision.YIELD, manager="he.*"), True),
-    Ruled("a part of a manager's name is not enough", FieldRule(decision=Decision.YIELD, manager="he"), False),
-]
-
-
-@pytest.mark.parametrize("case", RULES, ids=lambda case: case.why)
-def test_a_users_rule_comes_first(case: Ruled) -> None:
-    decision = decide(WEB, ".spec.replicas", Owner("helm"), rules=(case.rule,), overwrite=False)
-    assert decision is (Decision.YIELD if case.is_covered else Decision.FAIL)
 
 
 class Kept(NamedTuple):

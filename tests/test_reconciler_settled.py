@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.deliver.server_forms import settled_objects
+from reconciler.deliver.server_forms import known_server_forms
 from reconciler.repository import open_repository
 from render.model import ObjectRef
 
@@ -98,7 +98,7 @@ def test_another_cluster_of_that_name_knows_nothing_of_it(fleet: MemoryFleet) ->
     member = fleet.members["member1"]
     member.mutate = lambda _body: None
     with open_repository(str(fleet.repository.path)) as repository:
-        for path in repository.cache_dir.glob("settled-*"):
+        for path in repository.cache_dir.glob("forms-*"):
             path.unlink()
     assert applied(fleet) == ["configured Drifted", WRITTEN]
     assert member.objects["configmaps.", "shop", "web"]["data"] == {"image": "nginx"}
@@ -110,5 +110,5 @@ def test_nothing_is_remembered_of_a_secret(fleet: MemoryFleet) -> None:
     assert applied(fleet, "secrets") == ["unchanged NoEffect", "PATCH /api/v1/namespaces/shop/secrets/s"]
     uid = fleet.members["member1"].objects["namespaces.", "", "kube-system"]["metadata"]["uid"]
     with open_repository(str(fleet.repository.path)) as repository:
-        known = settled_objects(repository.cache_dir, uid)
+        known = known_server_forms(repository.cache_dir, uid)
     assert list(known) == [ObjectRef("", "ConfigMap", "shop", "web")]

@@ -295,7 +295,7 @@ def test_an_agent_tells_of_its_own_cluster_and_of_no_other(tmp_path: Path) -> No
     before = fleet.repository.show("clusters/member1.yaml", "argosy/status")
     fleet.run(60)
     assert fleet.seen is not None
-    assert fleet.seen.from_agents.ignored == (
+    assert fleet.seen.agents.ignored == (
         "argosy/agent/member1: 'member1' is no member that pulls",
         *(f"argosy/agent/puller: {path} is not this cluster's to say" for path in sorted(forged)),
     )

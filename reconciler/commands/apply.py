@@ -1,6 +1,6 @@
 """``argosy apply``: make clusters hold what a rendered commit says."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,12 +46,14 @@ def command(log: Log, /, **options: Any) -> int:
 
 def apply_and_show(log: Log, options: ApplyOptions) -> int:
     """Apply a rendered commit to the members and print what came of it; return the exit code."""
-    from reconciler.deliver.summary import asked_of, deliver, delivery_of, exit_code, member_access
+    from reconciler.deliver.reports import exit_code
     from reconciler.members.opening import Members
     from reconciler.publish.branches import maintain_repository
     from reconciler.publish.guards import Allowed
-    from reconciler.reconcile.rendered_commit import applied_commit
-    from reconciler.record.observation import observe_members
+    from reconciler.reconcile.applying import ApplyRun, Delivery, apply_and_log, member_access
+    from reconciler.reconcile.fleet_context import applied_commit
+    from reconciler.reconcile.member_choice import chosen_members
+    from reconciler.reconcile.observation import Recording, observe_and_warn
     from reconciler.repository import open_repository
 
     is_rehearsal = options.dry_run == "server"
@@ -60,13 +62,15 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     removals = {each.cluster: each.count for each in Allowed.parse(options.allowed, ()).removals}
     with open_repository(log.repository, progress=log.transfer) as repository:
         context, desired, commit = applied_commit(repository, options.revision)
+        members = chosen_members(context.fleet, context.members, options.delivery, log)
         access = member_access(context.fleet, options.delivery, str(repository.folder.work_tree or ""))
-        asked = asked_of(context, options.delivery, log)
-        delivery = replace(delivery_of(asked, options.delivery, removals), dry_run=is_rehearsal)
+        delivery = Delivery(members=members, options=options.delivery, allowed=removals, dry_run=is_rehearsal)
+        open_client, recording = Members(access).open, None
         if delivery.writes:
-            observation = observe_members(context, delivery, Members(access).open, log)
-            context = replace(context, record=observation.recording(desired, commit))
-        reports = deliver(context, commit, delivery, access, log)
+            observation = observe_and_warn(context, members, options.delivery, open_client, log)
+            recording = Recording(observation=observation, desired=desired)
+        run = ApplyRun(context=context, commit=commit, delivery=delivery, open_client=open_client, recording=recording)
+        reports = apply_and_log(run, log)
         maintain_repository(repository, log)
     click.echo(_rehearsal(commit, reports, options) if is_rehearsal else _summary(commit, reports, options), nl=False)
     return exit_code(reports)
@@ -75,11 +79,11 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
 def _summary(commit: str, reports: "tuple[ClusterReport, ...]", options: ApplyOptions) -> str:
     """Return a line per cluster, or everything as JSON."""
     from reconciler.console.json_values import as_json
-    from reconciler.deliver.summary import plain_reports, summary_table
+    from reconciler.deliver.reports import plain_reports, report_table
     from render.model import ARGOSY_API_VERSION
 
     if options.output != "json":
-        return summary_table(reports)
+        return report_table(reports)
     value = {"apiVersion": ARGOSY_API_VERSION, "kind": "Application", "rendered": commit}
     return as_json({**value, "clusters": plain_reports(reports)})
 

@@ -148,9 +148,13 @@ def _texts(difference: "Difference", options: DiffOptions) -> Iterable[str]:
 
 def show_live_difference(log: Log, options: DiffOptions) -> int:
     """Compare what members hold with a rendered commit and print what differs; return 1 when anything does."""
-    from reconciler.deliver.summary import asked_of, deliver, exit_code, member_access
+    from reconciler.deliver.options import DeliveryOptions
+    from reconciler.deliver.reports import exit_code
     from reconciler.diff.live import live_changes, live_json, live_text
-    from reconciler.reconcile.rendered_commit import applied_commit
+    from reconciler.members.opening import Members
+    from reconciler.reconcile.applying import ApplyRun, Delivery, apply_and_log, member_access
+    from reconciler.reconcile.fleet_context import applied_commit
+    from reconciler.reconcile.member_choice import chosen_members
     from reconciler.repository import open_repository
 
     revision = options.base if is_given("base") else ""
@@ -158,9 +162,12 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     quieter = replace(log, level=log.level - 1)
     with open_repository(log.repository, progress=log.transfer) as repository:
         context, _, commit = applied_commit(repository, revision)
-        delivery = replace(asked_of(context, options.access, log), is_observing=True)
+        members = chosen_members(context.fleet, context.members, options.access, log)
         access = member_access(context.fleet, options.access, str(repository.folder.work_tree or ""))
-        reports = deliver(context, commit, delivery, access, quieter)
+        limits = DeliveryOptions(max_parallel=options.access.max_parallel, timeout=options.access.timeout)
+        delivery = Delivery(members=members, options=limits, is_observing=True)
+        run = ApplyRun(context=context, commit=commit, delivery=delivery, open_client=Members(access).open)
+        reports = apply_and_log(run, quieter)
     is_json = options.output == "json"
     click.echo(live_json(commit, reports) if is_json else "".join(live_text(reports)), nl=False)
     code = exit_code(reports)

@@ -96,10 +96,10 @@ def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions)
         click.echo(as_json(plain_result(result)), nl=False)
     if result.reports is None:
         return worst
-    from reconciler.deliver.summary import exit_code, summary_table
+    from reconciler.deliver.reports import exit_code, report_table
 
     if options.output != "json":
-        click.echo(summary_table(result.reports), nl=False)
+        click.echo(report_table(result.reports), nl=False)
     return exit_code(result.reports) or worst
 
 
@@ -149,6 +149,6 @@ def plain_result(result: "PassResult") -> dict[str, Any]:
     }
     if result.reports is None:
         return value
-    from reconciler.deliver.summary import plain_reports
+    from reconciler.deliver.reports import plain_reports
 
     return {**value, "clusters": plain_reports(result.reports)}

@@ -7,8 +7,8 @@ from reconciler.members.discovery import Resource
 from reconciler.members.exchange import APPLY, FIELD_MANAGER, Client, Failure, Request
 from reconciler.members.listing import read_object
 from reconciler.plans.applyset import ApplySet
+from reconciler.plans.model import Plan
 from reconciler.plans.ownership import own_entry
-from reconciler.plans.values import Plan
 from render.model import ObjectRef
 
 from .prune import occupied_by

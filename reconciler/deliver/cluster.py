@@ -11,9 +11,9 @@ from reconciler.observe.objects import read_uid
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import defined_kinds
 from reconciler.plans.inventory import ApplyOutcome, HeldObject
+from reconciler.plans.model import DELETIONS, WRITES, Action, Plan, PlannedObject
 from reconciler.plans.prune import NO_MEMBER
 from reconciler.plans.stages import CRDS, stage_of
-from reconciler.plans.values import DELETIONS, WRITES, Action, Plan, PlannedObject
 from render.model import Manifest, ObjectRef
 
 from .applyset import narrow_parent, remove_namespace, widen_parent
@@ -162,14 +162,8 @@ def _apply_stages(site: ApplyContext) -> list[Result]:
 def _applied(site: ApplyContext, planned: list[PlannedObject]) -> list[Result]:
     """Apply what is to be written, several at once; the rest, which is mostly everything, is told without threads."""
     writes = [item for item in planned if item.action in WRITES]
-    written = iter(in_parallel(lambda item: _reported(site, item), writes, limit=site.client.concurrency))
-    return [next(written) if item.action in WRITES else _reported(site, item) for item in planned]
-
-
-def _reported(site: ApplyContext, item: PlannedObject) -> Result:
-    result = apply_object(site, item)
-    site.options.report(result)
-    return result
+    written = iter(in_parallel(lambda item: apply_object(site, item), writes, limit=site.client.concurrency))
+    return [next(written) if item.action in WRITES else result_of(item) for item in planned]
 
 
 def _not_reached(item: PlannedObject, failure: Failure | None) -> Result:

@@ -4,24 +4,22 @@ What one cluster does - hang, refuse, answer slowly - costs that cluster alone. 
 reported and left behind in its thread, which keeps neither the pass nor the process from ending.
 """
 
-import hashlib
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 
 from reconciler.members.exchange import Client, Failure, FailureKind, OpenClient
-from reconciler.observe.findings import Finding
+from reconciler.observe.findings import observe_findings
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.cluster import make_plan
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.values import ClusterDesired, Plan, PlanOptions
-from render.model import ObjectRef
+from reconciler.plans.model import ClusterDesired, Plan, PlanOptions
 
 from .cluster import apply_plan
-from .results import ApplyOptions, ClusterReport
+from .results import ApplyOptions, ClusterReport, live_objects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +33,6 @@ class ClusterJob:
 
 def _write_anyway(_plan: Plan) -> None:
     return
-
-
-def _look_no_closer(_client: Client, _report: ClusterReport) -> Mapping[ObjectRef, tuple[Finding, ...]]:
-    return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +50,6 @@ class FleetOptions:
     is_observing: bool = False
     apply: ApplyOptions = field(default_factory=ApplyOptions)
     before_writing: Callable[[Plan], None] = _write_anyway
-    look_closer: Callable[[Client, ClusterReport], Mapping[ObjectRef, tuple[Finding, ...]]] = _look_no_closer
     clock: Callable[[], float] = time.monotonic
 
 
@@ -64,21 +57,11 @@ def apply_fleet(
     jobs: Iterable[ClusterJob], open_client: OpenClient, options: FleetOptions | None = None
 ) -> Iterator[ClusterReport]:
     """Observe, plan and apply every cluster, yielding each one's report as it comes."""
-    pass_ = _Pass(open_client, options or FleetOptions())
-    yield from pass_.reports(jobs)
+    threads = _FleetThreads(open_client, options or FleetOptions())
+    yield from threads.reports(jobs)
 
 
-def in_shard(cluster: str, index: int, count: int) -> bool:
-    """Whether a cluster belongs to shard ``index`` (from 1) of ``count``; other clusters' coming and going moves none.
-
-    >>> [in_shard("member1", index, 2) for index in (1, 2)]
-    [False, True]
-    """
-    number = int.from_bytes(hashlib.sha256(cluster.encode()).digest()[:8])
-    return number % count == index - 1
-
-
-class _Pass:
+class _FleetThreads:
     """The threads of one pass, and which clusters they are at."""
 
     def __init__(self, open_client: OpenClient, options: FleetOptions) -> None:
@@ -153,4 +136,4 @@ class _Pass:
         report = ClusterReport(cluster=cluster, observed=observed, plan=plan, applied=applied, failure=applied.failure)
         if report.failure is not None or self._options.apply.dry_run:
             return report
-        return replace(report, findings=self._options.look_closer(client, report))
+        return replace(report, findings=observe_findings(client, observed.discovery, live_objects(report)))

@@ -7,11 +7,11 @@ from typing import Any
 from reconciler.members.exchange import APPLY, FIELD_MANAGER, Answer, Client, Failure, FailureKind, Request
 from reconciler.members.listing import named_kind, read_object
 from reconciler.members.masking import masked_value
-from reconciler.plans.conflicts import decide
+from reconciler.plans.conflicts import Decision, decide
 from reconciler.plans.field_paths import MISSING, Key, Path, parse_path, path_text, without
-from reconciler.plans.object import PlanContext, plan_object, settled_digest
+from reconciler.plans.model import WRITES, Action, FieldChange, Plan, PlannedObject
+from reconciler.plans.object import PlanContext, plan_object, server_form_digest
 from reconciler.plans.ownership import DifferenceKind, Owner, differences, own_entry
-from reconciler.plans.values import WRITES, Action, Decision, FieldChange, Plan, PlannedObject
 from render.model import Manifest, ObjectRef
 
 from .ownership import take_ownership
@@ -206,8 +206,7 @@ def _decided_by_server(site: ApplyContext, planned: PlannedObject, failure: Fail
     decisions = set()
     for cause in failure.causes:
         owner = Owner(cause.manager, cause.subresource)
-        rules = given.options.rules
-        decision = decide(planned.ref, cause.field, owner, rules=rules, overwrite=given.overwrites)
+        decision = decide(owner, overwrite=given.overwrites)
         if decision is Decision.YIELD:
             want = without(want, parse_path(cause.field))
         decisions.add(decision)
@@ -223,7 +222,7 @@ def _accepted(planned: PlannedObject, answer: Answer) -> Result:
     result = replace(result_of(planned), warnings=answer.warnings, live=live)
     fields = (own_entry(live) or {}).get("fieldsV1") or {}
     if differences(planned.manifest, live, fields):
-        result = replace(result, settled=settled_digest(planned.manifest, live))
+        result = replace(result, server_form=server_form_digest(planned.manifest, live))
     if answer.status == 201:
         return replace(result, action=Action.CREATED)
     if planned.action is Action.CREATED:

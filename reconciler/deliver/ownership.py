@@ -10,9 +10,9 @@ from typing import Any
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import FIELD_MANAGER, JSON_PATCH, Answer, Client, Failure, Request
 from reconciler.plans.applyset import PART_OF
+from reconciler.plans.model import PlannedObject
 from reconciler.plans.ownership import Fields, own_entry
 from reconciler.plans.payload import LAST_APPLIED
-from reconciler.plans.values import PlannedObject
 from render.model import Manifest
 
 

@@ -9,9 +9,9 @@ from reconciler.members.exchange import Answer, Client, Failure, FailureKind
 from reconciler.members.listing import Listing, list_objects, read_object
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.applyset import member_of
+from reconciler.plans.model import DELETIONS, Action, Plan, PlannedObject
 from reconciler.plans.ownership import own_entry
 from reconciler.plans.stages import deletion_wave
-from reconciler.plans.values import DELETIONS, Action, Plan, PlannedObject
 from render.model import Manifest, ObjectRef
 
 from .object import ApplyContext
@@ -88,8 +88,6 @@ def carry_out_deletions(site: ApplyContext, applied: Sequence[Result]) -> list[R
         done = _wait_until_gone(site, _wave_done(site, planned))
         results += done
         failed += [result.ref for result in done if result.is_failure]
-        for result in done:
-            site.options.report(result)
     return results
 
 

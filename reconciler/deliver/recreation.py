@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
 from reconciler.members.listing import read_object
-from reconciler.plans.values import Action, PlannedObject
+from reconciler.plans.model import Action, PlannedObject
 
 from .results import Result, result_of
 

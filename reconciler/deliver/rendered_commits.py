@@ -8,7 +8,7 @@ from reconciler.pipeline.outcomes import RENDERED
 from reconciler.pipeline.previous import Previous
 from reconciler.plans.cluster import held_object
 from reconciler.plans.inventory import HeldObject
-from reconciler.plans.values import ClusterDesired, DesiredObject
+from reconciler.plans.model import ClusterDesired, DesiredObject
 from reconciler.publish.guards import allowed_between
 from reconciler.publish.reading import read_previous
 from reconciler.publish.removal_guard import Allowance

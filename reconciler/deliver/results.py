@@ -1,12 +1,12 @@
 """The results of applying: of each object, and of each cluster in a pass."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reconciler.members.exchange import Failure
 from reconciler.observe.findings import Finding
 from reconciler.plans.inventory import ApplyOutcome, HeldObject
-from reconciler.plans.values import Action, FieldChange, Observed, Plan, PlannedObject
+from reconciler.plans.model import Action, FieldChange, Observed, Plan, PlannedObject
 from render.model import Manifest, ObjectRef
 
 FAILED_ACTIONS = frozenset({Action.FAILED, Action.CONFLICT, Action.BLOCKED})
@@ -17,8 +17,8 @@ FAILED_ACTIONS = frozenset({Action.FAILED, Action.CONFLICT, Action.BLOCKED})
 class Result:
     """What came of one object.
 
-    ``live`` is the object as the server answered, where it did. ``settled`` is the digest of an object the server keeps
-    in a form of its own (empty: it took it as it was). ``warnings`` are the server's.
+    ``live`` is the object as the server answered, where it did. ``server_form`` is the digest of an object the
+    server keeps in a form of its own (empty: it took it as it was). ``warnings`` are the server's.
     """
 
     ref: ObjectRef
@@ -30,7 +30,7 @@ class Result:
     yielded: tuple[FieldChange, ...] = ()
     foreign: tuple[FieldChange, ...] = ()
     warnings: tuple[str, ...] = ()
-    settled: str = ""
+    server_form: str = ""
     live: Manifest | None = field(default=None, repr=False)
 
     @property
@@ -65,15 +65,11 @@ class Applied:
         return sum(1 for result in self.results if result.action is action)
 
 
-def _nothing(_result: Result) -> None:
-    return
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyOptions:
     """How to apply. ``dry_run``: ask the server what it would do. ``rehearse``: do that first, and stop at a refusal.
 
-    ``holder`` names this pass where it takes a lease. ``report`` is told each result as it comes. ``settle_seconds``:
+    ``holder`` names this pass where it takes a lease. ``settle_seconds``:
     how long to wait for CRDs, recreated objects and finalizing ones.
     """
 
@@ -82,7 +78,6 @@ class ApplyOptions:
     holder: str = "argosy"
     version: str = "0"
     settle_seconds: float = 30.0
-    report: Callable[[Result], None] = _nothing
 
 
 def result_of(planned: PlannedObject) -> Result:
@@ -113,6 +108,13 @@ class ClusterReport:
     findings: Mapping[ObjectRef, tuple[Finding, ...]] = field(default_factory=dict)
     failure: Failure | None = None
     seconds: float = 0.0
+
+    @property
+    def state(self) -> str:
+        """How the cluster ended, in one word."""
+        if self.failure is not None:
+            return str(self.failure.kind)
+        return str(self.applied.outcome) if self.applied is not None else "Planned"
 
 
 def live_objects(report: ClusterReport) -> dict[ObjectRef, Manifest]:

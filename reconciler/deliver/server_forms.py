@@ -9,33 +9,33 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from reconciler.plans.values import Action
+from reconciler.plans.model import Action
 from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import engine_version
 from render.model import ObjectRef
 
 from .results import ClusterReport
 
-_ENTRY = b"settled"
+_ENTRY = b"forms"
 
 
-def settled_objects(directory: Path, uid: str) -> Mapping[ObjectRef, str]:
+def known_server_forms(directory: Path, uid: str) -> Mapping[ObjectRef, str]:
     """Return the digests known of a cluster's objects, by the UID the cluster is known by."""
     with _cache(directory, uid) as cache:
         known = cache.get_many([_ENTRY]).get(_ENTRY, {})
     return {ObjectRef(*parts): digest for parts, digest in known.items()}
 
 
-def remember_settled(directory: Path, report: ClusterReport) -> None:
+def remember_server_forms(directory: Path, report: ClusterReport) -> None:
     """Remember what a pass learnt of a cluster.
 
     What was only just created is tried once more: some webhooks are called for that alone.
     """
     if report.applied is None or report.plan is None or not report.plan.uid:
         return
-    before = report.plan.options.settled
+    before = report.plan.options.server_forms
     done = [result for result in report.applied.results if result.action is not Action.CREATED]
-    after = {result.ref: result.settled for result in done if result.settled}
+    after = {result.ref: result.server_form for result in done if result.server_form}
     after |= {item.ref: before[item.ref] for item in report.plan.objects if item.reason == "Settled"}
     after = {ref: digest for ref, digest in after.items() if ref.group_kind != "Secret"}
     if after == dict(before):
@@ -47,4 +47,4 @@ def remember_settled(directory: Path, report: ClusterReport) -> None:
 
 def _cache(directory: Path, uid: str) -> Cache:
     name = hashlib.sha256(uid.encode()).hexdigest()[:16]
-    return Cache(directory, f"settled-{name}", version=engine_version())
+    return Cache(directory, f"forms-{name}", version=engine_version())

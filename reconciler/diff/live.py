@@ -10,8 +10,7 @@ from typing import Any
 
 from reconciler.console.json_values import as_json
 from reconciler.deliver.results import ClusterReport, Result
-from reconciler.deliver.summary import state_of
-from reconciler.plans.values import Action, FieldChange, PlannedObject
+from reconciler.plans.model import Action, FieldChange, PlannedObject
 from render.model import ARGOSY_API_VERSION, ObjectRef
 from render.words import counted
 
@@ -91,7 +90,7 @@ def live_json(commit: str, reports: Iterable[ClusterReport]) -> str:
 def _plain(report: ClusterReport) -> dict[str, Any]:
     failure = report.failure
     return {
-        "state": state_of(report),
+        "state": report.state,
         **({"failure": {"reason": str(failure.kind), "message": failure.message}} if failure else {}),
         "objects": [_plain_change(change) for change in live_changes(report)],
     }

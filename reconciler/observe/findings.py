@@ -8,11 +8,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from render.model import Manifest
+from reconciler.members.discovery import Discovery, Resource
+from reconciler.members.exchange import Answer, Client, Request
+from reconciler.members.listing import Listing, list_objects
+from render.model import Manifest, ObjectRef
 
+from .liveness import Progress, live_state
+
+MOST_WORKLOADS = 10
 MOST_PODS = 5
 MOST_EVENTS = 5
+_MOST_EVENTS_READ = 500
 _MOST_TEXT = 500
+_WORKLOADS = frozenset({"Deployment.apps", "StatefulSet.apps", "DaemonSet.apps", "ReplicaSet.apps", "Job.batch"})
+_FINE = frozenset({Progress.CURRENT, Progress.TERMINATING})
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
@@ -32,6 +41,56 @@ class Finding:
     def __str__(self) -> str:
         where = f"{self.about}, container {self.container}" if self.container else self.about
         return f"{where}: {self.reason}" + (f": {self.message}" if self.message else "")
+
+
+def observe_findings(
+    client: Client, discovery: Discovery, live: Mapping[ObjectRef, Manifest]
+) -> dict[ObjectRef, tuple[Finding, ...]]:
+    """Return what ails the first ten workloads of a cluster that are not as they should be: a second look at those."""
+    ailing = [
+        (ref, manifest)
+        for ref, manifest in sorted(live.items())
+        if ref.group_kind in _WORKLOADS and live_state(manifest).progress not in _FINE
+    ][:MOST_WORKLOADS]
+    warnings = {space: _warnings(client, space) for space in sorted({ref.namespace for ref, _ in ailing})}
+    known = {ref: _findings(client, manifest, discovery, warnings[ref.namespace]) for ref, manifest in ailing}
+    return {ref: findings for ref, findings in known.items() if findings}
+
+
+def _findings(
+    client: Client, live: Manifest, discovery: Discovery, warnings: Iterable[Manifest]
+) -> tuple[Finding, ...]:
+    owners = {str(live["metadata"].get("uid"))}
+    if live["kind"] == "Deployment":
+        owners |= {str(each["metadata"].get("uid")) for each in _owned(client, live, discovery, "apps", "ReplicaSet")}
+    pods = [pod for pod in _owned(client, live, discovery, "", "Pod") if _owner(pod) & owners]
+    about = owners | {str(pod["metadata"].get("uid")) for pod in pods}
+    events = (event for event in warnings if (event.get("involvedObject") or {}).get("uid") in about)
+    return findings_of(pods, events)
+
+
+def _owned(client: Client, live: Manifest, discovery: Discovery, group: str, kind: str) -> list[dict[str, Any]]:
+    """Return the objects of a kind that a workload's selector names; none where they cannot be listed."""
+    resource = discovery.preferred(group, kind)
+    labels = ((live.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
+    if resource is None or not labels:
+        return []
+    selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+    space = str(live["metadata"].get("namespace") or "")
+    found = list_objects(client, Listing(resource=resource, selector=selector, only_namespace=space))
+    return list(found.values()) if isinstance(found, dict) else []
+
+
+def _owner(pod: Manifest) -> set[str]:
+    return {str(each.get("uid")) for each in pod["metadata"].get("ownerReferences") or ()}
+
+
+def _warnings(client: Client, namespace: str) -> list[Manifest]:
+    """Return a page of a namespace's warnings: what does not fit one is not news any more."""
+    resource = Resource(group="", version="v1", kind="Event", plural="events", is_namespaced=True)
+    query = {"fieldSelector": "type=Warning", "limit": str(_MOST_EVENTS_READ)}
+    answer = client.send(Request(method="GET", path=resource.collection(namespace), query=query, tries=2))
+    return list(answer.body.get("items") or ()) if isinstance(answer, Answer) else []
 
 
 def findings_of(pods: Iterable[Manifest], events: Iterable[Manifest]) -> tuple[Finding, ...]:

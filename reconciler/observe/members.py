@@ -23,7 +23,7 @@ _PODS = Listing(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookOptions:
+class ObserveOptions:
     """How to look at members: how each is reached, how many at once, and how long each may take, in seconds."""
 
     open_client: OpenClient
@@ -32,17 +32,17 @@ class LookOptions:
     clock: Callable[[], float] = time.monotonic
 
 
-def observe_fleet(clusters: Iterable[str], looking: LookOptions) -> tuple[MemberObservation, ...]:
+def observe_fleet(clusters: Iterable[str], options: ObserveOptions) -> tuple[MemberObservation, ...]:
     """Return what every cluster answered, in the order asked."""
     names = list(clusters)
     seen: dict[int, MemberObservation] = dict(
-        as_they_finish(lambda name: _opened(name, looking), names, limit=looking.max_parallel)
+        as_they_finish(lambda name: _opened(name, options), names, limit=options.max_parallel)
     )
     return tuple(seen[number] for number in range(len(names)))
 
 
-def _opened(name: str, looking: LookOptions) -> MemberObservation:
-    client = looking.open_client(name, looking.clock() + looking.timeout)
+def _opened(name: str, options: ObserveOptions) -> MemberObservation:
+    client = options.open_client(name, options.clock() + options.timeout)
     return (
         MemberObservation(cluster=name, failure=client) if isinstance(client, Failure) else observe_member(client, name)
     )

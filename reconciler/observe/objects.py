@@ -15,8 +15,8 @@ from reconciler.members.listing import Listing, existing_names, list_objects, re
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.inventory import Inventory
+from reconciler.plans.model import ClusterDesired, Observed
 from reconciler.plans.retention import scaled_objects
-from reconciler.plans.values import ClusterDesired, Observed
 from render.model import Manifest, ObjectRef
 
 PREFLIGHT_SECONDS = 5.0

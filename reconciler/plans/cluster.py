@@ -14,11 +14,11 @@ from reconciler.members.exchange import Failure, FailureKind
 from render.model import Manifest, ObjectRef, is_opaque
 
 from .inventory import HeldObject, Inventory
+from .model import Action, ClusterDesired, DesiredObject, Observed, Plan, PlannedObject, PlanOptions
 from .object import PlanContext, plan_object, planned
 from .prune import NO_MEMBER, keeps_itself, plan_deletions
 from .retention import scaled_objects
 from .stages import sort_key
-from .values import Action, ClusterDesired, DesiredObject, Observed, Plan, PlannedObject, PlanOptions
 
 _CRD = "CustomResourceDefinition.apiextensions.k8s.io"
 

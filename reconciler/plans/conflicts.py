@@ -3,16 +3,17 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from reconciler.members.exchange import FIELD_MANAGER
 from reconciler.members.masking import masked_value
-from render.model import Manifest, ObjectRef
+from render.model import Manifest
 
 from .containment import contained
 from .field_paths import MISSING, Path, path_text, value_at, without
+from .model import FieldChange
 from .ownership import DifferenceKind, FieldDifference, Owner, foreign_fields, owners_at
-from .values import Decision, FieldChange, FieldRule
 
 _DEPLOYERS = re.compile(
     r"helm.*|kustomize-controller|argocd.*|fleet.*|flux.*|pulumi.*|terraform.*|.*hashicorp.*|karmada.*"
@@ -22,11 +23,19 @@ _CONTROLLERS = re.compile(
 )
 
 
-def decide(ref: ObjectRef, path: str, owner: Owner, *, rules: tuple[FieldRule, ...], overwrite: bool) -> Decision:
-    """Return who gets a field that another manager owns with another value."""
-    for rule in rules:
-        if rule.covers(ref, path, owner):
-            return rule.decision
+class Decision(StrEnum):
+    """What happens to a field two managers want."""
+
+    OVERWRITE = "overwrite"
+    YIELD = "yield"
+    FAIL = "fail"
+
+
+def decide(owner: Owner, *, overwrite: bool) -> Decision:
+    """Return who gets a field that another manager owns with another value.
+
+    ``overwrite``: the binding says Overwrite.
+    """
     if owner.is_person or owner.manager in {FIELD_MANAGER, "before-first-apply"}:
         return Decision.OVERWRITE
     if _DEPLOYERS.fullmatch(owner.manager):
@@ -46,22 +55,13 @@ class Contest:
     lost: tuple[FieldChange, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """Whose fields these are: the object, the user's rules, and whether the binding says Overwrite."""
-
-    ref: ObjectRef
-    rules: tuple[FieldRule, ...] = ()
-    overwrite: bool = False
-
-
-def contest(want: dict[str, Any], live: Manifest, found: tuple[FieldDifference, ...], claim: Claim) -> Contest:
+def contest(want: dict[str, Any], live: Manifest, found: tuple[FieldDifference, ...], *, overwrite: bool) -> Contest:
     """Decide every differing field that somebody else owns."""
     taken: dict[Decision, list[FieldChange]] = {decision: [] for decision in Decision}
     remaining = want
     for path in _differing_paths(want, live, found):
         for owner in owners_at(live, path):
-            decision = decide(claim.ref, path_text(path), owner, rules=claim.rules, overwrite=claim.overwrite)
+            decision = decide(owner, overwrite=overwrite)
             taken[decision].append(field_change(want, live, FieldDifference(path, DifferenceKind.LOST), owner))
             if decision is Decision.YIELD:
                 remaining = without(remaining, path)

@@ -18,14 +18,13 @@ from render.model import Manifest
 from render.policy import ConflictResolution
 
 from .applyset import PART_OF, member_of
-from .conflicts import Claim, Contest, contest, field_changes, foreign_changes, value_differences
+from .conflicts import Contest, contest, field_changes, foreign_changes, value_differences
 from .containment import contained
-from .custom_retention import RetainFailed, left_to_owners
 from .field_paths import MISSING, without
+from .model import Action, DesiredObject, FieldChange, PlannedObject, PlanOptions
 from .ownership import Fields, Owner, differences, foreign_fields, own_entry, owned_part
 from .payload import as_sent
-from .retention import retained
-from .values import Action, DesiredObject, FieldChange, PlannedObject, PlanOptions
+from .retention import RetainFailed, left_to_owners, retained
 
 CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution"
 _TOOLS = {
@@ -184,8 +183,7 @@ def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], 
     want = _with_retained(want, live, fields, given)
     found, outcome = differences(want, live, fields), Contest(want=want)
     if found:
-        claim = Claim(ref=given.desired.ref, rules=options.rules, overwrite=given.overwrites)
-        outcome = contest(want, live, found, claim)
+        outcome = contest(want, live, found, overwrite=given.overwrites)
         found = differences(outcome.want, live, fields) if outcome.yielded else found
     base = _base(given, outcome.want, live, action=Action.UNCHANGED, reason="UpToDate")
     foreign, migrate = foreign_changes(outcome.want, live), _migrating(live, options)
@@ -196,13 +194,13 @@ def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], 
     base = replace(base, changes=field_changes(outcome.want, live, found), migrate=migrate)
     if outcome.lost:
         return _lost(base, outcome.lost)
-    if not migrate and options.settled.get(base.ref) == settled_digest(outcome.want, live):
-        return replace(base, reason="Settled", message=_SETTLED)
+    if not migrate and options.server_forms.get(base.ref) == server_form_digest(outcome.want, live):
+        return replace(base, reason="Settled", message=_KEPT_IN_OTHER_FORM)
     is_drift = given.is_converged or any(change.manager for change in base.changes)
     return replace(base, action=Action.CONFIGURED, reason="Drifted" if is_drift else "Changed", force=bool(outcome.won))
 
 
-_SETTLED = "the cluster keeps some fields in a form of its own, and would again"
+_KEPT_IN_OTHER_FORM = "the cluster keeps some fields in a form of its own, and would again"
 
 
 def _lost(base: PlannedObject, lost: tuple[FieldChange, ...]) -> PlannedObject:
@@ -230,7 +228,7 @@ def _migrating(live: Manifest, options: PlanOptions) -> tuple[str, ...]:
     return tuple(dict.fromkeys(owner.manager for owner in owners if owner.manager in wanted))
 
 
-def settled_digest(want: Mapping[str, Any], live: Manifest) -> str:
+def server_form_digest(want: Mapping[str, Any], live: Manifest) -> str:
     """Return the digest of what is wanted and what of it is there: equal digests, equal outcome of applying."""
     fields = (own_entry(live) or {}).get("fieldsV1") or {}
     parts = [want, fields, owned_part(live, fields)]

@@ -15,9 +15,9 @@ from render.words import counted
 
 from .applyset import member_of
 from .inventory import HeldObject, Inventory
+from .model import Action, Observed, PlannedObject, PlanOptions
 from .ownership import own_entry
 from .stages import deletion_wave, needs_confirmation
-from .values import Action, Observed, PlannedObject, PlanOptions
 
 PRUNE = "argosy.dev/prune"
 NO_MEMBER = frozenset({"LabelLost", "NotOurs"})

@@ -3,21 +3,22 @@
 from dataclasses import dataclass, replace
 
 from reconciler.console.log import Log
-from reconciler.deliver.delivery import Delivery, FleetContext
 from reconciler.deliver.results import ClusterReport
-from reconciler.deliver.summary import asked_of, deliver, delivery_of, member_access
-from reconciler.members.opening import MemberAccess, Members
+from reconciler.members.exchange import OpenClient
+from reconciler.members.opening import Members
 from reconciler.members.parallel import in_parallel
-from reconciler.members.webhooks import calling_interpreter
 from reconciler.pipeline.webhook_answers import answers_file, asked, lasting_answers, parsed_answers
 from reconciler.publish.branches import Publication
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import ObservedInputs
 from reconciler.publish.removal_guard import Allowance
-from reconciler.record.observation import Observation, observe_members
 from reconciler.source.desired import Desired
 from render.interpreter.webhooks import Send
 
+from .applying import ApplyRun, Delivery, apply_and_log, member_access
+from .fleet_context import FleetContext
+from .member_choice import chosen_members
+from .observation import Observation, Recording, observe_and_warn
 from .options import ReconcileOptions
 
 MOST_ROUNDS = 10
@@ -34,7 +35,7 @@ class ReachedMembers:
 
     context: FleetContext
     delivery: Delivery
-    access: MemberAccess
+    open_client: OpenClient
     observation: Observation
 
     @property
@@ -52,26 +53,31 @@ class ReachedMembers:
     def apply(self, outcome: Outcome, commit: str, log: Log) -> tuple[ClusterReport, ...]:
         """Apply the rendered commit to the members and return a report of each."""
         answers = outcome.rendered.built.webhooks.used
-        record = self.observation.recording(outcome.source.desired, commit, answers)
-        return deliver(replace(self.context, record=record), commit, self.delivery, self.access, log)
+        run = ApplyRun(
+            context=self.context,
+            commit=commit,
+            delivery=self.delivery,
+            open_client=self.open_client,
+            recording=Recording(observation=self.observation, desired=outcome.source.desired, answers=answers),
+        )
+        return apply_and_log(run, log)
 
 
 def observe_and_connect(
     desired: Desired, publication: Publication, options: ReconcileOptions, log: Log
 ) -> ReachedMembers:
     """Observe the members a pass is for."""
-    context = FleetContext(
-        publication=publication,
-        fleet=desired.fleet,
-        members=desired.clusters,
-        interpreter=calling_interpreter(desired),
-    )
+    context = FleetContext.of(desired.fleet, desired, publication)
     work_tree = str(publication.repository.folder.work_tree or "")
-    access = member_access(desired.fleet, options.delivery, work_tree)
     allowed = {each.cluster: each.count for each in map(Allowance.parse, options.allowed)}
-    delivery = delivery_of(asked_of(context, options.delivery, log), options.delivery, allowed)
-    observation = observe_members(context, delivery, Members(access).open, log)
-    return ReachedMembers(context=context, delivery=delivery, access=access, observation=observation)
+    members = chosen_members(desired.fleet, desired.clusters, options.delivery, log)
+    open_client = Members(member_access(desired.fleet, options.delivery, work_tree)).open
+    return ReachedMembers(
+        context=context,
+        delivery=Delivery(members=members, options=options.delivery, allowed=allowed),
+        open_client=open_client,
+        observation=observe_and_warn(context, members, options.delivery, open_client, log),
+    )
 
 
 def answered_pass(outcome: Outcome, observed: ObservedInputs, send: Send, log: Log) -> Outcome:

@@ -7,31 +7,36 @@ another cluster, a branch of a cluster that does not pull - all that is left out
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from reconciler.deliver.delivery import FleetContext
 from reconciler.publish.branches import Publication
 from reconciler.repository import Fetching, Repository
 from render.cluster import Cluster
 from render.documents import DocumentErrors, parse_documents
+from render.fleet import Fleet
 from render.gitobjects import TREE_MODE
 from render.model import Manifest
 
-from .recorded import cluster_path, facts_path
+from .recorded_status import cluster_path, facts_path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FromAgents:
-    """The files agents gave, by path on the status branch (None: the agent took it back), and what was left out."""
+class AgentFiles:
+    """The files that agents gave, by path on the status branch, and why others were left out.
+
+    A file is None where its agent took it back.
+    """
 
     files: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
     ignored: tuple[str, ...] = ()
 
 
-def files_from_agents(fleetwide: FleetContext, known: Iterable[str]) -> FromAgents:
-    """Return what the branches of all agents say. ``known`` are the paths the status branch has now."""
-    publication, prefix = fleetwide.publication, fleetwide.fleet.agent_branch("")
+def files_from_agents(
+    publication: Publication, fleet: Fleet, members: Iterable[Cluster], known: Iterable[str]
+) -> AgentFiles:
+    """Return what the branches of all agents give. ``known`` are the paths the status branch has now."""
+    prefix = fleet.agent_branch("")
     files: dict[str, bytes | None] = {}
     ignored: list[str] = []
-    pulling = {cluster.name for cluster in fleetwide.members if is_pulling(cluster)}
+    pulling = {cluster.name for cluster in members if is_pulling(cluster)}
     before = list(known)
     for branch, tip in sorted(agent_tips(publication, prefix).items() if pulling else ()):
         name = branch.removeprefix(prefix)
@@ -42,7 +47,7 @@ def files_from_agents(fleetwide: FleetContext, known: Iterable[str]) -> FromAgen
         ignored += [f"{branch}: {path} is not this cluster's to say" for path in foreign]
         files |= {path: None for path in before if is_own_path(path, name) and path not in own}
         files |= own
-    return FromAgents(files=files, ignored=tuple(ignored))
+    return AgentFiles(files=files, ignored=tuple(ignored))
 
 
 def is_pulling(cluster: Cluster) -> bool:

@@ -14,7 +14,7 @@ from reconciler.observe.conditions import condition
 from reconciler.observe.findings import Finding
 from reconciler.observe.liveness import LiveState, Progress, live_state
 from reconciler.pipeline.karmada_works import work_name
-from reconciler.plans.values import PlannedObject
+from reconciler.plans.model import PlannedObject
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.statuses import GENERATION_ANNOTATION
 from render.model import Manifest, ObjectRef

@@ -10,8 +10,7 @@ from reconciler.names.kinds import named_object
 from reconciler.publish.branches import publication_of
 from reconciler.publish.reading import read_source
 from reconciler.publish.status_branch import StatusBranch
-from reconciler.record.observation import read_recorded
-from reconciler.record.recorded import Recorded
+from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.repository import Repository, open_repository
 from render.binding import Binding
 from render.errors import ConfigError, ReconcileError
@@ -29,7 +28,7 @@ class RecordedFleet:
     """The fleet as its rendered branch describes it, and what its status branch records of it."""
 
     fleet: FleetStatus
-    recorded: Recorded
+    recorded: RecordedStatus
 
 
 def read_recorded_fleet(repository: Repository, log: Log) -> RecordedFleet:

@@ -8,7 +8,7 @@ from reconciler.console.text import table
 from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED, Ailing, ClusterLine
-from reconciler.record.recorded import Recorded, ailing_objects, cluster_lines
+from reconciler.record.recorded_status import RecordedStatus, ailing_objects, cluster_lines
 from render.binding import Binding
 
 from .fleet import FleetStatus, as_value, binding_problems
@@ -16,7 +16,7 @@ from .fleet import FleetStatus, as_value, binding_problems
 _SEEN = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED", "SINCE", "NOTE")
 
 
-def fleet_text(fleet: FleetStatus, recorded: Recorded, *, wide: bool) -> Iterator[str]:
+def fleet_text(fleet: FleetStatus, recorded: RecordedStatus, *, wide: bool) -> Iterator[str]:
     """Yield the tables of a fleet; without a status branch, those of what is rendered alone."""
     yield f"{fleet.branch} {fleet.previous.commit[:12]} holds source {fleet.previous.source[:12]}{fleet.lag}\n\n"
     lines = cluster_lines(recorded, fleet.members)
@@ -38,12 +38,12 @@ def fleet_text(fleet: FleetStatus, recorded: Recorded, *, wide: bool) -> Iterato
         yield "\n" + table(("NOT WELL", "CLUSTER", "REASON", "SINCE"), rows)
 
 
-def unwell_objects(fleet: FleetStatus, recorded: Recorded) -> tuple[Ailing, ...]:
+def unwell_objects(fleet: FleetStatus, recorded: RecordedStatus) -> tuple[Ailing, ...]:
     """Return every object of a member that is not as it should be; nobody looks at those of other clusters."""
     return tuple(ailing_objects(recorded, fleet.members))
 
 
-def is_well(fleet: FleetStatus, recorded: Recorded) -> bool:
+def is_well(fleet: FleetStatus, recorded: RecordedStatus) -> bool:
     """Whether everything is placed, built and healthy, and every member ready that was looked at."""
     late = any(
         record.state.ready not in {"", "True"} for name, record in recorded.clusters().items() if name in fleet.members
@@ -98,7 +98,7 @@ def placed_words(binding: Binding) -> str:
     return f"{names} (required by {owners})" if owners and binding_state(binding) == ATTACHED else names
 
 
-def fleet_value(fleet: FleetStatus, recorded: Recorded) -> dict[str, Any]:
+def fleet_value(fleet: FleetStatus, recorded: RecordedStatus) -> dict[str, Any]:
     """Return the fleet as plain data: what the rendered branch says, and what was seen of every member."""
     value, lines = as_value(fleet), cluster_lines(recorded, fleet.members)
     seen = {name: _seen_value(line) for name, line in lines.items()}

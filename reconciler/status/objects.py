@@ -8,7 +8,7 @@ from reconciler.console.text import table
 from reconciler.observe.conditions import found_condition
 from reconciler.pipeline.dependencies import NOT_SCHEDULED
 from reconciler.record.binding_status import expected_clusters
-from reconciler.record.recorded import Recorded, is_well, object_of
+from reconciler.record.recorded_status import RecordedStatus, is_well, object_of
 from reconciler.record.work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 from render.binding import Binding
 from render.layout import object_path
@@ -77,7 +77,7 @@ def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) 
     )
 
 
-def objects_of_binding(binding: Binding, recorded: Recorded, members: Container[str]) -> tuple[ObjectIn, ...]:
+def objects_of_binding(binding: Binding, recorded: RecordedStatus, members: Container[str]) -> tuple[ObjectIn, ...]:
     """Return an object in every member it should be in; nobody looks at it in clusters that are disconnected."""
     replicas = {target.name: target.replicas for target in binding.targets}
     below = "/".join(object_path(binding.ref))
@@ -88,13 +88,13 @@ def objects_of_binding(binding: Binding, recorded: Recorded, members: Container[
     )
 
 
-def objects_in_cluster(cluster: str, recorded: Recorded) -> tuple[ObjectIn, ...]:
+def objects_in_cluster(cluster: str, recorded: RecordedStatus) -> tuple[ObjectIn, ...]:
     """Return every object of a cluster."""
     works = (recorded.manifest(path) for path in recorded.below(f"works/{cluster}"))
     return tuple(object_in(cluster, work) for work in works if work is not None)
 
 
-def object_text(binding: Binding, recorded: Recorded, members: Container[str]) -> str:
+def object_text(binding: Binding, recorded: RecordedStatus, members: Container[str]) -> str:
     """Return all that is known of an object: policy, binding, clusters, and what ails it where."""
     objects = objects_of_binding(binding, recorded, members)
     lines = [str(binding.ref), *head_lines(binding)]
@@ -146,7 +146,7 @@ def finding_text(finding: Mapping[str, str]) -> str:
     return f"{where}: {finding['reason']}" + (f": {finding['message']}" if finding.get("message") else "")
 
 
-def _conditions(binding: Binding, recorded: Recorded) -> list[Mapping[str, Any]]:
+def _conditions(binding: Binding, recorded: RecordedStatus) -> list[Mapping[str, Any]]:
     known = recorded.binding(binding.ref)
     if known is not None:
         return list((known.get("status") or {}).get("conditions") or ())
@@ -156,7 +156,7 @@ def _conditions(binding: Binding, recorded: Recorded) -> list[Mapping[str, Any]]
     ]
 
 
-def object_value(binding: Binding, recorded: Recorded, members: Container[str]) -> dict[str, Any]:
+def object_value(binding: Binding, recorded: RecordedStatus, members: Container[str]) -> dict[str, Any]:
     """Return the same as plain data."""
     known = recorded.binding(binding.ref) or {}
     return {
@@ -171,7 +171,7 @@ def object_value(binding: Binding, recorded: Recorded, members: Container[str]) 
     }
 
 
-def cluster_text(cluster: str, recorded: Recorded, *, every: bool) -> str:
+def cluster_text(cluster: str, recorded: RecordedStatus, *, every: bool) -> str:
     """Return all that is known of a cluster: its conditions, room, and the objects that are not well (or all)."""
     record = recorded.clusters()[cluster]
     status = record.state.status
@@ -212,7 +212,7 @@ def _objects(objects: Iterable[ObjectIn]) -> str:
     return f"\n{table(('OBJECT', 'READY', 'APPLIED', 'HEALTH', 'REASON', 'SINCE'), rows)}" if rows else ""
 
 
-def cluster_value(cluster: str, recorded: Recorded) -> dict[str, Any]:
+def cluster_value(cluster: str, recorded: RecordedStatus) -> dict[str, Any]:
     """Return the same as plain data."""
     record = recorded.clusters()[cluster]
     return {
@@ -229,7 +229,7 @@ def cluster_value(cluster: str, recorded: Recorded) -> dict[str, Any]:
     }
 
 
-def unwell(ref: ObjectRef, recorded: Recorded, clusters: Iterable[str]) -> list[str]:
+def unwell(ref: ObjectRef, recorded: RecordedStatus, clusters: Iterable[str]) -> list[str]:
     """Return the clusters in which an object is not applied and healthy."""
     below = "/".join(object_path(ref))
     works = {name: recorded.manifest(f"works/{name}/{below}") for name in clusters}

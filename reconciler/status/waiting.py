@@ -10,7 +10,7 @@ from reconciler.names.subjects import check_clusters, is_cluster_noun
 from reconciler.observe.conditions import found_condition
 from reconciler.publish.reading import read_source
 from reconciler.record.binding_status import expected_clusters
-from reconciler.record.recorded import Recorded, is_well, object_of
+from reconciler.record.recorded_status import RecordedStatus, is_well, object_of
 from reconciler.record.work_status import APPLIED
 from reconciler.repository import open_repository
 from reconciler.source.desired import Desired
@@ -115,7 +115,7 @@ def _of_object(branches: RecordedFleet, binding: Binding, state: str) -> list[st
     return [f"{binding.ref} is not applied in {name}" for name in _unapplied(binding.ref, recorded, clusters)]
 
 
-def _unapplied(ref: ObjectRef, recorded: Recorded, clusters: tuple[str, ...]) -> list[str]:
+def _unapplied(ref: ObjectRef, recorded: RecordedStatus, clusters: tuple[str, ...]) -> list[str]:
     known = recorded.binding(ref) or {}
     items = (known.get("status") or {}).get("aggregatedStatus") or ()
     applied = {item["clusterName"] for item in items if item.get("applied")}

@@ -17,7 +17,7 @@ from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import make_plan
 from reconciler.plans.inventory import ApplyOutcome, Inventory
-from reconciler.plans.values import ClusterDesired, DesiredObject, PlanOptions
+from reconciler.plans.model import ClusterDesired, DesiredObject, PlanOptions
 from render.model import ObjectRef
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from reconciler.observe.conditions import found_condition
 from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.pipeline.webhook_answers import Answers, parsed_answers
+from reconciler.publish.status_branch import StatusBranch
 from reconciler.source.facts import ClusterFacts, Facts
 from render.documents import DocumentErrors, parse_documents
 from render.layout import object_path
@@ -21,7 +22,7 @@ ANSWERS_PATH = f"facts/{ANSWERS_FILE}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class RecordedStatus:
     """The files of a status commit by path.
 
     A file that cannot be read counts as absent: what it said is seen again by the next look.
@@ -39,11 +40,11 @@ class Recorded:
             self._parsed[content] = _parsed(content)
         return self._parsed[content]
 
-    def with_files(self, files: Mapping[str, bytes | None]) -> "Recorded":
+    def with_files(self, files: Mapping[str, bytes | None]) -> "RecordedStatus":
         """Return this with files put into it, and those that are None taken out."""
         after = {**self.files, **files}
         kept = {path: content for path, content in after.items() if content is not None}
-        return Recorded(files=kept, _parsed=self._parsed)
+        return RecordedStatus(files=kept, _parsed=self._parsed)
 
     def below(self, folder: str) -> list[str]:
         """Return the paths below a folder, sorted."""
@@ -93,6 +94,19 @@ class Recorded:
         return self.manifest(binding_path(ref))
 
 
+def read_recorded(status: StatusBranch, commit: str | None) -> RecordedStatus:
+    """Read all that a commit of the status branch holds."""
+    if commit is None:
+        return RecordedStatus()
+    files = [
+        file
+        for file in status.repository.snapshot(commit).files
+        if file.path == "README.md" or file.path.partition("/")[0] in FOLDERS
+    ]
+    contents = status.repository.read_blobs({file.id for file in files})
+    return RecordedStatus(files={file.path: contents[file.id] for file in files})
+
+
 def path_in_cluster(ref: ObjectRef) -> str:
     """Return where an object is kept below the folder of a cluster."""
     return "/".join(object_path(ref))
@@ -122,7 +136,7 @@ def _parsed(content: bytes) -> Manifest | None:
 
 
 def cluster_lines(
-    recorded: Recorded, members: Container[str], converged: Mapping[str, str] | None = None
+    recorded: RecordedStatus, members: Container[str], converged: Mapping[str, str] | None = None
 ) -> dict[str, ClusterLine]:
     """Return a line for every cluster; ``converged`` maps clusters to the commits that newer news say they hold."""
     newer = converged or {}
@@ -152,7 +166,7 @@ def is_well(work: Manifest) -> bool:
     return all(_said(work, kind).get("status") == "True" for kind in (APPLIED, HEALTHY))
 
 
-def ailing_objects(recorded: Recorded, members: Container[str]) -> Iterable[Ailing]:
+def ailing_objects(recorded: RecordedStatus, members: Container[str]) -> Iterable[Ailing]:
     """Return every object of a member that is not as it should be, with its most telling reason."""
     for below, by_cluster in sorted(recorded.works().items()):
         for cluster, work in sorted(by_cluster.items()):

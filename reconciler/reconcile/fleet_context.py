@@ -1,14 +1,39 @@
-"""The rendered commit to apply, and the fleet that its source describes."""
+"""A fleet with its branches and its members: of a source that was read, or of a rendered commit."""
 
-from reconciler.deliver.delivery import FleetContext
+from dataclasses import dataclass
+
 from reconciler.members.webhooks import calling_interpreter
 from reconciler.publish.branches import Publication, publication_of
 from reconciler.publish.reading import Source, read_fleet, read_observed_inputs, read_source
+from reconciler.publish.status_branch import StatusBranch
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
 from reconciler.source.desired import Desired
+from render.cluster import Cluster
 from render.errors import ConfigError, GitError
 from render.fleet import Fleet
+from render.interpreter import Interpreter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetContext:
+    """A fleet: where its branches are, who its members are, and its interpreter, which asks the source's webhooks."""
+
+    publication: Publication
+    fleet: Fleet
+    members: tuple[Cluster, ...]
+    interpreter: Interpreter | None = None
+
+    @property
+    def status(self) -> StatusBranch:
+        """The fleet's status branch."""
+        return StatusBranch(publication=self.publication, branch=self.fleet.status_branch)
+
+    @classmethod
+    def of(cls, fleet: Fleet, desired: Desired, publication: Publication) -> "FleetContext":
+        """Return the context of a fleet with the members of a source."""
+        interpreter = calling_interpreter(desired)
+        return cls(publication=publication, fleet=fleet, members=desired.clusters, interpreter=interpreter)
 
 
 def applied_commit(repository: Repository, revision: str) -> tuple[FleetContext, Desired, str]:
@@ -20,7 +45,8 @@ def applied_commit(repository: Repository, revision: str) -> tuple[FleetContext,
     if revision:
         commit = repository.resolve(revision)
         desired = _rendered_source(repository, commit).desired
-        return _fleet_context(desired.fleet, desired, publication_of(repository, desired.fleet)), desired, commit
+        fleet = desired.fleet
+        return FleetContext.of(fleet, desired, publication_of(repository, fleet)), desired, commit
     fleet = read_fleet(repository, repository.resolve("HEAD"))
     publication, branch = publication_of(repository, fleet), fleet.rendered_branch
     tip = publication.current_tip(branch)
@@ -29,7 +55,7 @@ def applied_commit(repository: Repository, revision: str) -> tuple[FleetContext,
             f"nothing is rendered yet: there is no branch {branch!r}", hint="argosy reconcile --bootstrap"
         )
     desired = _rendered_source(repository, tip).desired
-    return _fleet_context(fleet, desired, publication), desired, tip
+    return FleetContext.of(fleet, desired, publication), desired, tip
 
 
 def _rendered_source(repository: Repository, commit: str) -> Source:
@@ -45,12 +71,3 @@ def _source_of(repository: Repository, commit: str) -> str:
             hint="name a commit of the rendered branch: git log argosy/rendered",
         )
     return named[0]
-
-
-def _fleet_context(fleet: Fleet, desired: Desired, publication: Publication) -> FleetContext:
-    return FleetContext(
-        publication=publication,
-        fleet=fleet,
-        members=desired.clusters,
-        interpreter=calling_interpreter(desired),
-    )

@@ -11,6 +11,7 @@ from reconciler.observe.cluster_status import ClusterState
 from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.pipeline.webhook_answers import Answers, answers_file
 from reconciler.plans.inventory import ApplyOutcome
+from reconciler.publish.status_branch import Files
 from reconciler.source.facts import Facts
 from render.binding import Binding
 from render.documents import emit
@@ -20,9 +21,9 @@ from render.words import counted
 
 from .binding_status import BindingParts, binding_after
 from .cluster_files import ClusterRecord, cluster_file, status_page
-from .recorded import (
+from .recorded_status import (
     ANSWERS_PATH,
-    Recorded,
+    RecordedStatus,
     ailing_objects,
     binding_path,
     cluster_lines,
@@ -38,10 +39,6 @@ _MOST_CASES = 8
 _ASKED = (Operation.INTERPRET_HEALTH, Operation.INTERPRET_STATUS)
 
 
-Files = Mapping[str, bytes | None]
-
-
-WrittenFiles = Mapping[str, bytes | None]
 _READY = {"True": "ready", "False": "not ready"}
 _MOST_NAMED = 2
 _MOST_LINES = 50
@@ -69,13 +66,13 @@ def _is_asked(subject: Subject, interpreter: Interpreter) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StatusPass:
-    """All that a pass knows beside its reports.
+class StatusInputs:
+    """All that the status files are made from beside the reports of a pass.
 
     ``commit`` is the rendered commit it applies, with its ``bindings``; ``states`` and ``facts`` are those of the
-    clusters it looked at; ``answers`` those of webhooks it rendered by (None: it did not render); ``agents`` are the
-    files taken from agents' branches. Clusters that are no ``members`` are disconnected: what was last seen of them
-    stays, and counts for nothing.
+    clusters it observed, ``turned`` those of them whose readiness is not what it was; ``answers`` those of webhooks it
+    rendered by (None: it did not render); ``agents`` are the files taken from agents' branches. Clusters that are no
+    ``members`` are disconnected: what was last seen of them stays, and counts for nothing.
     """
 
     now: str
@@ -85,19 +82,20 @@ class StatusPass:
     templates: Mapping[ObjectRef, Template] = field(default_factory=dict, repr=False)
     interpreter: Interpreter = field(default_factory=Interpreter, repr=False)
     states: Mapping[str, ClusterState] = field(default_factory=dict, repr=False)
+    turned: Mapping[str, ClusterState] = field(default_factory=dict, repr=False)
     facts: Facts = field(default_factory=dict, repr=False)
     answers: Answers | None = field(default=None, repr=False)
     agents: Files = field(default_factory=dict, repr=False)
 
 
-def status_files(recorded: Recorded, pass_: StatusPass, reports: Sequence[ClusterReport]) -> dict[str, bytes | None]:
-    """Return the files that differ from those recorded, by path; None removes one."""
-    steps = recorded.with_files(pass_.agents)
+def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequence[ClusterReport]) -> Files:
+    """Return the files that differ from those recorded."""
+    steps = recorded.with_files(inputs.agents)
     for made in (_cluster_files, _fact_files, _work_files, _binding_files):
-        steps = steps.with_files(made(steps, pass_, reports))
-    converged = {report.cluster: pass_.commit for report in reports if _is_converged(report)}
-    lines = cluster_lines(steps, pass_.members, converged)
-    page = status_page(lines, ailing_objects(steps, pass_.members)) if steps.files else None
+        steps = steps.with_files(made(steps, inputs, reports))
+    converged = {report.cluster: inputs.commit for report in reports if _is_converged(report)}
+    lines = cluster_lines(steps, inputs.members, converged)
+    page = status_page(lines, ailing_objects(steps, inputs.members)) if steps.files else None
     steps = steps.with_files({"README.md": page})
     changed = {path: content for path, content in steps.files.items() if recorded.files.get(path) != content}
     return {**changed, **dict.fromkeys(path for path in recorded.files if path not in steps.files)}
@@ -107,36 +105,36 @@ def _is_converged(report: ClusterReport) -> bool:
     return report.applied is not None and report.applied.outcome is ApplyOutcome.CONVERGED
 
 
-def _cluster_files(recorded: Recorded, pass_: StatusPass, reports: Iterable[ClusterReport]) -> Files:
+def _cluster_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterable[ClusterReport]) -> Files:
     records = recorded.clusters()
-    for name, state in pass_.states.items():
+    for name, state in inputs.states.items():
         records[name] = replace(records.get(name, ClusterRecord(state=state)), state=state)
     for report in reports:
         before = records.get(report.cluster, ClusterRecord(state=ClusterState(name=report.cluster)))
-        records[report.cluster] = _after(before, report, pass_)
+        records[report.cluster] = _after(before, report, inputs)
     return {cluster_path(name): cluster_file(record) for name, record in records.items()}
 
 
-def _after(before: ClusterRecord, report: ClusterReport, pass_: StatusPass) -> ClusterRecord:
+def _after(before: ClusterRecord, report: ClusterReport, inputs: StatusInputs) -> ClusterRecord:
     outcome = str(report.failure.kind) if report.failure is not None else ""
     outcome = outcome or (str(report.applied.outcome) if report.applied is not None else before.outcome)
-    since = before.since if outcome == before.outcome else pass_.now
-    applied = pass_.commit if report.applied is not None and report.failure is None else before.applied
+    since = before.since if outcome == before.outcome else inputs.now
+    applied = inputs.commit if report.applied is not None and report.failure is None else before.applied
     return replace(before, outcome=outcome, since=since, applied=applied)
 
 
-def _fact_files(_recorded: Recorded, pass_: StatusPass, _reports: Sequence[ClusterReport]) -> Files:
+def _fact_files(_recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
     files: dict[str, bytes | None] = {
-        facts_path(name): facts.file() for name, facts in pass_.facts.items() if name in pass_.states
+        facts_path(name): facts.file() for name, facts in inputs.facts.items() if name in inputs.states
     }
-    if pass_.answers is not None:
-        files[ANSWERS_PATH] = answers_file(pass_.answers) if pass_.answers else None
+    if inputs.answers is not None:
+        files[ANSWERS_PATH] = answers_file(inputs.answers) if inputs.answers else None
     return files
 
 
-def _work_files(recorded: Recorded, pass_: StatusPass, reports: Iterable[ClusterReport]) -> Files:
+def _work_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterable[ClusterReport]) -> Files:
     files: dict[str, bytes | None] = {}
-    judgements, below = WorkStatuses(pass_.interpreter, pass_.now), cache(path_in_cluster)
+    judgements, below = WorkStatuses(inputs.interpreter, inputs.now), cache(path_in_cluster)
     told: dict[str, set[str]] = {}
     for path in recorded.below("works"):
         told.setdefault(path.split("/", 2)[1], set()).add(path)
@@ -154,29 +152,27 @@ def _work_files(recorded: Recorded, pass_: StatusPass, reports: Iterable[Cluster
     return files
 
 
-def _binding_files(recorded: Recorded, pass_: StatusPass, _reports: Sequence[ClusterReport]) -> Files:
-    if not pass_.commit:
+def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
+    if not inputs.commit:
         return {}
     works = recorded.works()
     files: dict[str, bytes | None] = dict.fromkeys(recorded.below("bindings"))
-    for ref, binding in pass_.bindings.items():
+    for ref, binding in inputs.bindings.items():
         path, before = binding_path(ref), recorded.binding(ref)
         parts = BindingParts(
             binding=binding,
-            template=pass_.templates.get(ref),
+            template=inputs.templates.get(ref),
             works=works.get(path_in_cluster(ref), {}),
-            members=pass_.members,
+            members=inputs.members,
         )
-        after = binding_after(parts, before, pass_.interpreter, pass_.now)
+        after = binding_after(parts, before, inputs.interpreter, inputs.now)
         files[path] = recorded.files[path] if after == before else emit(after)
     return files
 
 
-def status_message(
-    commit: str, files: WrittenFiles, reports: Sequence[ClusterReport], turned: Mapping[str, ClusterState]
-) -> str:
-    """Return the message of a commit that writes files; ``turned`` are clusters whose readiness is not what it was."""
-    ready = {name: _READY.get(state.ready, "silent") for name, state in turned.items()}
+def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files: Files) -> str:
+    """Return the message of the commit that writes these files."""
+    ready = {name: _READY.get(state.ready, "silent") for name, state in inputs.turned.items()}
     news = [report for report in reports if f"clusters/{report.cluster}.yaml" in files and report.cluster not in ready]
     ended = {report.cluster: word for report in news if (word := _ended(report))}
     facts = sorted(
@@ -188,7 +184,7 @@ def status_message(
     parts = [*_grouped(ready), *_grouped(ended)]
     parts += [f"facts of {_named(facts)}"] if facts else []
     parts += [f"{counted(objects.total(), 'object')} of {_named(sorted(objects))}"] if objects else []
-    subject = f"Apply {commit[:12]}" + (f": {', '.join(parts)}" if parts else "")
+    subject = f"Apply {inputs.commit[:12]}" + (f": {', '.join(parts)}" if parts else "")
     names = sorted({*ready, *ended, *facts, *objects})
     lines = [f"{name}: {', '.join(_words(name, (ready, ended), facts, objects))}" for name in names]
     more = [f"{len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []

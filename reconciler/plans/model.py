@@ -1,10 +1,8 @@
 """The values of planning: objects a cluster must hold, objects seen there, and the actions with their reasons."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from typing import Any
 
 from reconciler.members.discovery import Discovery, Resource
@@ -15,37 +13,6 @@ from render.policy import ConflictResolution
 
 from .applyset import ApplySet
 from .inventory import HeldObject
-from .ownership import Owner
-
-
-class Decision(StrEnum):
-    """What happens to a field two managers want."""
-
-    OVERWRITE = "overwrite"
-    YIELD = "yield"
-    FAIL = "fail"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldRule:
-    """A user's decision about fields: globs for the object and the path, a regular expression for the manager."""
-
-    decision: Decision
-    group_kind: str = "*"
-    namespace: str = "*"
-    name: str = "*"
-    path: str = "*"
-    manager: str = ".*"
-
-    def covers(self, ref: ObjectRef, path: str, owner: Owner) -> bool:
-        """Whether the rule is about this field of this object and this owner."""
-        return (
-            fnmatchcase(ref.group_kind, self.group_kind)
-            and fnmatchcase(ref.namespace, self.namespace)
-            and fnmatchcase(ref.name, self.name)
-            and fnmatchcase(path, self.path)
-            and re.fullmatch(self.manager, owner.manager) is not None
-        )
 
 
 class Action(StrEnum):
@@ -102,9 +69,8 @@ class PlanOptions:
     ``confirmed``: objects of kinds never pruned unasked; ``confirm_all``: all of them. ``prune``: whether to prune at
     all; ``orphans``: whether members nobody's commits name go too. ``migrate_from``: managers whose fields become ours
     (another tool's, which we replace); ``take_from``: tools whose objects may be taken over. ``remove_foreign``:
-    whether fields people added go. ``rules`` decide conflicts before the defaults do. ``retain``: the
-    source's own Retain rules, the wanted object itself where there is none (``custom_retention``). ``settled``: digests
-    of objects a server keeps in its own form.
+    whether fields people added go. ``retain``: the source's own Retain rules (``retention_by``), which return the
+    wanted object itself where there is none. ``server_forms``: digests of objects a server keeps in a form of its own.
     """
 
     applyset: ApplySet = field(default_factory=ApplySet)
@@ -119,9 +85,8 @@ class PlanOptions:
     migrate_from: frozenset[str] = frozenset()
     take_from: frozenset[str] = frozenset()
     remove_foreign: bool = False
-    rules: tuple[FieldRule, ...] = ()
     retain: Callable[[Manifest, Manifest], Manifest] = _as_wanted
-    settled: Mapping[ObjectRef, str] = field(default_factory=dict)
+    server_forms: Mapping[ObjectRef, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

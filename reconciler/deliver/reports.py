@@ -1,0 +1,118 @@
+"""What the reports of a run say: lines of what changed, a table, JSON, and the exit code."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from reconciler.console.text import table
+from reconciler.members.exchange import FailureKind
+from reconciler.plans.inventory import ApplyOutcome
+from reconciler.plans.model import Action
+from render.errors import ClusterError
+
+from .results import ClusterReport
+
+_HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "FAILED", "STATE")
+_UNREACHABLE = frozenset(
+    {
+        FailureKind.UNREACHABLE,
+        FailureKind.DEADLINE,
+        FailureKind.CERTIFICATE,
+        FailureKind.CREDENTIALS,
+        FailureKind.UNAUTHORIZED,
+        FailureKind.UNAVAILABLE,
+    }
+)
+_QUIET = frozenset({Action.UNCHANGED, Action.KEPT})
+
+
+def lines_of(report: ClusterReport) -> list[str]:
+    """Return a line for everything that changed or failed in a cluster, and for what stopped it."""
+    name = report.cluster
+    found = []
+    if report.applied is not None:
+        found = [f"{name}: {result}" for result in report.applied.results if result.action not in _QUIET]
+    elif report.plan is not None and not report.plan.refusal:
+        items = [*report.plan.objects, *report.plan.deletions]
+        found = [
+            f"{name}: {item.ref}: {item.action}" + (f" ({item.reason})" if item.reason else "")
+            for item in items
+            if item.action not in _QUIET
+        ]
+    if report.applied is not None and report.applied.hold:
+        found.append(f"{name}: nothing is pruned: {report.applied.hold}")
+    if report.failure is not None:
+        hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
+        found.append(f"{name}: {report.failure.kind}: {report.failure.message}{hint}")
+    return found
+
+
+def report_table(reports: Iterable[ClusterReport]) -> str:
+    """Return a line for each cluster: how many objects were written, deleted or failed, and how the cluster ended."""
+    return table(_HEADER, [_row(report) for report in reports])
+
+
+def _row(report: ClusterReport) -> tuple[str, ...]:
+    counts = _counts(report)
+    written = counts["created"] + counts["configured"] + counts["adopted"]
+    failed = counts["failed"] + counts["conflict"] + counts["blocked"]
+    deleted = counts["deleted"] + counts["handedOff"]
+    return (report.cluster, str(counts["unchanged"]), str(written), str(deleted), str(failed), report.state)
+
+
+def _counts(report: ClusterReport) -> Counter[str]:
+    """Count a cluster's objects by what was done with them, or would be."""
+    if report.applied is not None:
+        return Counter(str(result.action) for result in report.applied.results)
+    if report.plan is not None:
+        return Counter(str(item.action) for item in (*report.plan.objects, *report.plan.deletions))
+    return Counter()
+
+
+def exit_code(reports: Iterable[ClusterReport]) -> int:
+    """Return 0 when all converged, 1 when an object failed, 7 when all that could be reached converged.
+
+    ClusterError when there was something to reach and nothing could be.
+    """
+    found = tuple(reports)
+    unreachable = [report for report in found if report.failure is not None and report.failure.kind in _UNREACHABLE]
+    if found and len(unreachable) == len(found):
+        raise ClusterError("no cluster could be used", hint="argosy doctor; the lines above say what each answered")
+    reached = [report for report in found if report not in unreachable]
+    if any(not _is_converged(report) for report in reached):
+        return 1
+    return 7 if unreachable else 0
+
+
+def _is_converged(report: ClusterReport) -> bool:
+    if report.failure is not None:
+        return False
+    return report.applied is None or report.applied.outcome is ApplyOutcome.CONVERGED
+
+
+def plain_reports(reports: Iterable[ClusterReport]) -> dict[str, Any]:
+    """Return what came of a run as plain data, by cluster."""
+    return {report.cluster: _plain(report) for report in reports}
+
+
+def _plain(report: ClusterReport) -> dict[str, Any]:
+    failure = report.failure
+    results = report.applied.results if report.applied is not None else ()
+    return {
+        "state": report.state,
+        "seconds": round(report.seconds, 3),
+        "counts": dict(_counts(report)),
+        **({"failure": {"reason": str(failure.kind), "message": failure.message}} if failure else {}),
+        **({"hold": report.applied.hold} if report.applied is not None and report.applied.hold else {}),
+        "objects": [
+            {
+                "object": str(result.ref),
+                "action": str(result.action),
+                "reason": result.reason,
+                "message": result.message,
+                "warnings": list(result.warnings),
+            }
+            for result in results
+            if result.action is not Action.UNCHANGED
+        ],
+    }

@@ -1,0 +1,219 @@
+"""One apply of a rendered commit to the chosen members, with what is written down before and after it.
+
+1. read what each member may hold (its inventory on the status branch) and what it must hold at the commit;
+2. ask members never seen before who they are, and record every attempt in one status commit - before any write;
+3. observe, plan and apply each member by itself, in parallel;
+4. record in one more status commit what every member holds now, and how it is.
+"""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from reconciler.console.log import Log
+from reconciler.deliver.attempts import AttemptRecord, asked_uids
+from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
+from reconciler.deliver.options import DeliveryOptions
+from reconciler.deliver.rendered_commits import RemovalTrailers, RenderedCommits
+from reconciler.deliver.reports import lines_of
+from reconciler.deliver.results import ApplyOptions, ClusterReport
+from reconciler.deliver.server_forms import known_server_forms, remember_server_forms
+from reconciler.members.exchange import OpenClient
+from reconciler.members.identity import Impersonation
+from reconciler.members.opening import MemberAccess
+from reconciler.members.options import AccessOptions
+from reconciler.plans.inventory import Inventory
+from reconciler.plans.model import PlanOptions
+from reconciler.plans.retention import retention_by
+from reconciler.publish.status_branch import Files, inventory_file, inventory_path, merged_files, read_inventories
+from reconciler.record.recorded_status import read_recorded
+from reconciler.record.status_commit import StatusInputs, ask_ahead, status_files, status_message
+from reconciler.repository.trailers import engine_version
+from render.cluster import Cluster
+from render.fleet import OTHERS, Fleet
+from render.interpreter import Interpreter
+from render.words import counted
+
+from .fleet_context import FleetContext
+from .observation import Recording
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """The members one apply is for, and what it may do there.
+
+    ``allowed`` maps a cluster (or ``*``) to how many objects may be removed. ``dry_run`` asks the servers what they
+    would do; ``is_observing`` asks nothing but what is there.
+    """
+
+    members: tuple[Cluster, ...]
+    options: DeliveryOptions = field(default_factory=DeliveryOptions)
+    allowed: Mapping[str, int] = field(default_factory=dict)
+    dry_run: bool = False
+    is_observing: bool = False
+
+    @property
+    def writes(self) -> bool:
+        """Whether anything may be written, in clusters or to the status branch."""
+        return not (self.dry_run or self.is_observing)
+
+
+def member_access(fleet: Fleet, options: AccessOptions, untrusted: str) -> MemberAccess:
+    """Return how members are reached: the command's options, then argosy.yaml.
+
+    A kubeconfig that is named stands in for the usual one and for what argosy.yaml says of many members at once.
+    """
+    named, user, groups = options.kubeconfig, options.as_user, options.as_groups
+    return MemberAccess(
+        clusters=tuple(access for access in fleet.clusters if not named or access.name != OTHERS),
+        kubeconfig=named,
+        folder=options.kubeconfigs or ("" if named else fleet.kubeconfigs),
+        in_cluster=options.in_cluster,
+        untrusted=untrusted,
+        impersonate=Impersonation(user=user, groups=groups) if user or groups else None,
+        user_agent=f"argosy/{engine_version()}",
+    )
+
+
+def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
+    """Carry out a run, saying what changes as it happens; return what came of each member, by name."""
+    done = Counter[str]()
+
+    def tell(report: ClusterReport) -> None:
+        done["clusters"] += 1
+        for line in lines_of(report):
+            log.info(line)
+        log.progress(f"{counted(done['clusters'], 'cluster')} done")
+
+    reports = run.reports(tell)
+    log.progress("")
+    return reports
+
+
+def _tell_nobody(_report: ClusterReport) -> None:
+    return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyRun:
+    """One apply of a commit: the jobs it makes, and the two status commits around them.
+
+    ``recording`` is what a pass records beside the inventories. ``clock`` gives the time of the status commits.
+    """
+
+    context: FleetContext
+    commit: str
+    delivery: Delivery
+    open_client: OpenClient
+    recording: Recording | None = None
+    clock: Callable[[], float] = time.time
+
+    def reports(self, tell: Callable[[ClusterReport], None] = _tell_nobody) -> tuple[ClusterReport, ...]:
+        """Apply the commit to every chosen member and return what came of each, by name; ``tell`` gets each at once."""
+        repository = self.context.publication.repository
+        attempts = AttemptRecord(status=self.context.status, commit=self.commit, now=int(self.clock()))
+        inventories = attempts.inventories()
+        if self.delivery.writes:
+            inventories = attempts.announce(self._uids(inventories))
+        commits, trailers = RenderedCommits(repository), RemovalTrailers(repository, self.commit)
+        jobs = [
+            self._job(inventories.get(member.name, Inventory(cluster=member.name)), commits, trailers)
+            for member in self.delivery.members
+        ]
+        finished = []
+        for report in apply_fleet(jobs, self.open_client, self._fleet_options(attempts)):
+            tell(report)
+            finished.append(report)
+        reports = tuple(sorted(finished, key=lambda report: report.cluster))
+        if self.delivery.writes:
+            for report in reports:
+                remember_server_forms(repository.cache_dir, report)
+            self._record(reports, commits)
+        return reports
+
+    def _uids(self, inventories: Mapping[str, Inventory]) -> dict[str, str]:
+        """Return who the members are, as recorded or as they answer; those that do not are left out."""
+        names = [member.name for member in self.delivery.members]
+        known = {name: inventory.uid for name in names if (inventory := inventories.get(name)) and inventory.uid}
+        unknown = [name for name in names if name not in known]
+        return known | asked_uids(unknown, self.open_client, self.delivery.options.max_parallel)
+
+    def _job(self, inventory: Inventory, commits: RenderedCommits, trailers: RemovalTrailers) -> ClusterJob:
+        held = inventory.holding(commits.held(inventory.cluster, inventory.commits))
+        return ClusterJob(
+            desired=commits.desired(inventory.cluster, self.commit),
+            inventory=held,
+            options=self._plan_options(held, commits, trailers),
+        )
+
+    def _plan_options(self, inventory: Inventory, commits: RenderedCommits, trailers: RemovalTrailers) -> PlanOptions:
+        options, cluster, converged = self.delivery.options, inventory.cluster, inventory.converged
+        return PlanOptions(
+            is_older=bool(converged) and commits.is_before(self.commit, converged),
+            allow_older=options.allow_older,
+            guard=self.context.fleet.removal_guard,
+            allowed_removals=_most([trailers.allowed(cluster, converged), *self._allowed(cluster)]),
+            confirmed=frozenset(ref for ref in inventory.held if f"{ref.kind}/{ref.name}" in options.confirmed),
+            confirm_all=options.confirm_all,
+            prune=not options.no_prune,
+            orphans=options.orphans,
+            migrate_from=frozenset(options.migrate_from),
+            take_from=frozenset(options.take_from),
+            remove_foreign=options.remove_foreign,
+            retain=retention_by(self.context.interpreter or Interpreter()),
+            server_forms=known_server_forms(self.context.publication.repository.cache_dir, inventory.uid),
+        )
+
+    def _allowed(self, cluster: str) -> Iterator[int]:
+        return (self.delivery.allowed[name] for name in (cluster, "*") if name in self.delivery.allowed)
+
+    def _fleet_options(self, attempts: AttemptRecord) -> FleetOptions:
+        return FleetOptions(
+            max_parallel=self.delivery.options.max_parallel,
+            timeout=self.delivery.options.timeout,
+            is_observing=self.delivery.is_observing,
+            apply=ApplyOptions(
+                dry_run=self.delivery.dry_run,
+                rehearse=self.delivery.options.rehearse,
+                holder=f"argosy-{random.randrange(16**8):08x}",  # noqa: S311 - a name, not a secret
+                version=engine_version(),
+            ),
+            before_writing=lambda plan: attempts.ensure(plan.cluster, plan.uid),
+        )
+
+    def _record(self, reports: Sequence[ClusterReport], commits: RenderedCommits) -> None:
+        """Commit what every member holds now, and what the pass saw of it.
+
+        The files are made for whatever the status branch holds by then, because another pass may have been faster.
+        """
+        inputs = None
+        if self.recording is not None:
+            inputs = self.recording.status_inputs(self.commit, commits.commit(self.commit).bindings)
+            ask_ahead(reports, inputs.interpreter)
+        self.context.status.commit(
+            lambda tip: merged_files([self._status_files(inputs, reports, tip), self._inventory_files(reports, tip)]),
+            lambda files: status_message(inputs, reports, files) if inputs else f"Apply {self.commit[:12]}",
+            time=int(self.clock()),
+        )
+
+    def _status_files(self, inputs: StatusInputs | None, reports: Sequence[ClusterReport], tip: str | None) -> Files:
+        return status_files(read_recorded(self.context.status, tip), inputs, reports) if inputs else {}
+
+    def _inventory_files(self, reports: Iterable[ClusterReport], tip: str | None) -> Files:
+        inventories = read_inventories(self.context.status, tip)
+        files: dict[str, bytes | None] = {}
+        for report in reports:
+            before = inventories.get(report.cluster)
+            if report.applied is None or before is None:
+                continue
+            after = before.after(self.commit, report.applied.outcome, report.applied.left)
+            if after != before:
+                files[inventory_path(report.cluster)] = inventory_file(after)
+        return files
+
+
+def _most(allowances: Iterable[int | None]) -> int | None:
+    """Return the most generous of some allowances; None where nothing is allowed, so that the guard's limits count."""
+    return max((count for count in allowances if count is not None), default=None)

@@ -1,0 +1,74 @@
+"""The members that a command is for: those its options choose, where argosy.yaml or the options say how to reach them.
+
+Each command asks this once, so that what it observes, applies to and records are the same members.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+
+import click
+
+from reconciler.console.log import Log
+from reconciler.members.options import AccessOptions, reached_members
+from reconciler.names.subjects import check_clusters
+from render.cluster import Cluster
+from render.fleet import Fleet
+from render.selection import matches
+from render.selectors import LabelSelector, Requirement
+from render.words import listed
+
+
+def chosen_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOptions, log: Log) -> tuple[Cluster, ...]:
+    """Return the members a command is for, and say which of them nothing says how to reach.
+
+    UnknownName names a cluster that was asked for and is no member.
+    """
+    by_name = {cluster.name: cluster for cluster in members}
+    check_clusters([*filter(None, [options.in_cluster]), *options.clusters], by_name)
+    # Where nothing is said of any member, each is reached by the context named like it.
+    reached = reached_members(fleet, options) or frozenset(by_name)
+    wanted = tuple(_wanted_members(by_name, options))
+    unreached = [cluster.name for cluster in wanted if cluster.name not in reached]
+    if unreached:
+        log.info(f"left alone, for argosy.yaml does not say how to reach them: {listed(unreached)}")
+    elif not wanted:
+        log.info("no cluster is chosen")
+    return tuple(cluster for cluster in wanted if cluster.name in reached)
+
+
+def _wanted_members(by_name: Mapping[str, Cluster], options: AccessOptions) -> Iterator[Cluster]:
+    """Yield the members that are asked for, by name; those that pull for themselves are left to their agents."""
+    selector = label_selector(options.selector)
+    for name, cluster in sorted(by_name.items()):
+        is_named = not options.clusters or name in options.clusters
+        is_selected = selector is None or matches(selector, cluster.labels)
+        if is_named and is_selected and cluster.sync_mode != "Pull" and in_shard(name, *options.shard):
+            yield cluster
+
+
+def in_shard(cluster: str, index: int, count: int) -> bool:
+    """Whether a cluster belongs to shard ``index`` (from 1) of ``count``; other clusters' coming and going moves none.
+
+    >>> [in_shard("member1", index, 2) for index in (1, 2)]
+    [False, True]
+    """
+    number = int.from_bytes(hashlib.sha256(cluster.encode()).digest()[:8])
+    return number % count == index - 1
+
+
+def label_selector(text: str) -> LabelSelector | None:
+    """Read kubectl's ``key=value,key!=value,key,!key``; a usage error names what is no label expression."""
+    if not text:
+        return None
+    return LabelSelector(match_expressions=tuple(_requirement(part.strip()) for part in text.split(",")))
+
+
+def _requirement(text: str) -> Requirement:
+    for sign, operator in (("!=", "NotIn"), ("==", "In"), ("=", "In")):
+        key, matched, value = text.partition(sign)
+        if matched:
+            return Requirement(key=key.strip(), operator=operator, values=(value.strip(),))
+    name = text.removeprefix("!").strip()
+    if not name or " " in name:
+        raise click.UsageError(f"--selector: {text!r} is no label expression; write key=value, key!=value, key or !key")
+    return Requirement(key=name, operator="DoesNotExist" if text.startswith("!") else "Exists")

@@ -1,0 +1,182 @@
+"""The observation of a fleet's members before a pass renders, and what the pass records of them in the end.
+
+1. ``observe_members`` reads the status branch, takes in what agents wrote, and looks at every chosen member;
+2. its ``facts`` are what to render by;
+3. a ``Recording`` of it gives what the status files are made from once the rendered commit is known.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from reconciler.console.log import Log
+from reconciler.members.exchange import FailureKind, OpenClient
+from reconciler.members.options import AccessOptions
+from reconciler.observe.cluster_status import (
+    ClusterState,
+    MemberObservation,
+    condition_unknown,
+    seconds_between,
+    state_after,
+)
+from reconciler.observe.fact_changes import facts_of, facts_to_write
+from reconciler.observe.members import ObserveOptions, observe_fleet
+from reconciler.pipeline.webhook_answers import Answers
+from reconciler.record.agent_branches import AgentFiles, files_from_agents, is_pulling
+from reconciler.record.cluster_files import parse_cluster_record
+from reconciler.record.recorded_status import RecordedStatus, cluster_path, read_recorded
+from reconciler.record.status_commit import StatusInputs
+from reconciler.source.desired import Desired, interpreter_of
+from reconciler.source.facts import Facts
+from render.binding import Binding
+from render.cluster import Cluster
+from render.model import ObjectRef
+
+from .fleet_context import FleetContext
+
+MOST_SECONDS = 60.0
+"""How long the observation of one member may take at most."""
+AGENT_GRACE = 600.0
+"""For how many seconds an agent that sends heartbeats may be silent before its cluster's readiness is unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """The members as a pass found them before it rendered.
+
+    ``facts`` and the recorded ``answers`` of webhooks are what to render by. ``states`` are those of the observed
+    members, ``turned`` those of them whose readiness is not what was recorded. ``members`` are the members' own
+    answers; ``agents`` are the files that the agents of pulling members gave.
+    """
+
+    context: FleetContext
+    now: str
+    facts: Facts = field(default_factory=dict)
+    answers: Answers = field(default_factory=dict)
+    states: Mapping[str, ClusterState] = field(default_factory=dict)
+    turned: Mapping[str, ClusterState] = field(default_factory=dict)
+    members: tuple[MemberObservation, ...] = ()
+    agents: AgentFiles = field(default_factory=AgentFiles)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know of this observation."""
+        unread = [
+            f"{member.cluster}: its capacity is not known: {failure.message}"
+            for member in self.members
+            for failure in member.unread
+        ]
+        return (*unread, *(f"ignored: {reason}" for reason in self.agents.ignored))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """What a pass records beside its reports: the observation, the source, and the answers it rendered by, if it did.
+
+    ``answers`` are None for a pass that applies what was rendered before; the recorded ones stay then.
+    """
+
+    observation: Observation
+    desired: Desired
+    answers: Answers | None = None
+
+    def status_inputs(self, commit: str, bindings: Mapping[ObjectRef, Binding]) -> StatusInputs:
+        """Return what the status files are made from, given the rendered commit that is applied and its bindings."""
+        observation = self.observation
+        return StatusInputs(
+            now=observation.now,
+            members=frozenset(cluster.name for cluster in self.desired.clusters),
+            commit=commit,
+            bindings=bindings,
+            templates={template.ref: template for template in self.desired.templates},
+            interpreter=observation.context.interpreter or interpreter_of(self.desired),
+            states=observation.states,
+            turned=observation.turned,
+            facts={name: facts for name, facts in observation.facts.items() if name in observation.states},
+            answers=self.answers,
+            agents=observation.agents.files,
+        )
+
+
+def observe_and_warn(
+    context: FleetContext, members: Iterable[Cluster], options: AccessOptions, open_client: OpenClient, log: Log
+) -> Observation:
+    """Observe the members a command is for, and say what a person should know of it."""
+    observing = ObserveOptions(
+        open_client=open_client, max_parallel=options.max_parallel, timeout=min(options.timeout, MOST_SECONDS)
+    )
+    with log.timed("look at members"):
+        observation = observe_members(context, members, observing)
+    for warning in observation.warnings:
+        log.warning(warning)
+    return observation
+
+
+def observe_members(
+    context: FleetContext,
+    members: Iterable[Cluster],
+    observing: ObserveOptions,
+    clock: Callable[[], float] = time.time,
+) -> Observation:
+    """Observe the members that a pass is for; those that pull are told of by their agents."""
+    recorded = read_recorded(context.status, context.status.tip())
+    agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
+    ready = {name: record.state.ready for name, record in recorded.clusters().items()}
+    recorded = recorded.with_files(agents.files)
+    chosen = {cluster.name: cluster for cluster in members if not is_pulling(cluster)}
+    observed = observe_fleet(chosen, observing)
+    now = utc(clock())
+    before = {name: record.state for name, record in recorded.clusters().items()}
+    states = {
+        member.cluster: state_after(chosen[member.cluster], before.get(member.cluster), member, now)
+        for member in observed
+        if not _is_without_credentials(member)
+    }
+    states |= _silent_agents(context.members, recorded, now)
+    facts = _facts(recorded, states, context.members, now)
+    return Observation(
+        context=context,
+        now=now,
+        facts=facts,
+        answers=recorded.answers(),
+        states={name: state.with_capacity_of(facts[name].status) for name, state in states.items()},
+        turned={name: state for name, state in states.items() if state.ready != ready.get(name)},
+        members=observed,
+        agents=agents,
+    )
+
+
+def utc(seconds: float) -> str:
+    """Return a time as RFC 3339, to the second.
+
+    >>> utc(1_800_000_000)
+    '2027-01-15T08:00:00Z'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _is_without_credentials(member: MemberObservation) -> bool:
+    """Whether a member was not even asked: without credentials here, nothing is known of the member there."""
+    return member.failure is not None and member.failure.kind is FailureKind.CREDENTIALS
+
+
+def _silent_agents(members: Iterable[Cluster], recorded: RecordedStatus, now: str) -> dict[str, ClusterState]:
+    """Return the states of pulling members whose agents promised to tell that they live, and no longer do."""
+    states = {}
+    for cluster in filter(is_pulling, members):
+        manifest = recorded.manifest(cluster_path(cluster.name))
+        record = parse_cluster_record(manifest) if manifest else None
+        if record and record.heartbeat and seconds_between(record.heartbeat, now) > AGENT_GRACE:
+            states[cluster.name] = replace(record.state, status=condition_unknown(record.state.status, now))
+    return states
+
+
+def _facts(recorded: RecordedStatus, states: Mapping[str, ClusterState], members: Iterable[Cluster], now: str) -> Facts:
+    """Return the facts to render by: the recorded ones, and those of observed members where they changed enough."""
+    known, models = dict(recorded.facts()), {cluster.name: cluster.resource_models for cluster in members}
+    for name, state in states.items():
+        before = known.get(name)
+        age = seconds_between(before.observed_at, now) if before else 0.0
+        known[name] = facts_to_write(before, facts_of(state, now), age, models.get(name, ()))
+    return {name: known[name] for name in sorted(known)}
