@@ -128,7 +128,7 @@ def test_what_no_test_notices_is_named(tree: Path) -> None:
 
 
 def test_a_test_that_does_not_end_any_more_has_noticed(tree: Path, tmp_path: Path) -> None:
-    copy = Copy(tree, tmp_path / "copy")
+    copy = Copy.of(tree, tmp_path / "copy")
     endless = b"def total(a, b):\n    while True: pass\n"
     with copy.changed({"render/sums.py": endless}):
         assert not copy.passes(["tests/test_sums.py::test_it"], ["tests/test_sums.py"], 3)

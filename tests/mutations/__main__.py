@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 from pathlib import Path
 from random import SystemRandom
@@ -23,6 +24,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at once (one a core)")
     parser.add_argument("--quick", action="store_true", help="let only those tests try that reach the function")
     given = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)  # either way, what runs is ended and the copies go
     print(f"seed {given.seed}", flush=True)
     options = Options(count=given.count, seed=given.seed, jobs=given.jobs, wide=not given.quick)
     caught = survived = 0

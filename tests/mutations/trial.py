@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Self
 
 from tests.architecture import PACKAGES, House
 from tests.waiting import SECONDS
@@ -66,14 +67,25 @@ class Baseline:
 class Copy:
     """A copy of a tree, to break things in."""
 
-    def __init__(self, root: Path, folder: Path) -> None:
-        self.root = folder / "tree"
-        self.folder = folder
-        _copied(root, self.root)
-        support = folder / "support"
-        support.mkdir()
-        shutil.copy(Path(__file__).with_name("plugin.py"), support / f"{PLUGIN}.py")
-        self._paths = [str(support), str(self.root)]
+    def __init__(self, folder: Path) -> None:
+        self.root, self.folder = folder / "tree", folder
+        self._support = folder / "support"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_stopped = False
+
+    @classmethod
+    def of(cls, root: Path, folder: Path) -> Self:
+        """Copy what Git tracks or would."""
+        made = cls(folder)
+        _copy_tracked(root, made.root)
+        made._support.mkdir()
+        shutil.copy(Path(__file__).with_name("plugin.py"), made._support / f"{PLUGIN}.py")
+        return made
+
+    def another(self, folder: Path) -> Self:
+        """Copy everything, with what Python has compiled."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        return type(self)(folder)
 
     def read(self, path: str) -> bytes:
         return (self.root / path).read_bytes()
@@ -98,30 +110,39 @@ class Copy:
 
     def pytest(self, options: Sequence[str], *, seconds: float, environment: Mapping[str, str]) -> int | None:
         """Run pytest in the copy; return how it ended, None when it did not in time."""
+        if self._is_stopped:
+            return None
         command = [sys.executable, "-m", "pytest", "-q", "-p", PLUGIN, "-p", "no:cacheprovider", *options]
         whole = {
             **os.environ,
             "ARGOSY_E2E": "off",
             "MUTATIONS_FOLDER": str(self.folder),
-            "PYTHONPATH": os.pathsep.join(self._paths),
+            "PYTHONPATH": os.pathsep.join([str(self._support), str(self.root)]),
             **environment,
         }
         with (self.folder / "output.txt").open("wb") as output:
-            process = subprocess.Popen(
+            self._process = subprocess.Popen(
                 command, cwd=self.root, env=whole, stdout=output, stderr=output, start_new_session=True
             )
             try:
-                return process.wait(timeout=seconds)
+                return self._process.wait(timeout=seconds)
             except subprocess.TimeoutExpired:
                 return None
             finally:
-                if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait(timeout=SECONDS)
+                self._end()
+
+    def stop(self) -> None:
+        """End what runs, and let nothing run any more."""
+        self._is_stopped = True
+        self._end()
+
+    def _end(self) -> None:
+        if self._process and self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait(timeout=SECONDS)
 
 
-def _copied(root: Path, folder: Path) -> None:
-    """Copy what Git tracks or would."""
+def _copy_tracked(root: Path, folder: Path) -> None:
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, timeout=SECONDS).stdout
     for name in filter(None, listed.split("\0")):
@@ -135,24 +156,30 @@ def tried(root: Path, paths: Sequence[str], options: Options) -> Iterator[Verdic
     """Break lines below these paths, all of production without any, and yield what comes of each."""
     with tempfile.TemporaryDirectory(prefix="argosy-mutations-") as name:
         folder = Path(name)
-        first = Copy(root, folder / "0")
+        first = Copy.of(root, folder / "0")
         mutants = chosen(production(first.root, paths), options.count, options.seed)
         baseline = looked_at(first, mutants, options)
         trial = Trial(baseline=baseline, nearness=Nearness(House.at(first.root)), wide=options.wide)
-        copies = SimpleQueue[Copy]()
-        copies.put(first)
-        for number in range(1, options.jobs):
-            copies.put(Copy(first.root, folder / str(number)))
+        copies = [first, *(first.another(folder / str(number)) for number in range(1, options.jobs))]
+        free = SimpleQueue[Copy]()
+        for copy in copies:
+            free.put(copy)
 
         def verdict(number: int) -> Verdict:
-            copy = copies.get(timeout=BASELINE_SECONDS)
+            copy = free.get(timeout=BASELINE_SECONDS)
             try:
                 return trial.verdict(copy, number, mutants[number])
             finally:
-                copies.put(copy)
+                free.put(copy)
 
-        with ThreadPoolExecutor(options.jobs) as pool:
+        pool = ThreadPoolExecutor(options.jobs)
+        try:
             yield from pool.map(verdict, range(len(mutants)))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for copy in copies:
+                copy.stop()
+            pool.shutdown()
 
 
 def production(root: Path, paths: Sequence[str]) -> dict[str, bytes]:
@@ -174,7 +201,8 @@ def looked_at(copy: Copy, mutants: Sequence[Mutant], options: Options) -> Baseli
         calls[mutant.path].append((mutant.line, f'__import__("{PLUGIN}").hit({number})'))
     together = ["-n", str(options.jobs), "--dist", "loadgroup"] if options.jobs > 1 else []
     with copy.changed({path: probed(copy.read(path), each) for path, each in calls.items()}):
-        copy.pytest(together, seconds=BASELINE_SECONDS, environment={})
+        # What is compiled now, tests above all, serves every run to come.
+        copy.pytest(together, seconds=BASELINE_SECONDS, environment={"PYTHONDONTWRITEBYTECODE": ""})
     return _baseline(copy.folder)
 
 
