@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from reconciler.deliver.cluster import apply_plan
-from reconciler.deliver.results import Applied, ApplyOptions
+from reconciler.deliver.results import ApplySettings, ClusterResult
 from reconciler.members.client import KubeClient
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
@@ -17,13 +17,13 @@ from reconciler.observe.objects import observe_cluster
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import held_object, make_plan
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.model import ClusterDesired, DesiredObject, Observed, Plan, PlanOptions
+from reconciler.plans.model import ClusterDesired, DesiredObject, ObservedCluster, Plan, PlanOptions
 from render.model import ObjectRef
 
 from .clusters import Member
 from .fakes import MERGE_PATCH, FakeCluster
 
-QUICK = ApplyOptions(settle_seconds=10.0, holder="this pass", version="1.0.0")
+QUICK = ApplySettings(settle_seconds=10.0, holder="this pass", version="1.0.0")
 
 
 class Server(Protocol):
@@ -132,11 +132,11 @@ class Cluster:
     def inventory(self, *manifests: Mapping[str, Any], preserve: bool = False, **fields: Any) -> Inventory:
         """An inventory whose commits' trees held these manifests."""
         held = (held_object(wanted, preserve=preserve) for wanted in desired_objects(manifests))
-        return Inventory(cluster=self.server.name, **fields).holding(held)
+        return Inventory(cluster=self.server.name, **fields).with_objects(held)
 
     def plan(
         self, manifests: Iterable[Mapping[str, Any]], inventory: Inventory | None = None, **chosen: Any
-    ) -> tuple[Observed, Plan]:
+    ) -> tuple[ObservedCluster, Plan]:
         return planned(self, self.client(), tuple(manifests), inventory, self.options(**chosen))
 
     def apply(
@@ -144,9 +144,9 @@ class Cluster:
         *manifests: Mapping[str, Any] | DesiredObject,
         inventory: Inventory | None = None,
         client: Recorder | None = None,
-        how: ApplyOptions = QUICK,
+        how: ApplySettings = QUICK,
         **chosen: Any,
-    ) -> Applied:
+    ) -> ClusterResult:
         """One pass: look, plan, carry out."""
         sender = client or self.client()
         _, plan = planned(self, sender, manifests, inventory, self.options(**chosen))
@@ -159,7 +159,7 @@ def planned(
     manifests: tuple[Mapping[str, Any] | DesiredObject, ...],
     inventory: Inventory | None,
     options: PlanOptions,
-) -> tuple[Observed, Plan]:
+) -> tuple[ObservedCluster, Plan]:
     name = cluster.server.name
     desired = ClusterDesired(cluster=name, commit="c0ffee", objects=desired_objects(manifests))
     known = inventory or Inventory(cluster=name)
@@ -183,7 +183,7 @@ def client_of(member: Member, seconds: float = 120.0) -> KubeClient:
     return KubeClient(connection, deadline=time.monotonic() + seconds)
 
 
-def outcomes(applied: Applied) -> dict[str, str]:
+def outcomes(applied: ClusterResult) -> dict[str, str]:
     """What came of each object, as ``Kind.group name`` -> ``action reason``."""
     return {
         f"{result.ref.group_kind} {result.ref.name}": f"{result.action} {result.reason}".strip()

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from reconciler.deliver.cluster import apply_plan
-from reconciler.deliver.results import ApplyOptions
+from reconciler.deliver.results import ApplySettings
 from reconciler.members.exchange import Failure
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.observe.objects import observe_cluster
@@ -26,7 +26,7 @@ def main(path: Path) -> None:
     state = json.loads(path.read_text())
     applyset = ApplySet(name="argosy", namespace=state["space"])
     held = (held_object(item, preserve=False) for item in desired_objects(state["held"]))
-    inventory = Inventory(cluster=state["name"]).holding(held)
+    inventory = Inventory(cluster=state["name"]).with_objects(held)
     desired = ClusterDesired(cluster=state["name"], commit="c0ffee", objects=desired_objects(state["wanted"]))
     client = Members(MemberAccess(kubeconfig=state["kubeconfig"])).open(state["name"], time.monotonic() + 60)
     assert not isinstance(client, Failure), client
@@ -34,7 +34,7 @@ def main(path: Path) -> None:
     observed = observe_cluster(client, desired, inventory, applyset)
     plan = make_plan(desired, observed, inventory, PlanOptions(applyset=applyset, allowed_removals=1000))
     # A killed pass cannot give its lease back; this one is the same pass, trying again.
-    apply_plan(client, plan, ApplyOptions(holder="the pass that is killed", settle_seconds=5.0))
+    apply_plan(client, plan, ApplySettings(holder="the pass that is killed", settle_seconds=5.0))
 
 
 if __name__ == "__main__":

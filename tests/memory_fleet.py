@@ -15,7 +15,7 @@ from reconciler.publish.outcome import commit_outcome, run_pass
 from reconciler.publish.reading import ObservedInputs, read_again_with_facts, read_previous, read_source_without_facts
 from reconciler.reconcile.applying import ApplyRun, Delivery
 from reconciler.reconcile.fleet_context import FleetContext
-from reconciler.reconcile.observation import Observation, Recording, observe_members
+from reconciler.reconcile.observation import Observation, PassRecord, observe_members
 from reconciler.repository import open_repository
 from render.documents import parse_documents
 
@@ -74,7 +74,7 @@ class MemoryFleet:
                 commit=commit,
                 delivery=Delivery(members=tuple(member for member in members if member.sync_mode != "Pull")),
                 open_client=self.open,
-                recording=Recording(observation=observation, desired=source.desired),
+                record=PassRecord(observation=observation, desired=source.desired),
                 clock=lambda: self.now,
             )
             reports = run.reports()

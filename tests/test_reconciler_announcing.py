@@ -31,25 +31,25 @@ def status(tmp_path: Path) -> Iterator[StatusBranch]:
         yield StatusBranch(publication=Publication(repository=repository), branch="argosy/status")
 
 
-def announced(status: StatusBranch, clock: Hour) -> AttemptRecord:
-    announcements = AttemptRecord(status=status, commit=COMMIT, now=1_800_000_000, clock=clock)
-    announcements.announce({"eu": "uid-eu"})
-    return announcements
+def recorded(status: StatusBranch, clock: Hour) -> AttemptRecord:
+    attempts = AttemptRecord(status=status, commit=COMMIT, now=1_800_000_000, clock=clock)
+    attempts.record({"eu": "uid-eu"})
+    return attempts
 
 
 def test_what_was_announced_a_moment_ago_is_not_looked_up_again(status: StatusBranch) -> None:
     clock = Hour()
-    announcements, tip = announced(status, clock), status.tip()
+    attempts, tip = recorded(status, clock), status.tip()
     clock.now = FRESH_SECONDS - 1
     other_pass_converges(status)
-    announcements.ensure("eu", "uid-eu")
+    attempts.ensure_recorded("eu", "uid-eu")
     assert read_inventories(status, status.tip())["eu"].attempted == ()
     assert status.tip() != tip
 
 
 def test_a_cluster_that_answered_late_is_announced_by_itself(status: StatusBranch) -> None:
-    announcements = announced(status, Hour())
-    announcements.ensure("us", "uid-us")
+    attempts = recorded(status, Hour())
+    attempts.ensure_recorded("us", "uid-us")
     assert read_inventories(status, status.tip()) == {
         "eu": Inventory(cluster="eu", uid="uid-eu", attempted=(COMMIT,)),
         "us": Inventory(cluster="us", uid="uid-us", attempted=(COMMIT,)),
@@ -58,10 +58,10 @@ def test_a_cluster_that_answered_late_is_announced_by_itself(status: StatusBranc
 
 def test_an_attempt_that_another_pass_forgot_is_written_down_again(status: StatusBranch) -> None:
     clock = Hour()
-    announcements = announced(status, clock)
+    attempts = recorded(status, clock)
     other_pass_converges(status)
     clock.now = FRESH_SECONDS
-    announcements.ensure("eu", "uid-eu")
+    attempts.ensure_recorded("eu", "uid-eu")
     assert read_inventories(status, status.tip()) == {
         "eu": Inventory(cluster="eu", uid="uid-eu", converged=OTHER, attempted=(COMMIT,))
     }

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from reconciler.deliver.cluster import apply_plan
-from reconciler.deliver.results import ApplyOptions
+from reconciler.deliver.results import ApplySettings
 from reconciler.members.exchange import FailureKind, Request
 from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import Action, DesiredObject
@@ -62,7 +62,7 @@ def test_a_namespace_and_what_is_in_it_come_in_one_pass(cluster: Cluster) -> Non
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     settings = a_config_map("settings", namespace=name, a="1")
     first = cluster.apply(settings, namespace)
-    at_once = ApplyOptions(settle_seconds=0.0)
+    at_once = ApplySettings(settle_seconds=0.0)
     inventory = cluster.inventory(settings, namespace)
     last = cluster.apply(inventory=inventory, confirm_all=True, allowed_removals=9, how=at_once)
     assert outcomes(first) == {f"Namespace {name}": "created Missing", "ConfigMap settings": "created Missing"}
@@ -179,7 +179,7 @@ def test_a_dry_run_says_what_would_happen_and_writes_nothing(cluster: Cluster) -
     cluster.apply(a_config_map("settings", namespace=cluster.space, a="1"))
     before = cluster.read("configmaps", "settings")
     manifests = (a_config_map("settings", namespace=cluster.space, a="2"), a_deployment("web", namespace=cluster.space))
-    applied = cluster.apply(*manifests, how=ApplyOptions(dry_run=True))
+    applied = cluster.apply(*manifests, how=ApplySettings(dry_run=True))
     assert outcomes(applied) == {"ConfigMap settings": "configured Changed", "Deployment.apps web": "created Missing"}
     assert applied.outcome is ApplyOutcome.INTERRUPTED
     assert cluster.read("configmaps", "settings") == before
@@ -191,7 +191,7 @@ def test_a_rehearsal_that_is_refused_leaves_everything_as_it_was(cluster: Cluste
         a_config_map("good", namespace=cluster.space),
         a_config_map("bad", namespace=f"{cluster.space}-not-there"),
     )
-    applied = cluster.apply(*manifests, how=ApplyOptions(rehearse=True))
+    applied = cluster.apply(*manifests, how=ApplySettings(rehearse=True))
     assert applied.failure
     assert applied.failure.message == "the rehearsal was refused; nothing was written"
     assert cluster.read("configmaps", "good") is None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.deliver.cluster import apply_plan
-from reconciler.deliver.results import ApplyOptions
+from reconciler.deliver.results import ApplySettings
 from reconciler.members.client import KubeClient
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
@@ -62,8 +62,8 @@ def pass_over(cluster: Cluster, *manifests: Any, client: Recorder | None = None,
     """Everything one pass makes: what was seen, planned, done - and what a dry run would say."""
     sender = client or cluster.client()
     observed, plan = cluster.plan(list(manifests), **chosen)
-    told = apply_plan(sender, plan, ApplyOptions(dry_run=True))
-    applied = apply_plan(sender, plan, ApplyOptions(holder="x"))
+    told = apply_plan(sender, plan, ApplySettings(dry_run=True))
+    applied = apply_plan(sender, plan, ApplySettings(holder="x"))
     everything: list[object] = [observed, plan, told, applied, *sender.requests]
     for result in (*told.results, *applied.results):
         everything += [result, *result.changes, *result.foreign, *result.warnings]

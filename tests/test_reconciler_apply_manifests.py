@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
-from reconciler.deliver.results import ApplyOptions, ClusterReport, Result
+from reconciler.deliver.results import ApplySettings, ClusterReport, ObjectResult
 from reconciler.members.opening import MemberAccess, Members
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import held_object
@@ -66,16 +66,16 @@ class Fleet:
         jobs = [
             ClusterJob(
                 desired=ClusterDesired(cluster=member.name, commit="c0ffee", objects=desired_objects(wanted)),
-                inventory=Inventory(cluster=member.name).holding(known),
+                inventory=Inventory(cluster=member.name).with_objects(known),
                 options=options,
             )
             for member in self.members
         ]
-        how = FleetOptions(timeout=300, apply=ApplyOptions(settle_seconds=60.0))
+        how = FleetOptions(timeout=300, apply=ApplySettings(settle_seconds=60.0))
         return list(apply_fleet(jobs, self.open, how))
 
 
-def results(reports: list[ClusterReport]) -> Iterator[Result]:
+def results(reports: list[ClusterReport]) -> Iterator[ObjectResult]:
     for report in reports:
         assert report.applied, report.failure
         yield from report.applied.results

@@ -196,7 +196,7 @@ class TestHolds:
             "Deployment.apps web": "blocked ServerUnavailable",
             "ConfigMap going": "kept Held",
         }
-        assert applied.hold == "Deployment.apps could not be listed"
+        assert applied.prune_hold == "Deployment.apps could not be listed"
         assert cluster.read("configmaps", "going") is not None
 
     def test_a_page_that_failed_is_a_list_that_failed(self, cluster: Cluster) -> None:
@@ -232,7 +232,7 @@ class TestHolds:
         plan = make_plan(desired, observed, inventory, cluster.options())
         applied = apply_plan(client, plan, QUICK)
         assert cluster.read("configmaps", "going") is not None
-        return applied.hold
+        return applied.prune_hold
 
     def test_a_tree_with_nothing_in_it_holds_everything(self, cluster: Cluster) -> None:
         inventory = given(cluster, *some(cluster, "going"))
@@ -255,13 +255,13 @@ class TestHolds:
         cluster.edit("configmaps", cluster.applyset.name, theirs)
         applied = cluster.apply(kept, inventory=inventory)
         assert outcomes(applied)["ConfigMap going"] == "kept Held"
-        assert applied.hold == f"ConfigMap {cluster.space}/{cluster.applyset.name} belongs to 'kubectl/v1.32'"
+        assert applied.prune_hold == f"ConfigMap {cluster.space}/{cluster.applyset.name} belongs to 'kubectl/v1.32'"
 
     def test_another_pass_that_prunes_holds_everything(self, cluster: Cluster) -> None:
         kept, going = some(cluster, "kept", "going")
         inventory = given(cluster, kept, going)
         assert acquire_lease(cluster.client(), cluster.applyset, "that other pass") == ""
-        assert cluster.apply(kept, inventory=inventory).hold == "that other pass is pruning this cluster"
+        assert cluster.apply(kept, inventory=inventory).prune_hold == "that other pass is pruning this cluster"
         release_lease(cluster.client(), cluster.applyset, "that other pass")
         assert outcomes(cluster.apply(kept, inventory=inventory))["ConfigMap going"] == "deleted NotWanted"
 

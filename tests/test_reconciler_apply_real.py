@@ -13,7 +13,7 @@ import pytest
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
-from reconciler.deliver.results import ApplyOptions
+from reconciler.deliver.results import ApplySettings
 from reconciler.members.client import KubeClient
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
@@ -147,10 +147,10 @@ class TestRefusals:
     def test_nothing_is_put_into_a_namespace_that_is_going(self, cluster: Cluster) -> None:
         cluster.create("configmaps", {"metadata": {"name": "last", "finalizers": ["example.com/hold"]}})
         member_of(cluster).request("DELETE", f"/api/v1/namespaces/{cluster.space}")
-        at_once = ApplyOptions(settle_seconds=0.0)
+        at_once = ApplySettings(settle_seconds=0.0)
         applied = cluster.apply(a_config_map("late", namespace=cluster.space), how=at_once)
         assert outcomes(applied) == {"ConfigMap late": "failed NamespaceTerminating"}
-        assert applied.hold.startswith("the ApplySet's parent could not be written")
+        assert applied.prune_hold.startswith("the ApplySet's parent could not be written")
         assert applied.results[0].hint == "wait until the namespace is gone; the next pass creates it again"
         cluster.edit("configmaps", "last", {"metadata": {"finalizers": None}})
 
@@ -301,7 +301,7 @@ def test_two_passes_at_once_come_to_the_same_and_delete_nothing_twice(cluster: C
     applied: list[Any] = []
 
     def work(number: int) -> None:
-        how = ApplyOptions(holder=f"pass {number}")
+        how = ApplySettings(holder=f"pass {number}")
         applied.append(cluster.apply(*manifests, inventory=inventory, how=how))
 
     at_once(work, 2)
@@ -380,7 +380,7 @@ class TestFleet:
 def test_a_dry_run_tells_what_the_server_would_make_of_it(cluster: Cluster) -> None:
     cluster.apply(a_deployment("web", namespace=cluster.space))
     newer = a_deployment("web", namespace=cluster.space, image="nginx:2")
-    applied = cluster.apply(newer, how=ApplyOptions(dry_run=True, version=QUICK.version))
+    applied = cluster.apply(newer, how=ApplySettings(dry_run=True, version=QUICK.version))
     (result,) = applied.results
     assert [(change.path, change.live, change.want) for change in result.changes] == [
         ('.spec.template.spec.containers[name="web"].image', "nginx:1.29", "nginx:2")

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from reconciler.deliver.results import Applied, ClusterReport
+from reconciler.deliver.results import ClusterReport, ClusterResult
 from reconciler.plans.model import Action, Plan, PlannedObject
 from reconciler.record.status_commit import ask_ahead
 from render.interpreter import Interpreter
@@ -22,7 +22,9 @@ def a_widget(name: str, *, ready: int = 0, uid: str = "") -> dict[str, Any]:
 
 def a_report(cluster: str, *live: dict[str, Any]) -> ClusterReport:
     items = tuple(PlannedObject(ref=ObjectRef.of(each), action=Action.UNCHANGED, live=each) for each in live)
-    return ClusterReport(cluster=cluster, plan=Plan(cluster=cluster, objects=items), applied=Applied(cluster=cluster))
+    return ClusterReport(
+        cluster=cluster, plan=Plan(cluster=cluster, objects=items), applied=ClusterResult(cluster=cluster)
+    )
 
 
 class Calls:

@@ -51,7 +51,7 @@ def test_an_interrupted_pass_forgets_nothing() -> None:
 
 
 def test_what_is_held_is_what_was_left_and_what_the_trees_hold() -> None:
-    inventory = Inventory(cluster="member1", left=(DISK,)).holding([WEB])
+    inventory = Inventory(cluster="member1", left=(DISK,)).with_objects([WEB])
     assert inventory.held == {DISK.ref: DISK, WEB.ref: WEB}
 
 

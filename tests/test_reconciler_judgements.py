@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.deliver.results import Result
+from reconciler.deliver.results import ObjectResult
 from reconciler.observe.findings import Finding
 from reconciler.plans.model import Action, PlannedObject
 from reconciler.record.work_changes import WorkStatuses
-from reconciler.record.work_status import Subject, are_alike
+from reconciler.record.work_status import WorkInputs, have_equal_status
 from render.documents import parse_documents
 from render.interpreter import Interpreter
 from render.model import ObjectRef
@@ -29,9 +29,9 @@ def live(**metadata: Any) -> dict[str, Any]:
     return {**made, "status": {**dict.fromkeys(counters, 1), "observedGeneration": 1}}
 
 
-def subject(manifest: dict[str, Any] | None = None, **known: Any) -> Subject:
+def subject(manifest: dict[str, Any] | None = None, **known: Any) -> WorkInputs:
     item = PlannedObject(ref=REF, action=Action.UNCHANGED, reason=known.pop("reason", ""))
-    return Subject(item, known.pop("result", None), live() if manifest is None else manifest, **known)
+    return WorkInputs(item, known.pop("result", None), live() if manifest is None else manifest, **known)
 
 
 def with_status(**status: Any) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def with_status(**status: Any) -> dict[str, Any]:
 
 class Alike(NamedTuple):
     why: str
-    other: Subject
+    other: WorkInputs
     want: bool
 
 
@@ -54,16 +54,16 @@ CASES = [
     Alike("a status of its own", subject(with_status(readyReplicas=0)), False),
     Alike("a field the other has not", subject({**live(), "extra": 1}), False),
     Alike("an object being deleted", subject(live(deletionTimestamp=NOW)), False),
-    Alike("one that failed", subject(result=Result(ref=REF, action=Action.FAILED, message="no")), False),
+    Alike("one that failed", subject(result=ObjectResult(ref=REF, action=Action.FAILED, message="no")), False),
     Alike("one that is suspended", subject(reason="SuspendDispatching"), False),
     Alike("what ails its pods", subject(findings=(ILL,)), False),
-    Alike("one that is not there", Subject(PlannedObject(ref=REF, action=Action.UNCHANGED), None, None), False),
+    Alike("one that is not there", WorkInputs(PlannedObject(ref=REF, action=Action.UNCHANGED), None, None), False),
 ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
 def test_are_alike(case: Alike) -> None:
-    assert are_alike(subject(), case.other) is are_alike(case.other, subject()) is case.want
+    assert have_equal_status(subject(), case.other) is have_equal_status(case.other, subject()) is case.want
 
 
 def test_equal_objects_share_one_file_and_are_told_apart_by_what_was_recorded() -> None:

@@ -10,7 +10,7 @@ from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.listing import Listing, list_objects
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.model import ClusterDesired, Observed
+from reconciler.plans.model import ClusterDesired, ObservedCluster
 from render.model import ObjectRef
 
 from .applying import Cluster, Recorder, Send, desired_objects
@@ -18,7 +18,9 @@ from .build import a_config_map, a_deployment
 from .fakes import FakeCluster
 
 
-def looked(cluster: Cluster, *manifests: dict[str, Any], client: Recorder | None = None, **known: Any) -> Observed:
+def looked(
+    cluster: Cluster, *manifests: dict[str, Any], client: Recorder | None = None, **known: Any
+) -> ObservedCluster:
     desired = ClusterDesired(cluster="member1", objects=desired_objects(manifests))
     inventory = known.pop("inventory", None) or Inventory(cluster="member1", **known)
     return observe_cluster(client or cluster.client(), desired, inventory, cluster.applyset)
@@ -74,7 +76,7 @@ def test_a_cluster_that_does_not_answer_is_asked_once(cluster: Cluster) -> None:
     gone = Failure(kind=FailureKind.UNREACHABLE, message="it is gone")
     client = cluster.client()
     client.wire = lambda _request, _send: gone
-    assert looked(cluster, client=client) == Observed(cluster="member1", failure=gone)
+    assert looked(cluster, client=client) == ObservedCluster(cluster="member1", failure=gone)
     assert [(request.path, request.tries) for request in client.requests] == [("/version", 1)]
 
 

@@ -11,7 +11,7 @@ from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.cluster import held_object, make_plan
 from reconciler.plans.conflicts import Decision, decide
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.model import Action, ClusterDesired, Observed, Plan, PlanOptions
+from reconciler.plans.model import Action, ClusterDesired, ObservedCluster, Plan, PlanOptions
 from reconciler.plans.object import server_form_digest
 from reconciler.plans.ownership import Owner
 from reconciler.plans.prune import broken_limits
@@ -38,8 +38,10 @@ def live(manifest: dict[str, Any], **metadata: Any) -> dict[str, Any]:
 
 def plan(wanted: list[dict[str, Any]], there: list[dict[str, Any]], **more: Any) -> Plan:
     """The plan for a cluster that holds ``there``, all of it once given by us."""
-    observed = Observed(cluster="member1", uid="u", discovery=SERVED, live={ObjectRef.of(item): item for item in there})
-    inventory = Inventory(cluster="member1").holding(
+    observed = ObservedCluster(
+        cluster="member1", uid="u", discovery=SERVED, live={ObjectRef.of(item): item for item in there}
+    )
+    inventory = Inventory(cluster="member1").with_objects(
         held_object(item, preserve=False) for item in desired_objects([*wanted, *there])
     )
     desired = ClusterDesired(cluster="member1", commit="c0ffee", objects=desired_objects(wanted))
@@ -74,7 +76,7 @@ def test_a_plan_is_in_the_order_of_stages_and_changes_nothing_it_reads() -> None
 
 def test_a_cluster_that_could_not_be_looked_at_gets_no_plan() -> None:
     failure = Failure(kind=FailureKind.UNREACHABLE, message="it is gone")
-    made = plan([a_config_map("a")], [], observed=Observed(cluster="member1", failure=failure))
+    made = plan([a_config_map("a")], [], observed=ObservedCluster(cluster="member1", failure=failure))
     assert (made.refusal, made.objects, made.deletions) == (failure, (), ())
 
 
@@ -82,13 +84,13 @@ def test_one_object_under_two_groups_is_not_deleted_by_its_other_name() -> None:
     """An Ingress given as extensions/v1beta1 is the networking.k8s.io/v1 one."""
     there = live(a_config_map("a", x="1"))
     alias = {**there, "kind": "Alias"}
-    observed = Observed(
+    observed = ObservedCluster(
         cluster="member1",
         uid="u",
         discovery=SERVED,
         live={ObjectRef.of(there): there, ObjectRef.of(alias): alias},
     )
-    inventory = Inventory(cluster="member1").holding(
+    inventory = Inventory(cluster="member1").with_objects(
         held_object(item, preserve=False) for item in desired_objects([there, alias])
     )
     made = plan([a_config_map("a", x="1")], [], observed=observed, inventory=inventory)
@@ -98,18 +100,18 @@ def test_one_object_under_two_groups_is_not_deleted_by_its_other_name() -> None:
 def test_a_group_that_does_not_answer_holds_pruning_and_blocks_its_kinds() -> None:
     widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "default"}}
     there = live(a_config_map("c"))
-    observed = Observed(
+    observed = ObservedCluster(
         cluster="member1",
         uid="u",
         discovery=Discovery(resources=SERVED.resources, unavailable=frozenset({"example.com"})),
         live={ObjectRef.of(there): there},
     )
-    inventory = Inventory(cluster="member1").holding(
+    inventory = Inventory(cluster="member1").with_objects(
         held_object(item, preserve=False) for item in desired_objects([there, widget])
     )
     made = plan([widget], [], observed=observed, inventory=inventory)
     assert told(made) == ["w blocked APIUnavailable", "c kept Held"]
-    assert made.hold == "the API of example.com does not answer"
+    assert made.prune_hold == "the API of example.com does not answer"
 
 
 def test_an_object_without_the_namespace_its_kind_needs_is_blocked() -> None:
@@ -157,7 +159,7 @@ def test_a_secret_shows_what_differs_and_no_value() -> None:
     }
     there = live({**secret, "data": {"a": "b2xk"}})
     resource = Resource(group="", version="v1", kind="Secret", plural="secrets", is_namespaced=True, verbs=VERBS)
-    observed = Observed(
+    observed = ObservedCluster(
         cluster="member1",
         uid="u",
         discovery=Discovery(resources={("v1", "Secret"): resource}),

@@ -53,7 +53,7 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     from reconciler.reconcile.applying import ApplyRun, Delivery, apply_and_log, member_access
     from reconciler.reconcile.fleet_context import applied_commit
     from reconciler.reconcile.member_choice import chosen_members
-    from reconciler.reconcile.observation import Recording, observe_and_warn
+    from reconciler.reconcile.observation import PassRecord, observe_and_warn
     from reconciler.repository import open_repository
 
     is_rehearsal = options.dry_run == "server"
@@ -65,11 +65,11 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
         members = chosen_members(context.fleet, context.members, options.delivery, log)
         access = member_access(context.fleet, options.delivery, str(repository.folder.work_tree or ""))
         delivery = Delivery(members=members, options=options.delivery, allowed=removals, dry_run=is_rehearsal)
-        open_client, recording = Members(access).open, None
+        open_client, record = Members(access).open, None
         if delivery.writes:
             observation = observe_and_warn(context, members, options.delivery, open_client, log)
-            recording = Recording(observation=observation, desired=desired)
-        run = ApplyRun(context=context, commit=commit, delivery=delivery, open_client=open_client, recording=recording)
+            record = PassRecord(observation=observation, desired=desired)
+        run = ApplyRun(context=context, commit=commit, delivery=delivery, open_client=open_client, record=record)
         reports = apply_and_log(run, log)
         maintain_repository(repository, log)
     click.echo(_rehearsal(commit, reports, options) if is_rehearsal else _summary(commit, reports, options), nl=False)

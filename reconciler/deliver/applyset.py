@@ -13,14 +13,14 @@ from render.model import ObjectRef
 
 from .prune import occupied_by
 from .recreation import deletion, was_deleted
-from .results import ApplyOptions
+from .results import ApplySettings
 
 _CONFIG_MAP = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True)
 _GOING_PAUSE = 0.5
 _NAMESPACE = Resource(group="", version="v1", kind="Namespace", plural="namespaces", is_namespaced=False)
 
 
-def widen_parent(client: Client, plan: Plan, options: ApplyOptions) -> Failure | None:
+def widen_parent(client: Client, plan: Plan, options: ApplySettings) -> Failure | None:
     """Make the parent name every kind and namespace this pass may touch, before it touches any."""
     leaving = plan.options.applyset.containing(item.ref for item in plan.deletions)
     wider = plan.recorded.united(plan.members).united(leaving)
@@ -57,7 +57,7 @@ def _remove(client: Client, resource: Resource, ref: ObjectRef) -> Failure | Non
     return None if was_deleted(outcome) or not isinstance(outcome, Failure) else outcome
 
 
-def _ensure_namespace(client: Client, name: str, options: ApplyOptions) -> Failure | None:
+def _ensure_namespace(client: Client, name: str, options: ApplySettings) -> Failure | None:
     """Make the parent's namespace, waiting a while for one of an earlier drain that is still on its way out."""
     ref = ObjectRef("", "Namespace", "", name)
     found = read_object(client, _NAMESPACE, ref)

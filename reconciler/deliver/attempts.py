@@ -1,6 +1,6 @@
 """Attempts written down on the status branch before any cluster is written to, and not forgotten while a pass runs.
 
-All members that are known or answer are announced in one commit. Before its first write each is looked up again, for
+All members that are known or answer are recorded in one commit. Before its first write each is looked up again, for
 another pass may have finished meanwhile and forgotten our attempt; what was read a moment ago counts as now, so that a
 thousand clusters do not ask the remote a thousand times.
 """
@@ -39,16 +39,16 @@ class AttemptRecord:
         self._read_at = self.clock()
         return self._known
 
-    def announce(self, uid_by_cluster: Mapping[str, str]) -> Mapping[str, Inventory]:
+    def record(self, uid_by_cluster: Mapping[str, str]) -> Mapping[str, Inventory]:
         """Record in one commit what is about to be attempted where, and return all inventories after that."""
         made = attempts(self.status, self.commit, uid_by_cluster)
         self.status.commit(made, f"Attempt {self.commit[:12]}", time=self.now)
         return self.inventories()
 
-    def ensure(self, cluster: str, uid: str) -> None:
+    def ensure_recorded(self, cluster: str, uid: str) -> None:
         """Record an attempt unless the branch has it: of a cluster that answered late, or that others finished."""
         if not (self._is_fresh() and self._has(cluster, uid)):
-            self.announce({cluster: uid})
+            self.record({cluster: uid})
 
     def _is_fresh(self) -> bool:
         return self.clock() - self._read_at < FRESH_SECONDS
@@ -58,7 +58,7 @@ class AttemptRecord:
         return known is not None and known.attempting(self.commit, uid) == known
 
 
-def asked_uids(names: Iterable[str], open_client: OpenClient, max_parallel: int) -> dict[str, str]:
+def read_uids(names: Iterable[str], open_client: OpenClient, max_parallel: int) -> dict[str, str]:
     """Ask members who they are; those that do not answer are left out."""
     asked = list(names)
     if not asked:

@@ -19,7 +19,7 @@ from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired, Plan, PlanOptions
 
 from .cluster import apply_plan
-from .results import ApplyOptions, ClusterReport, live_objects
+from .results import ApplySettings, ClusterReport, live_objects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class FleetOptions:
     timeout: float = 300.0
     grace: float = 2.0
     is_observing: bool = False
-    apply: ApplyOptions = field(default_factory=ApplyOptions)
+    apply: ApplySettings = field(default_factory=ApplySettings)
     before_writing: Callable[[Plan], None] = _write_anyway
     clock: Callable[[], float] = time.monotonic
 

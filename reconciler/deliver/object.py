@@ -16,7 +16,7 @@ from render.model import Manifest, ObjectRef
 
 from .ownership import take_ownership
 from .recreation import may_recreate, recreate
-from .results import ApplyOptions, Result, result_of
+from .results import ApplySettings, ObjectResult, object_result
 
 _WRITTEN_BY_SERVERS = frozenset(
     {"creationTimestamp", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
@@ -87,10 +87,10 @@ class ApplyContext:
 
     client: Client
     plan: Plan
-    options: ApplyOptions = field(default_factory=ApplyOptions)
+    options: ApplySettings = field(default_factory=ApplySettings)
     fresh: frozenset[str] = frozenset()
 
-    def circumstances(self, planned: PlannedObject) -> PlanContext:
+    def plan_context(self, planned: PlannedObject) -> PlanContext:
         """Return what the object is planned by, should it have to be planned again."""
         assert planned.desired is not None
         assert planned.resource is not None
@@ -103,26 +103,26 @@ class ApplyContext:
         )
 
 
-def apply_object(site: ApplyContext, planned: PlannedObject) -> Result:
+def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
     """Carry out what was planned for one object."""
     for attempt in range(_TRIES):
         if planned.action not in WRITES:
-            return result_of(planned)
-        if planned.migrate and not site.options.dry_run:
-            moved = _migrated(site, planned)
-            if isinstance(moved, Result):
+            return object_result(planned)
+        if planned.migrate and not context.options.dry_run:
+            moved = _migrated(context, planned)
+            if isinstance(moved, ObjectResult):
                 return moved
             planned = moved
             continue
-        outcome = _sent(site, planned)
+        outcome = _sent(context, planned)
         if isinstance(outcome, Answer):
-            return _told(planned, outcome) if site.options.dry_run else _accepted(planned, outcome)
-        again = _planned_again(site, planned, outcome, attempt)
+            return _told(planned, outcome) if context.options.dry_run else _accepted(planned, outcome)
+        again = _planned_again(context, planned, outcome, attempt)
         if again is None:
-            return _refused(site, planned, outcome)
+            return _refused(context, planned, outcome)
         planned = again
     return replace(
-        result_of(planned),
+        object_result(planned),
         action=Action.FAILED,
         reason=FailureKind.RACE,
         message="it keeps changing while it is applied",
@@ -147,61 +147,63 @@ def apply_request(planned: PlannedObject, *, dry_run: bool = False) -> Request:
     )
 
 
-def _sent(site: ApplyContext, planned: PlannedObject) -> Answer | Failure:
+def _sent(context: ApplyContext, planned: PlannedObject) -> Answer | Failure:
     """Apply, waiting a while for a namespace or kind this pass created and the server does not know of yet."""
-    request = apply_request(planned, dry_run=site.options.dry_run)
-    outcome = site.client.send(request)
+    request = apply_request(planned, dry_run=context.options.dry_run)
+    outcome = context.client.send(request)
     waited, pause = 0.0, _APPEAR_PAUSE
-    while isinstance(outcome, Failure) and outcome.kind in _LATE and _is_fresh(site, planned.ref):
-        if waited >= site.options.settle_seconds or not site.client.wait(pause):
+    while isinstance(outcome, Failure) and outcome.kind in _LATE and _is_fresh(context, planned.ref):
+        if waited >= context.options.settle_seconds or not context.client.wait(pause):
             break
         waited, pause = waited + pause, min(pause * 2, 2.0)
-        outcome = site.client.send(request)
+        outcome = context.client.send(request)
     return outcome
 
 
-def _is_fresh(site: ApplyContext, ref: ObjectRef) -> bool:
-    return ref.group_kind in site.fresh or ref.namespace in site.fresh
+def _is_fresh(context: ApplyContext, ref: ObjectRef) -> bool:
+    return ref.group_kind in context.fresh or ref.namespace in context.fresh
 
 
-def _migrated(site: ApplyContext, planned: PlannedObject) -> PlannedObject | Result:
+def _migrated(context: ApplyContext, planned: PlannedObject) -> PlannedObject | ObjectResult:
     """Take over the fields of managers we replace, then plan by what is owned now."""
     assert planned.resource is not None
-    live = read_object(site.client, planned.resource, planned.ref)
+    live = read_object(context.client, planned.resource, planned.ref)
     if isinstance(live, Failure):
         return _failed(planned, live)
     if live is None:
-        return plan_object(None, site.circumstances(planned))
-    answer = take_ownership(site.client, planned, planned.resource, live)
+        return plan_object(None, context.plan_context(planned))
+    answer = take_ownership(context.client, planned, planned.resource, live)
     if isinstance(answer, Failure):
         if answer.kind is FailureKind.RACE:
             return planned
         return _failed(planned, answer)
-    again = plan_object(named_kind(planned.resource, answer.body), site.circumstances(planned))
+    again = plan_object(named_kind(planned.resource, answer.body), context.plan_context(planned))
     if again.action not in WRITES:
         return again
     told = planned.changes or again.changes
     return replace(again, migrate=(), action=planned.action, reason=planned.reason, changes=told)
 
 
-def _planned_again(site: ApplyContext, planned: PlannedObject, failure: Failure, attempt: int) -> PlannedObject | None:
+def _planned_again(
+    context: ApplyContext, planned: PlannedObject, failure: Failure, attempt: int
+) -> PlannedObject | None:
     """Return a new plan for an object that changed meanwhile; None when another look would not help."""
-    if failure.kind not in _REPLANNED or site.options.dry_run:
+    if failure.kind not in _REPLANNED or context.options.dry_run:
         return None
     assert planned.resource is not None
-    live = read_object(site.client, planned.resource, planned.ref)
+    live = read_object(context.client, planned.resource, planned.ref)
     if isinstance(live, Failure):
         return None
-    again = plan_object(live, site.circumstances(planned))
+    again = plan_object(live, context.plan_context(planned))
     is_same = (again.action, again.force, again.manifest) == (planned.action, planned.force, planned.manifest)
     if failure.kind is FailureKind.CONFLICT and is_same:
-        return _decided_by_server(site, again, failure)
-    return again if site.client.wait(_RACE_PAUSE * 2**attempt) else None
+        return _decided_by_server(context, again, failure)
+    return again if context.client.wait(_RACE_PAUSE * 2**attempt) else None
 
 
-def _decided_by_server(site: ApplyContext, planned: PlannedObject, failure: Failure) -> PlannedObject | None:
+def _decided_by_server(context: ApplyContext, planned: PlannedObject, failure: Failure) -> PlannedObject | None:
     """Decide a conflict that only the server sees (it knows more of a schema than managed fields tell)."""
-    given = site.circumstances(planned)
+    given = context.plan_context(planned)
     want: Any = planned.manifest
     decisions = set()
     for cause in failure.causes:
@@ -215,11 +217,11 @@ def _decided_by_server(site: ApplyContext, planned: PlannedObject, failure: Fail
     return replace(planned, manifest=want, force=Decision.OVERWRITE in decisions)
 
 
-def _accepted(planned: PlannedObject, answer: Answer) -> Result:
+def _accepted(planned: PlannedObject, answer: Answer) -> ObjectResult:
     assert planned.resource is not None
     assert planned.manifest is not None
     live = named_kind(planned.resource, answer.body)
-    result = replace(result_of(planned), warnings=answer.warnings, live=live)
+    result = replace(object_result(planned), warnings=answer.warnings, live=live)
     fields = (own_entry(live) or {}).get("fieldsV1") or {}
     if differences(planned.manifest, live, fields):
         result = replace(result, server_form=server_form_digest(planned.manifest, live))
@@ -232,17 +234,19 @@ def _accepted(planned: PlannedObject, answer: Answer) -> Result:
     return result
 
 
-def _told(planned: PlannedObject, answer: Answer) -> Result:
+def _told(planned: PlannedObject, answer: Answer) -> ObjectResult:
     """Return what the server says it would do."""
-    result = replace(result_of(planned), warnings=answer.warnings, changes=changed_fields(planned.live, answer.body))
+    result = replace(
+        object_result(planned), warnings=answer.warnings, changes=changed_fields(planned.live, answer.body)
+    )
     if not result.changes:
         return replace(result, action=Action.UNCHANGED, reason="NoEffect")
     return result
 
 
-def _refused(site: ApplyContext, planned: PlannedObject, failure: Failure) -> Result:
-    if failure.kind is FailureKind.IMMUTABLE and may_recreate(planned) and not site.options.dry_run:
-        return recreate(site.client, planned, failure, again=_creation(site))
+def _refused(context: ApplyContext, planned: PlannedObject, failure: Failure) -> ObjectResult:
+    if failure.kind is FailureKind.IMMUTABLE and may_recreate(planned) and not context.options.dry_run:
+        return recreate(context.client, planned, failure, again=_creation(context))
     if failure.kind is FailureKind.CONFLICT:
         return replace(_failed(planned, failure), action=Action.CONFLICT, hint=_CONFLICT_HINT)
     return _failed(planned, failure)
@@ -251,17 +255,17 @@ def _refused(site: ApplyContext, planned: PlannedObject, failure: Failure) -> Re
 _CONFLICT_HINT = "drop that manager's change, or set conflictResolution: Overwrite in its policy"
 
 
-def _creation(site: ApplyContext) -> Callable[[PlannedObject], Result]:
+def _creation(context: ApplyContext) -> Callable[[PlannedObject], ObjectResult]:
     """Return how an object that was deleted to be recreated is created."""
 
-    def create(planned: PlannedObject) -> Result:
-        outcome = _sent(site, planned)
+    def create(planned: PlannedObject) -> ObjectResult:
+        outcome = _sent(context, planned)
         return _accepted(planned, outcome) if isinstance(outcome, Answer) else _failed(planned, outcome)
 
     return create
 
 
-def _failed(planned: PlannedObject, failure: Failure) -> Result:
+def _failed(planned: PlannedObject, failure: Failure) -> ObjectResult:
     return replace(
-        result_of(planned), action=Action.FAILED, reason=failure.kind, message=failure.message, hint=failure.hint
+        object_result(planned), action=Action.FAILED, reason=failure.kind, message=failure.message, hint=failure.hint
     )

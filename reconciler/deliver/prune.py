@@ -17,7 +17,7 @@ from render.model import Manifest, ObjectRef
 from .object import ApplyContext
 from .ownership import give_up_ownership
 from .recreation import deletion, was_deleted
-from .results import Result, result_of
+from .results import ObjectResult, object_result
 
 _CRD_KIND = "CustomResourceDefinition.apiextensions.k8s.io"
 _BORN_WITH_NAMESPACES = frozenset(
@@ -77,28 +77,28 @@ def _counts(ref: ObjectRef, live: Manifest, plan: Plan) -> bool:
     return not any(owner.get("controller") for owner in live["metadata"].get("ownerReferences") or ())
 
 
-def carry_out_deletions(site: ApplyContext, applied: Sequence[Result]) -> list[Result]:
+def carry_out_deletions(context: ApplyContext, applied: Sequence[ObjectResult]) -> list[ObjectResult]:
     """Delete and hand off what was planned, wave by wave; return what came of each, kept objects included."""
     failed = [result.ref for result in applied if result.is_failure]
-    results: list[Result] = []
-    for _, wave in groupby(site.plan.deletions, key=lambda item: deletion_wave(item.ref)):
+    results: list[ObjectResult] = []
+    for _, wave in groupby(context.plan.deletions, key=lambda item: deletion_wave(item.ref)):
         planned = [_held_back(item, failed) for item in wave]
         if any(item.ref.group_kind in _LAST and item.action in DELETIONS for item in planned):
-            site = _seen_anew(site)
-        done = _wait_until_gone(site, _wave_done(site, planned))
+            context = _seen_anew(context)
+        done = _wait_until_gone(context, _wave_done(context, planned))
         results += done
         failed += [result.ref for result in done if result.is_failure]
     return results
 
 
-def _wave_done(site: ApplyContext, planned: Sequence[PlannedObject]) -> list[Result]:
-    return in_parallel(lambda item: _carried_out(site, item), planned, limit=site.client.concurrency)
+def _wave_done(context: ApplyContext, planned: Sequence[PlannedObject]) -> list[ObjectResult]:
+    return in_parallel(lambda item: _carried_out(context, item), planned, limit=context.client.concurrency)
 
 
-def _seen_anew(site: ApplyContext) -> ApplyContext:
+def _seen_anew(context: ApplyContext) -> ApplyContext:
     """Ask again what the cluster serves, for what was deleted just now may have served some of it."""
-    found = discover(site.client)
-    return site if isinstance(found, Failure) else replace(site, plan=replace(site.plan, discovery=found))
+    found = discover(context.client)
+    return context if isinstance(found, Failure) else replace(context, plan=replace(context.plan, discovery=found))
 
 
 def _held_back(item: PlannedObject, failed: Iterable[ObjectRef]) -> PlannedObject:
@@ -116,84 +116,84 @@ def _defines(crd: ObjectRef, ref: ObjectRef) -> bool:
     return crd.group_kind == _CRD and crd.name.partition(".")[2] == ref.group
 
 
-def _carried_out(site: ApplyContext, item: PlannedObject) -> Result:
+def _carried_out(context: ApplyContext, item: PlannedObject) -> ObjectResult:
     if item.action not in DELETIONS:
-        return result_of(item)
-    resource = site.plan.discovery.preferred(item.ref.group, item.ref.kind)
+        return object_result(item)
+    resource = context.plan.discovery.preferred(item.ref.group, item.ref.kind)
     if resource is None:
         return _failed(item, Failure(kind=FailureKind.NOT_SERVED, message="the cluster no longer serves its kind"))
-    occupied = occupied_by(site.client, site.plan, item.ref) if item.ref.group_kind in _LAST else ""
+    occupied = occupied_by(context.client, context.plan, item.ref) if item.ref.group_kind in _LAST else ""
     if occupied:
         hint = "delete it by hand, or wait until it is gone"
-        return replace(result_of(item), action=Action.KEPT, reason="NotEmpty", message=occupied, hint=hint)
+        return replace(object_result(item), action=Action.KEPT, reason="NotEmpty", message=occupied, hint=hint)
     for attempt in range(_TRIES):
-        live = read_object(site.client, resource, item.ref)
-        outcome = _step(site, item, resource, live)
-        if isinstance(outcome, Result):
+        live = read_object(context.client, resource, item.ref)
+        outcome = _step(context, item, resource, live)
+        if isinstance(outcome, ObjectResult):
             return outcome
-        if not site.client.wait(_PAUSE * 2**attempt):
+        if not context.client.wait(_PAUSE * 2**attempt):
             break
     return _failed(item, Failure(kind=FailureKind.RACE, message="it keeps changing while it is to be deleted"))
 
 
 def _step(
-    site: ApplyContext, item: PlannedObject, resource: Resource, live: Manifest | Failure | None
-) -> Result | None:
+    context: ApplyContext, item: PlannedObject, resource: Resource, live: Manifest | Failure | None
+) -> ObjectResult | None:
     """Delete or hand off an object as it is now; None asks for another try, on another look."""
     if isinstance(live, Failure):
         return _failed(item, live)
     if live is None or live["metadata"]["uid"] != item.uid:
-        return replace(result_of(item), action=Action.DELETED, reason="Gone", message="it was gone already")
-    if member_of(live) != site.plan.options.applyset.id or own_entry(live) is None:
+        return replace(object_result(item), action=Action.DELETED, reason="Gone", message="it was gone already")
+    if member_of(live) != context.plan.options.applyset.id or own_entry(live) is None:
         message = "it was taken out of our set meanwhile"
-        return replace(result_of(item), action=Action.KEPT, reason="LabelLost", message=message)
+        return replace(object_result(item), action=Action.KEPT, reason="LabelLost", message=message)
     if item.action is Action.HAND_OFF:
-        return _handed_off(site, item, resource, live)
+        return _handed_off(context, item, resource, live)
     version = str(live["metadata"]["resourceVersion"])
-    outcome = site.client.send(deletion(resource.path(item.ref), uid=item.uid, resource_version=version))
+    outcome = context.client.send(deletion(resource.path(item.ref), uid=item.uid, resource_version=version))
     if was_deleted(outcome):
         return _deleted(item, outcome)
     assert isinstance(outcome, Failure)
     return None if outcome.kind is FailureKind.RACE else _failed(item, outcome)
 
 
-def _handed_off(site: ApplyContext, item: PlannedObject, resource: Resource, live: Manifest) -> Result | None:
-    outcome = give_up_ownership(site.client, item, resource, live)
+def _handed_off(context: ApplyContext, item: PlannedObject, resource: Resource, live: Manifest) -> ObjectResult | None:
+    outcome = give_up_ownership(context.client, item, resource, live)
     if isinstance(outcome, Answer):
-        return replace(result_of(item), action=Action.HANDED_OFF, message="it stays, no longer ours")
+        return replace(object_result(item), action=Action.HANDED_OFF, message="it stays, no longer ours")
     return None if outcome.kind is FailureKind.RACE else _failed(item, outcome)
 
 
-def _deleted(item: PlannedObject, outcome: Answer | Failure) -> Result:
+def _deleted(item: PlannedObject, outcome: Answer | Failure) -> ObjectResult:
     body = outcome.body if isinstance(outcome, Answer) else {}
     metadata = body.get("metadata") or {}
     if body.get("kind") == "Status" or not metadata.get("deletionTimestamp"):
-        return replace(result_of(item), action=Action.DELETED)
+        return replace(object_result(item), action=Action.DELETED)
     finalizers = ", ".join(metadata.get("finalizers") or (body.get("spec") or {}).get("finalizers") or ())
     message = f"it goes once its finalizers are done: {finalizers}" if finalizers else "it is going"
-    return replace(result_of(item), action=Action.DELETED, reason=_FINALIZING, message=message)
+    return replace(object_result(item), action=Action.DELETED, reason=_FINALIZING, message=message)
 
 
-def _failed(item: PlannedObject, failure: Failure) -> Result:
+def _failed(item: PlannedObject, failure: Failure) -> ObjectResult:
     return replace(
-        result_of(item), action=Action.FAILED, reason=failure.kind, message=failure.message, hint=failure.hint
+        object_result(item), action=Action.FAILED, reason=failure.kind, message=failure.message, hint=failure.hint
     )
 
 
-def _wait_until_gone(site: ApplyContext, done: Sequence[Result]) -> list[Result]:
+def _wait_until_gone(context: ApplyContext, done: Sequence[ObjectResult]) -> list[ObjectResult]:
     """Wait for what finalizes: custom resources before their controllers go, content before its namespace does."""
     pending = {result.ref for result in done if result.reason == _FINALIZING}
     waited, pause = 0.0, _PAUSE
-    while pending and waited < site.options.settle_seconds and site.client.wait(pause):
+    while pending and waited < context.options.settle_seconds and context.client.wait(pause):
         waited, pause = waited + pause, min(pause * 2, 2.0)
-        pending = {ref for ref in pending if _is_there(site, ref)}
+        pending = {ref for ref in pending if _is_there(context, ref)}
     return [_gone(result) if result.reason == _FINALIZING and result.ref not in pending else result for result in done]
 
 
-def _gone(result: Result) -> Result:
+def _gone(result: ObjectResult) -> ObjectResult:
     return replace(result, reason="NotWanted", message="")
 
 
-def _is_there(site: ApplyContext, ref: ObjectRef) -> bool:
-    resource = site.plan.discovery.preferred(ref.group, ref.kind)
-    return resource is not None and read_object(site.client, resource, ref) is not None
+def _is_there(context: ApplyContext, ref: ObjectRef) -> bool:
+    resource = context.plan.discovery.preferred(ref.group, ref.kind)
+    return resource is not None and read_object(context.client, resource, ref) is not None

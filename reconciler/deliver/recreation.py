@@ -12,7 +12,7 @@ from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Re
 from reconciler.members.listing import read_object
 from reconciler.plans.model import Action, PlannedObject
 
-from .results import Result, result_of
+from .results import ObjectResult, object_result
 
 _ALLOWED = frozenset(
     {
@@ -52,8 +52,8 @@ def deletion(path: str, *, uid: str, resource_version: str = "", orphan: bool = 
 
 
 def recreate(
-    client: Client, planned: PlannedObject, immutable: Failure, *, again: Callable[[PlannedObject], Result]
-) -> Result:
+    client: Client, planned: PlannedObject, immutable: Failure, *, again: Callable[[PlannedObject], ObjectResult]
+) -> ObjectResult:
     """Delete the object, wait until it is gone, create it."""
     assert planned.resource is not None
     path = planned.resource.path(planned.ref)
@@ -62,7 +62,7 @@ def recreate(
         return _failed(planned, deleted, f"{immutable.message}; deleting it to create it again failed")
     if not _is_gone(client, planned):
         return replace(
-            result_of(planned),
+            object_result(planned),
             action=Action.FAILED,
             reason="DeletionBlocked",
             message="it is being deleted to be created again, but does not go",
@@ -87,9 +87,11 @@ def _is_gone(client: Client, planned: PlannedObject) -> bool:
     return False
 
 
-def _failed(planned: PlannedObject, failure: Failure, told: str) -> Result:
+def _failed(planned: PlannedObject, failure: Failure, told: str) -> ObjectResult:
     message = f"{told}: {failure.message}"
-    return replace(result_of(planned), action=Action.FAILED, reason=failure.kind, message=message, hint=failure.hint)
+    return replace(
+        object_result(planned), action=Action.FAILED, reason=failure.kind, message=message, hint=failure.hint
+    )
 
 
 def was_deleted(outcome: Answer | Failure) -> bool:

@@ -26,7 +26,7 @@ _UNREACHABLE = frozenset(
 _QUIET = frozenset({Action.UNCHANGED, Action.KEPT})
 
 
-def lines_of(report: ClusterReport) -> list[str]:
+def report_lines(report: ClusterReport) -> list[str]:
     """Return a line for everything that changed or failed in a cluster, and for what stopped it."""
     name = report.cluster
     found = []
@@ -39,8 +39,8 @@ def lines_of(report: ClusterReport) -> list[str]:
             for item in items
             if item.action not in _QUIET
         ]
-    if report.applied is not None and report.applied.hold:
-        found.append(f"{name}: nothing is pruned: {report.applied.hold}")
+    if report.applied is not None and report.applied.prune_hold:
+        found.append(f"{name}: nothing is pruned: {report.applied.prune_hold}")
     if report.failure is not None:
         hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
         found.append(f"{name}: {report.failure.kind}: {report.failure.message}{hint}")
@@ -103,7 +103,7 @@ def _plain(report: ClusterReport) -> dict[str, Any]:
         "seconds": round(report.seconds, 3),
         "counts": dict(_counts(report)),
         **({"failure": {"reason": str(failure.kind), "message": failure.message}} if failure else {}),
-        **({"hold": report.applied.hold} if report.applied is not None and report.applied.hold else {}),
+        **({"hold": report.applied.prune_hold} if report.applied is not None and report.applied.prune_hold else {}),
         "objects": [
             {
                 "object": str(result.ref),

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from reconciler.members.exchange import Failure
 from reconciler.observe.findings import Finding
 from reconciler.plans.inventory import ApplyOutcome, HeldObject
-from reconciler.plans.model import Action, FieldChange, Observed, Plan, PlannedObject
+from reconciler.plans.model import Action, FieldChange, ObservedCluster, Plan, PlannedObject
 from render.model import Manifest, ObjectRef
 
 FAILED_ACTIONS = frozenset({Action.FAILED, Action.CONFLICT, Action.BLOCKED})
-"""What counts as an apply error."""
+"""The actions that count as apply errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What came of one object.
+class ObjectResult:
+    """The result of applying one object.
 
     ``live`` is the object as the server answered, where it did. ``server_form`` is the digest of an object the
     server keeps in a form of its own (empty: it took it as it was). ``warnings`` are the server's.
@@ -45,18 +45,18 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
-    """What came of a cluster.
+class ClusterResult:
+    """The result of applying to one cluster.
 
-    ``failure``: why it ended early. ``hold``: why nothing was pruned. ``left``: what stays though nothing wants it, and
-    must be remembered.
+    ``failure``: why it ended early. ``prune_hold``: why nothing was pruned. ``left``: what stays though nothing wants
+    it, and must be remembered.
     """
 
     cluster: str
     commit: str = ""
-    results: tuple[Result, ...] = ()
+    results: tuple[ObjectResult, ...] = ()
     failure: Failure | None = None
-    hold: str = ""
+    prune_hold: str = ""
     outcome: ApplyOutcome = ApplyOutcome.INTERRUPTED
     left: tuple[HeldObject, ...] = ()
 
@@ -66,7 +66,7 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApplyOptions:
+class ApplySettings:
     """How to apply. ``dry_run``: ask the server what it would do. ``rehearse``: do that first, and stop at a refusal.
 
     ``holder`` names this pass where it takes a lease. ``settle_seconds``:
@@ -80,9 +80,9 @@ class ApplyOptions:
     settle_seconds: float = 30.0
 
 
-def result_of(planned: PlannedObject) -> Result:
+def object_result(planned: PlannedObject) -> ObjectResult:
     """Return the result of an object that nothing was sent for."""
-    return Result(
+    return ObjectResult(
         ref=planned.ref,
         action=planned.action,
         reason=planned.reason,
@@ -102,9 +102,9 @@ class ClusterReport:
     """
 
     cluster: str
-    observed: Observed | None = None
+    observed: ObservedCluster | None = None
     plan: Plan | None = None
-    applied: Applied | None = None
+    applied: ClusterResult | None = None
     findings: Mapping[ObjectRef, tuple[Finding, ...]] = field(default_factory=dict)
     failure: Failure | None = None
     seconds: float = 0.0

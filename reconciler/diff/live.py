@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reconciler.console.json_values import as_json
-from reconciler.deliver.results import ClusterReport, Result
+from reconciler.deliver.results import ClusterReport, ObjectResult
 from reconciler.plans.model import Action, FieldChange, PlannedObject
 from render.model import ARGOSY_API_VERSION, ObjectRef
 from render.words import counted
@@ -38,7 +38,7 @@ class LiveChange:
 
 def live_changes(report: ClusterReport) -> tuple[LiveChange, ...]:
     """Return everything in a cluster that is not as wanted."""
-    items: tuple[Result | PlannedObject, ...] = ()
+    items: tuple[ObjectResult | PlannedObject, ...] = ()
     if report.applied is not None:
         items = report.applied.results
     elif report.plan is not None and not report.plan.refusal:

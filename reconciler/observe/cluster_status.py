@@ -16,7 +16,7 @@ from render.cluster import Cluster
 from render.model import Manifest
 
 from .capacity import node_summary, resource_summary
-from .conditions import condition, found_condition, with_times
+from .conditions import condition, condition_of_type, with_times
 
 FAILURE_THRESHOLD = 30.0
 """For how many seconds a cluster must have been failing before it counts as not ready (Karmada's default)."""
@@ -53,7 +53,7 @@ class ClusterState:
     @property
     def ready(self) -> str:
         """The status of the Ready condition; empty before the first look."""
-        return str(found_condition(self.status.get("conditions"), READY).get("status") or "")
+        return str(condition_of_type(self.status.get("conditions"), READY).get("status") or "")
 
     def with_capacity_of(self, facts: Manifest) -> "ClusterState":
         """Return the state with the capacity of the facts gone by, so that it changes when they do."""

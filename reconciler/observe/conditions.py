@@ -25,6 +25,6 @@ def _since(each: Plain, known: Plain | None, now: str) -> str:
     return str(known.get("lastTransitionTime") or now)
 
 
-def found_condition(conditions: Sequence[Plain] | None, kind: str) -> Plain:
+def condition_of_type(conditions: Sequence[Plain] | None, kind: str) -> Plain:
     """Return the condition of a type; an empty one where there is none."""
     return next((each for each in conditions or () if each.get("type") == kind), {})

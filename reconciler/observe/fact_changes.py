@@ -16,7 +16,7 @@ from render.model import Manifest
 from render.quantity import Amount, parse_quantity
 
 from .cluster_status import READY, ClusterState
-from .conditions import found_condition
+from .conditions import condition_of_type
 
 STALE_SECONDS = 600.0
 _MOVE = Fraction(1, 10)
@@ -24,7 +24,7 @@ _MOVE = Fraction(1, 10)
 
 def facts_of(state: ClusterState, now: str) -> ClusterFacts:
     """Return the facts that a cluster's state holds: what the scheduler reads of it, and nothing else."""
-    ready = found_condition(state.status.get("conditions"), READY)
+    ready = condition_of_type(state.status.get("conditions"), READY)
     status: dict[str, Any] = {
         "conditions": [{key: ready[key] for key in ("type", "status", "reason") if key in ready}] if ready else [],
         "apiEnablements": state.status.get("apiEnablements"),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from render.model import Manifest
 
-from .conditions import found_condition
+from .conditions import condition_of_type
 
 
 class Progress(StrEnum):
@@ -216,7 +216,7 @@ def _status(live: Manifest) -> Mapping[str, Any]:
 def _condition(live: Manifest, kind: str) -> Mapping[str, Any]:
     conditions = _status(live).get("conditions")
     known = [each for each in conditions if isinstance(each, Mapping)] if isinstance(conditions, list) else []
-    return found_condition(known, kind)
+    return condition_of_type(known, kind)
 
 
 def _is(live: Manifest, kind: str, status: str) -> bool:

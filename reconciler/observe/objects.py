@@ -15,7 +15,7 @@ from reconciler.members.listing import Listing, existing_names, list_objects, re
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.model import ClusterDesired, Observed
+from reconciler.plans.model import ClusterDesired, ObservedCluster
 from reconciler.plans.retention import scaled_objects
 from render.model import Manifest, ObjectRef
 
@@ -29,7 +29,7 @@ _NAMESPACE = Resource(group="", version="v1", kind="Namespace", plural="namespac
 
 def observe_cluster(
     client: Client, desired: ClusterDesired, inventory: Inventory, applyset: ApplySet | None = None
-) -> Observed:
+) -> ObservedCluster:
     """Return what is in a cluster, as far as a plan for it needs to know."""
     chosen = applyset or ApplySet()
     seen = _identified(client, desired.cluster)
@@ -50,13 +50,13 @@ def observe_cluster(
     return replace(seen, failure=client.stopped)
 
 
-def _identified(client: Client, cluster: str) -> Observed:
+def _identified(client: Client, cluster: str) -> ObservedCluster:
     """Ask who the cluster is; one quick try, for a cluster that does not answer that answers nothing."""
     version = client.send(Request(method="GET", path="/version", timeout=PREFLIGHT_SECONDS, tries=1))
     if isinstance(version, Failure):
-        return Observed(cluster=cluster, failure=version)
+        return ObservedCluster(cluster=cluster, failure=version)
     uid = read_uid(client)
-    seen = Observed(cluster=cluster, version=str(version.body.get("gitVersion") or ""), date=version.date)
+    seen = ObservedCluster(cluster=cluster, version=str(version.body.get("gitVersion") or ""), date=version.date)
     return replace(seen, failure=uid) if isinstance(uid, Failure) else replace(seen, uid=uid)
 
 
@@ -108,7 +108,9 @@ def _scalers(desired: ClusterDesired, listings: dict[str, Listing], discovery: D
     return [Listing(resource=resource) for resource in served if resource]
 
 
-def _listed(client: Client, seen: Observed, listings: dict[str, Listing], scalers: list[Listing]) -> Observed:
+def _listed(
+    client: Client, seen: ObservedCluster, listings: dict[str, Listing], scalers: list[Listing]
+) -> ObservedCluster:
     """List every kind in use, and the autoscalers."""
     live: dict[ObjectRef, Manifest] = {}
     unlisted: dict[str, Failure] = {}
@@ -128,7 +130,7 @@ def _listed(client: Client, seen: Observed, listings: dict[str, Listing], scaler
 
 
 def _unlisted_refs(
-    desired: ClusterDesired, inventory: Inventory, seen: Observed, listings: dict[str, Listing]
+    desired: ClusterDesired, inventory: Inventory, seen: ObservedCluster, listings: dict[str, Listing]
 ) -> dict[ObjectRef, Resource]:
     """Return the objects that may exist without our label: wanted or once given, and in no list."""
     missing: dict[ObjectRef, Resource] = {}
@@ -148,7 +150,7 @@ def _unlisted_refs(
     }
 
 
-def _read_by_name(client: Client, seen: Observed, missing: dict[ObjectRef, Resource]) -> Observed:
+def _read_by_name(client: Client, seen: ObservedCluster, missing: dict[ObjectRef, Resource]) -> ObservedCluster:
     worth_asking = _worth_asking(client, missing)
     live, unread = dict(seen.live), dict(seen.unread)
     outcomes: list[Any] = in_parallel(

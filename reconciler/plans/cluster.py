@@ -14,7 +14,7 @@ from reconciler.members.exchange import Failure, FailureKind
 from render.model import Manifest, ObjectRef, is_opaque
 
 from .inventory import HeldObject, Inventory
-from .model import Action, ClusterDesired, DesiredObject, Observed, Plan, PlannedObject, PlanOptions
+from .model import Action, ClusterDesired, DesiredObject, ObservedCluster, Plan, PlannedObject, PlanOptions
 from .object import PlanContext, plan_object, planned
 from .prune import NO_MEMBER, keeps_itself, plan_deletions
 from .retention import scaled_objects
@@ -24,7 +24,7 @@ _CRD = "CustomResourceDefinition.apiextensions.k8s.io"
 
 
 def make_plan(
-    desired: ClusterDesired, observed: Observed, inventory: Inventory, options: PlanOptions | None = None
+    desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions | None = None
 ) -> Plan:
     """Return what will be done to a cluster, and why."""
     chosen = options or PlanOptions()
@@ -50,7 +50,7 @@ def make_plan(
         plan,
         objects=tuple(objects),
         deletions=deletions,
-        hold=hold,
+        prune_hold=hold,
         members=chosen.applyset.containing([*refs, *staying]),
         recorded=chosen.applyset.recorded(observed.parent),
         parent_refusal=chosen.applyset.refusal(observed.parent),
@@ -60,7 +60,9 @@ def make_plan(
     )
 
 
-def _refusal(desired: ClusterDesired, observed: Observed, inventory: Inventory, options: PlanOptions) -> Failure | None:
+def _refusal(
+    desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions
+) -> Failure | None:
     """Return why nothing may be done to this cluster."""
     if inventory.uid and observed.uid != inventory.uid:
         return Failure(
@@ -78,7 +80,7 @@ def _refusal(desired: ClusterDesired, observed: Observed, inventory: Inventory, 
     return None
 
 
-def _hold(desired: ClusterDesired, observed: Observed, inventory: Inventory, options: PlanOptions) -> str:
+def _hold(desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions) -> str:
     """Return why nothing may be pruned in this pass; empty when nothing speaks against it."""
     if not desired.is_complete:
         return "not all of it could be rendered"
@@ -98,7 +100,7 @@ def _hold(desired: ClusterDesired, observed: Observed, inventory: Inventory, opt
 class _Scene:
     """What all objects of a cluster are planned by."""
 
-    observed: Observed
+    observed: ObservedCluster
     options: PlanOptions
     planned_kinds: Mapping[tuple[str, str], Resource]
     duplicates: frozenset[ObjectRef]
@@ -109,7 +111,7 @@ class _Scene:
 def _scene(
     wanted: Iterable[DesiredObject],
     desired: ClusterDesired,
-    observed: Observed,
+    observed: ObservedCluster,
     inventory: Inventory,
     options: PlanOptions,
 ) -> _Scene:

@@ -66,7 +66,7 @@ class Inventory:
             return replace(self, converged=commit, attempted=(), left=behind)
         return replace(self, attempted=(commit,), left=behind)
 
-    def holding(self, held: Iterable[HeldObject]) -> "Inventory":
+    def with_objects(self, held: Iterable[HeldObject]) -> "Inventory":
         """Return the inventory with the objects of its commits' trees; where they differ the later entry counts."""
         return replace(self, held={item.ref: item for item in (*self.left, *held)})
 

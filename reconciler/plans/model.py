@@ -130,12 +130,12 @@ class PlannedObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What will be done to one cluster: objects in the order they are applied, deletions in theirs.
+    """All that will be done to one cluster: objects in the order they are applied, deletions in theirs.
 
-    ``hold``: why nothing is pruned at all. ``refusal``: why nothing is done at all. ``members``: what the set will
-    contain once all is done; ``recorded``: what its parent says now. ``held``: what the
-    cluster may hold. ``autoscaled``, ``is_converged`` and ``options`` let a single object be planned again when it
-    changed meanwhile.
+    ``prune_hold``: why nothing is pruned. ``refusal``: why nothing is done at all. ``members``: what the set will
+    contain once all is done; ``recorded``: what its parent says now; ``parent_refusal``: why that parent is not ours to
+    change. ``held``: what the cluster may hold. ``autoscaled``, ``is_converged`` and ``options`` let a single object be
+    planned again when it changed meanwhile.
     """
 
     cluster: str
@@ -143,7 +143,7 @@ class Plan:
     uid: str = ""
     objects: tuple[PlannedObject, ...] = ()
     deletions: tuple[PlannedObject, ...] = ()
-    hold: str = ""
+    prune_hold: str = ""
     refusal: Failure | None = None
     members: ApplySet = field(default_factory=ApplySet)
     recorded: ApplySet = field(default_factory=ApplySet)
@@ -163,7 +163,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class ObservedCluster:
     """One look at one cluster.
 
     ``live``: every object carrying our set's label, and those asked for by name. ``unlisted``: kinds, written

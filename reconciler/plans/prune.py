@@ -15,7 +15,7 @@ from render.words import counted
 
 from .applyset import member_of
 from .inventory import HeldObject, Inventory
-from .model import Action, Observed, PlannedObject, PlanOptions
+from .model import Action, ObservedCluster, PlannedObject, PlanOptions
 from .ownership import own_entry
 from .stages import deletion_wave, needs_confirmation
 
@@ -33,9 +33,9 @@ def keeps_itself(manifest: Manifest) -> bool:
 
 
 def plan_deletions(
-    wanted: frozenset[ObjectRef], observed: Observed, inventory: Inventory, options: PlanOptions, hold: str
+    wanted: frozenset[ObjectRef], observed: ObservedCluster, inventory: Inventory, options: PlanOptions, hold: str
 ) -> tuple[PlannedObject, ...]:
-    """Return what is deleted, handed off or kept, in the order of deletion. ``hold``: why nothing may be deleted."""
+    """Return what is deleted, handed off or kept, in the order of deletion; ``hold``: why nothing may be deleted."""
     wanted_uids = {observed.live[ref]["metadata"]["uid"] for ref in wanted if ref in observed.live}
     candidates = [
         _candidate(ref, observed.live[ref], inventory.held.get(ref), options)
@@ -51,7 +51,7 @@ def plan_deletions(
 
 
 def _candidate_refs(
-    wanted: frozenset[ObjectRef], observed: Observed, inventory: Inventory, options: PlanOptions
+    wanted: frozenset[ObjectRef], observed: ObservedCluster, inventory: Inventory, options: PlanOptions
 ) -> Iterable[ObjectRef]:
     """Return what is live and unwanted: of the inventory, or in our set though no commit names it."""
     for ref, live in observed.live.items():
@@ -61,11 +61,11 @@ def _candidate_refs(
             yield ref
 
 
-def _is_unknown(ref: ObjectRef, wanted: frozenset[ObjectRef], observed: Observed) -> bool:
+def _is_unknown(ref: ObjectRef, wanted: frozenset[ObjectRef], observed: ObservedCluster) -> bool:
     return ref not in wanted and (ref.group_kind in observed.unlisted or ref in observed.unread)
 
 
-def _unknown(held: HeldObject, observed: Observed) -> PlannedObject:
+def _unknown(held: HeldObject, observed: ObservedCluster) -> PlannedObject:
     failure = observed.unread.get(held.ref) or observed.unlisted[held.ref.group_kind]
     return PlannedObject(ref=held.ref, action=Action.KEPT, reason="Unknown", message=failure.message, hint=failure.hint)
 
@@ -116,7 +116,7 @@ def _protection(
     return None
 
 
-def _shrinkage(candidates: Iterable[PlannedObject], observed: Observed, options: PlanOptions) -> str:
+def _shrinkage(candidates: Iterable[PlannedObject], observed: ObservedCluster, options: PlanOptions) -> str:
     """Return why so much must not go at once, empty when it may: the removal guard against the live cluster."""
     going = [item.ref for item in candidates if item.action is Action.PRUNE and not needs_confirmation(item.ref)]
     if not options.prune:

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reconciler.console.log import Log
-from reconciler.deliver.attempts import AttemptRecord, asked_uids
+from reconciler.deliver.attempts import AttemptRecord, read_uids
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
 from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.rendered_commits import RemovalTrailers, RenderedCommits
-from reconciler.deliver.reports import lines_of
-from reconciler.deliver.results import ApplyOptions, ClusterReport
+from reconciler.deliver.reports import report_lines
+from reconciler.deliver.results import ApplySettings, ClusterReport
 from reconciler.deliver.server_forms import known_server_forms, remember_server_forms
 from reconciler.members.exchange import OpenClient
 from reconciler.members.identity import Impersonation
@@ -37,7 +37,7 @@ from render.interpreter import Interpreter
 from render.words import counted
 
 from .fleet_context import FleetContext
-from .observation import Recording
+from .observation import PassRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
 
     def tell(report: ClusterReport) -> None:
         done["clusters"] += 1
-        for line in lines_of(report):
+        for line in report_lines(report):
             log.info(line)
         log.progress(f"{counted(done['clusters'], 'cluster')} done")
 
@@ -100,14 +100,14 @@ def _tell_nobody(_report: ClusterReport) -> None:
 class ApplyRun:
     """One apply of a commit: the jobs it makes, and the two status commits around them.
 
-    ``recording`` is what a pass records beside the inventories. ``clock`` gives the time of the status commits.
+    ``record`` is what a pass records beside the inventories. ``clock`` gives the time of the status commits.
     """
 
     context: FleetContext
     commit: str
     delivery: Delivery
     open_client: OpenClient
-    recording: Recording | None = None
+    record: PassRecord | None = None
     clock: Callable[[], float] = time.time
 
     def reports(self, tell: Callable[[ClusterReport], None] = _tell_nobody) -> tuple[ClusterReport, ...]:
@@ -116,7 +116,7 @@ class ApplyRun:
         attempts = AttemptRecord(status=self.context.status, commit=self.commit, now=int(self.clock()))
         inventories = attempts.inventories()
         if self.delivery.writes:
-            inventories = attempts.announce(self._uids(inventories))
+            inventories = attempts.record(self._uids(inventories))
         commits, trailers = RenderedCommits(repository), RemovalTrailers(repository, self.commit)
         jobs = [
             self._job(inventories.get(member.name, Inventory(cluster=member.name)), commits, trailers)
@@ -138,10 +138,10 @@ class ApplyRun:
         names = [member.name for member in self.delivery.members]
         known = {name: inventory.uid for name in names if (inventory := inventories.get(name)) and inventory.uid}
         unknown = [name for name in names if name not in known]
-        return known | asked_uids(unknown, self.open_client, self.delivery.options.max_parallel)
+        return known | read_uids(unknown, self.open_client, self.delivery.options.max_parallel)
 
     def _job(self, inventory: Inventory, commits: RenderedCommits, trailers: RemovalTrailers) -> ClusterJob:
-        held = inventory.holding(commits.held(inventory.cluster, inventory.commits))
+        held = inventory.with_objects(commits.held(inventory.cluster, inventory.commits))
         return ClusterJob(
             desired=commits.desired(inventory.cluster, self.commit),
             inventory=held,
@@ -174,13 +174,13 @@ class ApplyRun:
             max_parallel=self.delivery.options.max_parallel,
             timeout=self.delivery.options.timeout,
             is_observing=self.delivery.is_observing,
-            apply=ApplyOptions(
+            apply=ApplySettings(
                 dry_run=self.delivery.dry_run,
                 rehearse=self.delivery.options.rehearse,
                 holder=f"argosy-{random.randrange(16**8):08x}",  # noqa: S311 - a name, not a secret
                 version=engine_version(),
             ),
-            before_writing=lambda plan: attempts.ensure(plan.cluster, plan.uid),
+            before_writing=lambda plan: attempts.ensure_recorded(plan.cluster, plan.uid),
         )
 
     def _record(self, reports: Sequence[ClusterReport], commits: RenderedCommits) -> None:
@@ -189,8 +189,8 @@ class ApplyRun:
         The files are made for whatever the status branch holds by then, because another pass may have been faster.
         """
         inputs = None
-        if self.recording is not None:
-            inputs = self.recording.status_inputs(self.commit, commits.commit(self.commit).bindings)
+        if self.record is not None:
+            inputs = self.record.status_inputs(self.commit, commits.commit(self.commit).bindings)
             ask_ahead(reports, inputs.interpreter)
         self.context.status.commit(
             lambda tip: merged_files([self._status_files(inputs, reports, tip), self._inventory_files(reports, tip)]),

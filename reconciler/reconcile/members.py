@@ -18,7 +18,7 @@ from render.interpreter.webhooks import Send
 from .applying import ApplyRun, Delivery, apply_and_log, member_access
 from .fleet_context import FleetContext
 from .member_choice import chosen_members
-from .observation import Observation, Recording, observe_and_warn
+from .observation import Observation, PassRecord, observe_and_warn
 from .options import ReconcileOptions
 
 MOST_ROUNDS = 10
@@ -58,7 +58,7 @@ class ReachedMembers:
             commit=commit,
             delivery=self.delivery,
             open_client=self.open_client,
-            recording=Recording(observation=self.observation, desired=outcome.source.desired, answers=answers),
+            record=PassRecord(observation=self.observation, desired=outcome.source.desired, answers=answers),
         )
         return apply_and_log(run, log)
 

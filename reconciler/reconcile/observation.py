@@ -2,7 +2,7 @@
 
 1. ``observe_members`` reads the status branch, takes in what agents wrote, and looks at every chosen member;
 2. its ``facts`` are what to render by;
-3. a ``Recording`` of it gives what the status files are made from once the rendered commit is known.
+3. a ``PassRecord`` of it gives what the status files are made from once the rendered commit is known.
 """
 
 import time
@@ -71,7 +71,7 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
+class PassRecord:
     """What a pass records beside its reports: the observation, the source, and the answers it rendered by, if it did.
 
     ``answers`` are None for a pass that applies what was rendered before; the recorded ones stay then.

@@ -7,7 +7,7 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reconciler.observe.conditions import condition, found_condition, with_times
+from reconciler.observe.conditions import condition, condition_of_type, with_times
 from reconciler.pipeline.dependencies import binding_name
 from render.binding import Binding
 from render.interpreter import Interpreter, InterpreterError, Operation
@@ -23,7 +23,7 @@ Works = Mapping[str, Manifest]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BindingParts:
+class BindingInputs:
     """What a binding's status is made of. ``template`` is None for one whose template is gone.
 
     ``works`` and ``members`` are those of the clusters somebody looks at.
@@ -40,7 +40,7 @@ class BindingParts:
         return tuple(name for name in expected_clusters(self.binding) if name in self.members)
 
 
-def binding_after(parts: BindingParts, before: Manifest | None, interpreter: Interpreter, now: str) -> Manifest:
+def binding_after(parts: BindingInputs, before: Manifest | None, interpreter: Interpreter, now: str) -> Manifest:
     """Return a binding's status file as a value; equal to ``before`` when nothing in it changed."""
     binding, ref = parts.binding, parts.binding.ref
     items = aggregated_items(parts)
@@ -72,14 +72,14 @@ def expected_clusters(binding: Binding) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def aggregated_items(parts: BindingParts) -> list[dict[str, Any]]:
+def aggregated_items(parts: BindingInputs) -> list[dict[str, Any]]:
     """Return ``aggregatedStatus``: an item for every cluster that has a Work of the object, by cluster name."""
     return [_item(name, parts.works[name]) for name in parts.expected if name in parts.works]
 
 
 def _item(cluster: str, work: Manifest) -> dict[str, Any]:
     status = work["status"]
-    applied = found_condition(status.get("conditions"), APPLIED)
+    applied = condition_of_type(status.get("conditions"), APPLIED)
     if applied.get("status") != "True":
         message = {"appliedMessage": applied["message"]} if applied.get("message") else {}
         return {"clusterName": cluster, **message, "health": "Unknown"}
@@ -99,7 +99,7 @@ def fully_applied(expected: Collection[str], items: Sequence[Mapping[str, Any]])
 
 
 def _template_status(
-    parts: BindingParts, items: Iterable[Mapping[str, Any]], before: Manifest | None, interpreter: Interpreter
+    parts: BindingInputs, items: Iterable[Mapping[str, Any]], before: Manifest | None, interpreter: Interpreter
 ) -> tuple[Any, tuple[dict[str, str], ...]]:
     """Return the status the template would be given; the last one where its interpreter fails, none without a rule.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from reconciler.observe.cluster_status import READY, ClusterState
-from reconciler.observe.conditions import found_condition
+from reconciler.observe.conditions import condition_of_type
 from render.documents import emit
 from render.model import Manifest
 
@@ -32,7 +32,7 @@ class ClusterRecord:
     @property
     def ready_since(self) -> str:
         """When the cluster last became ready, or ceased to be."""
-        return str(found_condition(self.state.status.get("conditions"), READY).get("lastTransitionTime") or "")
+        return str(condition_of_type(self.state.status.get("conditions"), READY).get("lastTransitionTime") or "")
 
     @property
     def version(self) -> str:
@@ -67,7 +67,7 @@ def parse_cluster_record(manifest: Manifest) -> ClusterRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ailing:
+class UnhealthyObject:
     """An object that is not as it should be: where, why and since when."""
 
     cluster: str
@@ -105,7 +105,7 @@ _MOST_AILING = 50
 DISCONNECTED = "disconnected: left as it was"
 
 
-def status_page(lines: Mapping[str, ClusterLine], ailing: Iterable[Ailing]) -> bytes:
+def status_page(lines: Mapping[str, ClusterLine], ailing: Iterable[UnhealthyObject]) -> bytes:
     """Return README.md of the status branch: a line per cluster, then what is not as it should be."""
     page = [_INTRODUCTION, "| cluster | ready | version | converged | objects | unhealthy | since | |"]
     page += ["|---|---|---|---|---:|---:|---|---|"]

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reconciler.observe.conditions import found_condition
+from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.pipeline.webhook_answers import Answers, parsed_answers
 from reconciler.publish.status_branch import StatusBranch
@@ -14,7 +14,7 @@ from render.documents import DocumentErrors, parse_documents
 from render.layout import object_path
 from render.model import Manifest, ObjectRef
 
-from .cluster_files import Ailing, ClusterLine, ClusterRecord, parse_cluster_record
+from .cluster_files import ClusterLine, ClusterRecord, UnhealthyObject, parse_cluster_record
 from .work_status import APPLIED, HEALTHY
 
 FOLDERS = ("bindings", "clusters", "facts", "inventory", "works")
@@ -143,7 +143,10 @@ def cluster_lines(
     records, works = recorded.clusters(), recorded.works()
     objects = Counter(cluster for by_cluster in works.values() for cluster in by_cluster)
     unhealthy = Counter(
-        cluster for by_cluster in works.values() for cluster, work in by_cluster.items() if not is_well(work)
+        cluster
+        for by_cluster in works.values()
+        for cluster, work in by_cluster.items()
+        if not is_applied_and_healthy(work)
     )
     return {
         name: ClusterLine(
@@ -161,22 +164,22 @@ def cluster_lines(
     }
 
 
-def is_well(work: Manifest) -> bool:
+def is_applied_and_healthy(work: Manifest) -> bool:
     """Whether an object is applied and healthy."""
     return all(_said(work, kind).get("status") == "True" for kind in (APPLIED, HEALTHY))
 
 
-def ailing_objects(recorded: RecordedStatus, members: Container[str]) -> Iterable[Ailing]:
+def unhealthy_objects(recorded: RecordedStatus, members: Container[str]) -> Iterable[UnhealthyObject]:
     """Return every object of a member that is not as it should be, with its most telling reason."""
     for below, by_cluster in sorted(recorded.works().items()):
         for cluster, work in sorted(by_cluster.items()):
-            if cluster in members and not is_well(work):
+            if cluster in members and not is_applied_and_healthy(work):
                 yield _ailing(below, cluster, work)
 
 
-def _ailing(below: str, cluster: str, work: Manifest) -> Ailing:
+def _ailing(below: str, cluster: str, work: Manifest) -> UnhealthyObject:
     worst = next((each for kind in (APPLIED, HEALTHY) if (each := _said(work, kind)).get("status") != "True"), {})
-    return Ailing(
+    return UnhealthyObject(
         cluster=cluster,
         object=object_of(work) or below,
         reason=str(worst.get("reason") or ""),
@@ -195,4 +198,4 @@ def object_of(work: Manifest) -> str:
 
 
 def _said(work: Manifest, kind: str) -> Mapping[str, Any]:
-    return found_condition((work.get("status") or {}).get("conditions"), kind)
+    return condition_of_type((work.get("status") or {}).get("conditions"), kind)

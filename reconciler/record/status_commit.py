@@ -19,20 +19,20 @@ from render.interpreter import Interpreter, Layer, Operation
 from render.model import ObjectRef, Template
 from render.words import counted
 
-from .binding_status import BindingParts, binding_after
+from .binding_status import BindingInputs, binding_after
 from .cluster_files import ClusterRecord, cluster_file, status_page
 from .recorded_status import (
     ANSWERS_PATH,
     RecordedStatus,
-    ailing_objects,
     binding_path,
     cluster_lines,
     cluster_path,
     facts_path,
     path_in_cluster,
+    unhealthy_objects,
 )
 from .work_changes import WorkStatuses
-from .work_status import Subject, are_alike, status_of, subjects
+from .work_status import WorkInputs, have_equal_status, status_of, work_inputs
 
 AT_ONCE = 16
 _MOST_CASES = 8
@@ -50,17 +50,19 @@ def ask_ahead(reports: Iterable[ClusterReport], interpreter: Interpreter) -> Non
         in_parallel(lambda subject: status_of(subject, interpreter), _cases(reports, interpreter), limit=AT_ONCE)
 
 
-def _cases(reports: Iterable[ClusterReport], interpreter: Interpreter) -> Iterator[Subject]:
-    known: dict[ObjectRef, list[Subject]] = {}
+def _cases(reports: Iterable[ClusterReport], interpreter: Interpreter) -> Iterator[WorkInputs]:
+    known: dict[ObjectRef, list[WorkInputs]] = {}
     for report in reports:
-        for subject in subjects(report):
+        for subject in work_inputs(report):
             cases = known.setdefault(subject.item.ref, [])
-            if _is_asked(subject, interpreter) and not any(are_alike(case, subject) for case in cases[-_MOST_CASES:]):
+            if _is_asked(subject, interpreter) and not any(
+                have_equal_status(case, subject) for case in cases[-_MOST_CASES:]
+            ):
                 cases.append(subject)
                 yield subject
 
 
-def _is_asked(subject: Subject, interpreter: Interpreter) -> bool:
+def _is_asked(subject: WorkInputs, interpreter: Interpreter) -> bool:
     live = subject.live
     return live is not None and any(interpreter.layer(operation, live) is Layer.WEBHOOK for operation in _ASKED)
 
@@ -95,7 +97,7 @@ def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequen
         steps = steps.with_files(made(steps, inputs, reports))
     converged = {report.cluster: inputs.commit for report in reports if _is_converged(report)}
     lines = cluster_lines(steps, inputs.members, converged)
-    page = status_page(lines, ailing_objects(steps, inputs.members)) if steps.files else None
+    page = status_page(lines, unhealthy_objects(steps, inputs.members)) if steps.files else None
     steps = steps.with_files({"README.md": page})
     changed = {path: content for path, content in steps.files.items() if recorded.files.get(path) != content}
     return {**changed, **dict.fromkeys(path for path in recorded.files if path not in steps.files)}
@@ -142,7 +144,7 @@ def _work_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterabl
         if report.applied is None or report.plan is None or report.plan.refusal:
             continue
         gone = told.get(report.cluster, set())
-        for subject in subjects(report):
+        for subject in work_inputs(report):
             path = f"works/{report.cluster}/{below(subject.item.ref)}"
             gone.discard(path)
             content = judgements.file(subject, recorded.manifest(path))
@@ -159,7 +161,7 @@ def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Seq
     files: dict[str, bytes | None] = dict.fromkeys(recorded.below("bindings"))
     for ref, binding in inputs.bindings.items():
         path, before = binding_path(ref), recorded.binding(ref)
-        parts = BindingParts(
+        parts = BindingInputs(
             binding=binding,
             template=inputs.templates.get(ref),
             works=works.get(path_in_cluster(ref), {}),

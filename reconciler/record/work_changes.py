@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from reconciler.observe.cluster_status import seconds_between
-from reconciler.observe.conditions import found_condition, with_times
+from reconciler.observe.conditions import condition_of_type, with_times
 from render.documents import emit
 from render.interpreter import Interpreter
 from render.model import Manifest, ObjectRef
 
-from .work_status import APPLIED, STATUS_REFLECTED, Subject, are_alike, status_of, work_manifest
+from .work_status import APPLIED, STATUS_REFLECTED, WorkInputs, have_equal_status, status_of, work_manifest
 
 STALE_SECONDS = 600.0
 _COUNTED_KINDS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
@@ -40,7 +40,7 @@ def work_after(before: Manifest | None, seen: Manifest, now: str) -> Manifest:
 def _with_last_reported(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a status with what was last reported of an object, where it cannot be told now."""
     last = _entry(old).get("status")
-    if last is None or not found_condition(new["conditions"], STATUS_REFLECTED):
+    if last is None or not condition_of_type(new["conditions"], STATUS_REFLECTED):
         return new
     return {**new, "manifestStatuses": [{**_entry(new), "status": last}]}
 
@@ -112,7 +112,7 @@ def _generation(reported: Any) -> Any:
 
 
 class _Case(NamedTuple):
-    subject: Subject
+    subject: WorkInputs
     before: Manifest | None
     content: bytes | None
 
@@ -125,20 +125,20 @@ class WorkStatuses:
     now: str
     _cases: dict[ObjectRef, list[_Case]] = field(default_factory=dict)
 
-    def file(self, subject: Subject, before: Manifest | None) -> bytes | None:
+    def file(self, subject: WorkInputs, before: Manifest | None) -> bytes | None:
         """Return the file of an object's Work; None where the one recorded stays.
 
         ``before`` is what is recorded: one value per distinct file.
         """
         cases = self._cases.setdefault(subject.item.ref, [])
         for case in cases:
-            if case.before is before and are_alike(case.subject, subject):
+            if case.before is before and have_equal_status(case.subject, subject):
                 return case.content
         content = self._judged(subject, before)
         cases.insert(0, _Case(subject, before, content))
         del cases[_MOST_CASES:]
         return content
 
-    def _judged(self, subject: Subject, before: Manifest | None) -> bytes | None:
+    def _judged(self, subject: WorkInputs, before: Manifest | None) -> bytes | None:
         after = work_after(before, work_manifest(status_of(subject, self.interpreter)), self.now)
         return None if after is before else emit(after)

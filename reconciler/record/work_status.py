@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from reconciler.deliver.results import FAILED_ACTIONS, ClusterReport, Result, live_objects
+from reconciler.deliver.results import FAILED_ACTIONS, ClusterReport, ObjectResult, live_objects
 from reconciler.observe.conditions import condition
 from reconciler.observe.findings import Finding
 from reconciler.observe.liveness import LiveState, Progress, live_state
@@ -48,28 +48,28 @@ class WorkStatus:
     findings: tuple[Finding, ...] = ()
 
 
-class Subject(NamedTuple):
+class WorkInputs(NamedTuple):
     """What one object's status is made of: plan, result, the object as it is, and what ails it."""
 
     item: PlannedObject
-    result: Result | None
+    result: ObjectResult | None
     live: Manifest | None
     findings: tuple[Finding, ...] = ()
 
 
-def subjects(report: ClusterReport) -> tuple[Subject, ...]:
+def work_inputs(report: ClusterReport) -> tuple[WorkInputs, ...]:
     """Return every object a cluster should hold, by reference; none where it was not applied to."""
     if report.plan is None or report.applied is None:
         return ()
     results = {result.ref: result for result in report.applied.results}
     live = live_objects(report)
     return tuple(
-        Subject(item, results.get(item.ref), live.get(item.ref), report.findings.get(item.ref, ()))
+        WorkInputs(item, results.get(item.ref), live.get(item.ref), report.findings.get(item.ref, ()))
         for item in sorted(report.plan.objects, key=lambda item: item.ref)
     )
 
 
-def status_of(subject: Subject, interpreter: Interpreter) -> WorkStatus:
+def status_of(subject: WorkInputs, interpreter: Interpreter) -> WorkStatus:
     """Return the status of one object in one cluster."""
     item, result, live, findings = subject
     version = _version(item, live)
@@ -95,12 +95,12 @@ def status_of(subject: Subject, interpreter: Interpreter) -> WorkStatus:
     )
 
 
-def are_alike(one: Subject, other: Subject) -> bool:
+def have_equal_status(one: WorkInputs, other: WorkInputs) -> bool:
     """Whether two clusters' objects have the same status: all is equal but what is any object's own."""
     return _said(one) == _said(other) and one.findings == other.findings and _are_equal(one.live, other.live)
 
 
-def _said(subject: Subject) -> tuple[str, ...]:
+def _said(subject: WorkInputs) -> tuple[str, ...]:
     item, source = subject.item, subject.result or subject.item
     return source.action, source.reason, source.message, item.reason, _version(item, subject.live)
 
@@ -139,7 +139,7 @@ def _reported(live: Manifest, interpreter: Interpreter) -> tuple[Any, tuple[dict
         return None, (condition(STATUS_REFLECTED, "False", "ReflectStatusFailed", str(error)),)
 
 
-def _applied(item: PlannedObject, result: Result | None) -> dict[str, str]:
+def _applied(item: PlannedObject, result: ObjectResult | None) -> dict[str, str]:
     action, source = (result.action, result) if result is not None else (item.action, item)
     if action in FAILED_ACTIONS:
         message = ": ".join(filter(None, (source.reason, source.message)))

@@ -7,8 +7,8 @@ from typing import Any
 from reconciler.console.text import table
 from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.record.binding_status import expected_clusters
-from reconciler.record.cluster_files import DISCONNECTED, Ailing, ClusterLine
-from reconciler.record.recorded_status import RecordedStatus, ailing_objects, cluster_lines
+from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, UnhealthyObject
+from reconciler.record.recorded_status import RecordedStatus, cluster_lines, unhealthy_objects
 from render.binding import Binding
 
 from .fleet import FleetStatus, as_value, binding_problems
@@ -38,9 +38,9 @@ def fleet_text(fleet: FleetStatus, recorded: RecordedStatus, *, wide: bool) -> I
         yield "\n" + table(("NOT WELL", "CLUSTER", "REASON", "SINCE"), rows)
 
 
-def unwell_objects(fleet: FleetStatus, recorded: RecordedStatus) -> tuple[Ailing, ...]:
+def unwell_objects(fleet: FleetStatus, recorded: RecordedStatus) -> tuple[UnhealthyObject, ...]:
     """Return every object of a member that is not as it should be; nobody looks at those of other clusters."""
-    return tuple(ailing_objects(recorded, fleet.members))
+    return tuple(unhealthy_objects(recorded, fleet.members))
 
 
 def is_well(fleet: FleetStatus, recorded: RecordedStatus) -> bool:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reconciler.console.text import table
-from reconciler.observe.conditions import found_condition
+from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.dependencies import NOT_SCHEDULED
 from reconciler.record.binding_status import expected_clusters
-from reconciler.record.recorded_status import RecordedStatus, is_well, object_of
+from reconciler.record.recorded_status import RecordedStatus, is_applied_and_healthy, object_of
 from reconciler.record.work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 from render.binding import Binding
 from render.layout import object_path
@@ -59,8 +59,8 @@ def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) 
     if work is None:
         return ObjectIn(cluster=cluster, replicas=replicas, applied="Unknown", reason="NotAppliedYet")
     status = work.get("status") or {}
-    applied, healthy = (found_condition(status.get("conditions"), kind) for kind in (APPLIED, HEALTHY))
-    untold = found_condition(status.get("conditions"), STATUS_REFLECTED)
+    applied, healthy = (condition_of_type(status.get("conditions"), kind) for kind in (APPLIED, HEALTHY))
+    untold = condition_of_type(status.get("conditions"), STATUS_REFLECTED)
     worst = next((each for each in (applied, healthy) if each.get("status") != "True"), untold or healthy)
     entry: Mapping[str, Any] = next(iter(status.get("manifestStatuses") or ()), {})
     return ObjectIn(
@@ -233,4 +233,4 @@ def unwell(ref: ObjectRef, recorded: RecordedStatus, clusters: Iterable[str]) ->
     """Return the clusters in which an object is not applied and healthy."""
     below = "/".join(object_path(ref))
     works = {name: recorded.manifest(f"works/{name}/{below}") for name in clusters}
-    return [name for name, work in works.items() if work is None or not is_well(work)]
+    return [name for name, work in works.items() if work is None or not is_applied_and_healthy(work)]

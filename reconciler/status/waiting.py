@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from reconciler.console.log import Log
 from reconciler.names.kinds import named_object
 from reconciler.names.subjects import check_clusters, is_cluster_noun
-from reconciler.observe.conditions import found_condition
+from reconciler.observe.conditions import condition_of_type
 from reconciler.publish.reading import read_source
 from reconciler.record.binding_status import expected_clusters
-from reconciler.record.recorded_status import RecordedStatus, is_well, object_of
+from reconciler.record.recorded_status import RecordedStatus, is_applied_and_healthy, object_of
 from reconciler.record.work_status import APPLIED
 from reconciler.repository import open_repository
 from reconciler.source.desired import Desired
@@ -132,10 +132,10 @@ def _of_cluster(branches: RecordedFleet, cluster: str, state: str) -> list[str]:
     if branches.recorded.converged(cluster) != branches.fleet.previous.commit:
         return [f"{cluster} does not hold {branches.fleet.previous.commit[:12]} yet"]
     works = [branches.recorded.manifest(path) for path in branches.recorded.below(f"works/{cluster}")]
-    is_so = is_well if state == "healthy" else _is_applied
+    is_so = is_applied_and_healthy if state == "healthy" else _is_applied
     late = [object_of(work) for work in works if work is not None and not is_so(work)]
     return [f"{name} is not {state} in {cluster}" for name in late]
 
 
 def _is_applied(work: Manifest) -> bool:
-    return found_condition(work["status"].get("conditions"), APPLIED).get("status") == "True"
+    return condition_of_type(work["status"].get("conditions"), APPLIED).get("status") == "True"
