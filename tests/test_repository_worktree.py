@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.repository import UNREAD, File, open_repository
+from reconciler.repository import File, open_repository
 from reconciler.repository.safe_folder import SafeFolder
+from reconciler.repository.worktree import UNREAD
 from render.errors import GitError
 from render.gitobjects import object_id
 

@@ -1,7 +1,13 @@
 """Git: any revision of any repository in, objects and branches out, with compare-and-swap and without a work tree.
 
-A name is imported from its module when it is first asked for: a pass that finds nothing new reads two branches and is
-gone, before the rest would even be loaded.
+``opening`` makes a ``Repository`` (``access``) of a folder or an address (``location``). It reads ``objects``,
+``commits``, ``refs`` and ``revisions``, writes packs of its own (``pack``, ``pack_index``, ``deltas``), and talks to
+``remotes``. ``worktree`` and ``output`` read and write plain files, below a ``safe_folder``. ``command`` runs git,
+``porcelain`` asks GitPython, and ``failures`` says what their complaints mean. ``cache`` keeps results of earlier runs
+beside the repository, and ``trailers`` names the trailers of rendered commits.
+
+A name is imported from its module when it is first asked for: a pass that finds nothing new reads two branches and
+ends before the rest would even be loaded.
 """
 
 from importlib import import_module
@@ -17,11 +23,9 @@ if TYPE_CHECKING:
     from .porcelain import Progress, Remote
     from .refs import RefUpdate, is_ref_name, read_ref_fast
     from .remotes import Fetching, RemoteTips
-    from .worktree import UNREAD
 
 __all__ = [
     "ABSENT",
-    "UNREAD",
     "CommitInfo",
     "Fetching",
     "File",
@@ -62,7 +66,6 @@ _MODULES = {
     "Fetching": "remotes",
     "RemoteTips": "remotes",
     "RefUpdate": "refs",
-    "UNREAD": "worktree",
 }
 
 

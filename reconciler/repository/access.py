@@ -1,7 +1,9 @@
-"""One open repository: everything Argosy asks of Git, each question answered by the module that knows.
+"""The open repository: one class with everything Argosy asks of Git, each question passed on to the module for it.
 
-Ids of commits are text, as people and trailers write them; ids of blobs and trees are raw, as trees hold them.
-Opening costs nothing but a look at files: git itself first runs when a question needs it.
+The methods come in this order: reading commits, files and history; writing objects and branches; the work tree;
+remotes. Ids of commits are text, as people and trailers write them; ids of blobs and trees are raw, as trees contain
+them. Opening costs nothing but a look at files: git itself first runs when a question needs it. Modules that are not
+needed in every pass are imported by the methods that use them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -44,7 +46,7 @@ class Repository:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave the repository; nothing is held open between questions."""
+        """Leave the repository; nothing stays open between questions."""
 
     @cached_property
     def git(self) -> GitCommand:
@@ -54,7 +56,7 @@ class Repository:
 
     @cached_property
     def settings(self) -> Settings:
-        """What git's configuration says."""
+        """The repository's configuration, from all of git's files."""
         return Settings.read(self.git)
 
     @property
@@ -64,12 +66,12 @@ class Repository:
 
     @property
     def is_shallow(self) -> bool:
-        """Whether the history ends before its beginning."""
+        """Say whether the clone is shallow: its history ends before the first commit."""
         return (self.folder.common_dir / "shallow").exists()
 
     @property
     def cache_dir(self) -> Path:
-        """Where disposable files about this repository may be kept."""
+        """The folder for disposable files about this repository."""
         return self.folder.common_dir / "argosy"
 
     def resolve(self, revision: str) -> str:
@@ -79,7 +81,7 @@ class Repository:
         return resolve_revision(self.git, self.folder, revision, shallow=self.is_shallow)
 
     def _mirrored(self, revision: str) -> str | None:
-        """Return where a branch of the mirrored repository stands; in a mirror no other branch is meant."""
+        """Return the tip of a branch of the mirrored repository; in a mirror no other branch is meant."""
         ref = f"refs/remotes/{self.mirrors}/{revision.removeprefix('refs/heads/')}"
         return self.tip(ref) if is_ref_name(ref) else None
 
@@ -111,9 +113,9 @@ class Repository:
 
         if self.folder.work_tree is None:
             raise GitError("a bare repository has no work tree", hint="name a revision: --rev main")
-        found = read_work_tree(self.git, under, wanted, self.algorithm)
-        self._unstored |= found.contents
-        return Snapshot(commit="", files=found.files)
+        work_tree = read_work_tree(self.git, under, wanted, self.algorithm)
+        self._unstored |= work_tree.contents
+        return Snapshot(commit="", files=work_tree.files)
 
     def read_trees(self, ids: Iterable[bytes]) -> dict[bytes, tuple[TreeEntry, ...]]:
         """Return the entries of trees, which name further trees and blobs."""
@@ -121,17 +123,17 @@ class Repository:
         return {id_: parse_tree(data, self.algorithm) for id_, data in contents.items()}
 
     def commit_info(self, commit: str) -> CommitInfo:
-        """Return what a commit says."""
+        """Return the header, the message and the trailers of a commit."""
         return self.commit_infos((commit,))[0]
 
     def commit_infos(self, commits: Iterable[str]) -> tuple[CommitInfo, ...]:
-        """Return what each of many commits says, in their order."""
+        """Return the same of many commits, in their order."""
         ids = [bytes.fromhex(commit) for commit in commits]
         contents = read_objects(self.git, ids, "commit", partial=self.settings.is_partial)
         return tuple(parse_commit(id_.hex(), contents[id_]) for id_ in ids)
 
     def is_ancestor(self, ancestor: str, commit: str) -> bool:
-        """Tell whether ``commit`` is or follows ``ancestor``; a ``GitError`` where a shallow clone cannot know."""
+        """Say whether ``commit`` is or follows ``ancestor``; a ``GitError`` where a shallow clone cannot know."""
         answers = frozenset({0, 1})
         answer = self.git.run("merge-base", "--is-ancestor", "--end-of-options", ancestor, commit, answers=answers)
         if answer.returncode and self.is_shallow:
@@ -140,7 +142,7 @@ class Repository:
 
     @property
     def author(self) -> Signature:
-        """Who new commits are by: ``ARGOSY_AUTHOR_NAME`` and ``ARGOSY_AUTHOR_EMAIL``, else git's configuration."""
+        """The author of new commits: ``ARGOSY_AUTHOR_NAME`` and ``ARGOSY_AUTHOR_EMAIL``, else git's configuration."""
         configured, environment = self.settings.author, self._command.environment
         return Signature(
             environment.get("ARGOSY_AUTHOR_NAME") or configured.name,
@@ -161,7 +163,7 @@ class Repository:
         trees: Mapping[bytes, bytes] | None = None,
         commits: Iterable[NewCommit] = (),
     ) -> Path | None:
-        """Write what the repository lacks of these objects as one pack and return it, None if it lacks nothing.
+        """Write those of these objects that the repository lacks as one pack and return it, None if it lacks none.
 
         Nothing refers to them until ``update_refs`` does; an interruption between the two loses nothing.
         """
@@ -196,7 +198,7 @@ class Repository:
         self.update_refs((RefUpdate(ref, new, expected),), reason=reason)
 
     def refs(self, prefix: str) -> dict[str, str]:
-        """Return every ref below a prefix (``refs/heads/argosy/``) and where it stands."""
+        """Return the tips of all refs below a prefix (``refs/heads/argosy/``)."""
         listing = self.git.text(
             "for-each-ref", "--format=%(objectname) %(refname)", "--", checked_ref(prefix + "x")[:-1]
         )
@@ -214,17 +216,18 @@ class Repository:
         return self.commit_infos(ids.split())
 
     def dirty_paths(self) -> tuple[str, ...]:
-        """Return the paths of the work tree that the last commit does not hold as they are."""
+        """Return the paths of the work tree that differ from the last commit."""
         from .worktree import dirty_files
 
         if self.folder.work_tree is None:
             return ()
+        # git status would run the content filters of the repository, which are programs; none of them runs here.
         silent = [f"filter.{name}.{part}=" for name in self.settings.filters for part in ("clean", "process")]
         optional = [f"filter.{name}.required=false" for name in self.settings.filters]
         return dirty_files(replace(self.git, options=(*self.git.options, *silent, *optional)))
 
     def work_tree_to(self, verb: str) -> Path:
-        """Return the work tree that something is to be done with; GitError where there is none."""
+        """Return the work tree; GitError where there is none to change, to commit, or whatever the verb says."""
         if self.folder.work_tree is None:
             raise GitError(f"a bare repository has no work tree to {verb}", hint="run this in a clone of it")
         return self.folder.work_tree
@@ -249,7 +252,7 @@ class Repository:
         return configured_remotes(self.git)
 
     def remote_tips(self, remote: str, refs: Iterable[str] = ()) -> "RemoteTips":
-        """Return what a remote has now - all its refs, or those named in full - without fetching anything."""
+        """Return the tips of a remote now - of all its refs, or of those named in full - without fetching anything."""
         from .remotes import list_remote
 
         return list_remote(self.git, remote, refs)
@@ -267,9 +270,9 @@ class Repository:
         push_refs(self.git, remote, updates, progress)
 
     def maintain(self, *, packs: int = 50) -> bool:
-        """Join packs once there are ``packs`` of them; slow, so for after a pass. Tell whether anything was done."""
-        found = len(list((self.folder.objects / "pack").glob("pack-*.pack")))
-        if found < packs or self.settings.is_partial:
+        """Join packs once there are ``packs`` of them; slow, so for after a pass. Say whether anything was done."""
+        count = len(list((self.folder.objects / "pack").glob("pack-*.pack")))
+        if count < packs or self.settings.is_partial:
             return False
         self.git.run("repack", "--geometric=2", "-d", "-q")
         if not self.is_shallow:

@@ -14,7 +14,7 @@ _LARGEST = 256 << 20
 _DIGEST = hashlib.sha256().digest_size
 _PRIVATE = 0o077
 _FEW = 32
-"""One new value among so many known ones is not worth writing them all."""
+"""Known values among which one new value is not worth writing the file again."""
 
 
 def write_privately(path: Path, content: bytes) -> None:
@@ -106,7 +106,7 @@ class Cache:
         return kept
 
     def _forget_versions(self) -> None:
-        """Remove the caches of other engines and Pythons, which nobody would ever ask again."""
+        """Remove the caches of other engines and Pythons, which are never read again."""
         for path in self._path.parent.glob(f"{self._stem}*.cache"):
             if path != self._path:
                 path.unlink(missing_ok=True)

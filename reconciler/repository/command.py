@@ -1,11 +1,11 @@
-"""Running git, hardened: a clean environment, no hooks, no prompts, no surprises from a repository's content.
+"""git run as a process, hardened: a clean environment, no hooks, no prompts, nothing run from a repository's content.
 
 * Every ``GIT_*`` variable is dropped but the few that say how *this person* reaches a server (``_KEPT``): a hook or a
   ``rebase --exec`` around us must not redirect us to another repository, index, identity or configuration.
 * Protocols are allow-listed per call: none for what is local - so that nothing is ever fetched lazily - and file, https
   and ssh for what talks to a remote. The variable beats any configuration.
 * git runs *in* the repository, which makes it check who owns it (``safe.directory``); it may not look further up.
-* Whatever a process cannot ask it cannot hang on: no terminal, no askpass window, and every call has a deadline.
+* A process that cannot ask cannot hang on its question: no terminal, no askpass window, and a deadline on every call.
 """
 
 import os
@@ -80,7 +80,7 @@ OPTIONS = (
 """Configuration that every call overrides."""
 
 NETWORK_PROTOCOLS = "file:https:ssh"
-"""What a remote may speak; ``ext::``, ``git://`` and plain ``http://`` are refused."""
+"""The protocols allowed to a remote; ``ext::``, ``git://`` and plain ``http://`` are refused."""
 
 
 def network_timeout(environment: Mapping[str, str]) -> float:
@@ -149,15 +149,15 @@ class GitCommand:
                 threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True),
                 threading.Thread(target=complaints.extend, args=(process.stderr,), daemon=True),
             )
-            watch = threading.Timer(LOCAL_TIMEOUT, _end, (process,))
-            watch.daemon = True
-            for thread in (*aside, watch):
+            deadline = threading.Timer(LOCAL_TIMEOUT, _end, (process,))
+            deadline.daemon = True
+            for thread in (*aside, deadline):
                 thread.start()
             try:
                 yield process.stdout
                 complete = not process.stdout.read(1)
             finally:
-                watch.cancel()
+                deadline.cancel()
                 process.stdout.close()
                 for thread in aside:
                     thread.join()
@@ -206,7 +206,7 @@ class GitCommand:
 
 
 def _feed(pipe: IO[bytes], data: bytes) -> None:
-    """Hand a command its input; one that has ended has heard enough."""
+    """Hand a command its input; one that has ended already needs no more."""
     with suppress(BrokenPipeError, ValueError), pipe:
         pipe.write(data)
 

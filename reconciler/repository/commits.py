@@ -24,7 +24,7 @@ class NewCommit(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """Who makes a commit."""
+    """The author of a commit."""
 
     name: str
     email: str
@@ -37,7 +37,7 @@ class Signature(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitInfo:
-    """What a commit says; ids of commits are text, the id of its tree is raw, ``time`` is the committer's, in seconds.
+    """A commit read; ids of commits are text, the id of its tree is raw, ``time`` is the committer's, in seconds.
 
     ``trailers`` are the lines ``Key: value`` at the end of the message, in order; a key may occur more than once.
     """
@@ -61,7 +61,7 @@ class CommitInfo:
 
 
 def parse_commit(id_: str, data: bytes) -> CommitInfo:
-    """Return what a commit object says; a ``GitError`` if it is damaged."""
+    """Return a commit object as a value; a ``GitError`` if it is damaged."""
     head, _, body = data.partition(b"\n\n")
     headers: dict[bytes, list[bytes]] = {}
     for key, value in _HEADER.findall(head):
@@ -85,8 +85,8 @@ def parse_commit(id_: str, data: bytes) -> CommitInfo:
 def parse_trailers(message: str) -> Iterable[tuple[str, str]]:
     r"""Return the trailers of a message, continued lines joined.
 
-    They are the last paragraph, which must not be the only one. All of its lines are trailers, or a quarter of them
-    are and one of those was written by git itself.
+    The rule is git's own: they are the last paragraph, which must not be the only one; and all of its lines are
+    trailers, or a quarter of them are and one of those was written by git itself.
 
     >>> list(parse_trailers("Remove eu-2\n\nIt moved.\n\nArgosy-Allow-Removal: eu-2\n  12\n"))
     [('Argosy-Allow-Removal', 'eu-2 12')]
@@ -99,9 +99,9 @@ def parse_trailers(message: str) -> Iterable[tuple[str, str]]:
             joined[-1] += " " + line.strip()
         else:
             joined.append(line)
-    found = [_TRAILER.fullmatch(line) for line in joined]
+    matches = [_TRAILER.fullmatch(line) for line in joined]
     generated = any(line.startswith(_GENERATED) for line in joined)
-    trailers = [match for match in found if match]
+    trailers = [match for match in matches if match]
     if len(trailers) < len(joined) and not (generated and len(trailers) * 4 >= len(joined)):
         return []
     return [(match["key"], match["value"].strip()) for match in trailers]
@@ -109,7 +109,7 @@ def parse_trailers(message: str) -> Iterable[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitText:
-    """What a new commit will say: the message, its trailers in order, who says it, and when (seconds, UTC)."""
+    """The text of a new commit: the message, its trailers in order, the author, and the time (seconds, UTC)."""
 
     message: str
     trailers: Mapping[str, str]

@@ -1,7 +1,7 @@
 """Differences between objects of one pack, in Git's delta format, where they are cheap to find.
 
 A delta is the base's size, the result's size, and instructions: copy a range of the base, or insert literal bytes.
-Four shapes of likeness are looked for, none of which needs a long search: blobs that share all segments and differ in
+Four kinds of similarity are looked for, none of which needs a long search: blobs that share all segments and differ in
 integers, long contents whose middles are the same (bindings that share a list of clusters), contents of equal length
 that differ in places (trees of two clusters), and contents with a common beginning and end. Every base is a whole
 object, so that no chain is ever longer than one.

@@ -1,4 +1,4 @@
-"""What git's complaints mean, and what to do about them.
+"""Errors of git: the meaning of its complaints, and what to do about them.
 
 git runs with ``LC_ALL=C``, so its words are those of its source. A message nobody mapped is passed on, in one line,
 without anything that looks like a password.
@@ -21,6 +21,9 @@ _NOISE = re.compile(
     r"|(?:remote: )?(?:Enumerating|Counting|Compressing|Writing|Resolving|Unpacking|Checking) |Delta compression using"
 )
 _LINES = 3
+_CHECK_SERVER = "check the address of the server and the network"
+_RUN_AGAIN = "somebody was faster; run again"
+_MAY_NOT_PUSH = "this account may not push to the repository"
 
 
 class _Meaning(NamedTuple):
@@ -35,12 +38,12 @@ _MEANINGS = (
         GitError,
         "the repository belongs to another user; if you trust it: git config --global --add safe.directory FOLDER",
     ),
-    _Meaning("but expected", SourceMoved, "somebody was faster; run again"),
-    _Meaning("reference already exists", SourceMoved, "somebody was faster; run again"),
-    _Meaning("stale info", SourceMoved, "somebody was faster; run again"),
-    _Meaning("fetch first", SourceMoved, "somebody was faster; run again"),
-    _Meaning("non-fast-forward", SourceMoved, "somebody was faster; run again"),
-    _Meaning("incorrect old value provided", SourceMoved, "somebody was faster; run again"),
+    _Meaning("but expected", SourceMoved, _RUN_AGAIN),
+    _Meaning("reference already exists", SourceMoved, _RUN_AGAIN),
+    _Meaning("stale info", SourceMoved, _RUN_AGAIN),
+    _Meaning("fetch first", SourceMoved, _RUN_AGAIN),
+    _Meaning("non-fast-forward", SourceMoved, _RUN_AGAIN),
+    _Meaning("incorrect old value provided", SourceMoved, _RUN_AGAIN),
     _Meaning(
         ".lock': File exists",
         SourceMoved,
@@ -50,15 +53,15 @@ _MEANINGS = (
     _Meaning("protected branch", GitError, "let Argosy's account push to this branch, or take its protection away"),
     _Meaning("pre-receive hook declined", GitError, "a rule of the server refused the push; its words are above"),
     _Meaning("Permission denied (publickey", GitError, "the server does not know this SSH key; see argosy doctor"),
-    _Meaning("Permission to", GitError, "this account may not push to the repository"),
-    _Meaning("not allowed to push", GitError, "this account may not push to the repository"),
-    _Meaning("error: 403", GitError, "this account may not push to the repository"),
+    _Meaning("Permission to", GitError, _MAY_NOT_PUSH),
+    _Meaning("not allowed to push", GitError, _MAY_NOT_PUSH),
+    _Meaning("error: 403", GitError, _MAY_NOT_PUSH),
     _Meaning("Authentication failed", GitError, "check the credential helper or the token; Argosy never asks for one"),
     _Meaning("could not read Username", GitError, "set up a credential helper or a token; Argosy never asks for one"),
     _Meaning("Host key verification failed", GitError, "add the server to ~/.ssh/known_hosts; Argosy never does"),
     _Meaning("Could not resolve host", GitError, "check the name of the server and the network"),
-    _Meaning("Connection refused", GitError, "check the address of the server and the network"),
-    _Meaning("Connection timed out", GitError, "check the address of the server and the network"),
+    _Meaning("Connection refused", GitError, _CHECK_SERVER),
+    _Meaning("Connection timed out", GitError, _CHECK_SERVER),
     _Meaning("does not appear to be a git repository", GitError, "check the address of the remote: git remote -v"),
     _Meaning("not allowed", GitError, "Argosy speaks to remotes over file, https and ssh only"),
     _Meaning("from promisor remote", GitError, "this is a partial clone: git fetch --refetch --no-filter"),
@@ -74,8 +77,8 @@ def git_error(command: str, stderr: bytes, code: int) -> GitError:
     """Return the error for a git command that failed with this text and exit code."""
     text = redacted(stderr.decode("utf-8", "replace"))
     meaning = next((meaning for meaning in _MEANINGS if meaning.words in text), None)
-    said = [_plain(line) for line in text.splitlines() if line.strip() and not _NOISE.match(line.strip())]
-    message = f"git {command}: {'; '.join(said[:_LINES]) or f'ended with exit code {code}'}"
+    lines = [_plain(line) for line in text.splitlines() if line.strip() and not _NOISE.match(line.strip())]
+    message = f"git {command}: {'; '.join(lines[:_LINES]) or f'ended with exit code {code}'}"
     return meaning.kind(message, hint=meaning.hint) if meaning else GitError(message)
 
 
@@ -94,7 +97,7 @@ def too_slow(command: str, seconds: float, *, network: bool) -> GitError:
 
 
 def _plain(line: str) -> str:
-    """Return a line without its mark; of a line about a ref that was not pushed only the ref and why."""
+    """Return a line without its mark; of a line about a ref that was not pushed, the ref and the reason."""
     refused = _REFUSED.fullmatch(line.strip())
     return f"{refused['ref']}: {refused['why']}" if refused else _MARK.sub("", line.strip())
 

@@ -1,7 +1,7 @@
-"""Where a repository is: the folder somebody named or one above it, or an address to mirror.
+"""The location of a repository: a folder somebody named or one above it, or an address to mirror.
 
 A repository is found by looking at files, as git does, because the answer "nothing changed" may not cost a process.
-What is found here is only believed once git itself has run in it and agreed about its owner.
+A folder found so is only trusted once git itself has run in it and agreed about its owner.
 """
 
 import re
@@ -33,17 +33,17 @@ class GitFolder:
 
     @property
     def folder(self) -> Path:
-        """Where git runs."""
+        """The folder in which git runs."""
         return self.work_tree or self.git_dir
 
     @property
     def objects(self) -> Path:
-        """Where objects are kept."""
+        """The folder of the objects."""
         return self.common_dir / "objects"
 
 
 def is_address(location: str) -> bool:
-    """Tell whether a location names a remote rather than a folder here; an existing folder is never a remote."""
+    """Say whether a location names a remote rather than a folder here; an existing folder is never a remote."""
     if _ADDRESS.fullmatch(location) or "::" in location.partition("/")[0]:
         return True
     return bool(_SCP.fullmatch(location)) and not Path(location).exists()
@@ -74,8 +74,8 @@ def without_secrets(address: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     person, _, host = parts.netloc.rpartition("@")
     name, _, password = person.partition(":")
     public = urlunsplit(parts._replace(netloc=host))
-    proof = b64encode(f"{unquote(name)}:{unquote(password)}".encode()).decode()
-    return public, ((f"http.{public}.extraHeader", f"Authorization: Basic {proof}"),)
+    credentials = b64encode(f"{unquote(name)}:{unquote(password)}".encode()).decode()
+    return public, ((f"http.{public}.extraHeader", f"Authorization: Basic {credentials}"),)
 
 
 def find_repository(start: Path) -> GitFolder:

@@ -1,4 +1,4 @@
-"""Reading in bulk: the files of a commit, the contents of blobs and trees - one process each."""
+"""Objects read in bulk: the files of a commit, the contents of blobs and trees, with one process each."""
 
 import re
 from collections.abc import Iterable, Mapping

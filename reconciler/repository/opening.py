@@ -1,4 +1,4 @@
-"""From a folder, a bare repository or an address to an open repository; an address is mirrored as a bare repository."""
+"""Repositories opened: in a folder of this machine, or at an address, of which a bare mirror is kept in the cache."""
 
 import fcntl
 import hashlib
@@ -19,7 +19,7 @@ from .refs import head_branch, read_ref_fast
 from .remotes import Fetching, RemoteTips, fetch_refs, list_remote
 
 REMOTE = "origin"
-"""What a mirror calls the repository it mirrors."""
+"""The name of the mirrored repository among the remotes of its mirror."""
 
 _REFSPECS = ("+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*")
 _UNSAFE = re.compile(r"[^A-Za-z0-9.]+")
@@ -86,7 +86,7 @@ def _create(git: GitCommand, address: str, offered: RemoteTips) -> None:
 
 
 def _mirrored(folder: Path, offered: RemoteTips) -> bool:
-    """Tell whether every branch and tag offered stands where ours does, and ours has none besides."""
+    """Say whether the mirror has exactly the branches and tags offered, each at the same object."""
     wanted = {_local(ref): id_ for ref, id_ in offered.tips.items() if ref.startswith(("refs/heads/", "refs/tags/"))}
     here = {ref for ref in _known_refs(folder) if ref.startswith((f"refs/remotes/{REMOTE}/", "refs/tags/"))}
     if offered.head and head_branch(folder) != _local(offered.head):

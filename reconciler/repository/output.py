@@ -1,8 +1,8 @@
 """A rendered tree as plain files in a folder, for those who want to look at it or apply it without Git.
 
-A list of the files written stands beside them, in ``.argosy-files``. What it names may be replaced and removed; what
-it does not name is somebody else's and never touched. The list is written before the files, so that an interrupted
-run leaves nothing the next one does not know.
+A list of the files written stands beside them, in ``.argosy-files``. Files on the list may be replaced and removed;
+every other file is somebody else's and never touched. The list is written before the files, so that an interrupted
+run leaves no file that the next run does not know.
 """
 
 import json
@@ -26,7 +26,7 @@ _RESERVED = frozenset({"", ".", "..", LIST})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """How many files of a folder were written, were already as wanted, and were removed."""
+    """The numbers of files in a folder that were written, were already as wanted, and were removed."""
 
     written: int
     unchanged: int
@@ -34,7 +34,7 @@ class Written:
 
 
 def write_directory(root: Path, files: Iterable[tuple[str, Blob]]) -> Written:
-    """Make a folder hold exactly these files, given as path and content, beside what it holds that is not ours.
+    """Make these files, given as path and content, the only ones of ours in a folder.
 
     Each file appears whole or not at all. A folder that exists, is not empty and has no list of ours is refused, and
     so is a path that would leave the folder or pass through a symlink.
@@ -66,14 +66,14 @@ def _check(path: str) -> None:
 
 
 def _listed(root: Path) -> set[str]:
-    """Return what an earlier run wrote; a list that names anything but plain paths below the folder is not ours."""
+    """Return the paths an earlier run wrote; a list that names anything but plain paths below the folder is damaged."""
     try:
         heading, *lines = (root / LIST).read_text(encoding="utf-8").splitlines(keepends=True)
         paths = {str(json.loads(line)) for line in lines}
     except FileNotFoundError:
         if any(root.iterdir()):
-            said = f"{root} is not empty and was not written by argosy"
-            raise ConfigError(said, hint="choose an empty folder") from None
+            message = f"{root} is not empty and was not written by argosy"
+            raise ConfigError(message, hint="choose an empty folder") from None
         return set()
     except ValueError as error:
         raise ConfigError(f"{root / LIST} is damaged", hint="empty the folder and run again") from error
@@ -93,26 +93,16 @@ def _data(blob: Blob) -> bytes:
 
 
 def _write(below: SafeFolder, path: str, data: bytes) -> bool:
-    """Put a file in place unless it is there already; tell whether it had to be written."""
-    *parents, name = path.split("/")
-    folder = below.folder(tuple(parents), create=True)
+    """Put a file in place unless it is there already; say whether it had to be written."""
     with suppress(OSError):
         if below.read(path) == data:
             return False
-    temporary = f".argosy-{os.urandom(8).hex()}"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
-        os.unlink(temporary, dir_fd=folder)
-        raise
+    below.write(path, data)
     return True
 
 
 def _remove(below: SafeFolder, path: str) -> bool:
-    """Remove a file and the folders it leaves empty; tell whether it was there."""
+    """Remove a file and the folders it leaves empty; say whether it was there."""
     parts = path.split("/")
     try:
         os.unlink(parts[-1], dir_fd=below.folder(tuple(parts[:-1])))

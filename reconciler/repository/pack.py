@@ -26,7 +26,7 @@ from .pack_index import encode_index, index_record
 _COMMIT, _TREE, _BLOB, _DELTA = 1, 2, 3, 6
 _FLUSH = 1 << 20
 _STORED_UP_TO = 100
-_LIKENESS = 40
+_BEGINNING = 40
 _BASES = 8
 _STORED = struct.Struct("<HBHH")
 _CHECK = struct.Struct(">I")
@@ -50,7 +50,7 @@ def write_pack(
     with _Temporary(directory) as temporary:
         pack = _Pack(temporary.file, algorithm)
         pack.write(struct.pack(">4sII", b"PACK", 2, count))
-        pack.add_alike(_TREE, trees.items())
+        pack.add_similar(_TREE, trees.items())
         _add_blobs(pack, blobs)
         for id_, data in commits.items():
             pack.add_whole(id_, _COMMIT, data)
@@ -65,7 +65,7 @@ def write_pack(
 
 
 class _Pack:
-    """The pack being written: where it stands, its running hash, and a line for the index of every object."""
+    """The pack being written: its position, its running hash, and the index record of every object."""
 
     __slots__ = ("_chunks", "_file", "_hash", "_unwritten", "position", "records")
 
@@ -97,14 +97,14 @@ class _Pack:
         deflated = compress(delta, 1) if len(delta) > _STORED_UP_TO else _stored(delta)
         self._add(id_, _header(_DELTA, len(delta)) + _distance(self.position - base) + deflated)
 
-    def add_alike(self, kind: int, contents: Iterable[tuple[bytes, bytes]]) -> None:
-        """Append objects of which many resemble each other: equal beginnings make two neighbours.
+    def add_similar(self, kind: int, contents: Iterable[tuple[bytes, bytes]]) -> None:
+        """Append objects of which many are similar: those with equal beginnings are compared with each other.
 
-        Long blobs, whose middles differ by what they have in common with others, are held against several of them.
+        A long blob is compared with several others, because the middles they share differ.
         """
-        bases_by_likeness: dict[bytes, deque[tuple[bytes, int]]] = {}
+        bases_by_beginning: dict[bytes, deque[tuple[bytes, int]]] = {}
         for id_, data in contents:
-            bases = bases_by_likeness.setdefault(data[:_LIKENESS].partition(b"\0")[0], deque(maxlen=_BASES))
+            bases = bases_by_beginning.setdefault(data[:_BEGINNING].partition(b"\0")[0], deque(maxlen=_BASES))
             found = next(_deltas(bases, data, is_long=kind == _BLOB and len(data) >= LONG), None)
             if found:
                 self.add_delta(id_, *found)
@@ -143,7 +143,7 @@ def _deltas(bases: Iterable[tuple[bytes, int]], data: bytes, *, is_long: bool) -
 def _add_blobs(pack: _Pack, blobs: Mapping[bytes, Blob]) -> None:
     """Append plain blobs, then each family of spliced ones as differences to its first."""
     families: dict[tuple[bytes, ...], _Family] = {}
-    pack.add_alike(_BLOB, ((id_, blob) for id_, blob in blobs.items() if isinstance(blob, bytes)))
+    pack.add_similar(_BLOB, ((id_, blob) for id_, blob in blobs.items() if isinstance(blob, bytes)))
     for id_, blob in blobs.items():
         if not isinstance(blob, Spliced):
             continue
@@ -164,7 +164,7 @@ class _Family:
 
     @property
     def deltas(self) -> SplicedDeltas:
-        """What makes the others differences to the first."""
+        """The deltas of the others against the first."""
         if self._deltas is None:
             self._deltas = SplicedDeltas(self.first)
         return self._deltas

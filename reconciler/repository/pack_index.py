@@ -12,12 +12,12 @@ from pathlib import Path
 from render.gitobjects import hasher
 
 MAGIC = b"\377tOc\0\0\0\2"
-"""What an index file of version 2 begins with."""
+"""The first bytes of an index file of version 2."""
 
 _POSITION = struct.Struct(">IQ")
 _OFFSET = struct.Struct(">Q")
 _LARGE = 1 << 31
-
+"""From this offset on a pack index needs eight bytes instead of four."""
 
 _IDS = len(MAGIC) + 256 * 4
 _WORTH_BISECTING = 4
@@ -69,7 +69,10 @@ def _offsets(offsets: bytes) -> tuple[bytes, bytes]:
 
 
 def present_objects(objects: Path, ids: Iterable[bytes], algorithm: str = "sha1") -> set[bytes]:
-    """Return those of ``ids`` that the object folder or one it borrows from already holds."""
+    """Return those of ``ids`` that the object folder, or one it borrows from, already has.
+
+    Files with such objects are touched: ``git gc`` removes what nothing refers to only once it is two weeks old.
+    """
     wanted = set(ids)
     found: set[bytes] = set()
     for folder in _object_folders(objects):
@@ -86,7 +89,7 @@ def present_objects(objects: Path, ids: Iterable[bytes], algorithm: str = "sha1"
 
 
 def _in_index(index: Path, wanted: set[bytes], algorithm: str) -> set[bytes]:
-    """Return what one index lists; one that is gone or not an index of version 2 lists nothing."""
+    """Return those ids that one index lists; one that is gone or not an index of version 2 lists nothing."""
     try:
         with index.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             return _among(content, wanted, hasher(algorithm)().digest_size)
@@ -95,7 +98,7 @@ def _in_index(index: Path, wanted: set[bytes], algorithm: str) -> set[bytes]:
 
 
 def _among(content: mmap.mmap, wanted: set[bytes], width: int) -> set[bytes]:
-    """Return what an index lists: a few ids are looked up, many are compared with the whole list."""
+    """Return those ids that an index lists: a few ids are looked up, many are compared with the whole list."""
     if content[: len(MAGIC)] != MAGIC:
         return set()
     count = int.from_bytes(content[_IDS - 4 : _IDS], "big")
@@ -119,7 +122,7 @@ def _contains(content: mmap.mmap, count: int, id_: bytes) -> bool:
 
 
 def _loose(folder: Path, wanted: set[bytes]) -> set[bytes]:
-    """Return what stands in files of its own."""
+    """Return those ids whose objects are loose, in files of their own."""
     found = set()
     for fan in sorted({id_[0] for id_ in wanted}):
         with suppress(FileNotFoundError):

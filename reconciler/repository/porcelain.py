@@ -1,4 +1,4 @@
-"""Everything asked of GitPython: fetch and push with progress, remotes, history.
+"""The questions asked of GitPython: fetch and push with progress, remotes, history.
 
 Importing it costs more than a pass in which nothing changed may take, so this module alone imports it, and only when
 one of these questions comes up. GitPython starts git with the whole environment of our own process; for as long as it
@@ -20,7 +20,7 @@ from .command import GitCommand
 from .failures import git_error, redacted, too_slow
 
 Progress = Callable[[str, int, int], None]
-"""Told what git is doing, how many are done, and how many there are (0: not known)."""
+"""Receive the stage of a transfer, the number of things done, and their total (0: not known)."""
 
 _ENVIRONMENT = threading.Lock()
 
@@ -47,7 +47,7 @@ def history_ids(git: GitCommand, revision: str, limit: int) -> tuple[str, ...]:
 
 
 def run_with_progress(git: GitCommand, arguments: Sequence[str], progress: Progress | None) -> None:
-    """Run a fetch or push to its end, telling how far it is; what fails is a ``GitError``."""
+    """Run a fetch or push to its end, reporting its progress; a failure is a ``GitError``."""
     library = _library()
     reporter = _reporter(library, progress)
     printed: list[str] = []
@@ -59,17 +59,17 @@ def run_with_progress(git: GitCommand, arguments: Sequence[str], progress: Progr
             universal_newlines=True,
             start_new_session=True,
         )
-    group, said = process.pid, list[str]()
+    group, lines = process.pid, list[str]()
     try:
         with _deadline(group, git.network_timeout) as expired:
             handler = reporter.new_message_handler()
             library.cmd.handle_process_output(process, printed.append, handler, decode_streams=False)
-            said += (*printed, *reporter.error_lines, *reporter.other_lines)
+            lines += (*printed, *reporter.error_lines, *reporter.other_lines)
             process.wait(stderr="")
     except library.GitCommandError as error:
         if expired.is_set():
             raise too_slow(arguments[0], git.network_timeout, network=True) from error
-        raise git_error(arguments[0], "\n".join(said).encode("utf-8", "replace"), error.status) from error
+        raise git_error(arguments[0], "\n".join(lines).encode("utf-8", "replace"), error.status) from error
     except BaseException:
         _kill(group)
         raise
@@ -77,20 +77,20 @@ def run_with_progress(git: GitCommand, arguments: Sequence[str], progress: Progr
 
 @contextmanager
 def _deadline(group: int, seconds: float) -> Iterator[threading.Event]:
-    """Kill a session when its time is up, which the event then tells."""
+    """Kill a session when its time is up; the event is then set."""
     expired = threading.Event()
 
     def expire() -> None:
         expired.set()
         _kill(group)
 
-    watch = threading.Timer(seconds, expire)
-    watch.daemon = True
-    watch.start()
+    timer = threading.Timer(seconds, expire)
+    timer.daemon = True
+    timer.start()
     try:
         yield expired
     finally:
-        watch.cancel()
+        timer.cancel()
 
 
 def _kill(group: int) -> None:
@@ -100,7 +100,7 @@ def _kill(group: int) -> None:
 
 def _reporter(library: ModuleType, progress: Progress | None) -> Any:
     class Reporter(library.RemoteProgress):  # type: ignore[name-defined, misc]  # the base is imported lazily
-        """Passes on what git tells while it counts, compresses, writes, receives and resolves."""
+        """Passes on git's progress while it counts, compresses, writes, receives and resolves."""
 
         def update(self, op_code: int, cur_count: Any, max_count: Any = None, message: str = "") -> None:
             del message

@@ -14,13 +14,13 @@ from .location import GitFolder
 _BAD = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[./]$|^/")
 _HEX = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LINKS = 5
-
+"""Symbolic refs followed at most, as in git."""
 
 _LONGEST_ID = 64
 
 
 def is_ref_name(ref: str) -> bool:
-    """Tell whether git would accept a whole ref name (``refs/heads/main``): no traversal, no control character."""
+    """Say whether git would accept a whole ref name (``refs/heads/main``): no traversal, no control character."""
     return ref.startswith("refs/") and not _BAD.search(ref) and not ref.startswith("refs/.")
 
 
@@ -32,12 +32,12 @@ def checked_ref(ref: str) -> str:
 
 
 def has_ref_files(common_dir: Path) -> bool:
-    """Tell whether refs are files at all; a repository with reftables keeps them in a database."""
+    """Say whether refs are files; a repository with reftables keeps them in a database."""
     return not (common_dir / "reftable").is_dir()
 
 
 def read_ref_fast(git_dir: Path, ref: str) -> str | None:
-    """Return the commit (or tag object) that ``HEAD`` or a whole ref name stands at, None where there is none.
+    """Return the commit (or tag object) of ``HEAD`` or of a whole ref name, None where there is none.
 
     Needs no git process and knows linked worktrees and packed refs. Only for repositories that have ref files.
     """
@@ -47,6 +47,7 @@ def read_ref_fast(git_dir: Path, ref: str) -> str | None:
         common = git_dir / named.decode("utf-8", "surrogateescape")
     packed: bytes | None = None
     for _ in range(_LINKS):
+        # Linked worktrees share all refs but these.
         shared = ref.startswith("refs/") and not ref.startswith(("refs/bisect/", "refs/worktree/", "refs/rewritten/"))
         if ref != "HEAD":
             checked_ref(ref)
@@ -61,7 +62,7 @@ def read_ref_fast(git_dir: Path, ref: str) -> str | None:
 
 
 def head_branch(git_dir: Path) -> str | None:
-    """Return the branch HEAD stands for (``refs/heads/main``), None if it is detached."""
+    """Return the branch that HEAD names (``refs/heads/main``), None if it is detached."""
     line = _content(git_dir / "HEAD").strip()
     return line[4:].strip().decode("utf-8", "surrogateescape") if line.startswith(b"ref:") else None
 
@@ -99,7 +100,7 @@ def _content(path: Path) -> bytes:
 
 
 class RefUpdate(NamedTuple):
-    """One branch to move: to ``new`` (None: delete it) if it stands at ``expected`` (None: if it does not exist)."""
+    """One branch to move to ``new`` (None: delete it) if its tip is ``expected`` (None: if it does not exist)."""
 
     ref: str
     new: str | None
@@ -107,7 +108,7 @@ class RefUpdate(NamedTuple):
 
 
 def update_refs(git: GitCommand, folder: GitFolder, updates: Iterable[RefUpdate], *, reason: str) -> None:
-    """Move all branches in one transaction; ``SourceMoved`` if one of them no longer stands where it was expected.
+    """Move all branches in one transaction; ``SourceMoved`` if the tip of one is not the expected one.
 
     A branch that is checked out somewhere is left alone: its files would silently fall behind it.
     """

@@ -1,4 +1,4 @@
-"""What goes over the wire: what a remote has, fetching it, and pushing with the lease that makes a push safe."""
+"""Remotes: their refs listed and fetched, and branches pushed with the lease that makes a push safe."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ _SYMBOLIC = re.compile(r"ref: (?P<ref>\S+)\tHEAD")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteTips:
-    """What a remote has: its refs and where they stand, and the branch its HEAD stands for ("" if it says none)."""
+    """The refs of a remote with their tips, and the branch that its HEAD names ("" if it names none)."""
 
     tips: dict[str, str]
     head: str = ""
@@ -26,7 +26,7 @@ class RemoteTips:
 def list_remote(git: GitCommand, remote: str, refs: Iterable[str] = ()) -> RemoteTips:
     """Return the refs of a remote - all, or those named in full - and its HEAD."""
     wanted = frozenset(refs)
-    git, remote = _reached(git, remote)
+    git, remote = _checked_remote(git, remote)
     answer = git.run("ls-remote", "--symref", "--", remote, *sorted(wanted), network=True)
     listing = answer.stdout.decode("utf-8", "surrogateescape")
     found = {match["ref"]: match["id"] for match in _LINE.finditer(listing) if not match["ref"].endswith("^{}")}
@@ -35,8 +35,8 @@ def list_remote(git: GitCommand, remote: str, refs: Iterable[str] = ()) -> Remot
     return RemoteTips(tips=tips, head=head["ref"] if head else "")
 
 
-def _reached(git: GitCommand, remote: str) -> tuple[GitCommand, str]:
-    """Return how to reach a remote, by name or address: no option, no other protocol, no password for all to see."""
+def _checked_remote(git: GitCommand, remote: str) -> tuple[GitCommand, str]:
+    """Return the command and the name or address for a remote: no option, no other protocol, no password in it."""
     if is_address(remote):
         public, secrets = without_secrets(checked_address(remote))
         return replace(git, extra=(*git.extra, *secrets)), public
@@ -47,7 +47,7 @@ def _reached(git: GitCommand, remote: str) -> tuple[GitCommand, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetching:
-    """How to fetch: ``depth`` commits of history (None: all of it), and whether refs gone at the remote go here."""
+    """The refs to fetch, with ``depth`` commits of history (None: all); ``prune`` removes refs gone at the remote."""
 
     refspecs: Sequence[str]
     depth: int | None = None
@@ -63,7 +63,7 @@ def fetch_refs(git: GitCommand, remote: str, fetching: Fetching, progress: Progr
     options = ["--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--no-tags", "--progress"]
     options += ["--prune"] if fetching.prune else []
     options += [f"--depth={int(fetching.depth)}"] if fetching.depth else []
-    git, remote = _reached(git, remote)
+    git, remote = _checked_remote(git, remote)
     arguments = ("fetch", *options, "--", remote, *fetching.refspecs)
     run_with_progress(git, arguments, progress)
 
@@ -73,8 +73,8 @@ def push_refs(git: GitCommand, remote: str, updates: Iterable[RefUpdate], progre
     updates = tuple(updates)
     leases = [f"--force-with-lease={checked_ref(update.ref)}:{update.expected or ''}" for update in updates]
     refspecs = [f"{update.new or ''}:{update.ref}" for update in updates]
-    # A server over plain HTTP cannot do several at once, and need not for one.
+    # A server that speaks the dumb HTTP protocol refuses --atomic; one ref is atomic anyway.
     options = ["--atomic"] if len(updates) > 1 else []
     options += ["--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--no-signed"]
-    git, remote = _reached(git, remote)
+    git, remote = _checked_remote(git, remote)
     run_with_progress(git, ("push", *options, *leases, "--", remote, *refspecs), progress)

@@ -1,4 +1,4 @@
-"""From what somebody typed to a commit, refusing what could mean two things."""
+"""Revisions that people type, resolved to commits; a name that could mean two things is refused."""
 
 from render.errors import GitError
 from render.suggestions import nearest

@@ -1,7 +1,7 @@
 """Files below one folder, reached step by step without following a single symlink.
 
 A path of a work tree or of an output folder is opened component by component from a handle of its root, so that
-neither ``..`` nor a folder exchanged for a link leads outside, not even while we work.
+neither ``..`` nor a folder exchanged for a link leads outside, not even in the middle of the work.
 """
 
 import os
@@ -12,15 +12,19 @@ from types import TracebackType
 from typing import Self
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class SafeFolder:
-    """The folders on the way to the last path asked for stay open: ask for sorted paths. Use in a ``with`` block."""
+    """A folder and the files below it; use it in a ``with`` block.
+
+    The folders on the way to the last path asked for stay open, so that sorted paths cost the fewest calls.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._way: list[tuple[str, int]] = []
+        self._open: list[tuple[str, int]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -28,25 +32,25 @@ class SafeFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._leave(0)
+        self._close_below(0)
         os.close(self._root)
 
     def folder(self, parts: tuple[str, ...], *, create: bool = False) -> int:
         """Return a handle of a folder, valid until the next call; ``OSError`` where a link or a file is in the way."""
         common = 0
-        while common < min(len(parts), len(self._way)) and self._way[common][0] == parts[common]:
+        while common < min(len(parts), len(self._open)) and self._open[common][0] == parts[common]:
             common += 1
-        self._leave(common)
+        self._close_below(common)
         for part in parts[common:]:
-            here = self._way[-1][1] if self._way else self._root
+            here = self._open[-1][1] if self._open else self._root
             if create:
                 with suppress(FileExistsError):
                     os.mkdir(part, dir_fd=here)
-            self._way.append((part, os.open(part, _FOLDER, dir_fd=here)))
-        return self._way[-1][1] if self._way else self._root
+            self._open.append((part, os.open(part, _FOLDER, dir_fd=here)))
+        return self._open[-1][1] if self._open else self._root
 
     def stat(self, path: str) -> os.stat_result | None:
-        """Return what stands at a path, a link being a link; None for nothing, or where a link is in the way."""
+        """Return the status of a path, of a link itself; None for nothing, or where a link is in the way."""
         *parents, name = path.split("/")
         with suppress(OSError):
             return os.stat(name, dir_fd=self.folder(tuple(parents)), follow_symlinks=False)
@@ -61,11 +65,28 @@ class SafeFolder:
                 raise OSError(f"{path} is not a plain file")
             return file.read()
 
+    def write(self, path: str, data: bytes, *, keeps_mode: bool = False) -> None:
+        """Write a file, whole or not at all; ``keeps_mode`` gives it the mode of the file it replaces."""
+        *parents, name = path.split("/")
+        folder = self.folder(tuple(parents), create=True)
+        temporary = f".argosy-{os.urandom(8).hex()}"
+        handle = os.open(temporary, _NEW, 0o666, dir_fd=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                if keeps_mode:
+                    with suppress(FileNotFoundError):
+                        os.fchmod(handle, stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode))
+                file.write(data)
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            os.unlink(temporary, dir_fd=folder)
+            raise
+
     def link(self, path: str) -> bytes:
-        """Return where a symlink points, as bytes."""
+        """Return the target of a symlink, as bytes."""
         *parents, name = path.split("/")
         return os.fsencode(os.readlink(name, dir_fd=self.folder(tuple(parents))))
 
-    def _leave(self, depth: int) -> None:
-        while len(self._way) > depth:
-            os.close(self._way.pop()[1])
+    def _close_below(self, depth: int) -> None:
+        while len(self._open) > depth:
+            os.close(self._open.pop()[1])

@@ -1,4 +1,4 @@
-"""What git's configuration says about one repository, read once, from all of git's files."""
+"""The configuration of one repository, read once, from all of git's files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class Settings:
         return cls(values=values)
 
     def last(self, key: str, default: str = "") -> str:
-        """Return the value that counts."""
+        """Return the value that counts: git lets the last one win."""
         return self.values.get(key, (default,))[-1]
 
     @property
@@ -35,7 +35,7 @@ class Settings:
 
     @property
     def is_partial(self) -> bool:
-        """Whether objects may be missing because the clone left them at the remote."""
+        """Say whether objects may be missing because the clone left them at the remote."""
         promised = [key for key in self.values if key.startswith("remote.") and key.endswith(".promisor")]
         return "extensions.partialclone" in self.values or any(self.last(key).lower() in _TRUE for key in promised)
 
@@ -47,5 +47,5 @@ class Settings:
 
     @property
     def author(self) -> Signature:
-        """Who the person at this machine is to git."""
+        """The name and address of the person at this machine."""
         return Signature(self.last("user.name", "Argosy"), self.last("user.email", "argosy@localhost"))

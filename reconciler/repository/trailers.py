@@ -1,4 +1,4 @@
-"""The trailers of rendered commits - all that is needed to make one again - and the version that made them."""
+"""The trailers of rendered commits, which are all that is needed to make one again, and Argosy's version."""
 
 from collections.abc import Mapping
 from functools import cache

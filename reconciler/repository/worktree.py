@@ -4,7 +4,6 @@ import os
 import re
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -17,14 +16,11 @@ from .commits import Signature
 from .objects import ABSENT, File
 from .safe_folder import SafeFolder
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-
-
 Wanted = Callable[[str, int], bool]
-"""Says by path and size whether the content of a file is needed."""
+"""Say by path and size whether the content of a file is needed."""
 
 UNREAD = b""
-"""The id of a file whose content nobody wanted."""
+"""The id of a file whose content was not wanted."""
 
 _LINK = 0o120000
 _LINE = re.compile(rb"(\S) ([0-7]+) ([0-9a-f]+) [0-3]\t([^\0]+)\0")
@@ -41,22 +37,11 @@ def put_files(root: Path, contents: Mapping[str, bytes | None]) -> None:
 
 
 def _put(below: SafeFolder, path: str, content: bytes | None) -> None:
-    *parents, name = path.split("/")
-    folder = below.folder(tuple(parents), create=content is not None)
     if content is None:
-        os.unlink(name, dir_fd=folder)
-        return
-    temporary = f".argosy-{os.urandom(8).hex()}"
-    handle = os.open(temporary, _NEW, 0o666, dir_fd=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with suppress(FileNotFoundError):
-                os.fchmod(handle, stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode))
-            file.write(content)
-        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
-        os.unlink(temporary, dir_fd=folder)
-        raise
+        *parents, name = path.split("/")
+        os.unlink(name, dir_fd=below.folder(tuple(parents)))
+    else:
+        below.write(path, content, keeps_mode=True)
 
 
 def commit_paths(git: GitCommand, paths: Sequence[str], message: str, author: Signature) -> None:
@@ -67,7 +52,7 @@ def commit_paths(git: GitCommand, paths: Sequence[str], message: str, author: Si
     named.run("commit", "--quiet", "--cleanup=verbatim", "-F", "-", "--only", "--", *paths, stdin=message.encode())
 
 
-class _Entry(NamedTuple):
+class _IndexEntry(NamedTuple):
     """A line of the index; ``sparse`` if it is meant to be absent from the work tree."""
 
     mode: int
@@ -110,7 +95,7 @@ def dirty_files(git: GitCommand) -> tuple[str, ...]:
 
 @dataclass(slots=True, kw_only=True)
 class _Reader:
-    """Turns paths into files and keeps what it read."""
+    """Files by their paths, and the contents that were read for them."""
 
     wanted: Wanted
     algorithm: str
@@ -118,16 +103,16 @@ class _Reader:
 
     def file(self, root: SafeFolder, name: str) -> File | None:
         """Return the file at a path; None for a folder, a device or nothing."""
-        found = root.stat(name)
-        if found is None or not (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)):
+        status = root.stat(name)
+        if status is None or not (stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):
             return None
         try:
-            if stat.S_ISLNK(found.st_mode):
+            if stat.S_ISLNK(status.st_mode):
                 target = root.link(name)
                 return File(name, _LINK, object_id("blob", target, self.algorithm), len(target))
-            mode = 0o100755 if found.st_mode & stat.S_IXUSR else 0o100644
-            if not self.wanted(name, found.st_size):
-                return File(name, mode, UNREAD, found.st_size)
+            mode = 0o100755 if status.st_mode & stat.S_IXUSR else 0o100644
+            if not self.wanted(name, status.st_size):
+                return File(name, mode, UNREAD, status.st_size)
             data = root.read(name)
         except OSError as error:
             raise GitError(f"{name} cannot be read: {error.strerror or error}") from error
@@ -136,12 +121,14 @@ class _Reader:
         return File(name, mode, id_, len(data))
 
 
-def _entries(listing: bytes) -> dict[str, _Entry]:
+def _entries(listing: bytes) -> dict[str, _IndexEntry]:
     found = _LINE.findall(listing)
-    return {_text(path): _Entry(int(mode, 8), bytes.fromhex(_text(id_)), tag == b"S") for tag, mode, id_, path in found}
+    return {
+        _text(path): _IndexEntry(int(mode, 8), bytes.fromhex(_text(id_)), tag == b"S") for tag, mode, id_, path in found
+    }
 
 
-def _sparse_files(git: GitCommand, entries: Mapping[str, _Entry]) -> list[File]:
+def _sparse_files(git: GitCommand, entries: Mapping[str, _IndexEntry]) -> list[File]:
     """Return files that are only in the index, with sizes, asked for in one go."""
     if not entries:
         return []
