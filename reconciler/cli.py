@@ -52,7 +52,7 @@ _ELSEWHERE = {
     "plan": "diff",
     "sync": "reconcile",
 }
-"""What kubectl, karmadactl and their like call what is here."""
+"""Names that kubectl, karmadactl and other tools have for a command or option of ours."""
 
 _EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
 
@@ -164,8 +164,8 @@ def _bug(error: Exception) -> int:
     """Say that this is our fault; frames name code only, never values, which may be secrets."""
     import traceback
 
-    what = f"{type(error).__name__}: {error.name}" if isinstance(error, ImportError) else type(error).__name__
-    click.echo(f"argosy: a bug: {what}; please report it with these lines", err=True)
+    name = f"{type(error).__name__}: {error.name}" if isinstance(error, ImportError) else type(error).__name__
+    click.echo(f"argosy: a bug: {name}; please report it with these lines", err=True)
     for frame in traceback.extract_tb(error.__traceback__)[-12:]:
         click.echo(f"  {frame.filename}:{frame.lineno} in {frame.name}", err=True)
     return 70

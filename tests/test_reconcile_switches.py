@@ -62,11 +62,11 @@ TAKEN = (
     " leave what is claimed\n  hint: if that is not meant, set claims: Sticky in argosy.yaml"
 )
 IDLE_FIRST = (
-    "first.yaml:11: spec.resourceSelectors: it holds nothing: it selects 1 object, all of which go to"
+    "first.yaml:11: spec.resourceSelectors: it claims nothing: it selects 1 object, all of which go to"
     " PropagationPolicy default/better\n  hint: for ConfigMap default/one, its priority 0 is below 5"
 )
 IDLE_BETTER = (
-    "better.yaml:13: spec.resourceSelectors: it holds nothing: it selects 1 object, all of which go to"
+    "better.yaml:13: spec.resourceSelectors: it claims nothing: it selects 1 object, all of which go to"
     " PropagationPolicy default/first\n  hint: for ConfigMap default/one, another policy has claimed it, and claims"
     " are Sticky"
 )

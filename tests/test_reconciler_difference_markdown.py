@@ -63,7 +63,7 @@ def test_it_reads_top_down() -> None:
         "| <code>Deployment.apps shop/web</code> | 8 | 2 | <code>bern</code> 4 → 2, <code>oslo</code> 4 → 6 |\n"
         "\n</details>\n"
         "\n<details><summary>Policies (1)</summary>\n"
-        "\n| object | held by | before |\n"
+        "\n| object | claimed by | before |\n"
         "|---|---|---|\n"
         "| <code>Deployment.apps shop/web</code> | <code>PropagationPolicy shop/web</code>"
         " | <code>no policy</code> |\n"

@@ -160,7 +160,7 @@ def test_policies_that_lost_say_why(repository: Repository, capsys: pytest.Captu
     rows = [" ".join(line.split()) for line in told(text, "Policies")]
     assert rows == [
         "POLICY VERDICT BY PRIORITY WHY FILE",
-        "PropagationPolicy default/one holds it name 0 - policies.yaml",
+        "PropagationPolicy default/one claims it name 0 - policies.yaml",
         (
             "PropagationPolicy default/all lost kind 0 it selects by kind, PropagationPolicy default/one by name"
             " policies.yaml"
@@ -316,7 +316,7 @@ def test_released_and_unheld_objects_say_so(repository: Repository, capsys: pyte
 def test_what_another_scheduler_is_to_place_says_so(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     repository.commit({"nginx.yaml": a_deployment(), "policy.yaml": a_policy(schedulerName="other", placement={})})
     assert explain(repository, capsys, "deploy/nginx").splitlines()[1] == (
-        "  PropagationPolicy default/nginx holds it, but scheduler 'other' is to place it."
+        "  PropagationPolicy default/nginx claims it, but scheduler 'other' is to place it."
     )
 
 
@@ -334,7 +334,7 @@ def test_what_cannot_be_interpreted_says_why(repository: Repository, capsys: pyt
     }
     repository.commit({"nginx.yaml": a_deployment(), "policy.yaml": a_policy(), "broken.yaml": customization})
     verdict = explain(repository, capsys, "deploy/nginx").splitlines()[1]
-    assert verdict.startswith("  PropagationPolicy default/nginx holds it, but it could not be interpreted: ")
+    assert verdict.startswith("  PropagationPolicy default/nginx claims it, but it could not be interpreted: ")
 
 
 def test_a_policy_tells_what_it_holds_and_loses(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
@@ -346,18 +346,18 @@ def test_a_policy_tells_what_it_holds_and_loses(repository: Repository, capsys: 
     assert explain(repository, capsys, "policy/all").splitlines() == [
         "PropagationPolicy default/all (policies.yaml)",
         "  Priority 0, preemption Never.",
-        "  It selects 2 objects, holds 1 and loses 1.",
+        "  It selects 2 objects, claims 1 and loses 1.",
         "",
         "Its selectors",
         "  SELECTOR                            OBJECTS",
         "  v1 ConfigMap in namespace default   2",
         "",
-        "It holds",
+        "It claims",
         "  OBJECT                  BY     CLUSTERS",
         "  ConfigMap default/two   kind   member1",
         "",
-        "It selects, but does not hold",
-        "  OBJECT                  BY     HELD BY                         WHY",
+        "It selects, but does not claim",
+        "  OBJECT                  BY     CLAIMED BY                      WHY",
         (
             "  ConfigMap default/one   kind   PropagationPolicy default/one"
             "   it selects by kind, PropagationPolicy default/one by name"
@@ -374,5 +374,5 @@ def test_what_follows_says_where_it_goes(repository: Repository, capsys: pytest.
         argosy(repository, capsys, "explain", "cm/one", *words).out.splitlines()[2]
         for words in ((), ("--cluster", "member1"), ("--cluster", "member2"))
     ]
-    along = "  It goes along to member1, with what requires it."
+    along = "  It is propagated to member1 with what requires it."
     assert outcomes == [along, along, "  It does not go to member2."]

@@ -36,7 +36,7 @@ LINTS = [
         ],
         [
             (
-                "policies.yaml:27: spec.resourceSelectors: it holds nothing: it selects 1 object, all of which go to"
+                "policies.yaml:27: spec.resourceSelectors: it claims nothing: it selects 1 object, all of which go to"
                 " PropagationPolicy default/all\n  hint: for ConfigMap default/one, its priority 1 is below 2"
             )
         ],
@@ -85,7 +85,7 @@ LINTS = [
         ],
         [
             (
-                "policies.yaml:25: spec.resourceSelectors: it holds nothing: it selects 1 object, all of which go to"
+                "policies.yaml:25: spec.resourceSelectors: it claims nothing: it selects 1 object, all of which go to"
                 " PropagationPolicy default/all\n"
                 "  hint: for ConfigMap default/one, a PropagationPolicy of the namespace"
                 " comes before every ClusterPropagationPolicy"

@@ -81,7 +81,7 @@ def _problem(finding: PolicyFinding, line_of: LineOf | None) -> Problem:
 
 
 def _shadowed(matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
-    """Yield the policies that select objects and hold none, because others win every time."""
+    """Yield the policies that select objects and claim none, because others win every time."""
     lost: dict[str, list[tuple[ObjectRef, RankedPolicy, PropagationPolicy]]] = {}
     winners = set()
     for ref, match in matches.items():
@@ -95,13 +95,13 @@ def _shadowed(matches: Mapping[ObjectRef, Match]) -> Iterator[PolicyFinding]:
         if name in winners:
             continue
         _, loser, _ = losses[0]
-        holders = listed(sorted({str(winner) for _, _, winner in losses}))
+        winner_names = listed(sorted({str(winner) for _, _, winner in losses}))
         objects = counted(len(losses), "object")
         yield PolicyFinding(
             policy=loser.policy,
             rule=SHADOWED,
             field="spec.resourceSelectors",
-            message=f"it holds nothing: it selects {objects}, all of which go to {holders}",
+            message=f"it claims nothing: it selects {objects}, all of which go to {winner_names}",
             hint=f"for {losses[0][0]}, {loser.why_lost or 'another policy has claimed it, and claims are Sticky'}",
         )
 

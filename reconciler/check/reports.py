@@ -25,7 +25,7 @@ class Writer(Protocol):
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _DESCRIPTIONS = {
-    "ShadowedPolicy": "A propagation policy that holds nothing it selects",
+    "ShadowedPolicy": "A propagation policy that claims nothing it selects",
     "PolicyTie": "Propagation policies between which only names decide",
     "UnmatchedSelector": "A resource selector that selects nothing",
     "ClusterScopedKind": "A namespaced policy aimed at a kind without namespaces",

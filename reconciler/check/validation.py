@@ -1,4 +1,4 @@
-"""Everything worth a warning in a source that loads: what loading says, policies that lose, overrides that miss."""
+"""Everything worth a warning in a source that loads: warnings of loading, policies that lose, overrides that miss."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -26,7 +26,7 @@ NO_BINDINGS: Mapping[ObjectRef, Binding] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """What there is to say about a source; ``desired`` is None where it cannot be used."""
+    """The problems and warnings of a source; ``desired`` is None where it cannot be used."""
 
     commit: str
     problems: tuple[Problem, ...]

@@ -29,7 +29,7 @@ from .objects import FileChange, Texts, changed_files, object_changes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revisions:
-    """What to compare: two commits, "" for the work tree; ``bootstrap``: there may be no previous rendered commit."""
+    """Two commits to compare, "" for the work tree; ``bootstrap``: there may be no previous rendered commit."""
 
     base: str
     head: str
@@ -54,13 +54,13 @@ def compared(repository: Repository, revisions: Revisions, memory: SourceMemory,
         tip = publication.known_tip(fleet.rendered_branch, is_first=revisions.bootstrap)
         previous = memory.previous(repository, tip) if tip else None
         facts_at = repository.tip(publication.ref(fleet.status_branch))
-        evidence = read_observed_inputs(repository, facts_at)
+        inputs = read_observed_inputs(repository, facts_at)
     key = (revisions.base, tip or "", facts_at or "")
     base = memory.outcome(key)
     if base is None:
-        base = run_pass(repository, _source(repository, revisions.base, memory), previous, evidence, log)
+        base = run_pass(repository, _source(repository, revisions.base, memory), previous, inputs, log)
         memory.remember(key, base)
-    return Comparison(base=base, head=_rendered(base, source, previous, evidence, log))
+    return Comparison(base=base, head=_rendered(base, source, previous, inputs, log))
 
 
 def _source(repository: Repository, commit: str, memory: SourceMemory) -> Source:
@@ -72,15 +72,15 @@ def _source(repository: Repository, commit: str, memory: SourceMemory) -> Source
         raise InputError(error.problems, summary=summary, warnings=error.warnings) from error
 
 
-def _rendered(base: Outcome, source: Source, previous: Previous | None, evidence: ObservedInputs, log: Log) -> Outcome:
-    """Render the other side, unless it says the same."""
+def _rendered(base: Outcome, source: Source, previous: Previous | None, inputs: ObservedInputs, log: Log) -> Outcome:
+    """Render the other side, unless its source means the same."""
     if source.desired == base.source.desired:
         return replace(base, source=source)
-    return run_pass(base.repository, source, previous, evidence, log)
+    return run_pass(base.repository, source, previous, inputs, log)
 
 
 def difference_of(comparison: Comparison) -> Difference:
-    """Return what separates two sides."""
+    """Return the difference between the two sides of a comparison."""
     base, head = comparison.base, comparison.head
     before = {binding.ref: binding for binding in base.rendered.built.bindings}
     after = {binding.ref: binding for binding in head.rendered.built.bindings}
@@ -117,9 +117,9 @@ def _folders(side: Outcome, members: Container[str]) -> Mapping[str, bytes]:
 
 
 def _is_preserved(change: ObjectChange, before: Mapping[ObjectRef, Binding]) -> bool:
-    """Whether what is removed stays in its clusters, because the policy that held it said so."""
-    held = before.get(change.ref) if change.action is ChangeAction.REMOVED else None
-    return held is not None and held.preserve_resources_on_deletion
+    """Return whether a removed object stays in its clusters, as the policy that claimed it asked for."""
+    binding = before.get(change.ref) if change.action is ChangeAction.REMOVED else None
+    return binding is not None and binding.preserve_resources_on_deletion
 
 
 def _newly_released(base: Outcome, head: Outcome) -> Iterator[Released]:

@@ -1,4 +1,4 @@
-"""What a change of the source does to the fleet, as values: objects, policies, replicas, and what has no place now.
+"""The effects of a change of the source on the fleet, as values: objects, policies, replicas and problems.
 
 Both sides were rendered from the same previous commit and the same facts, so nothing here is due to anything else.
 """
@@ -15,7 +15,7 @@ from render.model import ObjectRef
 
 
 class ChangeAction(StrEnum):
-    """What happens to an object in a cluster."""
+    """An object is added to a cluster, changed there or removed from it."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -24,10 +24,10 @@ class ChangeAction(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectChange:
-    """What happens to an object, the same in some clusters.
+    """A change of an object, the same in some clusters.
 
-    ``fields`` are those of a changed object, the divided numbers left out: they are told by the movements, and an
-    object without any other change has no fields here. ``is_preserved``: clusters keep it though it is removed.
+    ``fields`` are those of a changed object without its divided numbers: the movements show these, and an object
+    without any other change has no fields here. ``is_preserved``: clusters keep it though it is removed.
     """
 
     ref: ObjectRef
@@ -39,7 +39,7 @@ class ObjectChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Takeover:
-    """A template that another policy holds now; "" is no policy."""
+    """A template that another policy claims now; "" is no policy."""
 
     ref: ObjectRef
     before: str
@@ -48,7 +48,7 @@ class Takeover:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterTotal:
-    """What the difference comes to in one cluster."""
+    """The difference in one cluster, in numbers."""
 
     name: str
     added: int = 0
@@ -60,7 +60,7 @@ class ClusterTotal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """What separates the rendering of two sources ("" is a work tree as it stands).
+    """The difference between the renderings of two sources ("" is a work tree as it stands).
 
     ``joined`` and ``left`` are clusters that come to and go from the source; one that leaves is disconnected and keeps
     what it holds. ``members`` counts the clusters after the change, ``replicas`` those placed before it. ``problems``
@@ -85,18 +85,18 @@ class Difference:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the change changes nothing in any cluster, nor who holds what."""
+        """Return whether the change changes no cluster, no claim and no problem."""
         found = (self.joined, self.left, self.objects, self.takeovers, self.movements, self.problems, self.solved)
         return not any(found)
 
     @property
     def moved(self) -> int:
-        """How many replicas move between clusters."""
+        """The number of replicas that move between clusters."""
         return sum(movement.moved for movement in self.movements)
 
     @property
     def placed_anew(self) -> int:
-        """How many replicas are placed elsewhere because their cluster is disconnected."""
+        """The number of replicas that are placed elsewhere because their cluster is disconnected."""
         return sum(movement.placed_anew for movement in self.movements)
 
     def count(self, action: ChangeAction) -> int:
@@ -105,7 +105,7 @@ class Difference:
 
 
 def takeovers_between(before: Bindings, after: Bindings, templates: Iterable[ObjectRef]) -> tuple[Takeover, ...]:
-    """Return the templates, out of those both sides have, that change hands."""
+    """Return the templates, out of those both sides have, that another policy claims afterwards."""
     return tuple(_takeovers(before, after, templates))
 
 
@@ -120,7 +120,7 @@ def _takeovers(before: Bindings, after: Bindings, templates: Iterable[ObjectRef]
 def cluster_totals(
     objects: Iterable[ObjectChange], movements: Iterable[Movement], replicas: Mapping[str, int]
 ) -> tuple[ClusterTotal, ...]:
-    """Return what the difference comes to in every cluster it touches; ``replicas`` are those placed before."""
+    """Return the totals of every cluster that the difference touches; ``replicas`` are those placed before."""
     counts: dict[str, dict[str, int]] = {}
     for change in objects:
         for name in change.clusters:

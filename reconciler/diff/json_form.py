@@ -4,10 +4,10 @@ Fields may be added, none is renamed or removed within v1alpha1. Objects are nam
 a field's ``before`` is left out where it is added, its ``after`` where it is removed.
 """
 
-import json
 from typing import Any
 
 from overrides.changes import ChangedField
+from reconciler.console.json_values import as_json
 from reconciler.pipeline.movements import Movement, ReplicaChange
 from reconciler.publish.problems import ObjectProblem
 from render.model import ARGOSY_API_VERSION, ObjectRef
@@ -18,7 +18,7 @@ from .words import summary
 
 def difference_json(difference: Difference) -> str:
     """Return the difference as JSON text."""
-    return json.dumps(plain_difference(difference), indent=2, ensure_ascii=False) + "\n"
+    return as_json(plain_difference(difference))
 
 
 def plain_difference(difference: Difference) -> dict[str, Any]:

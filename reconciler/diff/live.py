@@ -1,7 +1,7 @@
-"""What applying a rendered commit would change in live objects: per cluster and object, field by field, masked.
+"""The changes that applying a rendered commit would make to live objects, field by field, with secrets masked.
 
 ``argosy diff --live`` compares what is there with what is wanted; ``argosy apply --dry-run server`` asks each server
-what it would make of it. Both are told alike.
+what it would make of it. Both are printed alike.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ _HELD = "Held"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveChange:
-    """What would happen to one object, why, and which of its fields differ; their values are masked where secret."""
+    """A change that would be made to one object, the reason, and the fields that differ, masked where secret."""
 
     ref: ObjectRef
     action: Action
@@ -69,8 +69,8 @@ def _counted(number: int) -> str:
 
 def _lines(change: LiveChange) -> Iterator[str]:
     sign = _SIGNS.get(change.action, "!")
-    said = f": {change.message}" if change.message else ""
-    yield f"  {sign} {change.ref} {change.action} ({change.reason}){said}\n"
+    message = f": {change.message}" if change.message else ""
+    yield f"  {sign} {change.ref} {change.action} ({change.reason}){message}\n"
     for field in change.fields:
         owner = f"  ({' '.join(filter(None, (field.manager, field.time)))})" if field.manager else ""
         yield f"      {field.path.removeprefix('.')}: {field.live or 'nothing'} -> {field.want or 'nothing'}{owner}\n"

@@ -22,7 +22,7 @@ _FEW_LINES = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkdownSection:
-    """A titled part: what stands before its lines, the lines, what stands after them, and what one of them is."""
+    """A titled part of the text: its lines, and the text before and after them; an open one is not folded."""
 
     title: str
     lines: Sequence[str]
@@ -73,18 +73,18 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
         title="Problems", lines=[f"- {escaped(str(each))}\n" for each in difference.problems], is_open=True
     )
     yield MarkdownSection(title="Solved", lines=[f"- {escaped(str(each))}\n" for each in difference.solved])
-    yield MarkdownSection(title="Clusters", lines=_cluster_rows(difference), before=_CLUSTERS, is_open=True)
+    yield MarkdownSection(title="Clusters", lines=_cluster_rows(difference), before=_CLUSTER_HEADER, is_open=True)
     yield MarkdownSection(
-        title="Replicas", lines=[_movement_row(each) for each in difference.movements], before=_REPLICAS
+        title="Replicas", lines=[_movement_row(each) for each in difference.movements], before=_REPLICA_HEADER
     )
-    yield MarkdownSection(title="Policies", lines=_policy_rows(difference), before=_POLICIES)
+    yield MarkdownSection(title="Policies", lines=_policy_rows(difference), before=_POLICY_HEADER)
     yield MarkdownSection(title="Released", lines=[f"- {escaped(str(each))}\n" for each in difference.released])
     yield MarkdownSection(title="Objects", lines=list(_object_lines(difference)), before="```diff\n", after="```\n")
 
 
-_CLUSTERS = "| cluster | added | changed | removed | replicas |\n|---|---:|---:|---:|---:|\n"
-_REPLICAS = "| workload | replicas | moved | clusters |\n|---|---:|---:|---|\n"
-_POLICIES = "| object | held by | before |\n|---|---|---|\n"
+_CLUSTER_HEADER = "| cluster | added | changed | removed | replicas |\n|---|---:|---:|---:|---:|\n"
+_REPLICA_HEADER = "| workload | replicas | moved | clusters |\n|---|---:|---:|---|\n"
+_POLICY_HEADER = "| object | claimed by | before |\n|---|---|---|\n"
 
 
 def _cluster_rows(difference: Difference) -> list[str]:

@@ -1,4 +1,4 @@
-"""A difference for a terminal: what happens to objects, who holds them, where replicas go; or a table of clusters."""
+"""A difference for a terminal: changed objects, who claims them, moved replicas; or a table of clusters."""
 
 from collections.abc import Iterable, Iterator
 
@@ -68,7 +68,7 @@ def _objects(difference: Difference) -> Iterator[str]:
 
 
 def is_number(change: ObjectChange) -> bool:
-    """Whether nothing but divided numbers changes, which the movements tell."""
+    """Return whether nothing but divided numbers changes, which the movements show."""
     return change.action is ChangeAction.CHANGED and not change.fields
 
 

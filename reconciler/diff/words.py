@@ -52,7 +52,7 @@ def _placed_anew(count: int) -> str:
 
 
 def moved_words(movement: Movement) -> str:
-    """Return how many replicas of a workload move, and how many are placed anew for those nobody looks at any more."""
+    """Return how many replicas of a workload move, and how many are placed anew for those in disconnected clusters."""
     anew = f", {movement.placed_anew} placed anew" if movement.placed_anew else ""
     return f"{movement.moved} moved{anew}" if movement.moved or not anew else anew.removeprefix(", ")
 
@@ -75,7 +75,7 @@ def clusters_named(names: Sequence[str], total: int) -> str:
 
 
 def takeover_words(takeover: Takeover) -> str:
-    """Return who held a template and who holds it now."""
+    """Return the policy that claimed a template and the one that claims it now."""
     return f"{takeover.before or NO_POLICY} -> {takeover.after or NO_POLICY}"
 
 
@@ -96,7 +96,7 @@ def field_words(change: ChangedField) -> str:
 
 
 def value_texts(change: ChangedField) -> tuple[str, str]:
-    """Return a field's value before and after, each on one line: long ones from shortly before they part.
+    """Return a field's value before and after, each on one line: long ones from shortly before they differ.
 
     >>> before, after = value_texts(ChangedField(path="a", operator="replace", before="x" * 200, after="x" * 198 + "y"))
     >>> before, after
@@ -106,8 +106,8 @@ def value_texts(change: ChangedField) -> tuple[str, str]:
     if change.operator != "replace" or max(len(before), len(after)) <= _LONGEST_VALUE:
         return _window(before, 0), _window(after, 0)
     pairs = enumerate(zip(before, after, strict=False))
-    parting = next((index for index, (old, new) in pairs if old != new), min(len(before), len(after)))
-    start = max(0, parting - _LED_IN)
+    first_difference = next((index for index, (old, new) in pairs if old != new), min(len(before), len(after)))
+    start = max(0, first_difference - _LED_IN)
     return _window(before, start), _window(after, start)
 
 

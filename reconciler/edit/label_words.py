@@ -11,10 +11,10 @@ from render.documents.editing import Edit
 from render.model import Manifest
 
 CORDON = Taint(key="cluster.karmada.io/unschedulable", effect="NoSchedule")
-"""What ``karmadactl cordon`` puts on a cluster."""
+"""The taint that ``karmadactl cordon`` puts on a cluster."""
 
 DRAIN = tuple(Taint(key="argosy.dev/drain", effect=effect) for effect in ("NoExecute", "NoSchedule"))
-"""What makes everything leave a cluster and nothing come."""
+"""The taints that make everything leave a cluster and nothing come."""
 
 EFFECTS = ("NoSchedule", "NoExecute")
 _TAINT = re.compile(r"(?P<key>[^=:]+)(?:=(?P<value>[^=:]*))?:(?P<effect>[A-Za-z]+)")

@@ -1,4 +1,4 @@
-"""The capacity a decision was judged by: where it comes from, what it is made of, and what was taken before."""
+"""The capacity a decision was based on: its origin, its resources, and the replicas that were placed before."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from render.scheduling.state import PassState
 
 
 class CapacityOrigin(StrEnum):
-    """Who says how much room a cluster has."""
+    """The origin of a cluster's capacity: its file, an observation of the member, or nowhere."""
 
     DECLARED = "declared"
     OBSERVED = "observed"
@@ -77,7 +77,7 @@ def _room(candidate: Candidate, room: int, before: int, binding: Binding, state:
 
 
 def origin_of(summary: ResourceSummary | None) -> CapacityOrigin:
-    """Return who says what a cluster's summary says."""
+    """Return the origin of a cluster's summary."""
     if summary is None:
         return CapacityOrigin.UNKNOWN
     return CapacityOrigin.DECLARED if summary.is_declared else CapacityOrigin.OBSERVED

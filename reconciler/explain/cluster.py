@@ -1,4 +1,4 @@
-"""What one cluster holds and why, and why it does not hold the rest, as values."""
+"""One cluster explained, as values: the objects it holds, those it does not hold, and the reasons for both."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .capacity import CapacityOrigin, origin_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterObject:
-    """An object a cluster holds: how many replicas (0: none to count), and what brings it there."""
+    """An object that a cluster holds, its replicas (0: it has none), and the policy or object that puts it there."""
 
     ref: ObjectRef
     replicas: int
@@ -25,7 +25,7 @@ class ClusterObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbsentObject:
-    """An object that is bound to go elsewhere: each filter that refuses this cluster with its reason, or else why."""
+    """An object that is bound to go elsewhere: the filters that refuse this cluster, or another reason."""
 
     ref: ObjectRef
     refused: tuple[tuple[str, str], ...] = ()
@@ -45,7 +45,7 @@ class CapacityLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterExplanation:
-    """A cluster as the scheduler sees it, what it holds and what it does not. ``served`` counts recorded APIs."""
+    """A cluster as the scheduler sees it, with the objects it holds and does not. ``served`` counts recorded APIs."""
 
     name: str
     path: str
@@ -117,7 +117,7 @@ def _held(name: str, rendered: Rendered) -> Iterator[ClusterObject]:
     bit = rendered.built.index.index_by_name[name]
     for template, works in rendered.namespaces:
         if any(variant.clusters >> bit & 1 for variant in works.variants):
-            yield ClusterObject(ref=template.ref, replicas=0, why="goes along with the objects in it")
+            yield ClusterObject(ref=template.ref, replicas=0, why="is propagated with the objects in it")
 
 
 def _absent(name: str, binding: Binding, found: Explanation | None) -> AbsentObject:

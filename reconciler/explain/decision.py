@@ -1,4 +1,4 @@
-"""A scheduling decision as sections: every cluster with what spoke for or against it, then the division in numbers."""
+"""A scheduling decision as sections: the clusters that passed or were refused, then the division in numbers."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -42,8 +42,8 @@ _VOTES = {Mode.STATIC: "WEIGHT", Mode.FRESH: "ROOM", Mode.SCALE_UP: "ROOM", Mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """What to show of a decision: what concerns one cluster alone ("": all), divisions seat by seat, a first word.
+class DecisionView:
+    """The part of a decision to show: one cluster ("": all), divisions seat by seat, and a sentence ``before`` it.
 
     ``facts`` says when facts were recorded. ``is_packed``: replicas go to as few clusters as hold them.
     """
@@ -55,13 +55,13 @@ class Shown:
     is_packed: bool = False
 
 
-def decision_sections(found: Explanation, rooms: Sequence[ClusterRoom], shown: Shown) -> Iterator[Section]:
+def decision_sections(found: Explanation, rooms: Sequence[ClusterRoom], view: DecisionView) -> Iterator[Section]:
     """Yield the sections of a decision."""
-    yield Section(title=f"Scheduling: {found.strategy}", before=(*shown.before, *_heading(found)))
+    yield Section(title=f"Scheduling: {found.strategy}", before=(*view.before, *_heading(found)))
     for attempt in found.attempts:
-        yield from _attempt(attempt, replace(shown, is_packed=found.strategy is Strategy.AGGREGATED))
+        yield from _attempt(attempt, replace(view, is_packed=found.strategy is Strategy.AGGREGATED))
     if found.attempts:
-        yield from _capacity([each for each in rooms if shown.cluster in {"", each.cluster}], shown.facts)
+        yield from _capacity([each for each in rooms if view.cluster in {"", each.cluster}], view.facts)
 
 
 def _heading(found: Explanation) -> Iterator[str]:
@@ -75,23 +75,23 @@ def _heading(found: Explanation) -> Iterator[str]:
         yield f"No candidates, because they are being deleted: {' '.join(found.terminating)}."
 
 
-def _attempt(attempt: ExplainedAttempt, shown: Shown) -> Iterator[Section]:
+def _attempt(attempt: ExplainedAttempt, view: DecisionView) -> Iterator[Section]:
     group = f" in affinity group {attempt.affinity}" if attempt.affinity else ""
     if attempt.refusal and group:
         yield Section(title=f"Affinity group {attempt.affinity} fails", before=(attempt.refusal.message,))
-    candidates = [each for each in attempt.candidates if shown.cluster in {"", each.cluster}]
+    candidates = [each for each in attempt.candidates if view.cluster in {"", each.cluster}]
     if candidates:
         header = ("CLUSTER", "RESULT", "REPLICAS", "HELD", "TIER", "SCORE", "ROOM")
         yield section(f"Clusters that pass every filter{group}", header, map(_candidate, candidates))
-    rejected = [each for each in attempt.rejected if shown.cluster in {"", each.cluster}]
+    rejected = [each for each in attempt.rejected if view.cluster in {"", each.cluster}]
     if rejected:
-        rows_of_rejected = [row for each in _alike(rejected) for row in each]
+        rows_of_rejected = [row for each in _rows_by_reasons(rejected) for row in each]
         yield section(f"Clusters refused{group}", ("CLUSTERS", "FILTER", "REASON"), rows_of_rejected)
     if attempt.regions:
         yield section("Regions", ("REGION", "RESULT", "SCORE", "CLUSTERS, BEST FIRST"), map(_region, attempt.regions))
     for division in attempt.divisions:
-        yield _division(division, is_packed=shown.is_packed)
-        if shown.seats and division.replicas:
+        yield _division(division, is_packed=view.is_packed)
+        if view.seats and division.replicas:
             yield _seats(division)
 
 
@@ -102,8 +102,8 @@ def _candidate(each: Candidate) -> tuple[str, ...]:
     return each.cluster, chosen, str(each.replicas or ""), held, tier, str(each.score or ""), room
 
 
-def _alike(rejected: Iterable[Rejected]) -> Iterator[list[tuple[str, str, str]]]:
-    """Yield the clusters that were refused for the same reasons together, a row per reason."""
+def _rows_by_reasons(rejected: Iterable[Rejected]) -> Iterator[list[tuple[str, str, str]]]:
+    """Yield the rows of the clusters that were refused for the same reasons, a row per reason."""
     names: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for each in rejected:
         names.setdefault(each.reasons, []).append(each.cluster)
@@ -137,7 +137,7 @@ def _rules(division: ExplainedDivision, *, is_packed: bool) -> Iterator[str]:
 
 
 def _vote(name: str, votes: int, base: int, more: int) -> tuple[str, ...]:
-    """Return a row; what comes on top of a base is said where there is one."""
+    """Return a row; base and more have cells of their own only where a cluster has both."""
     is_both = bool(base and more)
     return name, str(votes or ""), str(base) if is_both else "", str(more) if is_both else "", str(base + more)
 

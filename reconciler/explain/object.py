@@ -1,7 +1,7 @@
-"""Why an object is where it is, as values: policies, the decision, capacity, overrides, and what keeps older bytes.
+"""One object explained, as values: policies, the decision, capacity, overrides, and clusters that keep older bytes.
 
-Nothing here decides. Every part is read from the pass that was computed, or is that pass' own step taken once more, so
-that what is explained is what is rendered.
+Nothing here decides. Everything is read from the pass that was computed, or is a step of that pass taken once more, so
+that the explanation fits what is rendered.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ SELECTS_BY = {ImplicitPriority.ALL: "kind", ImplicitPriority.LABEL: "labels", Im
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyVerdict:
-    """A policy that selects an object: how, and whether it holds it or why another one does."""
+    """A policy that selects an object, whether it claims it (``holds``), and if not, the reason."""
 
     policy: str
     path: str
@@ -40,7 +40,7 @@ class PolicyVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """Clusters that keep the bytes of an earlier commit, and why."""
+    """Clusters that keep the bytes of an earlier commit, and the reason."""
 
     clusters: tuple[str, ...]
     reason: str
@@ -49,11 +49,11 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectExplanation:
-    """All there is to say about one object.
+    """The explanation of one object.
 
-    ``verdict`` says in one sentence what holds it, or why nothing does. ``replicas`` is what it asks for (None: it has
-    none), ``targets`` what it got. ``decision`` is None where the scheduler had no say; ``decided_in`` is the rendered
-    commit it was taken in, if that is an earlier one. ``facts`` says when what was observed of members was recorded.
+    ``verdict`` says in one sentence which policy claims it, or why none does. ``replicas`` are those it asks for (None:
+    it has none), ``targets`` those it got. ``decision`` is None where the scheduler had no say; ``decided_in`` is the
+    rendered commit it was taken in, if that is an earlier one. ``facts`` says when observations were recorded.
     """
 
     ref: ObjectRef
@@ -75,7 +75,7 @@ class ObjectExplanation:
 def object_explanation(
     ref: ObjectRef, desired: Desired, previous: Previous | None, rendered: Rendered
 ) -> ObjectExplanation:
-    """Explain an object of the source: one that has a template, or a namespace that goes along."""
+    """Explain an object of the source: one that has a template, or a namespace that its objects bring along."""
     built = rendered.built
     templates = (*desired.templates, *(template for template, _ in rendered.namespaces))
     template = next(each for each in templates if each.ref == ref)
@@ -98,12 +98,12 @@ def object_explanation(
 
 
 def verdict_of(ref: ObjectRef, binding: Binding | None, match: Match, rendered: Rendered) -> str:
-    """Say in one sentence what holds an object, or why nothing does."""
+    """Say in one sentence which policy claims an object, or why none does."""
     if any(template.ref == ref for template, _ in rendered.namespaces):
-        return "it goes along with the objects in it"
-    holder = binding.policy if binding is not None else str(match.policy or "")
-    if holder:
-        return f"{holder} holds it{_but(ref, holder, binding, match, rendered)}"
+        return "it is propagated with the objects in it"
+    policy = binding.policy if binding is not None else str(match.policy or "")
+    if policy:
+        return f"{policy} claims it{_obstacle(ref, policy, binding, match, rendered)}"
     if match.reason is NoPolicyReason.NEVER_PROPAGATED:
         return f"never propagated: {match.message}"
     if binding is not None and binding.required_by and not match.considered:
@@ -113,12 +113,12 @@ def verdict_of(ref: ObjectRef, binding: Binding | None, match: Match, rendered: 
     return match.message or "no policy selects it"
 
 
-def _but(ref: ObjectRef, holder: str, binding: Binding | None, match: Match, rendered: Rendered) -> str:
-    """Say what keeps a policy from doing with an object what it says."""
+def _obstacle(ref: ObjectRef, policy: str, binding: Binding | None, match: Match, rendered: Rendered) -> str:
+    """Say what keeps a policy from placing the object it claims; empty when nothing does."""
     error = next((error for template, error in rendered.built.claims.failed if template.ref == ref), None)
     if error is not None:
         return f", but it could not be interpreted: {error}"
-    if match.policy is not None and str(match.policy) != holder:
+    if match.policy is not None and str(match.policy) != policy:
         return f"; {match.policy} waits for it to change"
     if binding is not None and not is_schedulable(binding):
         name = binding.scheduler_name or DEFAULT_SCHEDULER
@@ -151,7 +151,7 @@ def _targets(ref: ObjectRef, binding: Binding | None, rendered: Rendered) -> tup
 
 
 def _kept(binding: Binding, built: Built, previous: Previous | None) -> Iterator[Kept]:
-    """Yield what keeps the bytes of an earlier commit."""
+    """Yield the clusters that keep the bytes of an earlier commit."""
     works = built.works.get(binding.ref)
     if works is None:
         reasons = [each for each in binding.conditions if each.status == "False"]
@@ -159,8 +159,8 @@ def _kept(binding: Binding, built: Built, previous: Previous | None) -> Iterator
         names = tuple(sorted(target.name for target in binding.targets))
         yield Kept(clusters=names, reason=reason.reason if reason else "", message=reason.message if reason else "")
         return
-    fleet = TreeContext(index=built.index, previous=previous.tree if previous else None)
-    if suspended := suspended_mask(binding, fleet):
+    context = TreeContext(index=built.index, previous=previous.tree if previous else None)
+    if suspended := suspended_mask(binding, context):
         names = names_of(suspended, built)
         yield Kept(clusters=names, reason="Suspended", message="the policy suspends dispatching there")
     for failure in works.failures:

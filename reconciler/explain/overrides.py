@@ -1,7 +1,7 @@
-"""What override policies change in an object, rule by rule, in every class of its clusters, as values.
+"""The changes that override policies make to an object, rule by rule, in every class of its clusters, as values.
 
 The object is built once more, watching what every rule does to it. A rule that changes a number which clusters get as
-their share of a division is told apart by that number.
+their share of a division appears once for each of those numbers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from render.works import REPLICAS, Target, WorkContext, render_works
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverriddenClusters:
-    """A class of clusters to which the same override rules apply, and what each rule changed, or what stopped it."""
+    """A class of clusters to which the same override rules apply, and the changes of each rule, or its error."""
 
     clusters: tuple[str, ...]
     steps: tuple[RuleEffect, ...]
@@ -31,31 +31,31 @@ class OverriddenClusters:
 def overridden_clusters(
     template: Template, binding: Binding, desired: Desired, built: Built
 ) -> Iterator[OverriddenClusters]:
-    """Yield what overrides make of an object, class by class."""
+    """Yield the changes overrides make to an object, class by class."""
     if template.ref not in built.works:
         return
     override = OverrideEngine(desired.override_policies, built.index).override
     runs: list[tuple[Manifest, tuple[Overridden, ...]]] = []
 
-    def watched(manifest: Manifest, clusters: Mask) -> Sequence[Overridden]:
-        found = override(manifest, clusters)
-        runs.append((manifest, found))
-        return found
+    def recorded(manifest: Manifest, clusters: Mask) -> Sequence[Overridden]:
+        overridden = override(manifest, clusters)
+        runs.append((manifest, overridden))
+        return overridden
 
     work = built.work_context
-    render_works(template, binding, WorkContext(targets=work.targets, interpreter=work.interpreter, override=watched))
+    render_works(template, binding, WorkContext(targets=work.targets, interpreter=work.interpreter, override=recorded))
     targets = work.targets.of(template.manifest, binding)
     for manifest, classes in runs:
         for each in classes:
-            for clusters, steps in _told(manifest, each, targets) if each.applied else ():
+            for clusters, steps in _effects_by_clusters(manifest, each, targets) if each.applied else ():
                 error = str(each.error) if each.error else ""
                 yield OverriddenClusters(clusters=names_of(clusters, built), steps=steps, error=error)
 
 
-def _told(
+def _effects_by_clusters(
     manifest: Manifest, overridden: Overridden, targets: Sequence[Target]
 ) -> list[tuple[Mask, tuple[RuleEffect, ...]]]:
-    """Return what rules do in a class, once for all of its clusters unless their numbers tell them apart."""
+    """Return the effects of rules in a class, once for all of its clusters unless their numbers make them differ."""
     found: list[tuple[Mask, tuple[RuleEffect, ...]]] = []
     for target in targets:
         if not (clusters := target.clusters & overridden.clusters):

@@ -30,7 +30,7 @@ class SelectorCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectedObject:
-    """An object a policy selects: where it goes if the policy holds it, else who holds it and why this one lost."""
+    """An object a policy selects, with its targets if the policy claims it, else the ``holder`` that does, and why."""
 
     ref: ObjectRef
     holds: bool
@@ -120,7 +120,7 @@ class RuleTargets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AffectedObject:
-    """An object the policy selects: what its rules do in each class of clusters, or why they do nothing."""
+    """An object the policy selects: the changes in each class of clusters, or the reason why there are none."""
 
     ref: ObjectRef
     classes: tuple[OverriddenClusters, ...] = ()

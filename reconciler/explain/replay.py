@@ -1,8 +1,8 @@
 """The pass in which something was decided: the one that made a rendered commit, or one that was not committed yet.
 
 A source that was rendered is explained by making its rendered commit again, from the state that went before and the
-facts it used. What that pass merely kept was decided in an earlier one, found by following the binding back through the
-rendered branch.
+facts it used. A target that this pass merely kept was decided in an earlier one, which is found by following
+the binding back through the rendered branch.
 """
 
 from collections.abc import Iterable, Sequence
@@ -73,11 +73,11 @@ def _made_from(repository: Repository, source: str, tip: str | None) -> CommitIn
 
 def replayed(repository: Repository, info: CommitInfo, log: Log) -> Replay:
     """Make the pass of a rendered commit again."""
-    evidence = read_observed_inputs(repository, info.id)
-    source = read_source(repository, info.trailer(SOURCE)[0], facts=lambda _fleet: evidence.facts)
+    inputs = read_observed_inputs(repository, info.id)
+    source = read_source(repository, info.trailer(SOURCE)[0], facts=lambda _fleet: inputs.facts)
     before = info.trailer(PREVIOUS)
     previous = read_previous(repository, before[0]) if before else None
-    outcome = run_pass(repository, source, previous, evidence, log)
+    outcome = run_pass(repository, source, previous, inputs, log)
     return Replay(repository=repository, log=log, outcome=outcome, commit=info.id, facts=info)
 
 

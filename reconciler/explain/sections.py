@@ -8,14 +8,14 @@ from render.model import TargetCluster
 from render.words import counted
 
 from .cluster import AbsentObject, ClusterExplanation
-from .decision import Shown, decision_sections
+from .decision import DecisionView, decision_sections
 from .object import Kept, ObjectExplanation, PolicyVerdict
 from .overrides import OverriddenClusters
 from .policies import AffectedObject, OverridePolicyExplanation, PolicyExplanation
 
 
 def object_sections(found: ObjectExplanation, *, cluster: str = "", seats: bool = False) -> Iterator[Section]:
-    """Yield everything about an object, or what concerns one cluster; ``seats``: divisions seat by seat."""
+    """Yield the sections of an object, or those that concern one cluster; ``seats``: divisions seat by seat."""
     where = f" ({found.path})" if found.path else ""
     yield Section(
         title=f"{found.ref}{where}",
@@ -28,8 +28,8 @@ def object_sections(found: ObjectExplanation, *, cluster: str = "", seats: bool 
     if found.decision is not None:
         since = f"in rendered commit {found.decided_in[:12]}, source {found.decided_from[:12]}; kept since then"
         before = (f"Decided {since}.",) if found.decided_in else ()
-        shown = Shown(cluster=cluster, seats=seats, before=before, facts=found.facts)
-        yield from decision_sections(found.decision, found.rooms, shown)
+        view = DecisionView(cluster=cluster, seats=seats, before=before, facts=found.facts)
+        yield from decision_sections(found.decision, found.rooms, view)
     overrides = [each for each in found.overrides if not cluster or cluster in each.clusters]
     if overrides:
         yield overrides_section(overrides)
@@ -41,21 +41,21 @@ def object_sections(found: ObjectExplanation, *, cluster: str = "", seats: bool 
 def _outcome(found: ObjectExplanation, cluster: str) -> Iterator[str]:
     targets = [each for each in found.targets if cluster in {"", each.name}]
     own = {each.name for each in targets}
-    along = sorted({each.name for binding in found.required_by for each in binding.clusters} - own)
-    along = [name for name in along if cluster in {"", name}]
-    if along:
-        yield f"It goes along to {', '.join(along)}, with what requires it."
+    required = sorted({each.name for binding in found.required_by for each in binding.clusters} - own)
+    required = [name for name in required if cluster in {"", name}]
+    if required:
+        yield f"It is propagated to {', '.join(required)} with what requires it."
     elif not targets:
         yield f"It does not go to {cluster}." if cluster else "It goes nowhere."
     if targets:
-        shown = ", ".join(f"{each.name} {each.replicas}" if each.replicas else each.name for each in targets)
+        names = ", ".join(f"{each.name} {each.replicas}" if each.replicas else each.name for each in targets)
         asked = "" if found.replicas is None else f"asks for {counted(found.replicas, 'replica')} and "
-        yield f"It {asked}goes to {shown}."
+        yield f"It {asked}goes to {names}."
 
 
 def _policies(policies: Iterable[PolicyVerdict]) -> Section:
     rows = [
-        (each.policy, "holds it" if each.holds else "lost", each.selects_by, str(each.priority), each.why, each.path)
+        (each.policy, "claims it" if each.holds else "lost", each.selects_by, str(each.priority), each.why, each.path)
         for each in policies
     ]
     return section("Policies that select it", ("POLICY", "VERDICT", "BY", "PRIORITY", "WHY", "FILE"), rows)
@@ -75,13 +75,13 @@ def _kept(kept: Iterable[Kept]) -> Section:
 
 
 def overrides_section(overrides: Iterable[OverriddenClusters]) -> Section:
-    """Return what override policies change in an object."""
+    """Return the section of the changes that override policies make to an object."""
     rows = [row for each in overrides for row in _override_rows(each)]
     return section("Overrides, in the order they apply", ("CLUSTERS", "RULE", "CHANGE"), rows)
 
 
 def _override_rows(each: OverriddenClusters) -> Iterator[tuple[str, str, str]]:
-    """Yield a row per change; what repeats the row above is said once."""
+    """Yield a row per change, with a ditto for a cell that repeats the one above."""
     clusters = " ".join(each.clusters)
     for step in each.steps:
         rule = f"{step.applied.policy} {step.applied.rule}"
@@ -97,11 +97,11 @@ def _changes(step: RuleEffect) -> tuple[str, ...]:
 
 
 def override_policy_sections(found: OverridePolicyExplanation) -> Iterator[Section]:
-    """Yield what an override policy selects, which clusters its rules are for, and what they change."""
+    """Yield the sections of an override policy: its selectors, the clusters of its rules, and their changes."""
     changed = [each for each in found.objects if each.classes]
     idle = [each for each in found.objects if not each.classes]
-    what = f"It selects {counted(len(found.objects), 'object')} and is applied to {len(changed)}."
-    yield Section(title=f"{found.policy} ({found.path})", before=(what,))
+    summary = f"It selects {counted(len(found.objects), 'object')} and is applied to {len(changed)}."
+    yield Section(title=f"{found.policy} ({found.path})", before=(summary,))
     selectors = [(each.selector, str(each.objects)) for each in found.selectors]
     scope = () if selectors else ("It has none, and so selects every object in its scope.",)
     yield section("Its selectors", ("SELECTOR", "OBJECTS"), selectors, before=scope)
@@ -124,7 +124,7 @@ def _object_rows(each: AffectedObject) -> Iterator[tuple[str, str, str, str]]:
 
 
 def cluster_sections(found: ClusterExplanation) -> Iterator[Section]:
-    """Yield what a cluster is, what it holds, and what it does not."""
+    """Yield the sections of a cluster: its traits, its capacity, the objects it holds and those it does not."""
     where = f" ({found.path})" if found.path else ""
     yield Section(
         title=f"Cluster {found.name}{where}",
@@ -166,24 +166,24 @@ def _absent_rows(each: AbsentObject) -> Iterator[tuple[str, str, str]]:
 
 
 def policy_sections(found: PolicyExplanation) -> Iterator[Section]:
-    """Yield what a policy selects, holds and loses."""
-    held = [each for each in found.objects if each.holds]
+    """Yield the sections of a policy: the objects it selects, claims and loses."""
+    claimed = [each for each in found.objects if each.holds]
     lost = [each for each in found.objects if not each.holds]
     yield Section(
         title=f"{found.policy} ({found.path})",
         before=(
             f"Priority {found.priority}, preemption {found.preemption}.",
-            f"It selects {counted(len(found.objects), 'object')}, holds {len(held)} and loses {len(lost)}.",
+            f"It selects {counted(len(found.objects), 'object')}, claims {len(claimed)} and loses {len(lost)}.",
         ),
     )
     selectors = [(each.selector, str(each.objects)) for each in found.selectors]
     yield section("Its selectors", ("SELECTOR", "OBJECTS"), selectors)
-    if held:
-        rows = [(str(each.ref), each.selects_by, " ".join(map(_target, each.targets))) for each in held]
-        yield section("It holds", ("OBJECT", "BY", "CLUSTERS"), rows)
+    if claimed:
+        rows = [(str(each.ref), each.selects_by, " ".join(map(_target, each.targets))) for each in claimed]
+        yield section("It claims", ("OBJECT", "BY", "CLUSTERS"), rows)
     if lost:
         rows_lost = [(str(each.ref), each.selects_by, each.holder, each.why) for each in lost]
-        yield section("It selects, but does not hold", ("OBJECT", "BY", "HELD BY", "WHY"), rows_lost)
+        yield section("It selects, but does not claim", ("OBJECT", "BY", "CLAIMED BY", "WHY"), rows_lost)
 
 
 def _target(target: TargetCluster) -> str:

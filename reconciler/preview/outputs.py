@@ -36,10 +36,15 @@ def output_texts(outcome: Outcome, selection: Selection, *, shape: str, output: 
 
 
 def summary(outcome: Outcome, selection: Selection) -> Iterator[str]:
-    """Yield a table of every object with its clusters and replicas, then the objects no policy holds."""
+    """Yield a table of every object with its clusters and replicas, then the objects no policy claims."""
     built = outcome.rendered.built
     rows = [
-        (binding.ref.namespace or "-", f"{binding.ref.group_kind}/{binding.ref.name}", _where(binding), _why(binding))
+        (
+            binding.ref.namespace or "-",
+            f"{binding.ref.group_kind}/{binding.ref.name}",
+            _where(binding),
+            _policy_or_reason(binding),
+        )
         for binding in built.bindings
         if selection.has_binding(binding)
     ]
@@ -62,13 +67,13 @@ def _sorted_targets(binding: Binding) -> list[TargetCluster]:
     found: dict[str, TargetCluster] = {}
     for target in binding.targets:
         found[target.name] = target
-    # What follows a workload goes where it goes, but has no replicas of its own.
+    # An object that a workload requires goes where the workload goes, but has no replicas of its own.
     for target in all_targets(binding):
         found.setdefault(target.name, TargetCluster(target.name))
     return [found[name] for name in sorted(found)]
 
 
-def _why(binding: Binding) -> str:
+def _policy_or_reason(binding: Binding) -> str:
     state = binding_state(binding)
     if binding.policy:
         return binding.policy if state == "Success" else f"{binding.policy} ({state})"
@@ -77,7 +82,7 @@ def _why(binding: Binding) -> str:
 
 
 def unmatched_objects(outcome: Outcome) -> list[dict[str, str]]:
-    """Return the templates nothing brings anywhere, with the reason."""
+    """Return the templates that go to no cluster, with the reason."""
     built = outcome.rendered.built
     bound = {binding.ref for binding in built.bindings} | {template.ref for template, _ in outcome.rendered.namespaces}
     found = []

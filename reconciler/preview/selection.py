@@ -9,24 +9,24 @@ from render.model import TargetCluster
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which clusters and namespace to show; empty means all."""
+    """The clusters and the namespace to show; empty means all."""
 
     clusters: tuple[str, ...] = ()
     namespace: str = ""
 
     def has_path(self, path: str) -> bool:
-        """Whether a path of the rendered tree is asked for; files beside clusters/ go along with no selection."""
+        """Return whether a path of the rendered tree is asked for; files beside clusters/ belong to no selection."""
         parts = path.split("/")
         if parts[0] != "clusters":
             return not self.clusters and not self.namespace
         return self.has_cluster(parts[1]) and self.namespace in {"", parts[2]}
 
     def has_cluster(self, name: str) -> bool:
-        """Whether a cluster is asked for."""
+        """Return whether a cluster is asked for."""
         return not self.clusters or name in self.clusters
 
     def has_binding(self, binding: Binding) -> bool:
-        """Whether a binding is asked for."""
+        """Return whether a binding is asked for."""
         if self.namespace and binding.ref.namespace != self.namespace:
             return False
         return not self.clusters or any(target.name in self.clusters for target in all_targets(binding))

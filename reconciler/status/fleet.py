@@ -24,7 +24,7 @@ from render.model import ARGOSY_API_VERSION
 
 
 class Lag(StrEnum):
-    """What the rendered branch holds of the newest source that passes see."""
+    """The state of the rendered branch beside the newest source that passes see."""
 
     NONE = "None"
     UNCHANGED = "Unchanged"
@@ -44,7 +44,7 @@ class SourceLag:
 
     @property
     def is_current(self) -> bool:
-        """Whether the rendered commit is what the newest source asks for."""
+        """Return whether the rendered commit is what the newest source asks for."""
         return self.lag is not Lag.BEHIND
 
     def __str__(self) -> str:
@@ -72,13 +72,13 @@ def lag_of(repository: Repository, previous: Previous, head: Source, log: Log) -
 
 
 def asks_for_the_same(repository: Repository, previous: Previous, commit: str, log: Log) -> bool:
-    """Whether a source makes the tree that is rendered, given the facts that was made by; a broken one makes none."""
-    evidence = read_observed_inputs(repository, previous.commit)
+    """Return whether a source, with the facts of the rendered commit, makes the same tree; a broken one makes none."""
+    inputs = read_observed_inputs(repository, previous.commit)
     try:
-        source = read_source(repository, commit, facts=lambda _fleet: evidence.facts)
+        source = read_source(repository, commit, facts=lambda _fleet: inputs.facts)
     except InputError:
         return False
-    return not run_pass(repository, source, previous, evidence, log).changed
+    return not run_pass(repository, source, previous, inputs, log).changed
 
 
 def _newest(repository: Repository, head: str) -> str | None:
@@ -108,7 +108,7 @@ def _is_ancestor(repository: Repository, ancestor: str, commit: str) -> bool:
 
 @dataclass(frozen=True)
 class FleetStatus:
-    """The fleet as its rendered branch tells it, beside the source at HEAD; ``objects`` are counted by cluster."""
+    """The fleet as its rendered branch describes it, beside the source at HEAD; ``objects`` are counted by cluster."""
 
     branch: str
     source: Source
@@ -133,7 +133,7 @@ class FleetStatus:
 
     @cached_property
     def replicas(self) -> Mapping[str, int]:
-        """The replicas placed in every cluster; none in those that are disconnected, where nobody looks."""
+        """The replicas placed in every cluster; none in those that are disconnected, which are not observed."""
         return {name: count for name, count in replicas_by_cluster(self.bindings).items() if name in self.members}
 
     @cached_property
@@ -178,12 +178,12 @@ def _objects(previous: Previous) -> Mapping[str, int]:
 
 def unbuilt_in(binding: Binding) -> tuple[str, ...]:
     """Return the clusters in which a binding's object could not be built as asked for."""
-    said = next((each for each in binding.conditions if each.type == RENDERED and each.status == "False"), None)
-    return () if said is None else said.clusters or expected_clusters(binding)
+    failed = next((each for each in binding.conditions if each.type == RENDERED and each.status == "False"), None)
+    return () if failed is None else failed.clusters or expected_clusters(binding)
 
 
 def binding_problems(binding: Binding) -> list[str]:
-    """Return what is wrong with a binding: why it is not placed, not built, or held by nobody."""
+    """Return what is wrong with a binding: it is not placed, not built, or claimed by no policy."""
     return [
         f"{condition.reason}: {condition.message}"
         for condition in binding.conditions

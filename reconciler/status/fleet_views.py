@@ -13,7 +13,7 @@ from render.binding import Binding
 
 from .fleet import FleetStatus, as_value, binding_problems
 
-_SEEN = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED", "SINCE", "NOTE")
+_OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED", "SINCE", "NOTE")
 
 
 def fleet_text(fleet: FleetStatus, recorded: RecordedStatus, *, wide: bool) -> Iterator[str]:
@@ -21,7 +21,7 @@ def fleet_text(fleet: FleetStatus, recorded: RecordedStatus, *, wide: bool) -> I
     yield f"{fleet.branch} {fleet.previous.commit[:12]} holds source {fleet.previous.source[:12]}{fleet.lag}\n\n"
     lines = cluster_lines(recorded, fleet.members)
     if lines:
-        yield table(("CLUSTER", *_SEEN), [_seen_row(name, fleet, lines.get(name)) for name in fleet.clusters])
+        yield table(("CLUSTER", *_OBSERVED), [_observed_row(name, fleet, lines.get(name)) for name in fleet.clusters])
     else:
         yield table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), [_row(name, fleet) for name in fleet.clusters])
     states = Counter(map(binding_state, fleet.bindings))
@@ -39,12 +39,12 @@ def fleet_text(fleet: FleetStatus, recorded: RecordedStatus, *, wide: bool) -> I
 
 
 def unwell_objects(fleet: FleetStatus, recorded: RecordedStatus) -> tuple[UnhealthyObject, ...]:
-    """Return every object of a member that is not as it should be; nobody looks at those of other clusters."""
+    """Return every object of a member that is not as it should be; those of other clusters are not observed."""
     return tuple(unhealthy_objects(recorded, fleet.members))
 
 
 def is_well(fleet: FleetStatus, recorded: RecordedStatus) -> bool:
-    """Whether everything is placed, built and healthy, and every member ready that was looked at."""
+    """Return whether everything is placed, built and healthy, and every observed member ready."""
     late = any(
         record.state.ready not in {"", "True"} for name, record in recorded.clusters().items() if name in fleet.members
     )
@@ -55,19 +55,19 @@ def _row(name: str, fleet: FleetStatus) -> tuple[str, ...]:
     return name, str(fleet.objects.get(name, 0)), _replicas(name, fleet), _note(name, fleet, "")
 
 
-def _seen_row(name: str, fleet: FleetStatus, line: ClusterLine | None) -> tuple[str, ...]:
-    seen = line or ClusterLine(name=name)
+def _observed_row(name: str, fleet: FleetStatus, line: ClusterLine | None) -> tuple[str, ...]:
+    observed = line or ClusterLine(name=name)
     is_known = line is not None and name in fleet.members
     return (
         name,
-        seen.ready if is_known else "",
-        seen.version if is_known else "",
+        observed.ready if is_known else "",
+        observed.version if is_known else "",
         str(fleet.objects.get(name, 0)),
-        str(seen.unhealthy) if is_known else "",
+        str(observed.unhealthy) if is_known else "",
         _replicas(name, fleet),
-        seen.converged[:12],
-        seen.since if is_known else "",
-        _note(name, fleet, seen.outcome),
+        observed.converged[:12],
+        observed.since if is_known else "",
+        _note(name, fleet, observed.outcome),
     )
 
 
@@ -86,8 +86,8 @@ def _note(name: str, fleet: FleetStatus, outcome: str) -> str:
 
 def _binding_row(binding: Binding) -> tuple[str, str, str]:
     state = binding_state(binding)
-    said = [each.message for each in binding.conditions if each.status == "False" and each.reason == state]
-    return str(binding.ref), state, said[0] if said else placed_words(binding)
+    messages = [each.message for each in binding.conditions if each.status == "False" and each.reason == state]
+    return str(binding.ref), state, messages[0] if messages else placed_words(binding)
 
 
 def placed_words(binding: Binding) -> str:
@@ -99,20 +99,19 @@ def placed_words(binding: Binding) -> str:
 
 
 def fleet_value(fleet: FleetStatus, recorded: RecordedStatus) -> dict[str, Any]:
-    """Return the fleet as plain data: what the rendered branch says, and what was seen of every member."""
+    """Return the fleet as plain data: the rendered branch, and the observation of every member."""
     value, lines = as_value(fleet), cluster_lines(recorded, fleet.members)
-    seen = {name: _seen_value(line) for name, line in lines.items()}
-    value["clusters"] = {name: {**cluster, **seen.get(name, {})} for name, cluster in value["clusters"].items()}
+    observed = {name: _observed_value(line) for name, line in lines.items()}
+    value["clusters"] = {name: {**cluster, **observed.get(name, {})} for name, cluster in value["clusters"].items()}
     if recorded.files:
-        found = unwell_objects(fleet, recorded)
         value["unwell"] = [
             {"object": each.object, "cluster": each.cluster, "reason": each.reason, "since": each.since}
-            for each in found
+            for each in unwell_objects(fleet, recorded)
         ]
     return value
 
 
-def _seen_value(line: ClusterLine) -> Mapping[str, Any]:
+def _observed_value(line: ClusterLine) -> Mapping[str, Any]:
     return {
         "ready": line.ready,
         "version": line.version,

@@ -1,4 +1,4 @@
-"""One object, or one cluster, as the status branch tells of it: the chain of reasons from policy to container."""
+"""One object, or one cluster, as the status branch describes it: the chain of reasons from policy to container."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectIn:
-    """An object in one cluster: applied and healthy or not, why, since when, and what ails it."""
+    """An object in one cluster: applied and healthy or not, the reason, since when, and findings."""
 
     cluster: str
     object: str = ""
@@ -55,13 +55,13 @@ class ObjectIn:
 
 
 def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) -> ObjectIn:
-    """Return what a Work says; one that does not exist is an object nothing is known of yet."""
+    """Return what a Work says; one that does not exist belongs to an object nothing is known of yet."""
     if work is None:
         return ObjectIn(cluster=cluster, replicas=replicas, applied="Unknown", reason="NotAppliedYet")
     status = work.get("status") or {}
     applied, healthy = (condition_of_type(status.get("conditions"), kind) for kind in (APPLIED, HEALTHY))
-    untold = condition_of_type(status.get("conditions"), STATUS_REFLECTED)
-    worst = next((each for each in (applied, healthy) if each.get("status") != "True"), untold or healthy)
+    reflected = condition_of_type(status.get("conditions"), STATUS_REFLECTED)
+    worst = next((each for each in (applied, healthy) if each.get("status") != "True"), reflected or healthy)
     entry: Mapping[str, Any] = next(iter(status.get("manifestStatuses") or ()), {})
     return ObjectIn(
         cluster=cluster,
@@ -78,7 +78,7 @@ def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) 
 
 
 def objects_of_binding(binding: Binding, recorded: RecordedStatus, members: Container[str]) -> tuple[ObjectIn, ...]:
-    """Return an object in every member it should be in; nobody looks at it in clusters that are disconnected."""
+    """Return an object in every member it should be in; in disconnected clusters it is not observed."""
     replicas = {target.name: target.replicas for target in binding.targets}
     below = "/".join(object_path(binding.ref))
     return tuple(
@@ -124,7 +124,7 @@ def object_text(binding: Binding, recorded: RecordedStatus, members: Container[s
 
 
 def head_lines(binding: Binding) -> Iterator[str]:
-    """Yield whose an object is: the policy that holds it, and what it follows."""
+    """Yield the policy that claims an object, and the objects that require it."""
     yield f"policy: {binding.policy or 'none'}"
     if binding.required_by:
         yield f"required by: {', '.join(f'{each.namespace}/{each.name}' for each in binding.required_by)}"

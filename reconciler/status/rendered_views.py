@@ -1,4 +1,4 @@
-"""A cluster or an object as the rendered branch alone tells of it: where nothing is recorded, or nothing yet.
+"""A cluster or an object as the rendered branch alone describes it: where nothing is recorded, or nothing yet.
 
 A fleet that is only rendered - another tool applies its folders - has no status branch, and is not unwell for that.
 """
@@ -60,7 +60,7 @@ def cluster_value(cluster: str, fleet: FleetStatus) -> dict[str, Any]:
 
 
 def is_cluster_fine(cluster: str, fleet: FleetStatus) -> bool:
-    """Whether everything a cluster must hold could be placed and built."""
+    """Return whether everything a cluster must hold could be placed and built."""
     return not any(_problem(binding, cluster) for binding in _in(cluster, fleet))
 
 
@@ -83,7 +83,7 @@ def _replicas(binding: Binding, cluster: str) -> str:
 
 
 def _state(binding: Binding, cluster: str) -> str:
-    """Return what is worth a word of an object in a cluster: what is wrong with it, or that no policy holds it."""
+    """Return the reason worth showing for an object in a cluster: its problem, or that no policy claims it."""
     state = binding_state(binding)
     return state if state == NoPolicyReason.NO_POLICY else _problem(binding, cluster)
 

@@ -23,7 +23,7 @@ from .objects import unwell
 
 POLL_SECONDS = 2.0
 _NO_TIPS: Tips = ("",)
-"""What no branch's tip is, so that the branches are read again."""
+"""Tips that no branch has, so that the branches are read again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ def _unapplied(ref: ObjectRef, recorded: RecordedStatus, clusters: tuple[str, ..
 
 
 def _was_applied(branches: RecordedFleet, cluster: str) -> bool:
-    """Whether the last pass over a cluster got through the newest rendered commit."""
+    """Return whether the last pass over a cluster got through the newest rendered commit."""
     record = branches.recorded.clusters().get(cluster)
     return record is not None and record.applied == branches.fleet.previous.commit
 

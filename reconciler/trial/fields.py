@@ -1,4 +1,4 @@
-"""What a cluster holds in one field of an object, for tests of policies; a Secret's values are never shown."""
+"""The field of an object as a cluster holds it, for tests of policies; a Secret's values are never shown."""
 
 from collections.abc import Collection
 from typing import Any
@@ -23,15 +23,15 @@ _OPEN_IN_SECRETS = ("/metadata/labels", "/type", "/immutable")
 
 def held_objects(ref: ObjectRef, clusters: Collection[str], rendered: Rendered) -> dict[str, Manifest]:
     """Return an object as some clusters hold it, by cluster; those that do not hold it are left out."""
-    along = {template.ref: works for template, works in rendered.namespaces}
-    works = rendered.built.works.get(ref) or along.get(ref)
-    found = {}
+    namespaces = {template.ref: works for template, works in rendered.namespaces}
+    works = rendered.built.works.get(ref) or namespaces.get(ref)
+    manifests = {}
     for cluster in clusters if works else ():
         bit = rendered.built.index.index_by_name.get(cluster)
         content = None if bit is None or works is None else _content(works, bit)
         if content is not None:
-            found[cluster] = parse_documents(content)[0].value
-    return found
+            manifests[cluster] = parse_documents(content)[0].value
+    return manifests
 
 
 def _content(works: Works, bit: int) -> bytes | None:
@@ -52,7 +52,7 @@ def field_of(manifest: Manifest | None, path: str) -> Any:
         return MISSING
 
 
-def shown(value: Any, path: str, ref: ObjectRef) -> str:
+def displayed(value: Any, path: str, ref: ObjectRef) -> str:
     """Return a field's value for a message."""
     if value is MISSING:
         return "nothing"

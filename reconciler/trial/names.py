@@ -19,7 +19,7 @@ KIND = "UnknownName"
 
 
 class Named(NamedTuple):
-    """A name in a field of a test, and what it may be: the message if it is none of those known."""
+    """A name in a field of a test, the names there are, and the message if it is none of them."""
 
     field: str
     name: str
@@ -29,7 +29,7 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownNames:
-    """What tests may name; ``is_rewritten``: expectations are about to be written anew, and may say anything."""
+    """The names that tests may use; ``is_rewritten``: expectations are about to be replaced, and may say anything."""
 
     clusters: frozenset[str]
     policies: frozenset[str]

@@ -1,4 +1,4 @@
-"""How tests of policies went: as text, TAP, JUnit and JSON."""
+"""The results of PolicyTests as text, TAP, JUnit and JSON."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -60,8 +60,8 @@ def as_tap(results: Results) -> str:
     for number, trial in enumerate(results.trials, start=1):
         lines.append(f"{'ok' if trial.passed else 'not ok'} {number} - {trial.test.name}")
         if not trial.passed:
-            said = (f"    - {as_json(results.sentence(trial, each)).rstrip()}" for each in trial.mismatches)
-            lines += ["  ---", "  mismatches:", *said, "  ..."]
+            sentences = (f"    - {as_json(results.sentence(trial, each)).rstrip()}" for each in trial.mismatches)
+            lines += ["  ---", "  mismatches:", *sentences, "  ..."]
     lines += [f"# {line.strip()}" for line in _summary(results)]
     return "".join(f"{line}\n" for line in lines)
 
@@ -120,4 +120,4 @@ WRITERS: Mapping[str, Callable[[Results], str]] = {
     "junit": as_junit,
     "json": as_json_report,
 }
-"""How results are written, by ``-o``."""
+"""The forms of results, by ``-o``."""

@@ -20,7 +20,7 @@ from .reports import Results
 from .trials import coverage_of, trial_of
 
 PlaceByTest = Mapping[tuple[str, int], LocatedManifest]
-"""Where tests stand, by their file and their number in it."""
+"""The places of tests, by their file and their number in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from render.binding import Binding
 from render.model import ObjectRef, TargetCluster
 from render.suggestions import nearest
 
-from .fields import MISSING, UNTOLD, field_of, held_objects, shown
+from .fields import MISSING, UNTOLD, displayed, field_of, held_objects
 
 NO_ANSWERS: Answers = {}
 NOT_MEANT = "it is in no cluster, bound to nothing"
@@ -34,7 +34,7 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """How a test went, and which policies and override rules decided about the objects it expects something of."""
+    """The result of a test, with the policies and override rules that decided about the objects it is about."""
 
     test: PolicyTest
     mismatches: tuple[Mismatch, ...]
@@ -43,7 +43,7 @@ class Trial:
 
     @property
     def passed(self) -> bool:
-        """Whether everything is as expected."""
+        """Return whether everything is as expected."""
         return not self.mismatches
 
 
@@ -104,10 +104,10 @@ def _mismatches(
         got = field_of(manifests.get(each.cluster), each.path)
         is_so = got is MISSING if each.is_absent else got is not MISSING and got == each.value
         if not is_so:
-            want = "nothing" if each.is_absent else shown(each.value, each.path, expected.ref)
-            said = shown(got, each.path, expected.ref)
-            message = f"{each.path} in {each.cluster}: want {want}, got {said}"
-            open_value = UNTOLD if said == HIDDEN else got
+            want = "nothing" if each.is_absent else displayed(each.value, each.path, expected.ref)
+            text = displayed(got, each.path, expected.ref)
+            message = f"{each.path} in {each.cluster}: want {want}, got {text}"
+            open_value = UNTOLD if text == HIDDEN else got
             yield Mismatch(field=f"{path}.fields[{number}].value", message=message, got=open_value)
 
 
@@ -130,7 +130,7 @@ def _decided(path: str, expected: Expectation, binding: Binding, rendered: Rende
 
 
 def _targets(binding: Binding, rendered: Rendered) -> list[TargetCluster]:
-    """Return where an object goes: its own targets, those of what requires it, or of a namespace that goes along."""
+    """Return the targets of an object: its own, those of objects that require it, or those of a namespace's objects."""
     found: dict[str, TargetCluster] = {}
     required = (target for snapshot in binding.required_by for target in snapshot.clusters)
     for target in (*binding.targets, *required):
@@ -179,7 +179,7 @@ def _refused(path: str, expected: Expectation, rendered: Rendered) -> Iterator[M
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """How many propagation policies and override rules there are, and those that decided about nothing expected."""
+    """The number of propagation policies and override rules, and those that decided about nothing a test expects."""
 
     policies: int
     rules: int
@@ -188,7 +188,7 @@ class Coverage:
 
 
 def coverage_of(trials: Sequence[Trial], desired: Desired) -> Coverage:
-    """Return what tests left out: policies that held none, and rules that applied to none of the expected objects."""
+    """Return the coverage: idle policies claimed none of the expected objects, idle rules applied to none."""
     policies = sorted(map(str, desired.policies))
     rules = sorted((str(policy), rule.path) for policy in desired.override_policies for rule in policy.rules)
     used_policies, used_rules = _union(each.policies for each in trials), _union(each.rules for each in trials)

@@ -65,7 +65,7 @@ def _failed_by_path(trials: Iterable[Trial]) -> Mapping[str, list[Trial]]:
 
 
 def is_writable(mismatch: Mismatch) -> bool:
-    """Whether a test can say what is so: not of an object that is not there, and not of a Secret's value."""
+    """Return whether the result can be written into the test; an absent object and a Secret's value cannot."""
     return mismatch.got is not UNTOLD and (mismatch.got is not MISSING or _FIELD.fullmatch(mismatch.field) is not None)
 
 

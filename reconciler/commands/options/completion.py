@@ -76,14 +76,12 @@ _REVISIONS = _Completed(lambda _context, names, _text: names.revisions, collect_
 _TYPES = {
     **dict.fromkeys(("clusters", "cluster", "in_cluster", "name"), _CLUSTERS),
     **dict.fromkeys(("rev", "revision", "base", "head"), _REVISIONS),
-    "namespace": _Completed(
-        lambda _context, names, _text: {place for _, place, _ in names.objects if place}, collect_objects
-    ),
+    "namespace": _NAMESPACES,
     **dict.fromkeys(("repo", "kubeconfigs"), _Path("dir")),
     **dict.fromkeys(("kubeconfig", "paths"), _Path("file")),
     "subject": _Completed(_subjects, collect_objects),
 }
-"""What parameters of these names are completed with, in every command."""
+"""The completion of a parameter, by its name, in every command."""
 
 
 def with_completion(command: click.Command) -> click.Command:

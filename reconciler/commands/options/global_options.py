@@ -10,12 +10,12 @@ from reconciler.console.log import Log, LogFormat
 
 _GIVEN = "argosy.given"
 REPOSITORY = "argosy.repository"
-"""Where ``click.Context.meta`` holds the repository, for what runs before a command does: completion."""
+"""The key of the repository in ``click.Context.meta``, for completion, which runs before any command does."""
 
 _HINT = "-C/--repo, -v, -q, --log-format and --no-color may stand here as well: argosy --help."
 
 
-def _note(context: click.Context, option: click.Parameter, value: Any) -> None:
+def _remember(context: click.Context, option: click.Parameter, value: Any) -> None:
     """Remember an option, and make the log that all of them together describe; the last of two that differ counts."""
     given = context.meta.setdefault(_GIVEN, {"repo": ".", "verbose": 0})
     if context.get_parameter_source(str(option.name)) is not ParameterSource.DEFAULT:
@@ -31,10 +31,10 @@ def _note(context: click.Context, option: click.Parameter, value: Any) -> None:
 
 def shared_options(*, hidden: bool = False) -> list[click.Parameter]:
     """Return the options; ``hidden`` ones are left out of a command's help."""
-    common: dict[str, Any] = {"expose_value": False, "callback": _note, "hidden": hidden}
-    where = "Repository: a folder in it, a bare one, or a URL."
+    common: dict[str, Any] = {"expose_value": False, "callback": _remember, "hidden": hidden}
+    repository_help = "Repository: a folder in it, a bare one, or a URL."
     return [
-        click.Option(["-C", "--repo"], default=".", metavar="PATH|URL", help=where, **common),
+        click.Option(["-C", "--repo"], default=".", metavar="PATH|URL", help=repository_help, **common),
         click.Option(["-v", "--verbose"], count=True, help="Say more on stderr; twice for timings.", **common),
         click.Option(["-q", "--quiet"], is_flag=True, help="Say nothing on stderr but errors.", **common),
         click.Option(
@@ -49,7 +49,7 @@ def shared_options(*, hidden: bool = False) -> list[click.Parameter]:
 
 
 def with_global_options(command: click.Command) -> click.Command:
-    """Return a command that takes them too, and so do its own commands."""
+    """Return a command that takes the global options too, and so do its own commands."""
     taking = copy.copy(command)
     taking.params = [*command.params, *shared_options(hidden=True)]
     taking.epilog = "\n\n".join(filter(None, (command.epilog, _HINT)))

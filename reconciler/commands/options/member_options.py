@@ -1,4 +1,4 @@
-"""The options that say which clusters a run is for, how they are reached and what it may do there."""
+"""The options that choose the clusters of a run, say how they are reached, and what may be written there."""
 
 import re
 from collections.abc import Callable, Iterable

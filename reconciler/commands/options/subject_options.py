@@ -1,4 +1,4 @@
-"""Options that several commands share, and the refusal of those that would do nothing."""
+"""The subject of a question - an object, a cluster or the fleet - and the namespace it is in."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -32,16 +32,16 @@ def with_namespace_options(whose: str) -> Callable[[Command], Command]:
 
 
 def _one_of_two(context: click.Context, option: click.Parameter, value: Any) -> Any:
-    seen = context.meta.setdefault(_NAMESPACE, set())
+    given = context.meta.setdefault(_NAMESPACE, set())
     if value:
-        seen.add(option.name)
-    if len(seen) > 1:
+        given.add(option.name)
+    if len(given) > 1:
         raise click.UsageError("-A means every namespace and -n one: choose one", context)
     return value
 
 
 def parsed_subject(words: Sequence[str]) -> str:
-    """Read what a question is about: ``KIND/NAME``, which alone takes ``-n``, ``cluster/NAME`` or the fleet ("")."""
+    """Read the subject of a question: ``KIND/NAME``, which alone takes ``-n``, ``cluster/NAME`` or the fleet ("")."""
     from reconciler.names.kinds import parsed_subject
     from reconciler.names.subjects import is_cluster_noun
 
