@@ -6,6 +6,8 @@ with a folder, those of another checkout; ``--findings`` lists what the measures
 
 import argparse
 import ast
+import re
+import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,6 +92,16 @@ def test_nothing_is_named_like_its_own_module() -> None:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == Path(module.path).stem
     ]
     assert clashes == []
+
+
+def test_contributing_describes_every_floor_in_order() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    floors = next(each["layers"] for each in contracts if each.get("containers") == ["reconciler"])
+    folders = [name for floor in floors for name in floor.split(" | ") if (ROOT / "reconciler" / name).is_dir()]
+    text = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \| \S", text, re.MULTILINE) == folders
 
 
 def test_no_folder_imports_one_that_imports_it() -> None:

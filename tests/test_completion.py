@@ -1,4 +1,4 @@
-"""What a shell is offered after a tab: names that are there, quickly or not at all, and never a word on stderr."""
+"""Names offered to a shell after a tab: names that are there, quickly or not at all, and never a word on stderr."""
 
 import signal
 import time

@@ -1,4 +1,4 @@
-"""What a cluster serves, asked the new way and the old one, and which groups cannot say."""
+"""Discovery, aggregated and group by group, and groups that cannot be asked."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a kubeconfig says, read by us and by ``kubernetes.config``: the same server, way and credential."""
+"""A kubeconfig read by us and by ``kubernetes.config``: the same server, way and credential."""
 
 import base64
 import json
@@ -112,7 +112,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def theirs(folder: Path) -> dict[str, Any]:
-    """What ``kubernetes.config`` makes of each file, by the row's why: one process, for it sets globals."""
+    """Return the reading of each file by ``kubernetes.config``, by the row's why: one process, for it sets globals."""
     asked = [(str(a_kubeconfig(folder, case)), dict(case.environment)) for case in WRITTEN]
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
     command = [sys.executable, "-c", THEIRS, json.dumps(asked)]

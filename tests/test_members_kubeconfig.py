@@ -1,4 +1,4 @@
-"""Which context reaches which cluster, and what is said when none does."""
+"""The context that reaches a cluster, and the message when none does."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What an API server's refusals mean, told from the bodies real servers send - and never what they quote."""
+"""Refusals read from the bodies that real servers send, without anything they quote."""
 
 import base64
 import json

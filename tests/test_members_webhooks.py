@@ -34,7 +34,7 @@ def asking(*configurations: Mapping[str, Any]) -> Interpreter:
 
 
 def message(asked: Interpreter, manifest: Mapping[str, Any] = WIDGET) -> str:
-    """What is said when an object's health cannot be asked for."""
+    """Return the message when an object's health cannot be asked for."""
     with pytest.raises(InterpreterError) as raised:
         asked.health(manifest)
     return str(raised.value)

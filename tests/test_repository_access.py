@@ -656,7 +656,7 @@ def test_a_partial_clone_is_not_repacked(tmp_path: Path) -> None:
 
 
 def test_git_itself_may_not_fetch_lazily(tmp_path: Path) -> None:
-    """What the previous test asks before git does, git refuses too."""
+    """Git refuses everything that the previous test sees refused before git is asked."""
     _, opened = a_partial_clone(tmp_path)
     with pytest.raises(GitError, match="partial clone: git fetch --refetch --no-filter"):
         opened.git.run("cat-file", "blob", blob("b: 2\n").hex())

@@ -33,7 +33,7 @@ def files(repository: Repository, under: str = "") -> dict[str, tuple[int, bytes
 
 
 def committed(repository: Repository) -> dict[str, tuple[int, bytes]]:
-    """What git itself would commit now, by way of an index of its own."""
+    """Return the files git itself would commit now, by way of an index of its own."""
     repository.git("add", "-A")
     listed = repository.git("ls-files", "-s", "-z").split("\0")
     return {

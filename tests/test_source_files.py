@@ -1,4 +1,4 @@
-"""Which files of a snapshot are read."""
+"""The files of a snapshot that are read, and those that are left out."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Which argosy.yaml is meant, and what it changes."""
+"""The argosy.yaml that is meant, and its effect."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Whether a kind is namespaced: built in before the source's CRDs, before facts, before argosy.yaml."""
+"""Scopes of kinds: built in before the source's CRDs, before facts, before argosy.yaml."""
 
 from typing import Any, NamedTuple
 
