@@ -1,8 +1,10 @@
 """The connections to one API server: its endpoint, our credential, and a pool that makes sure of the cluster.
 
-Writes are only sent where the kube-system namespace has the UID that was seen before. A load balancer, a VPN or a
-swapped context can lead a new connection of the same pool to another cluster in the middle of a pass, so each new
-connection asks for that UID before it first writes.
+A context is read once, so it cannot be pointed elsewhere under a client; but behind one address there may be another
+cluster for every new connection (a load balancer, a name that moved). So a new connection asks for the identity of its
+cluster, the UID of the kube-system namespace, before it sends the first request that may write - once, because it leads
+to one server as long as it is open. Certificates and keys go straight into one TLS context; key material that TLS
+insists on reading from a file stands in a private folder for that instant.
 """
 
 import json

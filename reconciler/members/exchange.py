@@ -10,6 +10,9 @@ JSON_PATCH = "application/json-patch+json"
 JSON = "application/json"
 TEXT = "text/plain"
 
+FIELD_MANAGER = "argosy"
+"""The one name under which fields are owned. Changing it would orphan every field for ever."""
+
 
 class FailureKind(StrEnum):
     """The meaning of a failed request; the values are the reasons that reports show."""
@@ -111,10 +114,6 @@ class Client(Protocol):
 
     def pin(self, uid: str) -> None:
         """Write only where the kube-system namespace has this UID."""
-
-
-FIELD_MANAGER = "argosy"
-"""The one name under which fields are owned. Changing it would orphan every field for ever."""
 
 
 OpenClient = Callable[[str, float], Client | Failure]

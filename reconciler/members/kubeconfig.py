@@ -1,4 +1,10 @@
-"""The kubeconfig context that reaches each cluster, with its cluster and its user."""
+"""The kubeconfig context that reaches each cluster, with its cluster and its user.
+
+A cluster's context is the first of these: the one argosy.yaml names; the one in the folder of kubeconfigs whose file is
+named like the cluster; the context named like the cluster in the usual kubeconfig, or in the one that argosy.yaml names
+for all others. Files are read once for a fleet. Their contents are never shown: credentials stay out of every message
+and every ``repr``.
+"""
 
 import difflib
 import os

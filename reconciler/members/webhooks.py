@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from .webhook_transport import UnreachedError
 
-
 MOST_FAILURES = 3
 """After so many questions in a row that a webhook did not answer at all, it is asked nothing more in this pass."""
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from reconciler.repository import Repository
 
-
 SECONDS = 0.12
 """The time a scan may take; a longer wait for Tab would be felt."""
 _LONGEST = 64 * 1024

@@ -1,4 +1,9 @@
-"""Results of earlier runs by blob id, in one disposable private file: rebuilt when damaged, never trusted over Git."""
+"""Results of earlier runs by blob id, in one disposable private file: rebuilt when damaged, never trusted over Git.
+
+The file is a checksum and a table of ``marshal``-ed plain values - data, never code - under a name that says for which
+engine and Python it is. It is read once, replaced at once, and kept below a size by forgetting the values that were not
+asked for longest. A cache that cannot be read is an empty one; one that cannot be written stays as it is.
+"""
 
 import hashlib
 import marshal

@@ -1,4 +1,9 @@
-"""Repositories opened: in a folder of this machine, or at an address, of which a bare mirror is kept in the cache."""
+"""Repositories opened: in a folder of this machine, or at an address, of which a bare mirror is kept in the cache.
+
+A mirror lies under ``$XDG_CACHE_HOME/argosy/``, private to the user. It is fetched whole and never checked out. The
+remote's branches are ``refs/remotes/origin/*`` there, so that a fetch never overwrites what a pass prepares locally. A
+password in the address is never written down: git gets it through the environment of its process.
+"""
 
 import fcntl
 import hashlib

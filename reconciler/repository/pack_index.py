@@ -1,4 +1,9 @@
-"""The index of a pack (version 2): written sorted by id, and read to find which objects a repository already has."""
+"""The index of a pack (version 2): written sorted by id, and read to find which objects a repository already has.
+
+Columns are cut out of one sorted run of fixed-width records by strided slices, which costs a few milliseconds for a
+million objects where a loop in Python costs seconds. To find objects, the indexes are read here and git is not asked:
+for each object it lacks, git looks at every pack again, while the sorted ids in an index answer thousands at once.
+"""
 
 import mmap
 import os

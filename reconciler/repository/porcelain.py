@@ -23,6 +23,10 @@ Progress = Callable[[str, int, int], None]
 """Receive the stage of a transfer, the number of things done, and their total (0: not known)."""
 
 _ENVIRONMENT = threading.Lock()
+"""Held by whoever changes the environment of this process, which all of its threads share."""
+
+_STAGES = {4: "counting", 8: "compressing", 16: "writing", 32: "receiving", 64: "resolving", 128: "finding sources"}
+"""Stages of a transfer by the codes of GitPython's RemoteProgress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +112,6 @@ def _reporter(library: ModuleType, progress: Progress | None) -> Any:
                 progress(_STAGES.get(op_code & self.OP_MASK, "working"), int(cur_count or 0), int(max_count or 0))
 
     return Reporter()
-
-
-_STAGES = {4: "counting", 8: "compressing", 16: "writing", 32: "receiving", 64: "resolving", 128: "finding sources"}
 
 
 def _library() -> ModuleType:

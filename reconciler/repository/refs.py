@@ -1,4 +1,8 @@
-"""Branches as the files they are, read in microseconds, and moved by transactions: all of them or none."""
+"""Branches as the files they are: read in microseconds, and moved by transactions, all of them or none.
+
+A pass that finds nothing new reads only these. A ref is a file of its own, else a line of ``packed-refs``. git writes a
+packed line before it removes the file, so looking at the file first and the packed line second never misses one.
+"""
 
 import errno
 import re
@@ -17,6 +21,14 @@ _LINKS = 5
 """Symbolic refs followed at most, as in git."""
 
 _LONGEST_ID = 64
+
+
+class RefUpdate(NamedTuple):
+    """One branch to move to ``new`` (None: delete it) if its tip is ``expected`` (None: if it does not exist)."""
+
+    ref: str
+    new: str | None
+    expected: str | None
 
 
 def is_ref_name(ref: str) -> bool:
@@ -97,14 +109,6 @@ def _content(path: Path) -> bytes:
         if error.errno == errno.ENAMETOOLONG:
             return b""
         raise
-
-
-class RefUpdate(NamedTuple):
-    """One branch to move to ``new`` (None: delete it) if its tip is ``expected`` (None: if it does not exist)."""
-
-    ref: str
-    new: str | None
-    expected: str | None
 
 
 def update_refs(git: GitCommand, folder: GitFolder, updates: Iterable[RefUpdate], *, reason: str) -> None:

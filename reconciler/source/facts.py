@@ -12,13 +12,12 @@ from render.documents import emit, parse_documents
 from render.model import ARGOSY_API_VERSION, Manifest
 from render.parsing import cluster as parse_cluster
 
+KIND = "ClusterFacts"
+
 _TAINT_BY_READY = {
     "False": Taint(key="cluster.karmada.io/not-ready", effect="NoSchedule"),
     "Unknown": Taint(key="cluster.karmada.io/unreachable", effect="NoSchedule"),
 }
-
-
-KIND = "ClusterFacts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

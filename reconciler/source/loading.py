@@ -1,9 +1,12 @@
 """A source loaded: from the files of a snapshot to its value, or to every problem of it with file and line.
 
-1. argosy.yaml says which files are read.
-2. Files become manifests, and manifests are sorted by their roles.
-3. Each manifest becomes a value, or has problems.
-4. The values are compared with each other.
+1. ``fleet_file`` reads the fleet's settings, and ``files`` selects the files they leave in.
+2. ``manifests`` parses these files and expands lists; ``roles`` sorts the manifests by what they are.
+3. ``karmada_objects`` admits Karmada's kinds, ``templates`` checks templates, ``policy_tests`` loads tests.
+4. ``checks`` finds the problems that only show when the objects are compared with each other.
+5. ``lines`` finds the line of each problem.
+
+Nothing here reads anything but blobs, through the function it is given.
 """
 
 import hashlib

@@ -14,6 +14,7 @@ from .karmada_objects import admitted_kind, load_karmada_objects
 from .manifests import FieldProblem, LocatedManifest
 from .templates import IsNamespaced, load_templates
 
+KIND = "PolicyTest"
 _CLUSTER = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster"}
 
 
@@ -79,9 +80,6 @@ def parsed_expectation(spec: Manifest, *, namespace: str) -> Expectation:
             for each in spec.get("fields") or ()
         ),
     )
-
-
-KIND = "PolicyTest"
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """The role of each manifest of a source: a resource template, one of Karmada's own kinds, or one of ours.
 
 Group and kind decide. A manifest that all but names a kind of Karmada or Argosy - the right kind in a wrong group, or a
-slip in the kind - is a problem: as a template it would be delivered to members that do not serve it.
+slip in the kind - is a problem: taken for one more template, a policy would have no effect.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,9 @@
-"""Resource templates: manifests with a harmless name, whose namespace and API defaults are written out."""
+"""Resource templates: manifests with a harmless name, whose namespace and API defaults are written out.
+
+An API server would fill these in before Karmada saw the object; a repository has the object as its author wrote it.
+Only defaults that decide replicas are applied here; all others are left to the members' API servers. Those would refuse
+most of the names that are refused here, too, but only after the commit is made.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
