@@ -9,7 +9,6 @@ by their ids. Without it, or with anything unexpected in it, the whole pass is d
 """
 
 import json
-from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,7 +18,6 @@ from reconciler.repository import Repository
 from reconciler.repository.cache import write_privately
 from reconciler.repository.refs import head_branch
 from reconciler.repository.trailers import engine_version
-from render.model import ObjectRef
 
 FILE_NAME = "checkpoint.json"
 """The name of the record in the repository's cache folder."""
@@ -60,14 +58,6 @@ class PassContents:
     facts: str
     tally: dict[str, dict[str, int]]
 
-    def digest_by_ref(self) -> dict[ObjectRef, str]:
-        """Return the digest of each template."""
-        return {ObjectRef(*words): digest for *words, digest in self.digests}
-
-    def volatile_refs(self) -> frozenset[ObjectRef]:
-        """Return the objects that every pass decides anew."""
-        return frozenset(ObjectRef(*words) for words in self.volatile)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
@@ -85,16 +75,6 @@ class Checkpoint:
     problems: tuple[str, ...] = ()
     version: str = field(default_factory=engine_version)
     clone: str = ""
-
-
-def plain_refs(refs: Iterable[ObjectRef]) -> list[list[str]]:
-    """Return objects as sorted lists of group, kind, namespace and name."""
-    return sorted([ref.group, ref.kind, ref.namespace, ref.name] for ref in refs)
-
-
-def plain_digests(digest_by_ref: Mapping[ObjectRef, str]) -> list[list[str]]:
-    """Return the digests of templates as lists of group, kind, namespace, name and digest."""
-    return [[ref.group, ref.kind, ref.namespace, ref.name, digest] for ref, digest in digest_by_ref.items()]
 
 
 def write_checkpoint(repository: Repository, checkpoint: Checkpoint) -> None:

@@ -11,7 +11,7 @@ from render.errors import GitError
 from render.gitobjects import TreeEntry
 from render.model import ObjectRef
 
-from .checkpoint import PassContents, plain_digests, plain_refs, read_checkpoint
+from .checkpoint import PassContents, read_checkpoint
 from .outcome import Outcome
 
 
@@ -22,8 +22,8 @@ def contents_of(outcome: Outcome, facts: bytes | None, failed: frozenset[ObjectR
     tally = rendered.tally
     return PassContents(
         source_digest=desired.source_digest,
-        digests=plain_digests({template.ref: template.digest for template in desired.templates}),
-        volatile=plain_refs(volatile),
+        digests=[[*_words(template.ref), template.digest] for template in desired.templates],
+        volatile=sorted(map(_words, volatile)),
         facts=(facts or b"").hex(),
         tally={
             "objects": dict(tally.objects),
@@ -31,6 +31,10 @@ def contents_of(outcome: Outcome, facts: bytes | None, failed: frozenset[ObjectR
             "reasons": {str(reason): count for reason, count in tally.reasons.items()},
         },
     )
+
+
+def _words(ref: ObjectRef) -> list[str]:
+    return [ref.group, ref.kind, ref.namespace, ref.name]
 
 
 def scope_of(repository: Repository, previous: Previous, desired: Desired, facts: bytes | None) -> Scope | None:
@@ -47,7 +51,9 @@ def scope_of(repository: Repository, previous: Previous, desired: Desired, facts
     contents = checkpoint.contents
     if contents.source_digest != desired.source_digest:
         return None
-    refs = changed_refs(contents.digest_by_ref(), contents.volatile_refs(), desired)
+    digests = {ObjectRef(*words): digest for *words, digest in contents.digests}
+    volatile = frozenset(ObjectRef(*words) for words in contents.volatile)
+    refs = changed_refs(digests, volatile, desired)
     if refs is None or not isinstance(previous.bindings, StoredBindings):
         return None
     rendered_facts = previous.tree.trees.entries(previous.tree.root).get("facts")

@@ -5,30 +5,17 @@ remote's branches are ``refs/remotes/origin/*`` there, so that a fetch never ove
 password in the address is never written down: git gets it through the environment of its process.
 """
 
-import fcntl
-import hashlib
 import os
-import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
-
-from render.errors import GitError
+from typing import TYPE_CHECKING
 
 from .access import Repository
 from .command import GitCommand, network_timeout
-from .location import GitFolder, checked_address, find_repository, is_address, without_secrets
-from .porcelain import Progress
-from .refs import head_branch, read_ref_fast
-from .remotes import Fetching, RemoteTips, fetch_refs, list_remote
+from .location import find_repository, is_address
 
-REMOTE = "origin"
-"""The name of the mirrored repository among the remotes of its mirror."""
-
-_REFSPECS = ("+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*")
-_UNSAFE = re.compile(r"[^A-Za-z0-9.]+")
-_LONGEST_NAME = 60
+if TYPE_CHECKING:
+    from .porcelain import Progress
 
 
 def open_repository(
@@ -44,91 +31,11 @@ def open_repository(
     ``file://`` or ``user@host:path``. For a folder nothing is fetched and no process is started.
     """
     if isinstance(location, str) and is_address(location):
+        # What speaks to remotes is loaded for addresses alone.
+        from .mirror import REMOTE, opened_mirror
+
         folder, git = opened_mirror(location, environment, refresh=refresh, progress=progress)
         return Repository(folder, git, mirrors=REMOTE)
     folder = find_repository(Path(location))
     limit = network_timeout(environment)
     return Repository(folder, GitCommand(folder=folder.folder, environment=environment, network_timeout=limit))
-
-
-def opened_mirror(
-    address: str, environment: Mapping[str, str], *, refresh: bool, progress: Progress | None
-) -> tuple[GitFolder, GitCommand]:
-    """Return the mirror of a remote, made if there is none, brought up to date if ``refresh``."""
-    public, secrets = without_secrets(checked_address(address))
-    folder = _mirror_folder(public, environment)
-    limit = network_timeout(environment)
-    git = GitCommand(folder=folder, environment=environment, extra=secrets, network_timeout=limit)
-    with _alone(folder):
-        if refresh or not (folder / "HEAD").exists():
-            _refresh(git, public, progress)
-    return GitFolder(git_dir=folder, common_dir=folder), git
-
-
-def _refresh(git: GitCommand, address: str, progress: Progress | None) -> None:
-    """Fetch what the remote has that the mirror lacks; asking first costs less than fetching nothing."""
-    outside = replace(git, folder=git.folder.parent)
-    offered = list_remote(outside, address)
-    if not (git.folder / "HEAD").exists():
-        _create(git, address, offered)
-    if _mirrored(git.folder, offered):
-        return
-    fetch_refs(git, REMOTE, Fetching(refspecs=_REFSPECS, prune=True), progress)
-    if offered.head:
-        git.run("symbolic-ref", "HEAD", _local(offered.head))
-
-
-def _create(git: GitCommand, address: str, offered: RemoteTips) -> None:
-    """Make an empty bare repository, with HEAD last, so that a half-made one is made again."""
-    longest = max(map(len, offered.tips.values()), default=40)
-    algorithm = "sha256" if longest == 64 else "sha1"
-    options = ("--bare", "--quiet", "--template=", "--shared=0600", f"--object-format={algorithm}")
-    outside = replace(git, folder=git.folder.parent)
-    outside.run("init", *options, "--", str(git.folder))
-    settings = {f"remote.{REMOTE}.url": address, f"remote.{REMOTE}.fetch": _REFSPECS[0], "gc.auto": "0"}
-    for key, value in settings.items():
-        git.run("config", key, value)
-
-
-def _mirrored(folder: Path, offered: RemoteTips) -> bool:
-    """Say whether the mirror has exactly the branches and tags offered, each at the same object."""
-    wanted = {_local(ref): id_ for ref, id_ in offered.tips.items() if ref.startswith(("refs/heads/", "refs/tags/"))}
-    here = {ref for ref in _known_refs(folder) if ref.startswith((f"refs/remotes/{REMOTE}/", "refs/tags/"))}
-    if offered.head and head_branch(folder) != _local(offered.head):
-        return False
-    return here == wanted.keys() and all(read_ref_fast(folder, ref) == id_ for ref, id_ in wanted.items())
-
-
-def _known_refs(folder: Path) -> Iterator[str]:
-    for base, _, names in os.walk(folder / "refs"):
-        yield from (str((Path(base) / name).relative_to(folder)) for name in names if not name.endswith(".lock"))
-    packed = folder / "packed-refs"
-    lines = packed.read_text(encoding="utf-8", errors="surrogateescape").splitlines() if packed.exists() else []
-    yield from (line.partition(" ")[2] for line in lines if line[:1] not in ("#", "^"))
-
-
-def _local(ref: str) -> str:
-    return f"refs/remotes/{REMOTE}/{ref.removeprefix('refs/heads/')}" if ref.startswith("refs/heads/") else ref
-
-
-def _mirror_folder(address: str, environment: Mapping[str, str]) -> Path:
-    home = environment.get("XDG_CACHE_HOME") or str(Path(environment.get("HOME") or "~").expanduser() / ".cache")
-    if not Path(home).is_absolute():
-        raise GitError("XDG_CACHE_HOME is not an absolute path", hint="set it to a folder such as ~/.cache")
-    name = _UNSAFE.sub("-", address.partition("://")[2] or address).strip("-.")[-_LONGEST_NAME:].lstrip("-.")
-    digest = hashlib.sha256(address.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    folder = Path(home) / "argosy" / f"{name}-{digest}.git"
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Wait until no other Argosy of this user refreshes the mirror."""
-    handle = os.open(folder.with_suffix(".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
