@@ -1,10 +1,16 @@
 """``argosy cluster``: members of the fleet, changed in the files of the source."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from reconciler.console.log import Log
+from render.words import counted
+
+if TYPE_CHECKING:
+    from reconciler.edit.labels import EditsOf
+    from render.fleet import Fleet
 
 _COMMIT = click.option("--commit", is_flag=True, help="Commit the file that was changed, and nothing else.")
 _NAME = click.argument("name")
@@ -33,9 +39,27 @@ def join(log: Log, /, *, commit: bool, **options: Any) -> int:
 
     Passes apply to the clusters that argosy.yaml lists; where it lists none and names no kubeconfigs, they only render.
     """
-    from reconciler.edit.joining import Joining, join_member
+    from reconciler.edit.cluster_files import opened_source
+    from reconciler.edit.joining import NewMember, join_member
 
-    return join_member(log, Joining(**options), commit=commit)
+    member = NewMember(**options)
+    with opened_source(log) as source:
+        before, after = source.fleet, join_member(source, member, log, commit=commit)
+    click.echo(f"cluster/{member.name} joined")
+    _show_reach(log, member.name, before, after)
+    return 0
+
+
+def _show_reach(log: Log, name: str, before: "Fleet", after: "Fleet") -> None:
+    """Say whether passes apply to a new member, and whether they applied to any before."""
+    if after.reached == frozenset():
+        return
+    if after.reached is not None and name not in after.reached:
+        log.info(f"argosy reconcile renders for {name} and applies nothing there: argosy.yaml does not list it")
+        return
+    log.info(f"argosy reconcile applies to {name}")
+    if before.reached == frozenset():
+        log.warning("until now it only rendered; the clusters that argosy.yaml does not list are left alone")
 
 
 @command.command()
@@ -46,9 +70,46 @@ def join(log: Log, /, *, commit: bool, **options: Any) -> int:
 @click.pass_obj
 def unjoin(log: Log, name: str, *, drain: bool, disconnect: bool, commit: bool) -> int:
     """Take a member out of the source, once nothing is rendered for it."""
-    from reconciler.edit.leaving import unjoin_member
+    if drain and disconnect:
+        raise click.UsageError("--drain empties the cluster, --disconnect leaves it as it is: choose one")
+    return _drain(log, name, commit=commit) if drain else _remove(log, name, disconnect=disconnect, commit=commit)
 
-    return unjoin_member(log, name, drain=drain, disconnect=disconnect, commit=commit)
+
+def _remove(log: Log, name: str, *, disconnect: bool, commit: bool) -> int:
+    from reconciler.edit.cluster_files import opened_source
+    from reconciler.edit.leaving import remove_member
+
+    with opened_source(log) as source:
+        before, after = source.fleet, remove_member(source, name, log, disconnect=disconnect, commit=commit)
+    click.echo(f"cluster/{name} {'disconnected' if disconnect else 'unjoined'}")
+    if before.reached and not after.reached:
+        log.warning("argosy.yaml lists no cluster any more: argosy reconcile only renders")
+    return 0
+
+
+def _drain(log: Log, name: str, *, commit: bool) -> int:
+    from reconciler.edit.cluster_files import opened_source
+    from reconciler.edit.leaving import drain_member
+
+    with opened_source(log) as source:
+        drain = drain_member(source, name, log, commit=commit)
+    leaving = counted(drain.leaving, "object is", "objects are")
+    click.echo(f"cluster/{name} {'draining' if drain.is_new else 'already draining'}: {leaving} to leave")
+    if source.fleet.rescheduling != "Source":
+        log.warning("with rescheduling: Karmada a taint drives nothing out; set rescheduling: Source in argosy.yaml")
+    click.echo("next:")
+    for step in drain.next_steps:
+        click.echo(f"  {step}")
+    return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditMessages:
+    """The subject of an edit's commit, and the words printed when it was made and when there was nothing to do."""
+
+    subject: str
+    done: str
+    idle: str
 
 
 @command.command()
@@ -59,9 +120,14 @@ def unjoin(log: Log, name: str, *, drain: bool, disconnect: bool, commit: bool) 
 @click.pass_obj
 def label(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commit: bool) -> int:
     """Set labels (key=value) and take them away (key-)."""
-    from reconciler.edit.labels import label_member
+    from reconciler.edit.labels import label_edits, parse_labels
 
-    return label_member(log, name, words, overwrite=overwrite, commit=commit)
+    change = parse_labels(words)
+    done = "labeled" if change.wanted else "unlabeled"
+    messages = EditMessages(subject=f"Label {name}: {' '.join(words)}", done=done, idle="not labeled")
+    return _edit(
+        log, name, lambda manifest: label_edits(manifest, change, overwrite=overwrite), messages, commit=commit
+    )
 
 
 @command.command()
@@ -72,9 +138,12 @@ def label(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commi
 @click.pass_obj
 def taint(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commit: bool) -> int:
     """Set taints (key=value:NoSchedule) and take them away (key:NoSchedule-, key-)."""
-    from reconciler.edit.labels import taint_member
+    from reconciler.edit.labels import parse_taints, taint_edits
 
-    return taint_member(log, name, words, overwrite=overwrite, commit=commit)
+    change = parse_taints(words)
+    done = "tainted" if change.wanted else "untainted"
+    messages = EditMessages(subject=f"Taint {name}: {' '.join(words)}", done=done, idle="not tainted")
+    return _edit(log, name, lambda each: taint_edits(each, change, overwrite=overwrite), messages, commit=commit)
 
 
 @command.command()
@@ -83,9 +152,11 @@ def taint(log: Log, name: str, words: tuple[str, ...], *, overwrite: bool, commi
 @click.pass_obj
 def cordon(log: Log, name: str, *, commit: bool) -> int:
     """Let nothing new be placed in a member; what is there stays."""
-    from reconciler.edit.labels import cordon_member
+    from reconciler.edit.labels import CORDON, TaintChange, taint_edits
 
-    return cordon_member(log, name, commit=commit)
+    change = TaintChange(wanted=(CORDON,), removed=())
+    messages = EditMessages(subject=f"Cordon {name}", done="cordoned", idle="already cordoned")
+    return _edit(log, name, lambda each: taint_edits(each, change, overwrite=True), messages, commit=commit)
 
 
 @command.command()
@@ -94,6 +165,21 @@ def cordon(log: Log, name: str, *, commit: bool) -> int:
 @click.pass_obj
 def uncordon(log: Log, name: str, *, commit: bool) -> int:
     """Let things be placed in a member again."""
-    from reconciler.edit.labels import uncordon_member
+    from reconciler.edit.labels import CORDON, TaintChange, taint_edits
 
-    return uncordon_member(log, name, commit=commit)
+    change = TaintChange(wanted=(), removed=(CORDON,))
+    messages = EditMessages(subject=f"Uncordon {name}", done="uncordoned", idle="already uncordoned")
+    return _edit(log, name, lambda each: taint_edits(each, change, overwrite=True), messages, commit=commit)
+
+
+def _edit(log: Log, name: str, edits_of: "EditsOf", messages: EditMessages, *, commit: bool) -> int:
+    """Edit a member's Cluster and print what came of it."""
+    from reconciler.edit.cluster_files import opened_source, write_change
+    from reconciler.edit.labels import member_change
+
+    with opened_source(log) as source:
+        change = member_change(source, name, edits_of, messages.subject)
+        if change is not None:
+            write_change(source, change, log, commit=commit)
+    click.echo(f"cluster/{name} {messages.idle if change is None else messages.done}")
+    return 0

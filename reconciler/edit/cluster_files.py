@@ -5,12 +5,14 @@ problems refuse it. So a file is never left worse than it was.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from reconciler.console.log import Log
 from reconciler.names.subjects import unknown_cluster
 from reconciler.publish.reading import recorded_facts
-from reconciler.repository import File, Repository
+from reconciler.repository import File, Repository, open_repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import engine_version
 from reconciler.source.files import may_be_read
@@ -20,7 +22,7 @@ from reconciler.source.manifests import LocatedManifest
 from render.documents import DocumentErrors, parse_documents
 from render.documents.editing import REMOVED, Edit, edited, without_document
 from render.documents.editing.nodes import UneditableError
-from render.errors import InputError, Problem
+from render.errors import ConfigError, GitError, InputError, Problem
 from render.fleet import Fleet
 from render.gitobjects import BLOB_MODE, object_id
 
@@ -32,7 +34,7 @@ _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberSource:
-    """The source in a work tree as it stands: its files, its fleet, and what could be made of it."""
+    """The source in a work tree as it stands: its files, its fleet, and the values loaded from it."""
 
     repository: Repository
     files: tuple[File, ...]
@@ -100,6 +102,48 @@ class MemberSource:
         if new:
             raise InputError(new)
         return after
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceChange:
+    """A change of files, with the subject and the trailers of its commit."""
+
+    contents: Contents
+    subject: str
+    trailers: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """The message of the commit."""
+        return "\n\n".join(filter(None, (self.subject, "\n".join(self.trailers)))) + "\n"
+
+
+@contextmanager
+def opened_source(log: Log) -> Iterator[MemberSource]:
+    """Open the work tree the command line names."""
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        yield MemberSource.of(repository)
+
+
+def write_change(source: MemberSource, change: SourceChange, log: Log, *, commit: bool) -> None:
+    """Write files, and commit them with ``commit``; when they cannot be committed they are put back as they were."""
+    paths, repository = sorted(change.contents), source.repository
+    if commit and (dirty := sorted(set(paths) & set(repository.dirty_paths()))):
+        raise ConfigError(
+            f"{dirty[0]} has changes that are not committed", hint="commit them first, or leave --commit out"
+        )
+    before = {path: source.content(path) for path in paths}
+    repository.put_files(change.contents)
+    for path in paths:
+        log.info("removed" if change.contents[path] is None else "wrote", file=path)
+    if not commit:
+        return
+    try:
+        commit_id = repository.commit_paths(paths, change.message)
+    except GitError:
+        repository.put_files(before)
+        raise
+    log.info("committed", commit=commit_id[:12], subject=change.subject)
 
 
 def refused_edit(path: str, error: UneditableError) -> InputError:

@@ -1,6 +1,6 @@
 """``argosy cluster join``: a Cluster file for a new member and, where a context is named for it, a line in argosy.yaml.
 
-That line decides what passes do: they apply to the clusters that argosy.yaml lists. So what it changes is said aloud.
+Passes apply to the clusters that argosy.yaml lists. So that line can change what they do, and the command says so.
 """
 
 from dataclasses import dataclass, replace
@@ -17,14 +17,13 @@ from render.errors import ConfigError, InputError
 from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION
 
-from .cluster_files import Contents, MemberSource
-from .label_words import parse_labels
-from .labels import Told, opened_source, write
+from .cluster_files import Contents, MemberSource, SourceChange, write_change
+from .labels import parse_labels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joining:
-    """A member that is to join: where it is, its labels, and the kubeconfig context that reaches it."""
+class NewMember:
+    """A member that is to join: its place, its labels, and the kubeconfig context that reaches it."""
 
     name: str
     region: str = ""
@@ -48,38 +47,22 @@ class Joining:
         }
 
 
-def join_member(log: Log, joining: Joining, *, commit: bool) -> int:
-    """Write the Cluster of a new member, and how it is reached where that is not by its name."""
-    with opened_source(log) as source:
-        manifest = joining.manifest()
-        path = _new_path(source, joining.name)
-        if problems := admit(manifest).problems:
-            raise InputError(replace(problem, path=path) for problem in problems)
-        _refuse_member(source, joining.name, path)
-        contents = {path: emit(manifest), **context_change(source, joining.name, joining.context)}
-        after = source.checked(contents).desired
-        if joining.name not in {cluster.name for cluster in after.clusters}:
-            raise ConfigError(
-                f"{path} would not be read: source.paths or an ignore file leaves it out",
-                hint=f"add the folder to source.paths in {source.home.expected_path}",
-            )
-        write(source, Told(contents=contents, subject=f"Join {joining.name}"), log, commit=commit)
-        before = source.fleet
-    click.echo(f"cluster/{joining.name} joined")
-    tell_reach(before, after.fleet, joining.name, log)
-    return 0
-
-
-def tell_reach(before: Fleet, after: Fleet, name: str, log: Log) -> None:
-    """Say what passes do in a new member, and what is new about that."""
-    if after.reached == frozenset():
-        return
-    if after.reached is not None and name not in after.reached:
-        log.info(f"argosy reconcile renders for {name} and applies nothing there: argosy.yaml does not list it")
-        return
-    log.info(f"argosy reconcile applies to {name}")
-    if before.reached == frozenset():
-        log.warning("until now it only rendered; the clusters that argosy.yaml does not list are left alone")
+def join_member(source: MemberSource, member: NewMember, log: Log, *, commit: bool) -> Fleet:
+    """Write the Cluster of a new member, and its context where that is not named like it; return the new settings."""
+    manifest = member.manifest()
+    path = _new_path(source, member.name)
+    if problems := admit(manifest).problems:
+        raise InputError(replace(problem, path=path) for problem in problems)
+    _refuse_member(source, member.name, path)
+    contents = {path: emit(manifest), **context_change(source, member.name, member.context)}
+    after = source.checked(contents).desired
+    if member.name not in {cluster.name for cluster in after.clusters}:
+        raise ConfigError(
+            f"{path} would not be read: source.paths or an ignore file leaves it out",
+            hint=f"add the folder to source.paths in {source.home.expected_path}",
+        )
+    write_change(source, SourceChange(contents=contents, subject=f"Join {member.name}"), log, commit=commit)
+    return after.fleet
 
 
 def _new_path(source: MemberSource, name: str) -> str:
@@ -98,7 +81,7 @@ def _refuse_member(source: MemberSource, name: str, path: str) -> None:
 
 
 def context_change(source: MemberSource, name: str, context: str) -> Contents:
-    """Return argosy.yaml saying which context reaches a member ("": nothing of it); nothing if it says so already."""
+    """Return argosy.yaml with the context of a member ("": without the member); nothing where it stays as it is."""
     path = source.home.path or source.home.expected_path
     listed = [access.name for access in source.fleet.clusters]
     item = {"name": name, **({"context": context} if context != name else {})}

@@ -1,112 +1,136 @@
-"""What ``argosy cluster`` does: label, taint and cordon members by changing files of the source, and say so."""
+"""Labels and taints of members: kubectl's arguments (``key=value``, ``key-``, ``key=value:NoSchedule``) as edits."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import click
 
-from reconciler.console.log import Log
-from reconciler.repository import open_repository
+from render.cluster import Taint
 from render.documents.editing import Edit
-from render.errors import ConfigError, GitError
 from render.model import Manifest
 
-from .cluster_files import Contents, MemberSource
-from .label_words import CORDON, TaintWords, label_edits, parse_labels, parse_taints, taint_edits
+from .cluster_files import MemberSource, SourceChange
+
+CORDON = Taint(key="cluster.karmada.io/unschedulable", effect="NoSchedule")
+"""The taint that ``karmadactl cordon`` puts on a cluster."""
+
+DRAIN = tuple(Taint(key="argosy.dev/drain", effect=effect) for effect in ("NoExecute", "NoSchedule"))
+"""The taints that make everything leave a cluster and nothing come."""
 
 EditsOf = Callable[[Manifest], tuple[Edit, ...]]
+"""The edits to make in a Cluster, from its manifest."""
+
+EFFECTS = ("NoSchedule", "NoExecute")
+_TAINT = re.compile(r"(?P<key>[^=:]+)(?:=(?P<value>[^=:]*))?:(?P<effect>[A-Za-z]+)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A change of files, what to call it, and the trailers its commit needs."""
+class LabelChange(NamedTuple):
+    """Labels to set, and keys of labels to remove."""
 
-    contents: Contents
-    subject: str
-    trailers: tuple[str, ...] = ()
-
-    @property
-    def message(self) -> str:
-        """The message of the commit."""
-        return "\n\n".join(filter(None, (self.subject, "\n".join(self.trailers)))) + "\n"
+    wanted: Mapping[str, str]
+    removed: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
-    """What an edit is called in a commit, and what is said when it was made and when there was nothing to do."""
+class TaintChange(NamedTuple):
+    """Taints to set, and taints to remove: a key with an effect, or with any ("")."""
 
-    subject: str
-    done: str
-    idle: str
+    wanted: tuple[Taint, ...]
+    removed: tuple[Taint, ...]
 
 
-@contextmanager
-def opened_source(log: Log) -> Iterator[MemberSource]:
-    """Open the work tree the command line names."""
-    with open_repository(log.repository, progress=log.transfer) as repository:
-        yield MemberSource.of(repository)
+def parse_labels(arguments: Iterable[str]) -> LabelChange:
+    """Read ``key=value`` and ``key-``; a usage error names what is neither."""
+    wanted: dict[str, str] = {}
+    removed: list[str] = []
+    for argument in arguments:
+        key, sign, value = argument.partition("=")
+        if sign and key:
+            wanted[key] = value
+        elif not sign and argument.endswith("-") and argument != "-":
+            removed.append(argument[:-1])
+        else:
+            raise click.UsageError(f"{argument!r} is no label; write key=value, or key- to take it away")
+    if both := sorted(wanted.keys() & set(removed)):
+        raise click.UsageError(f"label {both[0]!r} is both set and taken away")
+    return LabelChange(wanted, tuple(removed))
 
 
-def label_member(log: Log, name: str, words: Sequence[str], *, overwrite: bool, commit: bool) -> int:
-    """Set and take away labels of a member."""
-    parsed = parse_labels(words)
-    done = "labeled" if parsed.wanted else "unlabeled"
-    wording = Wording(subject=f"Label {name}: {' '.join(words)}", done=done, idle="not labeled")
-    return _edit(log, name, lambda manifest: label_edits(manifest, parsed, overwrite=overwrite), wording, commit=commit)
+def parse_taints(arguments: Iterable[str]) -> TaintChange:
+    """Read ``key=value:effect``, ``key:effect``, and with a ``-`` after them or after a key a taint to remove."""
+    wanted: list[Taint] = []
+    removed: list[Taint] = []
+    for argument in arguments:
+        is_removed = argument.endswith("-")
+        taint = _parse_taint(argument, argument.removesuffix("-"), may_be_bare=is_removed)
+        (removed if is_removed else wanted).append(taint)
+    both = {(taint.key, taint.effect) for taint in wanted} & {(taint.key, taint.effect) for taint in removed}
+    if both:
+        key, effect = min(both)
+        raise click.UsageError(f"taint {key}:{effect} is both set and taken away")
+    return TaintChange(tuple(wanted), tuple(removed))
 
 
-def taint_member(log: Log, name: str, words: Sequence[str], *, overwrite: bool, commit: bool) -> int:
-    """Set and take away taints of a member."""
-    parsed = parse_taints(words)
-    done = "tainted" if parsed.wanted else "untainted"
-    wording = Wording(subject=f"Taint {name}: {' '.join(words)}", done=done, idle="not tainted")
-    return _edit(log, name, lambda manifest: taint_edits(manifest, parsed, overwrite=overwrite), wording, commit=commit)
+def _parse_taint(argument: str, text: str, *, may_be_bare: bool) -> Taint:
+    parts = _TAINT.fullmatch(text)
+    if parts and parts["effect"] in EFFECTS:
+        return Taint(key=parts["key"], value=parts["value"] or "", effect=parts["effect"])
+    if text and may_be_bare and not parts and ":" not in text and "=" not in text:
+        return Taint(key=text)
+    raise click.UsageError(
+        f"{argument!r} is no taint;"
+        f" write key=value:effect or key:effect with {' or '.join(EFFECTS)}, and - to take it away"
+    )
 
 
-def cordon_member(log: Log, name: str, *, commit: bool) -> int:
-    """Let nothing new come to a member."""
-    words = TaintWords((CORDON,), ())
-    wording = Wording(subject=f"Cordon {name}", done="cordoned", idle="already cordoned")
-    return _edit(log, name, lambda manifest: taint_edits(manifest, words, overwrite=True), wording, commit=commit)
+def member_change(source: MemberSource, name: str, edits_of: EditsOf, subject: str) -> SourceChange | None:
+    """Return the change that edits a member's Cluster where it stands; None when there is nothing to change."""
+    place = source.place_of(name)
+    edits = edits_of(place.manifest)
+    if not edits:
+        return None
+    contents = source.with_edits(place, edits)
+    source.checked(contents)
+    return SourceChange(contents=contents, subject=subject)
 
 
-def uncordon_member(log: Log, name: str, *, commit: bool) -> int:
-    """Let things come to a member again."""
-    words = TaintWords((), (CORDON,))
-    wording = Wording(subject=f"Uncordon {name}", done="uncordoned", idle="already uncordoned")
-    return _edit(log, name, lambda manifest: taint_edits(manifest, words, overwrite=True), wording, commit=commit)
+def label_edits(manifest: Manifest, change: LabelChange, *, overwrite: bool) -> tuple[Edit, ...]:
+    """Return the edits that set and remove labels; one with another value is only changed with ``overwrite``."""
+    labels = manifest["metadata"].get("labels") or {}
+    for key, value in change.wanted.items():
+        if key in labels and labels[key] != value and not overwrite:
+            raise click.UsageError(f"label {key!r} is {labels[key]!r} already; --overwrite changes it")
+    path = ("metadata", "labels")
+    removals = (Edit((*path, key)) for key in change.removed if key in labels)
+    new = (Edit((*path, key), value) for key, value in change.wanted.items() if labels.get(key) != value)
+    return (*new, *removals)
 
 
-def _edit(log: Log, name: str, edits_of: EditsOf, wording: Wording, *, commit: bool) -> int:
-    """Edit a member's Cluster and say so."""
-    with opened_source(log) as source:
-        place = source.place_of(name)
-        edits = edits_of(place.manifest)
-        if edits:
-            contents = source.with_edits(place, edits)
-            source.checked(contents)
-            write(source, Told(contents=contents, subject=wording.subject), log, commit=commit)
-    click.echo(f"cluster/{name} {wording.done if edits else wording.idle}")
-    return 0
+def taint_edits(manifest: Manifest, change: TaintChange, *, overwrite: bool) -> tuple[Edit, ...]:
+    """Return the edits that set and remove taints; one with another value is only changed with ``overwrite``."""
+    taints = (manifest.get("spec") or {}).get("taints") or []
+    path = ("spec", "taints")
+    gone = {at for at, each in enumerate(taints) if any(_is_same(each, taint) for taint in change.removed)}
+    changed, new = [], []
+    for taint in change.wanted:
+        at = next((at for at, each in enumerate(taints) if _is_same(each, taint)), len(taints))
+        value = (taints[at].get("value") or "") if at < len(taints) else None
+        if value is not None and value != taint.value and not overwrite:
+            raise click.UsageError(f"taint {taint.key}:{taint.effect} is there already; --overwrite changes its value")
+        if value and taint.value and value != taint.value:
+            changed.append(Edit((*path, at, "value"), taint.value))
+        elif value != taint.value:
+            new.append(plain_taint(taint))
+            gone |= {at} - {len(taints)}
+    added = (Edit((*path, len(taints) + number), taint) for number, taint in enumerate(new))
+    return (*changed, *added, *(Edit((*path, at)) for at in sorted(gone, reverse=True)))
 
 
-def write(source: MemberSource, told: Told, log: Log, *, commit: bool) -> None:
-    """Write files and commit them if so wished; when they cannot be committed they are put back as they were."""
-    paths, repository = sorted(told.contents), source.repository
-    if commit and (dirty := sorted(set(paths) & set(repository.dirty_paths()))):
-        raise ConfigError(
-            f"{dirty[0]} has changes that are not committed", hint="commit them first, or leave --commit out"
-        )
-    before = {path: source.content(path) for path in paths}
-    repository.put_files(told.contents)
-    for path in paths:
-        log.info("removed" if told.contents[path] is None else "wrote", file=path)
-    if not commit:
-        return
-    try:
-        made = repository.commit_paths(paths, told.message)
-    except GitError:
-        repository.put_files(before)
-        raise
-    log.info("committed", commit=made[:12], subject=told.subject)
+def _is_same(plain: Mapping[str, Any], taint: Taint) -> bool:
+    return plain.get("key") == taint.key and taint.effect in {"", plain.get("effect")}
+
+
+def plain_taint(taint: Taint) -> dict[str, str]:
+    """Return a taint as a Cluster's spec holds it."""
+    value = {"value": taint.value} if taint.value else {}
+    return {"key": taint.key, **value, "effect": taint.effect}

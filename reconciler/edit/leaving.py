@@ -8,8 +8,7 @@
 """
 
 from collections.abc import Iterator
-
-import click
+from dataclasses import dataclass
 
 from reconciler.console.log import Log
 from reconciler.pipeline.previous import RenderedTree
@@ -17,65 +16,64 @@ from reconciler.publish.branches import publication_of, source_remote
 from reconciler.publish.status_branch import StatusBranch, read_inventories
 from reconciler.repository.trailers import ALLOW_REMOVAL
 from render.errors import ConfigError
+from render.fleet import Fleet
 from render.words import counted
 
-from .cluster_files import MemberSource
+from .cluster_files import MemberSource, SourceChange, write_change
 from .joining import context_change
-from .label_words import DRAIN, TaintWords, taint_edits
-from .labels import Told, opened_source, write
+from .labels import DRAIN, TaintChange, taint_edits
 
 _LISTED = 5
 
 
-def unjoin_member(log: Log, name: str, *, drain: bool, disconnect: bool, commit: bool) -> int:
-    """Take a member out of the fleet, or begin to."""
-    if drain and disconnect:
-        raise click.UsageError("--drain empties the cluster, --disconnect leaves it as it is: choose one")
-    with opened_source(log) as source:
-        if drain:
-            return _drain(source, name, log, commit=commit)
-        if not disconnect:
-            _refuse_full(source, name)
-        place = source.place_of(name)
-        contents = {**source.without(place), **context_change(source, name, "")}
-        after = source.checked(contents).desired.fleet
-        subject = f"Disconnect {name}" if disconnect else f"Let {name} leave"
-        write(source, Told(contents=contents, subject=subject), log, commit=commit)
-        before = source.fleet
-    click.echo(f"cluster/{name} {'disconnected' if disconnect else 'unjoined'}")
-    if before.reached and not after.reached:
-        log.warning("argosy.yaml lists no cluster any more: argosy reconcile only renders")
-    return 0
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drain:
+    """A member that is being emptied: whether that is new, the objects that leave, and the commands to run next."""
+
+    is_new: bool
+    leaving: int
+    next_steps: tuple[str, ...]
 
 
-def _drain(source: MemberSource, name: str, log: Log, *, commit: bool) -> int:
+def remove_member(source: MemberSource, name: str, log: Log, *, disconnect: bool, commit: bool) -> Fleet:
+    """Take a member out of the fleet and return the new settings; one that holds something of ours is refused.
+
+    ``disconnect``: the cluster keeps what it holds, and is not asked for it.
+    """
+    if not disconnect:
+        _refuse_full(source, name)
     place = source.place_of(name)
-    held = len(_rendered_paths(source, name))
-    trailers = (f"{ALLOW_REMOVAL}: {name} {held}",) if held else ()
-    edits = taint_edits(place.manifest, TaintWords(DRAIN, ()), overwrite=True)
+    contents = {**source.without(place), **context_change(source, name, "")}
+    after = source.checked(contents).desired.fleet
+    subject = f"Disconnect {name}" if disconnect else f"Let {name} leave"
+    write_change(source, SourceChange(contents=contents, subject=subject), log, commit=commit)
+    return after
+
+
+def drain_member(source: MemberSource, name: str, log: Log, *, commit: bool) -> Drain:
+    """Taint a member so that every placement leaves it."""
+    place = source.place_of(name)
+    leaving = len(_rendered_paths(source, name))
+    # The removal guard refuses a pass that empties a cluster, unless the commit it renders allows for that.
+    trailers = (f"{ALLOW_REMOVAL}: {name} {leaving}",) if leaving else ()
+    edits = taint_edits(place.manifest, TaintChange(DRAIN, ()), overwrite=True)
     if edits:
         contents = source.with_edits(place, edits)
         source.checked(contents)
-        write(source, Told(contents=contents, subject=f"Drain {name}", trailers=trailers), log, commit=commit)
-    leaving = counted(held, "object is", "objects are")
-    click.echo(f"cluster/{name} {'draining' if edits else 'already draining'}: {leaving} to leave")
-    if source.fleet.rescheduling != "Source":
-        log.warning("with rescheduling: Karmada a taint drives nothing out; set rescheduling: Source in argosy.yaml")
-    for line in _next_steps(source, name, trailers):
-        click.echo(line)
-    return 0
+        change = SourceChange(contents=contents, subject=f"Drain {name}", trailers=trailers)
+        write_change(source, change, log, commit=commit)
+    return Drain(is_new=bool(edits), leaving=leaving, next_steps=tuple(_next_steps(source, name, trailers)))
 
 
 def _next_steps(source: MemberSource, name: str, trailers: tuple[str, ...]) -> Iterator[str]:
     path, repository = source.place_of(name).file.path, source.repository
-    yield "next:"
     if path in repository.dirty_paths():
-        said = "".join(f" -m '{each}'" for each in trailers)
-        yield f"  git commit -m 'Drain {name}'{said} -- {path}"
+        messages = "".join(f" -m '{each}'" for each in trailers)
+        yield f"git commit -m 'Drain {name}'{messages} -- {path}"
     if source_remote(repository):
-        yield "  git push"
-    yield "  argosy reconcile"
-    yield f"  argosy cluster unjoin {name}"
+        yield "git push"
+    yield "argosy reconcile"
+    yield f"argosy cluster unjoin {name}"
 
 
 def _refuse_full(source: MemberSource, name: str) -> None:
@@ -87,7 +85,7 @@ def _refuse_full(source: MemberSource, name: str) -> None:
             f"{counted(len(paths), 'object is', 'objects are')} still rendered for {name!r}: {listed}",
             hint=f"argosy cluster unjoin {name} --drain makes them leave, --disconnect leaves them there for good",
         )
-    if commits := _unsettled(source, name):
+    if commits := _unpruned_commits(source, name):
         raise ConfigError(
             f"{name!r} may still hold what rendered commit {commits[0][:12]} asked of it",
             hint=f"argosy apply --cluster {name} removes that; --disconnect leaves it there for good",
@@ -108,7 +106,7 @@ def _paths_at(source: MemberSource, name: str, commit: str) -> tuple[str, ...]:
     return tuple(sorted("/".join(path) for path, _ in tree.files(folder))) if folder else ()
 
 
-def _unsettled(source: MemberSource, name: str) -> tuple[str, ...]:
+def _unpruned_commits(source: MemberSource, name: str) -> tuple[str, ...]:
     """Return the commits whose objects the member may hold, as its inventory says."""
     publication = publication_of(source.repository, source.fleet)
     status = StatusBranch(publication=publication, branch=source.fleet.status_branch)
