@@ -1,6 +1,6 @@
 """An object of every strategy, explained as ``examples/strategies/explained`` has it.
 
-``python -m tests.test_explained_examples`` writes that folder anew.
+``python -m tests.test_explain_examples`` writes that folder.
 """
 
 import shutil
