@@ -27,7 +27,7 @@ QUICK = ApplySettings(settle_seconds=10.0, holder="this pass", version="1.0.0")
 
 
 class Server(Protocol):
-    """What answers a test as the cluster's administrator."""
+    """A server that answers a test as the cluster's administrator."""
 
     name: str
 
@@ -184,7 +184,7 @@ def client_of(member: Member, seconds: float = 120.0) -> KubeClient:
 
 
 def outcomes(applied: ClusterResult) -> dict[str, str]:
-    """What came of each object, as ``Kind.group name`` -> ``action reason``."""
+    """Return each object's result, as ``Kind.group name`` -> ``action reason``."""
     return {
         f"{result.ref.group_kind} {result.ref.name}": f"{result.action} {result.reason}".strip()
         for result in applied.results

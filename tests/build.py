@@ -94,7 +94,7 @@ def weighted(**weights: int) -> dict[str, Any]:
 
 
 class Ended(NamedTuple):
-    """How a run of the command line ended."""
+    """The end of a run of the command line: its code, and everything it printed."""
 
     code: int
     out: str

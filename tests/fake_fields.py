@@ -1,4 +1,4 @@
-"""Who owns which field of an object in memory: server-side apply and updates by a rule of thumb for a schema.
+"""The owners of an object's fields, in memory: server-side apply and updates by a rule of thumb for a schema.
 
 Mappings are granular, lists whose items all have a name are maps by name, finalizers are a set, any other list is one
 piece. That is enough for everything above the client.

@@ -76,7 +76,7 @@ class FakeCluster:
         self.pinned = uid
 
     def send(self, request: Request) -> Answer | Failure:
-        """What a client sends: recorded, and failed where a fault says so."""
+        """Answer a client's request: it is recorded, and it fails where a fault says so."""
         self.requests.append(request)
         for fault in self.faults:
             outcome = fault(request)
@@ -268,7 +268,7 @@ class FakeCluster:
 
 
 def _is_selected(selector: str, value_of: Callable[[str], Any]) -> bool:
-    """Whether an object has what ``a=b,c!=d`` asks for."""
+    """Return whether an object has the labels that ``a=b,c!=d`` asks for."""
     for part in filter(None, selector.split(",")):
         name, _, wanted = part.partition("=")
         if (value_of(name.removesuffix("!")) == wanted) == name.endswith("!"):

@@ -26,7 +26,7 @@ class Authority(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What a webhook answers with when it is not simply a response.
+    """An answer of a webhook that is not simply a response.
 
     ``silent``: nothing, for as long as the test runs; ``cut``: the connection breaks off; ``dripping``: no end.
     """
@@ -72,7 +72,7 @@ class Hook:
         }
 
     def operations(self) -> list[str]:
-        """What was asked so far, as ``Operation name``."""
+        """The questions so far, as ``Operation name``."""
         return [f"{request['operation']} {request['name']}" for request in self.asked]
 
 

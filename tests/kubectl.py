@@ -19,7 +19,7 @@ BATCH = 1500
 
 
 class Refused:
-    """What kubectl makes of a file it does not read."""
+    """The result for a file that kubectl does not read."""
 
     def __repr__(self) -> str:
         return "REFUSED"

@@ -50,7 +50,7 @@ def an_override(
 
 
 def results(policies: list[OverridePolicy], manifest: Manifest, clusters: int = EVERY) -> dict[str, Any]:
-    """What each cluster gets: a manifest, or the error as text."""
+    """Return the manifest of each cluster, or the error as text."""
     engine = OverrideEngine(policies, CLUSTERS)
     return {
         CLUSTERS[index].name: str(overridden.error) if overridden.error else overridden.manifest

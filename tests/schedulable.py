@@ -74,7 +74,7 @@ def a_binding(replicas: int, rules: Placement, held: Iterable[TargetCluster] = (
 
 
 def scheduled(binding: Binding, index: ClusterIndex, options: SchedulingOptions | None = None) -> SchedulingDecision:
-    """What becomes of one binding; by default as Karmada would have it."""
+    """Return the decision about one binding; by default as Karmada would have it."""
     return Scheduler(index, options or SchedulingOptions.karmada()).schedule(binding)
 
 

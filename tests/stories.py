@@ -31,7 +31,7 @@ class Run(NamedTuple):
 
 
 class Story(NamedTuple):
-    """What is there at first and rendered, what changes, what commands say then, and what clusters hold at the end.
+    """A source that is rendered, a change to it, the words of some commands, and the clusters' objects at the end.
 
     ``holds`` has a line for every object of every cluster: cluster, namespace, kind and name, and for a Deployment its
     replicas and image. ``trailers`` close the message of the second commit.
@@ -81,12 +81,12 @@ def tips(repository: Repository) -> list[str]:
 
 
 def failed(code: int, *lines: str) -> Ended:
-    """How a run ends that says so many lines on stderr and nothing else."""
+    """Return the end of a run that says these lines on stderr and nothing else."""
     return Ended(code, "", "".join(f"{line}\n" for line in lines))
 
 
 def told(ended: Ended, repository: Repository) -> Ended:
-    """How a run ended, with commits called by their branches."""
+    """Return the end of a run with commits called by their branches."""
     return Ended(ended.code, named(ended.out, repository), named(ended.err, repository))
 
 
@@ -103,7 +103,7 @@ def named(text: str, repository: Repository) -> str:
 
 
 def held(repository: Repository, revision: str = BRANCHES["rendered"]) -> tuple[str, ...]:
-    """What clusters hold, an object a line; and so readable that a wrong line shows what is wrong."""
+    """Return the clusters' objects, each a line so readable that a wrong one shows its mistake."""
     paths = repository.files(revision, "clusters")
     return tuple(_described(path, repository, revision) for path in paths)
 

@@ -18,6 +18,7 @@ from tests.architecture import (
     components,
     findings,
     folder_cycles,
+    headless_docstrings,
     hops,
     libraries,
     longest_chains,
@@ -106,6 +107,10 @@ def test_contributing_describes_every_floor_in_order() -> None:
 
 def test_no_folder_imports_one_that_imports_it() -> None:
     assert folder_cycles(HOUSE) == []
+
+
+def test_no_docstring_of_a_test_opens_with_a_clause_of_no_sentence() -> None:
+    assert headless_docstrings(HOUSE.tests) == []
 
 
 SAMPLE = {

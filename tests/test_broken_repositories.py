@@ -208,7 +208,7 @@ def test_a_repository_that_is_broken_itself_is_left_as_it_is(
 
 
 class Nowhere(NamedTuple):
-    """What ``-C`` names, below a folder that is no repository, and what is said."""
+    """A value of ``-C``, below a folder that is no repository, and the message."""
 
     why: str
     path: str

@@ -18,7 +18,7 @@ HERE = on_clusters("member1")
 
 
 class Lint(NamedTuple):
-    """What a source's policies are warned of; ``held`` is who holds ConfigMap ``one`` in the previous commit."""
+    """Warnings about a source's policies; ``held``: the policy that claims ConfigMap ``one`` in the previous commit."""
 
     why: str
     policies: list[dict[str, Any]]

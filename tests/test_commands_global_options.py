@@ -1,4 +1,4 @@
-"""What every command line has in common: global options on both sides of the command, and how a bug is reported."""
+"""Rules of every command line: global options on both sides of the command, and the report of a bug."""
 
 import json
 import subprocess

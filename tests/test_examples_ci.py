@@ -73,7 +73,7 @@ def a_checkout(hub: Repository, folder: Path, ref: str, branch: str = "") -> Rep
 
 
 def context(hub: Repository, *, is_fork: bool = False) -> dict[str, str]:
-    """What GitHub knows about the pull request."""
+    """Return the values that GitHub has for a pull request."""
     same = "github.event.pull_request.head.repo.full_name == github.repository"
     return {
         "github.event.pull_request.base.sha || github.event.before": hub.git("rev-parse", "main"),

@@ -81,7 +81,7 @@ def told(text: str, title: str) -> list[str]:
 
 
 class Named(NamedTuple):
-    """What a kind is called, and what is found: an object, or what is said instead."""
+    """A name for a kind, and the object that is found, or the message."""
 
     noun: str
     name: str

@@ -151,7 +151,7 @@ def an_example(name: str, folder: Path) -> Repository:
 
 
 def wrong(repository: Repository, capsys: pytest.CaptureFixture[str], kinds: dict[str, str], *more: str) -> list[str]:
-    """What is wrong with what these commands print, each with its command."""
+    """Return the faults in the output of these commands, each with its command."""
 
     def found() -> Iterator[str]:
         for line, kind in kinds.items():

@@ -1,4 +1,4 @@
-"""What admission makes of override policies: mutation for the namespaced kind, none for the other."""
+"""Admission of override policies: mutation for the namespaced kind, none for the other."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a binding records of overrides: enough to make every cluster's manifest from the template, and no more."""
+"""Overrides as bindings record them: enough to make every cluster's manifest from the template, and no more."""
 
 import json
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What every applied rule changed, as a person reads it."""
+"""Explanations of applied rules: every change, as a person reads it."""
 
 from typing import Any
 

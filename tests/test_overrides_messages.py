@@ -1,4 +1,4 @@
-"""What a mistake in an override policy says: the error of rendering, and the warnings of lint."""
+"""Messages about mistakes in override policies: the errors of rendering, and the warnings of lint."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What was applied, as Karmada records it on a Work."""
+"""The applied overrides, as Karmada records them on a Work."""
 
 import json
 from typing import Any

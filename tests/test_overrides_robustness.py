@@ -137,7 +137,7 @@ def test_there_is_always_an_answer(manifest: dict[str, Any], drawn: list[tuple[s
 
 
 def one_by_one(manifest: Manifest, applied: Sequence[AppliedRule]) -> Manifest:
-    """What rules make of a manifest, each run for it alone."""
+    """Return a manifest changed by rules, each run for it alone."""
     for record in applied:
         draft = Draft(manifest)
         assert run_rule(compiled_rule(record), draft) is None

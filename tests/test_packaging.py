@@ -1,4 +1,4 @@
-"""What is promised about the distribution: its files, its public names, and what happens when names clash."""
+"""Promises about the distribution: its files, its public names, and the message when names clash."""
 
 import ast
 import importlib

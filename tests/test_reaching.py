@@ -1,4 +1,4 @@
-"""Which clusters a pass applies to: those that argosy.yaml or the command line says how to reach, and no others."""
+"""The clusters a pass applies to: those that argosy.yaml or the command line tells how to reach, and no others."""
 
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What overrides changed stands in the committed bindings: whole files, as a reviewer reads them."""
+"""Committed bindings record every change of an override: whole files, as a reviewer reads them."""
 
 from pathlib import Path
 from typing import Any

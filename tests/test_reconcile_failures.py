@@ -1,4 +1,4 @@
-"""When part of a binding fails: what keeps its bytes, what goes on, what is said - and what Secrets are carried how."""
+"""Failures of a part of a binding: bytes that stay, passes that go on, messages - and the handling of Secrets."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ def committed(clusters: str = "2 clusters") -> str:
 
 
 def on(image_1: str, image_2: str, replicas: int = 2) -> tuple[str, ...]:
-    """What both clusters hold of nginx."""
+    """Return the lines of nginx in both clusters."""
     return f"member1 {NGINX} {replicas} {image_1}", f"member2 {NGINX} {replicas} {image_2}"
 
 
@@ -89,7 +89,7 @@ WIDGET = {**WIDGET_TYPE, "metadata": {"name": "w", "namespace": "default"}, "spe
 
 
 def customization(script: str) -> dict[str, Any]:
-    """How many replicas a Widget has, by a script."""
+    """Return a customization that counts a Widget's replicas by a script."""
     rules = {"replicaResource": {"luaScript": f"function GetReplicas(obj) {script} end"}}
     return {
         "apiVersion": "config.karmada.io/v1alpha1",

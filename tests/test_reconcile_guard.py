@@ -46,7 +46,7 @@ def first_five(path: str, more: int) -> str:
 
 
 class Loss(NamedTuple):
-    """What clusters hold, the files that go, and what the guard says (nothing: go), what goes ``along``."""
+    """The objects of clusters, the files that go, the guard's words (none: go), and the objects that go ``along``."""
 
     why: str
     first: Files
@@ -211,7 +211,7 @@ USAGE = "Usage: argosy reconcile [OPTIONS]\nTry 'argosy reconcile --help' for he
 
 
 class Word(NamedTuple):
-    """What the messages of the commits since the last pass end with, oldest first, and how the pass ends."""
+    """The ends of the messages of the commits since the last pass, oldest first, and the end of the pass."""
 
     why: str
     trailers: tuple[str, ...]

@@ -134,7 +134,7 @@ def test_render_commits_a_rewound_source_once_that_is_accepted(
 
 
 class Foreign(NamedTuple):
-    """What somebody put on the rendered branch, and what every command says about it."""
+    """A commit of somebody else on the rendered branch, and every command's words about it."""
 
     why: str
     files: Files
@@ -266,7 +266,7 @@ def test_an_engine_that_renders_something_else_commits_that_alone_and_first(
 def test_both_sides_of_a_diff_start_from_the_same_past(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What was committed but not rendered yet is on both sides, and so not told again."""
+    """A change that is committed but not rendered yet is on both sides, and so not told again."""
     rendered(repository, capsys, "nginx:1")
     repository.commit({"nginx.yaml": a_deployment(image="nginx:2")})
     repository.commit({"nginx.yaml": a_deployment(image="nginx:3")})
@@ -390,7 +390,7 @@ def serving(name: str, *apis: str) -> dict[str, Any]:
 
 
 class Known(NamedTuple):
-    """What is declared of members, and what a first pass makes of it."""
+    """Declarations about members, and a first pass by them."""
 
     why: str
     files: Files

@@ -19,7 +19,7 @@ def hint(*trailers: str) -> str:
 
 
 def holds(*replicas: int) -> tuple[str, ...]:
-    """What clusters hold of nginx; none where it has no replicas."""
+    """Return the lines of nginx; a cluster without replicas has none."""
     return tuple(f"member{n} {NGINX} {count} nginx:1.29" for n, count in enumerate(replicas, 1) if count)
 
 

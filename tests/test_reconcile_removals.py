@@ -1,4 +1,4 @@
-"""What leaving Git means, each line of it: what is removed, what is said, and what clusters still hold."""
+"""The meaning of leaving Git, line by line: the removals, the messages, and the objects that stay."""
 
 from pathlib import Path
 
@@ -59,7 +59,7 @@ OUTDATED = f"{RELEASED}, though its template or its overrides have changed"
 
 
 def checked(warning: str, *, policies: str, files: int) -> str:
-    """What validate says of a source with one released object."""
+    """Return the words of validate about a source with one released object."""
     hint = "  hint: write a policy that selects it, or delete its template to remove it\n"
     counted = f"0 problems, 1 warning: 1 template, {policies}, 0 override policies, 3 clusters in {files} files\n"
     return f"warning: {warning}\n{hint}{counted}"
@@ -120,7 +120,7 @@ disconnected, left as they were: member3
 
 
 def checked_unmatched(warning: str, hint: str) -> str:
-    """What validate says of a policy that has lost its template."""
+    """Return the words of validate about a policy that has lost its template."""
     counted = "0 problems, 1 warning: 1 template, 2 propagation policies, 0 override policies, 3 clusters in 6 files\n"
     return f"warning: {warning}\n  hint: {hint}\n{counted}"
 

@@ -1,4 +1,4 @@
-"""Where Karmada's answer depends on what Git does not have: Argosy's answer, and the switch that brings Karmada's back.
+"""Argosy's answers to questions that Karmada answers by more than Git has, and the switches that bring Karmada's back.
 
 Each story is told twice, once for each column of the README's table.
 """
@@ -26,7 +26,7 @@ def committed(clusters: str) -> str:
 
 
 def valid(counts: str, *warnings: str) -> str:
-    """What validate says of a source with three clusters."""
+    """Return the words of validate about a source with three clusters."""
     said = "".join(f"warning: {warning}\n" for warning in warnings)
     number = f"{len(warnings)} warning{'' if len(warnings) == 1 else 's'}"
     return f"{said}0 problems, {number}: {counts}\n"

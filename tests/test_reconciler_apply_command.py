@@ -1,4 +1,4 @@
-"""Which commit ``argosy apply`` applies, and what of the source it goes by."""
+"""The commit that ``argosy apply`` applies, and the parts of the source that it goes by."""
 
 import base64
 import json

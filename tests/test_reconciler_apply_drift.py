@@ -1,4 +1,4 @@
-"""What others changed: set right, left to its owner, or a conflict - in memory and on a real API server."""
+"""Changes by others: set right, left to their owner, or a conflict - in memory and on a real API server."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -272,7 +272,7 @@ class TestReplicas:
 
 
 def test_overwriting_one_field_never_overwrites_another_that_was_taken_meanwhile(cluster: Cluster) -> None:
-    """What is forced is forced on the version it was decided on."""
+    """An object is forced in the version on which that was decided."""
     settings = a_config_map("settings", namespace=cluster.space, a="1", b="1")
     cluster.apply(settings)
     cluster.edit("configmaps", "settings", {"data": {"a": "by hand"}})

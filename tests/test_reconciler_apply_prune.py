@@ -1,4 +1,4 @@
-"""What leaves a cluster, and everything that keeps it there - in memory and on a real API server."""
+"""Objects that leave a cluster, and everything that keeps one there - in memory and on a real API server."""
 
 from typing import Any
 

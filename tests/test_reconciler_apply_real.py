@@ -1,4 +1,4 @@
-"""What only real API servers do: webhooks, rights, quotas, namespaces on their way out, kubectl, servers that die."""
+"""Things that only real API servers do: webhooks, rights, quotas, dying namespaces, kubectl, servers that die."""
 
 import json
 import os
@@ -216,7 +216,7 @@ class TestAuthentication:
 
 
 class TestKubectl:
-    """What people do with the real kubectl, and what it makes of our set."""
+    """The things people do with the real kubectl, and its view of our set."""
 
     def test_what_it_changed_is_seen_and_set_right(self, cluster: Cluster) -> None:
         web = a_deployment("web", namespace=cluster.space)

@@ -1,4 +1,4 @@
-"""How a fleet's settings decide which policy holds a template."""
+"""A fleet's settings decide which policy claims a template."""
 
 import pytest
 

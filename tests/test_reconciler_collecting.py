@@ -1,4 +1,4 @@
-"""What a cluster can hold, counted from its nodes and pods, and a status that keeps what could not be read."""
+"""A cluster's capacity, counted from its nodes and pods, and a status that keeps the parts nobody could read."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What a server writes its own way is no drift - where it does so, and nowhere else."""
+"""A value that a server writes its own way is no drift - where it does so, and nowhere else."""
 
 from typing import Any, NamedTuple
 

@@ -29,7 +29,7 @@ def a_rule(script: str, *, api_version: str = "v1", kind: str = "ConfigMap") -> 
 
 
 class Kept(NamedTuple):
-    """What a template says, what a rule made of it, what is live and owned by us, and what is to be sent."""
+    """A template, the object a rule made of it, the live one with our fields, and the payload that is sent."""
 
     why: str
     want: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Which facts are worth a commit."""
+"""The facts that are worth a commit."""
 
 from typing import Any, NamedTuple
 

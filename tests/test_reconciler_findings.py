@@ -1,4 +1,4 @@
-"""What ails a workload: a word per container, and no more than anybody reads."""
+"""The ailments of a workload: a word per container, and no more than anybody reads."""
 
 from typing import Any, NamedTuple
 

@@ -85,7 +85,7 @@ def test_only_what_is_used_is_recorded() -> None:
 
 
 class Said(NamedTuple):
-    """What a webhook responds to which operation, and the error that is recorded of it."""
+    """A webhook's response to an operation, and the error that is recorded of it."""
 
     why: str
     operation: str

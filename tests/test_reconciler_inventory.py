@@ -1,4 +1,4 @@
-"""What a cluster may hold, from the first attempt to convergence, and back from what Git keeps of it."""
+"""The objects a cluster may hold, from the first attempt to convergence, and back from their record in Git."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_convergence_leaves_one_commit() -> None:
 
 
 def test_a_pass_that_got_to_its_end_needs_no_earlier_attempts() -> None:
-    """What they may have left is in what it left behind; a standing conflict must not pile attempts up."""
+    """Whatever they left is in its own remains; a conflict that stays must not pile attempts up."""
     before = Inventory(cluster="member1", uid="u", converged="one", attempted=("two", "three"))
     after = before.after("three", ApplyOutcome.INCOMPLETE, [WEB])
     assert after == Inventory(cluster="member1", uid="u", converged="one", attempted=("three",), left=(WEB,))

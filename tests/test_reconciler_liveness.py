@@ -1,4 +1,4 @@
-"""Where a live object stands: a row per rule, and what would be taken for fine by a laxer one."""
+"""The state of a live object: a row per rule, and objects that a laxer rule would take for fine."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""What is sent for a manifest: ours and the user's, nothing of a server's, in a form that can be compared."""
+"""The payload of a manifest: our fields and the user's, none of a server's, in a form that can be compared."""
 
 import copy
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What a webhook of a cluster rewrites is applied until that is known, and then left alone until something changes."""
+"""An object that a cluster's webhook rewrites is applied until that is known, then left until something changes."""
 
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ def mirrored(body: dict[str, Any]) -> None:
 
 
 def applied(fleet: MemoryFleet, kind: str = "configmaps") -> list[str]:
-    """What one pass did to the objects of a kind, and whether anything was sent for them."""
+    """One pass over the objects of a kind: the results, and the requests for them."""
     member = fleet.members["member1"]
     member.requests.clear()
     reports = fleet.run()

@@ -1,4 +1,4 @@
-"""What is worth a commit in the status of an object, and what is not."""
+"""The changes of an object's status that are worth a commit, and those that are not."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

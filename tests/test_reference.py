@@ -29,7 +29,7 @@ def entries(name: str) -> set[str]:
 
 
 def literals(pattern: re.Pattern[str]) -> set[str]:
-    """What the code holds of a pattern, the pages of reference left out."""
+    """Return the matches of a pattern in the code, the pages of reference left out."""
     texts = [path.read_text(encoding="utf-8") for path in SOURCES if path.parent.name != "reference"]
     return {found for text in texts for found in pattern.findall(text)}
 

@@ -1,4 +1,4 @@
-"""What admission makes of Clusters: default grades, standardised ones, zones, and addresses as Go reads them."""
+"""Admission of Clusters: default grades, standardised ones, zones, and addresses as Go reads them."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What admission makes of propagation policies: defaults, mutations, namespaces, and the kinds of problems."""
+"""Admission of propagation policies: defaults, mutations, namespaces, and the kinds of problems."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What Kubernetes allows in names, keys, values and pointers."""
+"""The syntax that Kubernetes allows in names, keys, values and pointers."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -45,7 +45,7 @@ def test_what_karmada_accepts_is_accepted() -> None:
 
 
 class Fault(NamedTuple):
-    """What is wrong: a value put at a path below ``webhooks`` (``...`` takes it out), and what is said of it."""
+    """A mistake: a value put at a path below ``webhooks`` (``...`` takes it out), and the message."""
 
     why: str
     path: tuple[Any, ...]

@@ -1,4 +1,4 @@
-"""What is emitted, byte by byte, and that it is read back as it was, by us and by a real kubectl."""
+"""Emitted text, byte by byte: we and a real kubectl read it back as it was."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""What keeps a document from being read: every word of every message, and never a value."""
+"""Reasons not to read a document: every word of every message, and never a value."""
 
 from typing import NamedTuple
 

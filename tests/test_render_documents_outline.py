@@ -1,4 +1,4 @@
-"""Which text is ordinary, that it means what the parsers say, and that nothing needs libyaml."""
+"""Ordinary text means what the parsers say it does, and nothing needs libyaml."""
 
 import subprocess
 import sys

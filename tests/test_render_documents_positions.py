@@ -1,4 +1,4 @@
-"""Where a field stands in its file."""
+"""The places of fields in their files."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""How documents are read: structure, streams, JSON; every row is read by a real kubectl too, and by all our readers."""
+"""Reading documents: structure, streams, JSON; a real kubectl reads every row, too, and so do all our readers."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What kubectl makes of a plain scalar, as a value and as a key; the same rows are read by a real kubectl."""
+"""Plain scalars as kubectl reads them, values and keys; a real kubectl reads the same rows."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What a pod template needs and refers to."""
+"""The requirements of a pod template, and the objects it refers to."""
 
 from typing import Any, NamedTuple
 

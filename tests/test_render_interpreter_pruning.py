@@ -1,4 +1,4 @@
-"""What a template loses before it is rendered."""
+"""The fields that a template loses before it is rendered."""
 
 from copy import deepcopy
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Which policy holds a template: the order of policies, claims, preemption, and what is never propagated."""
+"""The policy that claims a template: the order of policies, preemption, and objects nobody propagates."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

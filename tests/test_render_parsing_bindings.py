@@ -264,7 +264,7 @@ def test_a_binding_written_and_read_is_the_same(found: Binding) -> None:
 
 
 def normalized(value: Any) -> Any:
-    """What Go's ``omitempty`` leaves of a value, with empty objects kept: they may stand behind pointers."""
+    """Return a value as Go's ``omitempty`` leaves it; empty objects stay, for they may be behind pointers."""
     if isinstance(value, dict):
         return {key: normalized(each) for key, each in value.items() if each not in ([], "", 0, False, None)}
     return [normalized(each) for each in value] if isinstance(value, list) else value

@@ -101,7 +101,7 @@ def test_only_declared_capacity_is_relieved_of_what_is_held() -> None:
 
 
 def test_declared_room_that_is_given_up_is_free_at_once() -> None:
-    """What it leaves to others would otherwise be theirs in the next pass, though nothing is new then."""
+    """The room it leaves to others would otherwise be theirs in the next pass, though nothing is new then."""
     bindings = [
         a_binding(4, a_placement(DYNAMIC), name="a"),
         a_binding(2, a_placement(DYNAMIC), targets(m=6), name="b"),

@@ -1,4 +1,4 @@
-"""How many replicas fit a cluster, and what is left of it as a pass goes on."""
+"""The replicas that fit a cluster, and the room that is left as a pass goes on."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What scheduling promises, whatever the fleet: nothing moves without a reason in the source."""
+"""The promises of scheduling, whatever the fleet: nothing moves without a reason in the source."""
 
 import random
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What selectors mean, for one cluster and for all of them as a mask."""
+"""The meaning of selectors, for one cluster and for all of them as a mask."""
 
 from typing import NamedTuple
 

@@ -162,7 +162,7 @@ def test_status_says_why_a_workload_is_not_well(fleet: Fleet, simulated: tuple[M
 
 
 def said(fleet: Fleet, ailment: Ailment) -> str:
-    """What status says where all is not well, without the parts of names that differ in every run."""
+    """Return the words of status about troubled workloads, without the parts of names that differ in every run."""
     shown = fleet.argosy("status", f"deploy/{ailment.name}", "-n", ailment.space)
     chain = shown.out.partition("\nmiddle: ")[2]
     return re.sub(rf"(?<={ailment.name}-)[0-9a-z]{{8,10}}\b(-[0-9a-z]{{5}}\b)?", _starred, chain)

@@ -1,4 +1,4 @@
-"""What ``argosy status`` prints: of fleets only rendered, of disconnected clusters, and again while it watches."""
+"""The output of ``argosy status``: for fleets only rendered, disconnected clusters, and again while it watches."""
 
 import io
 import re

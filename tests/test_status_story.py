@@ -126,7 +126,7 @@ def one_fills_up(story: Story) -> None:
 
 
 def one_loses_a_node(story: Story) -> None:
-    """What ran on the node finds place on the other, which is full then."""
+    """The node's pods find place on the other, which is full then."""
     story.members["middle"].kubectl("delete", "node", "node-1")
     story.reconcile_until(
         lambda: nodes_of_pods(story.members["middle"]) == ["node-0"] * 8, "all pods of middle on its last node"

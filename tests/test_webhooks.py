@@ -561,7 +561,7 @@ def test_policy_tests_go_by_the_answers_there_are(fleet: Fleet) -> None:
 
 
 def test_a_pass_that_knows_the_last_one_still_looks_at_all_that_webhooks_answered(fleet: Fleet) -> None:
-    """What is changed and no longer answered for leaves the facts, as it does in a pass that knows nothing."""
+    """An answer for an object that has changed leaves the facts, as it does in a pass that knows nothing."""
     settings = {"apiVersion": "v1", "kind": "ConfigMap"}
     maps = [a_config_map(f"map-{number}") for number in range(9)]
     fleet.repository.commit(

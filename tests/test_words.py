@@ -1,4 +1,4 @@
-"""How messages count: one cluster is never ``1 clusters``."""
+"""Counting in messages: one cluster is never ``1 clusters``."""
 
 import re
 from pathlib import Path

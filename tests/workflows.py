@@ -124,7 +124,7 @@ class Runner:
         )
 
     def output(self) -> dict[str, str]:
-        """What the steps wrote as outputs."""
+        """Return the outputs that the steps wrote."""
         pairs = (line.partition("=") for line in self.read("output").splitlines())
         return {name: value for name, _, value in pairs}
 

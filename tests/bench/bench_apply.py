@@ -29,7 +29,7 @@ NOTE = "configuration of a service, about as long as such things are: "
 
 
 class Cost(NamedTuple):
-    """What a process took: seconds on the wall and of CPU; ``inner``: on the wall without starting up."""
+    """The seconds a process took, on the wall and of CPU; ``inner``: on the wall without starting up."""
 
     wall: float
     cpu: float

@@ -26,7 +26,7 @@ _WHO = "A <a@example.com> 1 +0000"
 
 
 class Cost(NamedTuple):
-    """What a piece of work cost."""
+    """The cost of a piece of work."""
 
     wall: float
     cpu: float

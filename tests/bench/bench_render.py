@@ -23,7 +23,7 @@ NAMESPACES = 20
 
 
 class Run(NamedTuple):
-    """What one process took: wall and CPU seconds with children, peak memory in MiB."""
+    """The cost of one process: wall and CPU seconds with children, peak memory in MiB."""
 
     wall: float
     cpu: float
@@ -189,7 +189,7 @@ def observed(path: Path, clusters: int, number: int) -> Run:
 
 
 def facts_of(name: str, number: int) -> bytes:
-    """What was seen of a cluster: a dozen groups of APIs, its health, its room."""
+    """Return the facts of a cluster: a dozen groups of APIs, its health, its room."""
     kinds = [{"name": f"things{index}", "kind": f"Thing{index}"} for index in range(8)]
     apis = [{"groupVersion": "apps/v1", "resources": [{"name": "deployments", "kind": "Deployment"}]}]
     apis += [{"groupVersion": f"group{index}.example.com/v1", "resources": kinds} for index in range(12)]

@@ -32,7 +32,7 @@ class Failure:
 
 @dataclass(slots=True)
 class Tally:
-    """How many cases of a kind there were, and which failed."""
+    """The number of cases of a kind, and those that failed."""
 
     kind: str
     total: int = 0

@@ -1,4 +1,4 @@
-"""Where this code answers otherwise than Karmada on purpose: at most ten rules, never a list of cases."""
+"""The rules by which this code answers otherwise than Karmada on purpose: at most ten, never a list of cases."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What we emit against what kubectl reads back."""
+"""Emitted manifests against those that kubectl reads back."""
 
 from collections.abc import Iterator
 from random import Random

@@ -1,4 +1,4 @@
-"""What we read against what kubectl reads."""
+"""Files as we read them against files as kubectl reads them."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from .scalars import hazard_text
 from .structures import ordinary, structure
 
 DELIBERATE = ("duplicate key", "text after the document's end", "a byte order mark inside the file")
-"""What we refuse although kubectl reads it, because it would lose something without a word."""
+"""A refusal of text that kubectl reads, although it loses something without a word."""
 
 
 class Difference(NamedTuple):
@@ -89,7 +89,7 @@ def _same(
 
 
 def _is_shadowed(data: bytes) -> bool:
-    """Whether what we refuse is in text that kubectl drops unseen, which is what we refuse it for on a second look."""
+    """Return whether the refused part is in text that kubectl drops unseen: that is the reason for refusing it."""
     harmless = re.sub(
         "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]",
         "x",

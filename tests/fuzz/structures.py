@@ -79,7 +79,7 @@ class Writer:
         return f"k{self.keys if self.chance(0.97) else 1}"
 
     def block(self, indent: int, depth: int) -> str:
-        """What follows ``key:``, up to and with the line end."""
+        """Return some text after ``key:``, up to and with the line end."""
         kind = self.rng.random()
         if depth == 0 or kind < 0.3:
             return f" {self.properties()}{self.scalar(indent)}{self.comment()}\n"

@@ -1,4 +1,4 @@
-"""Where the programs of a control plane come from.
+"""The programs of a control plane, and the places they are taken from.
 
 In this order: the folder ``KUBEBUILDER_ASSETS``; our own cache; the official envtest archive (etcd and kube-apiserver
 alone, and a download that may be refused); Go, from the modules pinned beside this file. The first two cost nothing
@@ -51,7 +51,7 @@ PROGRAMS = {
 
 
 def cache_folder() -> Path:
-    """Where built programs stay: a folder per platform and per content of the pinned modules."""
+    """Return the folder in which built programs stay: one per platform and per content of the pinned modules."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     digest = hashlib.sha256()
     for pinned in sorted(HERE.glob("*/go.*")):

@@ -37,7 +37,7 @@ _FAR = 99
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to try: ``wide``: what the tests that came by leave alive is tried by all others, too."""
+    """The way to try; ``wide``: all other tests try, too, where those that came by noticed nothing."""
 
     count: int = 40
     seed: int = 0
@@ -47,7 +47,7 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What became of a mutant; ``reached`` by so many tests."""
+    """The outcome for one mutant; ``reached``: the number of tests that came by."""
 
     mutant: Mutant
     is_caught: bool
@@ -57,7 +57,7 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Baseline:
-    """What the tests do when nothing is broken: seconds by test that passes, and the tests that reach each mutant."""
+    """The tests with nothing broken: seconds by test that passes, and the tests that reach each mutant."""
 
     seconds: Mapping[str, float]
     failed: frozenset[str]
@@ -227,7 +227,7 @@ def _noted(path: Path) -> Iterator[list[str]]:
 
 
 class Nearness:
-    """How far files of tests are from a module, by imports."""
+    """The distances of files of tests from a module, by imports."""
 
     def __init__(self, house: House) -> None:
         together = {**house.modules, **{module.name: module for module in house.tests}}
