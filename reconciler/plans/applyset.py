@@ -1,7 +1,7 @@
 """The set of everything Argosy applied to a cluster, recognisable by other tools (KEP-3659, ApplySet).
 
 Every member carries the set's label. The parent, a ConfigMap, names the kinds and namespaces members are in: widened
-before anything is applied, narrowed only after everything succeeded, so a crash loses nothing.
+before anything is applied, narrowed only after everything succeeded, so that a crash loses nothing.
 """
 
 import base64
@@ -102,12 +102,13 @@ class ApplySet:
 
 @lru_cache(maxsize=64)
 def _id(name: str, namespace: str) -> str:
+    # The form of the id is ApplySet's: the parent's name, namespace, kind and (here empty) group, hashed.
     digest = hashlib.sha256(f"{name}.{namespace}.ConfigMap.".encode()).digest()
     return f"applyset-{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}-v1"
 
 
 def member_of(live: Manifest) -> str:
-    """Return the identity of the set an object is in, or nothing."""
+    """Return the identity of the set an object is in; empty when it is in none."""
     return str((live["metadata"].get("labels") or {}).get(PART_OF) or "")
 
 

@@ -1,4 +1,4 @@
-"""From what a cluster must hold and what it holds to what will be done: a pure function.
+"""The plan for one cluster: a pure function of what it must hold, what it holds, and what it may hold of ours.
 
 Everything is decided here, each decision with its reason, before anything is written: what is created, configured or
 left alone, what conflicts, what is pruned and what is kept. Applying carries the plan out; only an object that changed
@@ -26,36 +26,36 @@ _CRD = "CustomResourceDefinition.apiextensions.k8s.io"
 def make_plan(
     desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions | None = None
 ) -> Plan:
-    """Return what will be done to a cluster, and why."""
-    chosen = options or PlanOptions()
-    refusal = observed.failure or _refusal(desired, observed, inventory, chosen)
+    """Return all that will be done to a cluster, and why."""
+    options = options or PlanOptions()
+    refusal = observed.failure or _refusal(desired, observed, inventory, options)
     plan = Plan(
         cluster=desired.cluster,
         commit=desired.commit,
         uid=observed.uid,
         refusal=refusal,
         discovery=observed.discovery,
-        options=chosen,
+        options=options,
     )
     if refusal:
         return plan
-    wanted = _wanted(desired, observed.discovery)
-    scene = _scene(wanted, desired, observed, inventory, chosen)
-    objects = sorted((_planned(item, scene) for item in wanted), key=lambda item: sort_key(item.ref))
+    wanted = tuple(_rescoped(item, observed.discovery) for item in desired.objects)
+    context = _context(wanted, desired, observed, inventory, options)
+    objects = sorted((_planned(item, context) for item in wanted), key=lambda item: sort_key(item.ref))
     refs = frozenset(item.ref for item in wanted)
-    hold = _hold(desired, observed, inventory, chosen)
-    deletions = plan_deletions(refs, observed, inventory, chosen, hold)
-    staying = [item.ref for item in deletions if item.action is Action.KEPT and item.reason not in NO_MEMBER]
+    hold = _prune_hold(desired, observed, inventory, options)
+    deletions = plan_deletions(refs, observed, inventory, options, hold)
+    kept = [item.ref for item in deletions if item.action is Action.KEPT and item.reason not in NO_MEMBER]
     return replace(
         plan,
         objects=tuple(objects),
         deletions=deletions,
         prune_hold=hold,
-        members=chosen.applyset.containing([*refs, *staying]),
-        recorded=chosen.applyset.recorded(observed.parent),
-        parent_refusal=chosen.applyset.refusal(observed.parent),
-        autoscaled=scene.autoscaled,
-        is_converged=scene.is_converged,
+        members=options.applyset.containing([*refs, *kept]),
+        recorded=options.applyset.recorded(observed.parent),
+        parent_refusal=options.applyset.refusal(observed.parent),
+        autoscaled=context.autoscaled,
+        is_converged=context.is_converged,
         held=inventory.held,
     )
 
@@ -63,7 +63,8 @@ def make_plan(
 def _refusal(
     desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions
 ) -> Failure | None:
-    """Return why nothing may be done to this cluster."""
+    """Return why nothing may be done to this cluster; None when everything may."""
+    # Kubeconfig contexts get repointed; applying and pruning by the inventory of another cluster would wreck this one.
     if inventory.uid and observed.uid != inventory.uid:
         return Failure(
             kind=FailureKind.WRONG_CLUSTER,
@@ -80,25 +81,32 @@ def _refusal(
     return None
 
 
-def _hold(desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions) -> str:
-    """Return why nothing may be pruned in this pass; empty when nothing speaks against it."""
+def _prune_hold(desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions) -> str:
+    """Return why nothing may be pruned in this pass; empty when pruning is safe.
+
+    What is missing because it could not be rendered, listed or discovered looks just like what nobody wants any more.
+    """
     if not desired.is_complete:
         return "not all of it could be rendered"
     if refused := options.applyset.refusal(observed.parent):
         return refused
     if observed.unlisted:
         return f"{', '.join(sorted(observed.unlisted))} could not be listed"
-    silent = {ref.group for ref in inventory.held} & observed.discovery.unavailable
-    if silent:
-        return f"the API of {', '.join(sorted(silent))} does not answer"
+    unanswered = {ref.group for ref in inventory.held} & observed.discovery.unavailable
+    if unanswered:
+        return f"the API of {', '.join(sorted(unanswered))} does not answer"
     if not desired.objects and inventory.held and options.allowed_removals is None:
         return "the cluster would hold nothing"
     return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Scene:
-    """What all objects of a cluster are planned by."""
+class _ClusterContext:
+    """The values that all objects of a cluster are planned by.
+
+    ``planned_kinds`` are the kinds that CRDs of this very plan define, by API version and kind. ``duplicates`` are
+    objects that more than one manifest describes.
+    """
 
     observed: ObservedCluster
     options: PlanOptions
@@ -108,39 +116,35 @@ class _Scene:
     is_converged: bool
 
 
-def _scene(
+def _context(
     wanted: Iterable[DesiredObject],
     desired: ClusterDesired,
     observed: ObservedCluster,
     inventory: Inventory,
     options: PlanOptions,
-) -> _Scene:
-    counted = Counter(item.ref for item in wanted)
+) -> _ClusterContext:
+    counts = Counter(item.ref for item in wanted)
     kinds = (kind for item in desired.objects if item.ref.group_kind == _CRD for kind in defined_kinds(item.manifest))
-    return _Scene(
+    return _ClusterContext(
         observed=observed,
         options=options,
         planned_kinds={(kind.api_version, kind.kind): kind for kind in kinds},
-        duplicates=frozenset(ref for ref, count in counted.items() if count > 1),
+        duplicates=frozenset(ref for ref, count in counts.items() if count > 1),
         autoscaled=observed.autoscaled | scaled_objects(item.manifest for item in desired.objects),
         is_converged=bool(desired.commit) and inventory.converged == desired.commit and not inventory.attempted,
     )
 
 
-def _wanted(desired: ClusterDesired, discovery: Discovery) -> tuple[DesiredObject, ...]:
-    """Return the objects by the identity they have in the cluster: a kind without namespaces has none."""
-    return tuple(_rescoped(item, discovery) for item in desired.objects)
-
-
 def _rescoped(item: DesiredObject, discovery: Discovery) -> DesiredObject:
+    """Return an object by the identity it has in the cluster, which alone knows whether its kind has namespaces."""
     resource = discovery.resource(str(item.manifest.get("apiVersion")), item.ref.kind) if item.ref.namespace else None
     if resource is None or resource.is_namespaced:
         return item
     return replace(item, ref=replace(item.ref, namespace=""))
 
 
-def _planned(desired: DesiredObject, scene: _Scene) -> PlannedObject:
-    if desired.ref in scene.duplicates:
+def _planned(desired: DesiredObject, context: _ClusterContext) -> PlannedObject:
+    if desired.ref in context.duplicates:
         message = "two manifests are about this object"
         return planned(desired, Action.BLOCKED, "Duplicate", message=message, hint="keep one of them")
     if is_opaque(desired.manifest):
@@ -148,24 +152,24 @@ def _planned(desired: DesiredObject, scene: _Scene) -> PlannedObject:
         message = "SOPS encrypted it, and Argosy does not decrypt"
         return planned(desired, Action.BLOCKED, "Encrypted", message=message, hint=hint)
     version = str(desired.manifest["apiVersion"])
-    resource = scene.observed.discovery.resource(version, desired.ref.kind)
-    resource = resource or scene.planned_kinds.get((version, desired.ref.kind))
+    resource = context.observed.discovery.resource(version, desired.ref.kind)
+    resource = resource or context.planned_kinds.get((version, desired.ref.kind))
     if resource is None:
-        return _unserved(desired, version, scene.observed.discovery)
-    failure = scene.observed.unread.get(desired.ref) or scene.observed.unlisted.get(desired.ref.group_kind)
+        return _unserved(desired, version, context.observed.discovery)
+    failure = context.observed.unread.get(desired.ref) or context.observed.unlisted.get(desired.ref.group_kind)
     if failure:
         return planned(desired, Action.BLOCKED, failure.kind, message=failure.message, hint=failure.hint)
     if resource.is_namespaced and not desired.ref.namespace:
         message = "it has no namespace, but its kind lives in namespaces"
         return planned(desired, Action.BLOCKED, "NamespaceRequired", message=message, hint="add metadata.namespace")
-    given = PlanContext(
+    plan_context = PlanContext(
         desired=desired,
         resource=resource,
-        options=scene.options,
-        is_autoscaled=desired.ref in scene.autoscaled,
-        is_converged=scene.is_converged,
+        options=context.options,
+        is_autoscaled=desired.ref in context.autoscaled,
+        is_converged=context.is_converged,
     )
-    return plan_object(scene.observed.live.get(desired.ref), given)
+    return plan_object(context.observed.live.get(desired.ref), plan_context)
 
 
 def _unserved(desired: DesiredObject, version: str, discovery: Discovery) -> PlannedObject:
@@ -179,7 +183,7 @@ def _unserved(desired: DesiredObject, version: str, discovery: Discovery) -> Pla
 
 
 def defined_kinds(crd: Manifest) -> Iterator[Resource]:
-    """Return the kinds a CustomResourceDefinition will make the cluster serve."""
+    """Yield the kinds that a CustomResourceDefinition will make the cluster serve."""
     spec = crd.get("spec") or {}
     names = spec.get("names") or {}
     for version in spec.get("versions") or ():
@@ -194,5 +198,5 @@ def defined_kinds(crd: Manifest) -> Iterator[Resource]:
 
 
 def held_object(desired: DesiredObject, *, preserve: bool) -> HeldObject:
-    """Return what an inventory has to know of an object a commit names."""
+    """Return an object of a commit as an inventory remembers it."""
     return HeldObject(ref=desired.ref, preserve=preserve, keep=keeps_itself(desired.manifest))

@@ -1,4 +1,4 @@
-"""Fields with two claims: what differs between a manifest and a live object, and who wins each field."""
+"""Fields that two managers own: how they differ between manifest and live object, and which manager gets each."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,6 +15,7 @@ from .field_paths import MISSING, Path, path_text, value_at, without
 from .model import FieldChange
 from .ownership import DifferenceKind, FieldDifference, Owner, foreign_fields, owners_at
 
+# Argo CD's and Karmada's managers are called controllers as well, but they deploy what somebody wrote: asked first.
 _DEPLOYERS = re.compile(
     r"helm.*|kustomize-controller|argocd.*|fleet.*|flux.*|pulumi.*|terraform.*|.*hashicorp.*|karmada.*"
 )
@@ -24,7 +25,7 @@ _CONTROLLERS = re.compile(
 
 
 class Decision(StrEnum):
-    """What happens to a field two managers want."""
+    """The decision about a field that two managers want: it is ours, the other's, or nobody decides."""
 
     OVERWRITE = "overwrite"
     YIELD = "yield"
@@ -32,9 +33,10 @@ class Decision(StrEnum):
 
 
 def decide(owner: Owner, *, overwrite: bool) -> Decision:
-    """Return who gets a field that another manager owns with another value.
+    """Decide about a field that another manager owns with another value.
 
-    ``overwrite``: the binding says Overwrite.
+    People's changes are drift and are overwritten. Controllers write at run time what is theirs, such as replicas. A
+    deployer or a stranger is a conflict unless the binding says ``overwrite``.
     """
     if owner.is_person or owner.manager in {FIELD_MANAGER, "before-first-apply"}:
         return Decision.OVERWRITE
@@ -46,39 +48,41 @@ def decide(owner: Owner, *, overwrite: bool) -> Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contest:
-    """The outcome for fields with two claims: what is still wanted, and which claims were won, left or lost."""
+class DecidedConflicts:
+    """The fields that two managers own, by the decision about each, and the manifest without the yielded ones."""
 
     want: dict[str, Any]
-    won: tuple[FieldChange, ...] = ()
+    overwritten: tuple[FieldChange, ...] = ()
     yielded: tuple[FieldChange, ...] = ()
-    lost: tuple[FieldChange, ...] = ()
+    failed: tuple[FieldChange, ...] = ()
 
 
-def contest(want: dict[str, Any], live: Manifest, found: tuple[FieldDifference, ...], *, overwrite: bool) -> Contest:
-    """Decide every differing field that somebody else owns."""
-    taken: dict[Decision, list[FieldChange]] = {decision: [] for decision in Decision}
+def decide_conflicts(
+    want: dict[str, Any], live: Manifest, differing: tuple[FieldDifference, ...], *, overwrite: bool
+) -> DecidedConflicts:
+    """Decide about every differing field that another manager owns."""
+    decided: dict[Decision, list[FieldChange]] = {decision: [] for decision in Decision}
     remaining = want
-    for path in _differing_paths(want, live, found):
+    for path in _conflicting_paths(want, live, differing):
         for owner in owners_at(live, path):
             decision = decide(owner, overwrite=overwrite)
-            taken[decision].append(field_change(want, live, FieldDifference(path, DifferenceKind.LOST), owner))
+            decided[decision].append(field_change(want, live, FieldDifference(path, DifferenceKind.LOST), owner))
             if decision is Decision.YIELD:
                 remaining = without(remaining, path)
-    return Contest(
+    return DecidedConflicts(
         want=remaining,
-        won=tuple(taken[Decision.OVERWRITE]),
-        yielded=tuple(taken[Decision.YIELD]),
-        lost=tuple(taken[Decision.FAIL]),
+        overwritten=tuple(decided[Decision.OVERWRITE]),
+        yielded=tuple(decided[Decision.YIELD]),
+        failed=tuple(decided[Decision.FAIL]),
     )
 
 
-def _differing_paths(want: Manifest, live: Manifest, found: tuple[FieldDifference, ...]) -> Iterator[Path]:
-    for difference in found:
+def _conflicting_paths(want: Manifest, live: Manifest, differing: tuple[FieldDifference, ...]) -> Iterator[Path]:
+    for difference in differing:
         if difference.change is not DifferenceKind.DROPPED:
-            wanted, there = value_at(want, difference.path), value_at(live, difference.path)
-            if there is not MISSING:
-                yield from (item.path for item in value_differences(wanted, there, difference.path))
+            wanted, present = value_at(want, difference.path), value_at(live, difference.path)
+            if present is not MISSING:
+                yield from (item.path for item in value_differences(wanted, present, difference.path))
 
 
 def value_differences(want: Any, live: Any, path: Path = ()) -> Iterator[FieldDifference]:
@@ -91,11 +95,11 @@ def value_differences(want: Any, live: Any, path: Path = ()) -> Iterator[FieldDi
         yield FieldDifference(path, DifferenceKind.MODIFIED)
 
 
-def field_changes(want: Manifest, live: Manifest, found: tuple[FieldDifference, ...]) -> tuple[FieldChange, ...]:
-    """Tell differences by their innermost fields, each with the manager that owns the field now."""
+def field_changes(want: Manifest, live: Manifest, differing: tuple[FieldDifference, ...]) -> tuple[FieldChange, ...]:
+    """Return differences by their innermost fields, each with the manager that owns the field now."""
     return tuple(
         field_change(want, live, inner, next(iter(owners_at(live, inner.path)), Owner("")))
-        for difference in found
+        for difference in differing
         for inner in _innermost(want, live, difference)
     )
 
@@ -103,22 +107,22 @@ def field_changes(want: Manifest, live: Manifest, found: tuple[FieldDifference, 
 def _innermost(want: Manifest, live: Manifest, difference: FieldDifference) -> tuple[FieldDifference, ...]:
     """Return the fields in a field whose values differ; the field itself where only its owner does."""
     path, change = difference
-    wanted, there = value_at(want, path), value_at(live, path)
-    if change is DifferenceKind.DROPPED or wanted is MISSING or there is MISSING:
+    wanted, present = value_at(want, path), value_at(live, path)
+    if change is DifferenceKind.DROPPED or wanted is MISSING or present is MISSING:
         return (difference,)
-    return tuple(FieldDifference(inner.path, change) for inner in value_differences(wanted, there, path)) or (
+    return tuple(FieldDifference(inner.path, change) for inner in value_differences(wanted, present, path)) or (
         difference,
     )
 
 
 def field_change(want: Manifest, live: Manifest, difference: FieldDifference, owner: Owner) -> FieldChange:
-    """Tell one difference, masked where the field may hold a secret."""
+    """Return one difference with both values, masked where the field may hold a secret."""
     text = path_text(difference.path)
-    there, wanted = value_at(live, difference.path), value_at(want, difference.path)
+    present, wanted = value_at(live, difference.path), value_at(want, difference.path)
     return FieldChange(
         path=text,
         change=difference.change,
-        live="" if there is MISSING else masked_value(there, text, live),
+        live="" if present is MISSING else masked_value(present, text, live),
         want="" if wanted is MISSING else masked_value(wanted, text, want),
         manager=owner.manager,
         time=owner.time,
@@ -126,7 +130,7 @@ def field_change(want: Manifest, live: Manifest, difference: FieldDifference, ow
 
 
 def foreign_changes(want: Manifest, live: Manifest) -> tuple[FieldChange, ...]:
-    """Tell the fields people added, which applying never removes."""
+    """Return the fields that people added, which applying never removes."""
     return tuple(
         field_change(want, live, FieldDifference(path, DifferenceKind.FOREIGN), owner)
         for owner, path in foreign_fields(live)

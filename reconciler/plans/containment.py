@@ -1,4 +1,4 @@
-"""Whether a live value holds what was wanted, allowing for how an API server writes things its own way.
+"""The comparison of a live value with the wanted one, allowing for the ways in which API servers rewrite values.
 
 The server adds defaults inside what we own as one piece, writes quantities canonically (``1000m`` is ``1``), leaves
 empty values out, re-encodes certificates and times. None of that is drift. Tolerance is for places where the server is
@@ -22,7 +22,8 @@ _EMPTY: tuple[Any, ...] = ({}, [], "", None, False, 0)
 
 
 def contained(want: Any, live: Any, path: Path = ()) -> bool:
-    """Whether ``live`` holds all of ``want``; what it has beyond that does not matter."""
+    """Return whether ``live`` has all of ``want``; what it has beyond that does not matter."""
+    # To Python True is 1, to a server a boolean is no number.
     if want == live and isinstance(want, bool) == isinstance(live, bool):
         return True
     if live is MISSING or live is None:
@@ -43,7 +44,7 @@ def contained(want: Any, live: Any, path: Path = ()) -> bool:
 
 
 def _is_hollow(want: Any) -> bool:
-    """Whether a mapping holds nothing but empty mappings and lists, which the server leaves out altogether."""
+    """Return whether a mapping has nothing but empty mappings and lists, which the server leaves out altogether."""
     return isinstance(want, Mapping) and all(
         _is_hollow(value) or (isinstance(value, list) and not value) for value in want.values()
     )
@@ -89,7 +90,7 @@ def _same_bytes(want: str, live: str) -> bool:
 
 
 def _same_time(want: str, live: str) -> bool:
-    """Compare RFC 3339 times by the moment they name."""
+    """Compare RFC 3339 times by the instant they name, for a server drops fractions and writes another zone."""
     if not (len(want) >= 20 <= len(live) and want[4:5] == live[4:5] == "-" and want[10:11] == live[10:11] == "T"):
         return False
     try:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 MISSING: Any = object()
-"""What stands where a field is absent."""
+"""The value of a field that is absent, which no manifest can have."""
 
 
 class Key(NamedTuple):
@@ -61,7 +61,7 @@ def parse_step(text: str) -> Step | None:
 
 
 def parse_path(text: str) -> Path:
-    """Read a path an API server wrote; field names with dots in them (labels) come out in parts and are joined by use.
+    """Read a path an API server wrote; names with dots in them (labels) come out in parts, which ``value_at`` joins.
 
     >>> path_text(parse_path('.spec.template.spec.containers[name="web"].image'))
     '.spec.template.spec.containers[name="web"].image'
@@ -102,7 +102,7 @@ def item_matching(items: Sequence[Any], key: Key) -> Any:
 
 
 def value_at(value: Any, path: Path) -> Any:
-    """Return what stands at a path, or MISSING."""
+    """Return the value at a path, or MISSING."""
     for number, step in enumerate(path):
         if isinstance(step, str):
             if not isinstance(value, Mapping):
@@ -130,7 +130,7 @@ def _dotted(value: Mapping[str, Any], rest: Path) -> Any:
 
 
 def without(value: Any, path: Path) -> Any:
-    """Return a copy of plain data that lacks what stands at a path; everything beside the path is shared.
+    """Return a copy of plain data without the value at a path; everything beside the path is shared.
 
     An item of a list keeps its key fields, and a mapping that loses its last field is left out with it.
     """
@@ -140,8 +140,8 @@ def without(value: Any, path: Path) -> Any:
     if isinstance(step, str) and isinstance(value, Mapping):
         return _without_field(value, step, path)
     if isinstance(value, list) and not isinstance(step, str):
-        found = item_matching(value, step) if isinstance(step, Key) else step.value
-        kept = [without(item, rest) if item is found or item == found else item for item in value]
+        matching = item_matching(value, step) if isinstance(step, Key) else step.value
+        kept = [without(item, rest) if item is matching or item == matching else item for item in value]
         return [item for item in kept if item is not MISSING]
     return value
 
@@ -157,7 +157,6 @@ def _without_field(value: Mapping[str, Any], step: str, path: Path) -> Any:
         else:
             return value
     inner = without(value[name], rest)
-    rest_of_it = {key: item for key, item in value.items() if key != name}
     if inner is MISSING or (isinstance(inner, dict | list) and not inner):
-        return rest_of_it
+        return {key: item for key, item in value.items() if key != name}
     return {key: inner if key == name else item for key, item in value.items()}

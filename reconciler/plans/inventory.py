@@ -1,4 +1,4 @@
-"""What a cluster may hold of ours, as Git remembers it: which cluster it is, and the commits whose trees it may hold.
+"""The inventory of a cluster, as Git remembers it: the cluster's identity, and the commits whose trees it may hold.
 
 A commit is *attempted* before the first write, *converged* when everything it asks for was done; the objects of all of
 them are what pruning may consider. What was left in place for a reason (a Namespace nobody confirmed, an object that is
@@ -13,7 +13,7 @@ from render.model import Manifest, ObjectRef
 
 
 class ApplyOutcome(StrEnum):
-    """How a pass over a cluster ended: all done, done but for some objects, or broken off."""
+    """The end of an apply to a cluster: all done, done but for some objects, or broken off."""
 
     CONVERGED = "Converged"
     INCOMPLETE = "Incomplete"
@@ -31,9 +31,9 @@ class HeldObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """A cluster's pinned kube-system UID, its commits, what was left behind, and the objects all that amounts to.
+    """A cluster's pinned kube-system UID, its commits, the objects left behind, and all objects it may hold.
 
-    ``uid`` is empty before the first contact. ``held`` is worked out from the trees; it is not written down.
+    ``uid`` is empty before the first contact. ``held`` is computed from the commits' trees and not recorded.
     """
 
     cluster: str
@@ -49,22 +49,23 @@ class Inventory:
         return tuple(dict.fromkeys(commit for commit in (self.converged, *self.attempted) if commit))
 
     def attempting(self, commit: str, uid: str) -> "Inventory":
-        """Return the inventory to write down before a commit's first write."""
+        """Return the inventory to record before a commit's first write: from then on the cluster may hold its tree."""
         attempted = self.attempted if commit in self.commits else (*self.attempted, commit)
         return replace(self, uid=self.uid or uid, attempted=attempted)
 
-    def after(self, commit: str, outcome: "ApplyOutcome", left: Iterable[HeldObject]) -> "Inventory":
-        """Return the inventory after a pass over a commit, with what it left behind.
+    def after(self, commit: str, outcome: ApplyOutcome, left: Iterable[HeldObject]) -> "Inventory":
+        """Return the inventory after a commit was applied, with what that left behind.
 
-        A pass that got to its end knows what is left of everything before, whether or not it did all it should.
+        An apply that got to its end knows what is left of everything before, whether or not it did all it should. One
+        that was interrupted knows nothing of the rest, so that everything remembered before stays.
         """
         if outcome is ApplyOutcome.INTERRUPTED:
-            together = {item.ref: item for item in (*self.left, *left)}
-            return replace(self, left=tuple(together[ref] for ref in sorted(together)))
-        behind = tuple(sorted(left, key=lambda item: item.ref))
+            left_by_ref = {item.ref: item for item in (*self.left, *left)}
+            return replace(self, left=tuple(left_by_ref[ref] for ref in sorted(left_by_ref)))
+        remaining = tuple(sorted(left, key=lambda item: item.ref))
         if outcome is ApplyOutcome.CONVERGED:
-            return replace(self, converged=commit, attempted=(), left=behind)
-        return replace(self, attempted=(commit,), left=behind)
+            return replace(self, converged=commit, attempted=(), left=remaining)
+        return replace(self, attempted=(commit,), left=remaining)
 
     def with_objects(self, held: Iterable[HeldObject]) -> "Inventory":
         """Return the inventory with the objects of its commits' trees; where they differ the later entry counts."""

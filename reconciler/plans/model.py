@@ -1,4 +1,4 @@
-"""The values of planning: objects a cluster must hold, objects seen there, and the actions with their reasons."""
+"""The values of planning: all a cluster must hold, all that was observed there, and the plan with its reasons."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from .inventory import HeldObject
 
 
 class Action(StrEnum):
-    """What is done with an object. ``DELETED``, ``HANDED_OFF`` and ``FAILED`` only ever are results."""
+    """An action on an object, planned or done; ``DELETED``, ``HANDED_OFF`` and ``FAILED`` only ever are results."""
 
     CREATED = "created"
     CONFIGURED = "configured"
@@ -38,7 +38,7 @@ DELETIONS = frozenset({Action.PRUNE, Action.HAND_OFF})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredObject:
-    """An object a cluster must hold, as rendered for it, and its binding's say in how."""
+    """An object a cluster must hold, as rendered for it, with what its binding says of conflicts and dispatching."""
 
     ref: ObjectRef
     manifest: Manifest = field(repr=False)
@@ -56,13 +56,13 @@ class ClusterDesired:
     is_complete: bool = True
 
 
-def _as_wanted(desired: Manifest, _live: Manifest) -> Manifest:
+def _desired_itself(desired: Manifest, _live: Manifest) -> Manifest:
     return desired
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOptions:
-    """What may be done, beyond what is safe for everybody.
+    """The permissions of a plan beyond what is safe for everybody, and the rules it needs.
 
     ``applyset``: the set members belong to. ``is_older``: the commit is an ancestor of the one applied, which needs
     ``allow_older``. ``guard`` and ``allowed_removals`` bound what one pass deletes (None: the guard's own limits).
@@ -85,13 +85,13 @@ class PlanOptions:
     migrate_from: frozenset[str] = frozenset()
     take_from: frozenset[str] = frozenset()
     remove_foreign: bool = False
-    retain: Callable[[Manifest, Manifest], Manifest] = _as_wanted
+    retain: Callable[[Manifest, Manifest], Manifest] = _desired_itself
     server_forms: Mapping[ObjectRef, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldChange:
-    """A field that differs: how, what is there and what is wanted (masked where secret), who owns it and since when."""
+    """A field that differs: the kind of change, both values (masked where secret), the manager and when it wrote."""
 
     path: str
     change: str
@@ -103,7 +103,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedObject:
-    """What will be done with one object, and why.
+    """The plan for one object: the action, its reason, and what applying needs.
 
     ``manifest`` is what is sent. ``force``: conflicts were decided in our favour. ``live`` is the object the decision
     was made on, ``uid`` and ``resource_version`` are its. ``changes`` says what differs, ``yielded`` what is left to
@@ -156,7 +156,7 @@ class Plan:
 
     @property
     def writes(self) -> int:
-        """How many objects will be written or deleted."""
+        """The number of objects that will be written or deleted."""
         return sum(1 for item in self.objects if item.action in WRITES) + sum(
             1 for item in self.deletions if item.action in DELETIONS
         )
@@ -164,11 +164,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedCluster:
-    """One look at one cluster.
+    """One cluster as it was observed for its plan.
 
     ``live``: every object carrying our set's label, and those asked for by name. ``unlisted``: kinds, written
     ``Deployment.apps``, whose list failed; ``unread``: objects whose state is unknown. ``autoscaled``: workloads
-    something else scales. ``parent``: the ApplySet's. ``failure``: why the cluster could not be looked at at all.
+    something else scales. ``parent``: the ApplySet's. ``failure``: why the cluster could not be observed at all.
     """
 
     cluster: str

@@ -1,10 +1,10 @@
-"""What to do with one object: the manifest against what is live, field by field where both have a say.
+"""The plan for one object: its manifest against the live object, field by field where several managers own fields.
 
-1. Nothing there: create it. Something that is going away: wait.
-2. Something there that we never applied: adopt it when it already is what we want, take it over when the binding says
+1. No live object: create it. One that is being deleted: wait.
+2. A live object we never applied: adopt it when it already is as wanted, take it over when the binding says
    ``Overwrite``, leave it alone otherwise - and in any case when another tool claims it.
-3. Ours: compare; nothing differs, nothing is sent. A field another manager now owns is overwritten, left to it, or a
-   conflict (``plan_conflicts``).
+3. A live object of ours: compare; where nothing differs nothing is sent. A field that another manager owns now is
+   overwritten, left to that manager, or a conflict (``decide_conflicts``).
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from render.model import Manifest
 from render.policy import ConflictResolution
 
 from .applyset import PART_OF, member_of
-from .conflicts import Contest, contest, field_changes, foreign_changes, value_differences
+from .conflicts import DecidedConflicts, decide_conflicts, field_changes, foreign_changes, value_differences
 from .containment import contained
 from .field_paths import MISSING, without
 from .model import Action, DesiredObject, FieldChange, PlannedObject, PlanOptions
@@ -27,16 +27,18 @@ from .payload import as_sent
 from .retention import RetainFailed, left_to_owners, retained
 
 CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution"
+# Annotations that other tools leave on what they manage: taking such an object would only start a fight over it.
 _TOOLS = {
     "helm": "meta.helm.sh/release-name",
     "argocd": "argocd.argoproj.io/tracking-id",
     "flux": "kustomize.toolkit.fluxcd.io/name",
 }
+_SERVER_FORM = "the cluster keeps some fields in a form of its own, and would again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanContext:
-    """What an object is planned by beside what is live.
+    """The values that an object is planned by, beside the live object.
 
     ``resource``: its kind as served. ``is_autoscaled``: something else sets its replicas. ``is_converged``: this very
     manifest was applied before, so that whatever differs is drift.
@@ -50,17 +52,17 @@ class PlanContext:
 
     @property
     def overwrites(self) -> bool:
-        """Whether foreign objects and fields may be taken over; the object's annotation beats its policy."""
+        """True where foreign objects and fields may be taken over; the object's annotation beats its policy."""
         annotations = self.desired.manifest["metadata"].get("annotations") or {}
-        said = str(annotations.get(CONFLICT_RESOLUTION) or "").lower()
-        if said in {"overwrite", "abort"}:
-            return said == "overwrite"
+        resolution = str(annotations.get(CONFLICT_RESOLUTION) or "").lower()
+        if resolution in {"overwrite", "abort"}:
+            return resolution == "overwrite"
         return self.desired.conflict_resolution is ConflictResolution.OVERWRITE
 
 
-def plan_object(live: Manifest | None, given: PlanContext) -> PlannedObject:
-    """Return what to do with one object of a served kind, and why."""
-    desired, options = given.desired, given.options
+def plan_object(live: Manifest | None, context: PlanContext) -> PlannedObject:
+    """Return the plan for one object of a served kind."""
+    desired, options = context.desired, context.options
     if (desired.manifest["metadata"].get("labels") or {}).get(PART_OF) not in {None, options.applyset.id}:
         return planned(
             desired,
@@ -69,37 +71,38 @@ def plan_object(live: Manifest | None, given: PlanContext) -> PlannedObject:
             message=f"its template carries the label {PART_OF} of another set",
             hint="take the label out of the template",
         )
-    want = as_sent(desired.manifest, given.resource, options.applyset.id)
+    want = as_sent(desired.manifest, context.resource, options.applyset.id)
     if live is not None and live["metadata"].get("deletionTimestamp"):
-        return _terminating(_base(given, want, live), live)
+        return _terminating(_base(context, want, live), live)
     if desired.is_suspended:
-        base = _base(given, want, live, action=Action.KEPT, reason="SuspendDispatching")
+        base = _base(context, want, live, action=Action.KEPT, reason="SuspendDispatching")
         return replace(base, message="its dispatch is suspended")
     if live is None:
-        return _base(given, want, None)
+        return _base(context, want, None)
     try:
-        return _plan_existing(want, live, given)
+        return _plan_existing(want, live, context)
     except RetainFailed as error:
-        base = _base(given, want, live, action=Action.BLOCKED, reason="InterpreterFailed")
+        base = _base(context, want, live, action=Action.BLOCKED, reason="InterpreterFailed")
         return replace(base, message=str(error), hint="correct its Retain rule, or see to its webhook")
 
 
 def _base(
-    given: PlanContext,
+    context: PlanContext,
     want: Mapping[str, Any],
     live: Manifest | None,
     *,
     action: Action = Action.CREATED,
     reason: str = "Missing",
 ) -> PlannedObject:
+    """Return a plan with everything that is known before the decision; without more it creates the object."""
     metadata = live["metadata"] if live is not None else {}
     return PlannedObject(
-        ref=given.desired.ref,
+        ref=context.desired.ref,
         action=action,
         reason=reason,
-        resource=given.resource,
+        resource=context.resource,
         manifest=want,
-        desired=given.desired,
+        desired=context.desired,
         live=live,
         uid=metadata.get("uid", ""),
         resource_version=metadata.get("resourceVersion", ""),
@@ -107,22 +110,22 @@ def _base(
 
 
 def planned(desired: DesiredObject, action: Action, reason: str, *, message: str = "", hint: str = "") -> PlannedObject:
-    """Return a planned object before anything is known of its kind."""
+    """Return the plan for an object of which not even the kind is known."""
     return PlannedObject(ref=desired.ref, action=action, reason=reason, message=message, hint=hint, desired=desired)
 
 
-def _plan_existing(want: dict[str, Any], live: Manifest, given: PlanContext) -> PlannedObject:
-    options = given.options
+def _plan_existing(want: dict[str, Any], live: Manifest, context: PlanContext) -> PlannedObject:
+    options = context.options
     if member_of(live) not in {"", options.applyset.id} and "applyset" not in options.take_from:
-        return _other_tool(_base(given, want, live), "another ApplySet")
+        return _other_tool(_base(context, want, live), "another ApplySet")
     entry = own_entry(live)
     if entry is not None:
-        return _own_object(want, live, entry, given)
-    marks = live["metadata"].get("annotations") or {}
-    tool = next((name for name, mark in _TOOLS.items() if mark in marks), "")
+        return _own_object(want, live, entry, context)
+    annotations = live["metadata"].get("annotations") or {}
+    tool = next((name for name, annotation in _TOOLS.items() if annotation in annotations), "")
     if tool and tool not in options.take_from:
-        return _other_tool(_base(given, want, live), tool)
-    return _first_contact(_base(given, want, live), want, live, given)
+        return _other_tool(_base(context, want, live), tool)
+    return _first_contact(_base(context, want, live), want, live, context)
 
 
 def _terminating(base: PlannedObject, live: Manifest) -> PlannedObject:
@@ -146,18 +149,18 @@ def _other_tool(base: PlannedObject, tool: str) -> PlannedObject:
     )
 
 
-def _first_contact(base: PlannedObject, want: dict[str, Any], live: Manifest, given: PlanContext) -> PlannedObject:
-    """Decide about an object we never applied."""
-    want = _with_retained(want, live, {}, given)
-    base = replace(base, manifest=want, migrate=_migrating(live, given.options))
+def _first_contact(base: PlannedObject, want: dict[str, Any], live: Manifest, context: PlanContext) -> PlannedObject:
+    """Return the plan for an object we never applied."""
+    want = _with_retained(want, live, {}, context)
+    base = replace(base, manifest=want, migrate=_migrating(live, context.options))
     unlabelled = without(want, ("metadata", "labels", PART_OF))
     if all(contained(value, live.get(name, MISSING), (name,)) for name, value in unlabelled.items()):
         return replace(base, action=Action.ADOPTED, reason="Equal", message="it was there already, as wanted")
     base = replace(base, changes=field_changes(want, live, tuple(value_differences(unlabelled, live))))
-    if given.overwrites or base.migrate:
-        reason = "Overwrite" if given.overwrites else "Migrated"
+    if context.overwrites or base.migrate:
+        reason = "Overwrite" if context.overwrites else "Migrated"
         message = "it was there already, different"
-        return replace(base, action=Action.ADOPTED, reason=reason, message=message, force=given.overwrites)
+        return replace(base, action=Action.ADOPTED, reason=reason, message=message, force=context.overwrites)
     owners = sorted({str(entry.get("manager")) for entry in live["metadata"].get("managedFields") or ()})
     return replace(
         base,
@@ -168,47 +171,46 @@ def _first_contact(base: PlannedObject, want: dict[str, Any], live: Manifest, gi
     )
 
 
-def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, given: PlanContext) -> dict[str, Any]:
-    """Return what to send for an existing object, of which some is the cluster's to decide."""
-    kept = given.options.retain(want, live)
+def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, context: PlanContext) -> dict[str, Any]:
+    """Return what to send for an existing object, some fields of which are the cluster's to decide."""
+    kept = context.options.retain(want, live)
     if kept is not want:
-        sent = as_sent(kept, given.resource, given.options.applyset.id)
+        sent = as_sent(kept, context.resource, context.options.applyset.id)
         want = left_to_owners(want, sent, live, fields)
-    return retained(given.desired.ref, want, live, fields, autoscaled=given.is_autoscaled)
+    return retained(context.desired.ref, want, live, fields, autoscaled=context.is_autoscaled)
 
 
-def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], given: PlanContext) -> PlannedObject:
-    """Decide about an object we applied before."""
-    options, fields = given.options, entry.get("fieldsV1") or {}
-    want = _with_retained(want, live, fields, given)
-    found, outcome = differences(want, live, fields), Contest(want=want)
-    if found:
-        outcome = contest(want, live, found, overwrite=given.overwrites)
-        found = differences(outcome.want, live, fields) if outcome.yielded else found
-    base = _base(given, outcome.want, live, action=Action.UNCHANGED, reason="UpToDate")
-    foreign, migrate = foreign_changes(outcome.want, live), _migrating(live, options)
-    if foreign or outcome.yielded:
-        base = replace(base, foreign=foreign, yielded=outcome.yielded)
-    if not (found or migrate or outcome.lost) and entry.get("apiVersion") == want["apiVersion"]:
+def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], context: PlanContext) -> PlannedObject:
+    """Return the plan for an object we applied before."""
+    options, fields = context.options, entry.get("fieldsV1") or {}
+    want = _with_retained(want, live, fields, context)
+    differing, decided = differences(want, live, fields), DecidedConflicts(want=want)
+    if differing:
+        decided = decide_conflicts(want, live, differing, overwrite=context.overwrites)
+        differing = differences(decided.want, live, fields) if decided.yielded else differing
+    base = _base(context, decided.want, live, action=Action.UNCHANGED, reason="UpToDate")
+    foreign, migrate = foreign_changes(decided.want, live), _migrating(live, options)
+    if foreign or decided.yielded:
+        base = replace(base, foreign=foreign, yielded=decided.yielded)
+    # Managed fields are kept by API version: an entry of another version says nothing about the fields of this one.
+    if not (differing or migrate or decided.failed) and entry.get("apiVersion") == want["apiVersion"]:
         return base
-    base = replace(base, changes=field_changes(outcome.want, live, found), migrate=migrate)
-    if outcome.lost:
-        return _lost(base, outcome.lost)
-    if not migrate and options.server_forms.get(base.ref) == server_form_digest(outcome.want, live):
-        return replace(base, reason="Settled", message=_KEPT_IN_OTHER_FORM)
-    is_drift = given.is_converged or any(change.manager for change in base.changes)
-    return replace(base, action=Action.CONFIGURED, reason="Drifted" if is_drift else "Changed", force=bool(outcome.won))
+    base = replace(base, changes=field_changes(decided.want, live, differing), migrate=migrate)
+    if decided.failed:
+        return _conflicting(base, decided.failed)
+    if not migrate and options.server_forms.get(base.ref) == server_form_digest(decided.want, live):
+        return replace(base, reason="Settled", message=_SERVER_FORM)
+    is_drift = context.is_converged or any(change.manager for change in base.changes)
+    reason = "Drifted" if is_drift else "Changed"
+    return replace(base, action=Action.CONFIGURED, reason=reason, force=bool(decided.overwritten))
 
 
-_KEPT_IN_OTHER_FORM = "the cluster keeps some fields in a form of its own, and would again"
-
-
-def _lost(base: PlannedObject, lost: tuple[FieldChange, ...]) -> PlannedObject:
+def _conflicting(base: PlannedObject, conflicts: tuple[FieldChange, ...]) -> PlannedObject:
     return replace(
         base,
         action=Action.CONFLICT,
         reason="FieldManagerConflict",
-        message="; ".join(f"field manager {change.manager!r} owns {change.path}" for change in lost),
+        message="; ".join(f"field manager {change.manager!r} owns {change.path}" for change in conflicts),
         hint="drop that manager's change, or set conflictResolution: Overwrite in its policy",
     )
 
@@ -229,7 +231,7 @@ def _migrating(live: Manifest, options: PlanOptions) -> tuple[str, ...]:
 
 
 def server_form_digest(want: Mapping[str, Any], live: Manifest) -> str:
-    """Return the digest of what is wanted and what of it is there: equal digests, equal outcome of applying."""
+    """Return the digest of a wanted object and of what we own of it; applying the same again changes nothing."""
     fields = (own_entry(live) or {}).get("fieldsV1") or {}
     parts = [want, fields, owned_part(live, fields)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()

@@ -1,11 +1,12 @@
-"""Whether a live object still is what we applied: our managed fields against the manifest and the live values.
+"""The differences between a live object and what we applied: our managed fields against the manifest and the values.
 
 Server-side apply records which fields each manager owns. Walking our entry beside the manifest and the live object
-tells, without any schema (the entry itself shows which lists are maps and which are sets), all that can have happened:
+shows, without any schema (the entry itself shows which lists are maps and which are sets), all that can have happened:
 
 * a wanted field missing from our entry: somebody changed it since, or it is new in the manifest (``Lost``);
 * an entry's field missing from the manifest: the manifest shrank (``Dropped``);
-* a field in both whose live value does not hold the wanted one: an old server missed the change (``Modified``).
+* a field in both whose live value does not have the wanted one: an old server missed the change (``Modified``), as
+  Kubernetes 1.20 did for writes through the scale subresource.
 
 No difference means that applying would change nothing, so nothing is sent.
 """
@@ -30,7 +31,7 @@ _PEOPLE = re.compile(r"kubectl.*|k9s|lens|node-fetch|.*rancher.*|dashboard|headl
 
 
 class DifferenceKind(StrEnum):
-    """How a field differs from what we applied."""
+    """The kind of difference between a field and what we applied."""
 
     LOST = "Lost"
     DROPPED = "Dropped"
@@ -54,7 +55,7 @@ class Owner(NamedTuple):
 
     @property
     def is_person(self) -> bool:
-        """Whether people use this tool by hand, so that what it changed is drift."""
+        """True for tools that people use by hand, so that what they changed is drift."""
         return _PEOPLE.fullmatch(self.manager) is not None
 
 
@@ -67,57 +68,59 @@ def own_entry(live: Manifest) -> Mapping[str, Any] | None:
 
 
 def differences(want: Manifest, live: Manifest, fields: Fields) -> tuple[FieldDifference, ...]:
-    """Compare what we want with what we own and what is there; nothing when applying would change nothing."""
-    found: list[FieldDifference] = []
+    """Compare the wanted fields with those we own and with the live values; nothing when applying changes nothing."""
+    differing: list[FieldDifference] = []
     metadata = {key: value for key, value in want["metadata"].items() if key in _OWNED_METADATA}
     content = {key: value for key, value in want.items() if key not in {"apiVersion", "kind", "metadata"}}
-    _compare_fields({"metadata": metadata, **content}, live, fields, (), found)
-    return tuple(found)
+    _compare_fields({"metadata": metadata, **content}, live, fields, (), differing)
+    return tuple(differing)
 
 
 def _compare_fields(
-    want: Mapping[str, Any], live: Any, owned: Fields, path: Path, found: list[FieldDifference]
+    want: Mapping[str, Any], live: Any, owned: Fields, path: Path, differing: list[FieldDifference]
 ) -> None:
-    there_of = live.get if isinstance(live, dict) else _nowhere
+    live_value = live.get if isinstance(live, dict) else _missing
     matched = 0
     for name, value in want.items():
-        there = there_of(name, MISSING)
+        present = live_value(name, MISSING)
         inner = owned.get(f"f:{name}")
         if inner is None:
-            if not (_is_nothing(value) and contained(value, there)):
-                found.append(FieldDifference((*path, name), DifferenceKind.LOST))
+            if not (_is_empty(value) and contained(value, present)):
+                differing.append(FieldDifference((*path, name), DifferenceKind.LOST))
             continue
         matched += 1
-        # Most fields are text that is as it was.
-        if inner or type(value) is not str or value != there:
-            _compare(value, there, inner, (*path, name), found)
+        # Most fields are text that did not change, and this loop is where a large cluster's time goes.
+        if inner or type(value) is not str or value != present:
+            _compare(value, present, inner, (*path, name), differing)
     if len(owned) - ("." in owned) > matched:
         dropped = (key[2:] for key in owned if key.startswith("f:") and key[2:] not in want)
-        found.extend(FieldDifference((*path, name), DifferenceKind.DROPPED) for name in dropped)
+        differing.extend(FieldDifference((*path, name), DifferenceKind.DROPPED) for name in dropped)
 
 
-def _nowhere(_name: str, missing: Any) -> Any:
+def _missing(_name: str, missing: Any) -> Any:
     return missing
 
 
-def _is_nothing(want: Any) -> bool:
-    """Whether owning the value makes no difference: the server records no owner of empty values."""
+def _is_empty(want: Any) -> bool:
+    """Return whether a value is empty, for the server records no owner of empty values."""
     return want is None or (isinstance(want, dict | list) and not want)
 
 
-def _compare(want: Any, live: Any, owned: Fields, path: Path, found: list[FieldDifference]) -> None:
+def _compare(want: Any, live: Any, owned: Fields, path: Path, differing: list[FieldDifference]) -> None:
     if not owned:
         if not contained(want, live, path):
-            found.append(FieldDifference(path, DifferenceKind.MODIFIED))
+            differing.append(FieldDifference(path, DifferenceKind.MODIFIED))
     elif isinstance(want, dict):
-        _compare_fields(want, live, owned, path, found)
+        _compare_fields(want, live, owned, path, differing)
     elif isinstance(want, list):
-        _compare_list(want, live if isinstance(live, list) else [], owned, path, found)
+        _compare_list(want, live if isinstance(live, list) else [], owned, path, differing)
     elif want is not None:
-        found.append(FieldDifference(path, DifferenceKind.MODIFIED))
+        differing.append(FieldDifference(path, DifferenceKind.MODIFIED))
 
 
-def _compare_list(want: list[Any], live: list[Any], owned: Fields, path: Path, found: list[FieldDifference]) -> None:
+def _compare_list(
+    want: list[Any], live: list[Any], owned: Fields, path: Path, differing: list[FieldDifference]
+) -> None:
     unclaimed = list(want)
     for text, inner in owned.items():
         step = parse_step(text)
@@ -125,13 +128,13 @@ def _compare_list(want: list[Any], live: list[Any], owned: Fields, path: Path, f
             continue
         item = _claimed(unclaimed, step)
         if item is MISSING:
-            found.append(FieldDifference((*path, step), DifferenceKind.DROPPED))
+            differing.append(FieldDifference((*path, step), DifferenceKind.DROPPED))
         elif isinstance(step, Key):
-            _compare(item, item_matching(live, step), inner, (*path, step), found)
+            _compare(item, item_matching(live, step), inner, (*path, step), differing)
         elif step.value not in live:
-            found.append(FieldDifference((*path, step), DifferenceKind.MODIFIED))
+            differing.append(FieldDifference((*path, step), DifferenceKind.MODIFIED))
     names = next((step.values for step in map(parse_step, owned) if isinstance(step, Key)), (("name", ""),))
-    found.extend(FieldDifference((*path, _step_of(item, names)), DifferenceKind.LOST) for item in unclaimed)
+    differing.extend(FieldDifference((*path, _step_of(item, names)), DifferenceKind.LOST) for item in unclaimed)
 
 
 def _claimed(unclaimed: list[Any], step: Key | Member) -> Any:
@@ -174,7 +177,7 @@ def _covers(fields: Fields, path: Path) -> bool:
 
 
 def owned_part(live: Any, fields: Fields) -> Any:
-    """Return those live values that a set of fields covers: what sending them again would leave exactly as it is."""
+    """Return those live values that a set of fields covers; sending them again would change nothing."""
     if not fields:
         return live
     if isinstance(live, Mapping):
@@ -203,14 +206,14 @@ def foreign_fields(live: Manifest) -> tuple[tuple[Owner, Path], ...]:
     """Return the fields people added to the object, which applying never removes."""
     ours = own_entry(live)
     own = (ours or {}).get("fieldsV1") or {}
-    found = []
+    foreign = []
     for entry in live["metadata"].get("managedFields") or ():
         owner = Owner(
             str(entry.get("manager") or ""), str(entry.get("subresource") or ""), str(entry.get("time") or "")
         )
         if owner.is_person and not owner.subresource:
-            found += [(owner, path) for path in _beyond(entry.get("fieldsV1") or {}, own, ())]
-    return tuple(found)
+            foreign += [(owner, path) for path in _beyond(entry.get("fieldsV1") or {}, own, ())]
+    return tuple(foreign)
 
 
 def _beyond(fields: Fields, own: Fields, path: Path) -> Iterator[Path]:

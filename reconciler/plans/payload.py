@@ -1,4 +1,4 @@
-"""A manifest as it is sent: without what servers write themselves, with our label, in the form that can be compared."""
+"""Manifests as they are sent: without what servers write themselves, with our label, in a form that can be compared."""
 
 import base64
 import binascii
@@ -31,7 +31,8 @@ def as_sent(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, An
     """Return what is applied for a manifest: plain data sharing what did not change with it.
 
     A null claims the ownership of nothing, so nulls go - but a custom resource's own content may mean them. Content of
-    Secrets is encoded here, for a server never gives ``stringData`` back.
+    Secrets is encoded here: a server never gives ``stringData`` back, and owning it does not own the ``data`` it makes,
+    so that removed keys would stay.
     """
     body = {key: value for key, value in manifest.items() if key not in {"metadata", "status"}}
     if is_builtin(resource.group):
@@ -76,7 +77,7 @@ def without_nulls(value: Any) -> Any:
 
 
 def _encoded(body: dict[str, Any]) -> dict[str, Any]:
-    """Return a Secret's content as ``data`` alone. What cannot be encoded is left for the server to refuse."""
+    """Return a Secret's content as ``data`` alone; what cannot be encoded is left for the server to refuse."""
     text = body.get("stringData") or {}
     data = {key: canonical_base64(value) for key, value in (body.get("data") or {}).items()}
     encoded = {key: base64.b64encode(value.encode()).decode() for key, value in text.items() if isinstance(value, str)}

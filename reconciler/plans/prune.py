@@ -1,4 +1,4 @@
-"""What leaves a cluster: whatever its inventory says it may hold, minus what it must hold - and many reasons to wait.
+"""Deletions: whatever a cluster's inventory says it may hold, minus what it must hold - and many reasons to wait.
 
 An object is deleted only if all agree that it is ours: a commit the cluster was given names it, it carries our set's
 label, and our field manager applied it. Kinds that take others with them need confirmation, one by one. What may not
@@ -6,7 +6,7 @@ be deleted is *kept*, with the reason; nothing is ever deleted because something
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from render.guards import RemovalGuard
@@ -27,7 +27,7 @@ _HELM_POLICY = "helm.sh/resource-policy"
 
 
 def keeps_itself(manifest: Manifest) -> bool:
-    """Whether a manifest forbids that its object is pruned."""
+    """Return whether a manifest forbids that its object is pruned."""
     annotations = manifest["metadata"].get("annotations") or {}
     return str(annotations.get(PRUNE)).lower() == "false" or annotations.get(_HELM_POLICY) == "keep"
 
@@ -40,20 +40,20 @@ def plan_deletions(
     candidates = [
         _candidate(ref, observed.live[ref], inventory.held.get(ref), options)
         for ref in _candidate_refs(wanted, observed, inventory, options)
-        # One object served by two groups: what one of its names holds, the other must not delete.
+        # A server may serve one object in two API groups: what is wanted by one name must not be deleted by the other.
         if observed.live[ref]["metadata"]["uid"] not in wanted_uids
     ]
-    reason = hold or _shrinkage(candidates, observed, options)
+    reason = hold or _excess(candidates, observed, options)
     if reason:
-        candidates = [_held(item, reason) for item in candidates]
+        candidates = [_kept(item, reason) for item in candidates]
     unknown = (_unknown(held, observed) for ref, held in inventory.held.items() if _is_unknown(ref, wanted, observed))
     return tuple(sorted([*candidates, *unknown], key=lambda item: (deletion_wave(item.ref), item.ref)))
 
 
 def _candidate_refs(
     wanted: frozenset[ObjectRef], observed: ObservedCluster, inventory: Inventory, options: PlanOptions
-) -> Iterable[ObjectRef]:
-    """Return what is live and unwanted: of the inventory, or in our set though no commit names it."""
+) -> Iterator[ObjectRef]:
+    """Yield what is live and unwanted: of the inventory, or in our set though no commit names it."""
     for ref, live in observed.live.items():
         if ref in wanted or ref == options.applyset.parent:
             continue
@@ -84,16 +84,17 @@ def _candidate(ref: ObjectRef, live: Manifest, held: HeldObject | None, options:
     if own_entry(live) is None:
         return replace(base, action=Action.KEPT, reason="NotOurs", message="our field manager no longer owns any of it")
     if metadata.get("deletionTimestamp"):
-        return _already_going(base, live)
-    kept = _protection(ref, live, held, options)
-    if kept:
-        return replace(base, action=Action.KEPT, reason=kept[0], message=kept[1], hint=kept[2])
+        return _terminating(base, live)
+    protection = _protection(ref, live, held, options)
+    if protection:
+        reason, message, hint = protection
+        return replace(base, action=Action.KEPT, reason=reason, message=message, hint=hint)
     if held is not None and held.preserve:
         return replace(base, action=Action.HAND_OFF, reason="PreserveResourcesOnDeletion")
     return base
 
 
-def _already_going(base: PlannedObject, live: Manifest) -> PlannedObject:
+def _terminating(base: PlannedObject, live: Manifest) -> PlannedObject:
     finalizers = ", ".join(map(str, live["metadata"].get("finalizers") or ()))
     waits = f" and waits for its finalizers {finalizers}" if finalizers else ""
     message = f"it is being deleted since {live['metadata']['deletionTimestamp']}{waits}"
@@ -103,7 +104,11 @@ def _already_going(base: PlannedObject, live: Manifest) -> PlannedObject:
 def _protection(
     ref: ObjectRef, live: Manifest, held: HeldObject | None, options: PlanOptions
 ) -> tuple[str, str, str] | None:
-    """Return reason, message and hint for keeping an object; None when nothing protects it."""
+    """Return reason, message and hint for keeping an object; None when nothing protects it.
+
+    The annotation counts where the live object or the last manifest has it: whoever removes it from one of them may
+    not know of the other.
+    """
     if keeps_itself(live) or (held is not None and held.keep):
         return "PruneDisabled", "an annotation of its own forbids pruning it", "delete it by hand if it should go"
     owner = next((item for item in live["metadata"].get("ownerReferences") or () if item.get("controller")), None)
@@ -116,40 +121,42 @@ def _protection(
     return None
 
 
-def _shrinkage(candidates: Iterable[PlannedObject], observed: ObservedCluster, options: PlanOptions) -> str:
-    """Return why so much must not go at once, empty when it may: the removal guard against the live cluster."""
-    going = [item.ref for item in candidates if item.action is Action.PRUNE and not needs_confirmation(item.ref)]
+def _excess(candidates: Iterable[PlannedObject], observed: ObservedCluster, options: PlanOptions) -> str:
+    """Return why so much must not be deleted at once, empty when it may: the removal guard against the live cluster."""
+    removed = [item.ref for item in candidates if item.action is Action.PRUNE and not needs_confirmation(item.ref)]
     if not options.prune:
         return "pruning is switched off"
-    if not going or (options.allowed_removals is not None and len(going) <= options.allowed_removals):
+    if not removed or (options.allowed_removals is not None and len(removed) <= options.allowed_removals):
         return ""
     ours = [ref for ref, live in observed.live.items() if member_of(live) == options.applyset.id]
     guarded = [ref for ref in ours if not needs_confirmation(ref)]
-    broken = broken_limits(going, guarded, options.guard)
-    return f"{len(going)} of {counted(len(guarded), 'object')} would go ({broken})" if broken else ""
+    broken = broken_limits(removed, guarded, options.guard)
+    return f"{len(removed)} of {counted(len(guarded), 'object')} would go ({broken})" if broken else ""
 
 
-def broken_limits(going: Iterable[ObjectRef], ours: Iterable[ObjectRef], guard: RemovalGuard) -> str:
-    """Return which limit a removal breaks: everything, too many, a whole namespace or kind; empty when none."""
-    gone, held = set(going), set(ours)
-    if gone >= held:
+def broken_limits(removals: Iterable[ObjectRef], ours: Iterable[ObjectRef], guard: RemovalGuard) -> str:
+    """Return the limit that removals break: everything, too many, a whole namespace or kind; empty when none."""
+    removed, held = set(removals), set(ours)
+    if removed >= held:
         return "everything it holds"
     bound = max(guard.count, len(held) * guard.percent // 100)
-    if len(gone) > bound:
+    if len(removed) > bound:
         return f"more than {bound}"
-    for what, count in _wholes(held).items():
-        if count > guard.whole and _wholes(gone).get(what) == count:
-            return f"all {count} of {what}"
+    removed_by_group = _count_by_group(removed)
+    for group, count in _count_by_group(held).items():
+        if count > guard.whole and removed_by_group.get(group) == count:
+            return f"all {count} of {group}"
     return ""
 
 
-def _wholes(refs: Iterable[ObjectRef]) -> Mapping[str, int]:
+def _count_by_group(refs: Iterable[ObjectRef]) -> Mapping[str, int]:
+    """Count objects by each namespace and by each kind, named as messages name them."""
     members = tuple(refs)
     namespaces = Counter(f"namespace {ref.namespace}" for ref in members if ref.namespace)
     return namespaces + Counter(f"kind {ref.group_kind}" for ref in members)
 
 
-def _held(item: PlannedObject, reason: str) -> PlannedObject:
+def _kept(item: PlannedObject, reason: str) -> PlannedObject:
     if item.action not in {Action.PRUNE, Action.HAND_OFF}:
         return item
     return replace(item, action=Action.KEPT, reason="Held", message=reason)

@@ -27,6 +27,8 @@ FieldPath = tuple[str, ...]
 Retain = Callable[[Manifest, Manifest], Manifest]
 """From the wanted and the live object to the object to send."""
 
+# The fields that members fill in themselves, as in Karmada's native interpreter; those of webhooks and CRDs are
+# certificates that cert-manager and its like inject.
 _RETAINED: Mapping[str, tuple[FieldPath, ...]] = {
     "Service": (("spec", "clusterIP"), ("spec", "clusterIPs"), ("spec", "healthCheckNodePort")),
     "PersistentVolumeClaim": (("spec", "volumeName"),),
@@ -52,7 +54,7 @@ _ABSENT: tuple[Any, ...] = (MISSING, None, "", {}, [])
 def retained(
     ref: ObjectRef, want: dict[str, Any], live: Manifest, fields: Fields, *, autoscaled: bool
 ) -> dict[str, Any]:
-    """Return what to send for an existing object: the cluster's own fields as they are there, or left out.
+    """Return what to send for an existing object: the fields that are the cluster's to decide as they are, or left out.
 
     ``fields`` are those we own.
     """
@@ -78,38 +80,39 @@ def _asks_to_retain(manifest: Manifest) -> bool:
 
 
 def _kept(want: Any, live: Any, fields: Fields | None, path: FieldPath) -> Any:
-    """Return ``want`` with what stands at a path as it is live where we own it, without it where we do not."""
+    """Return ``want`` with the live value at a path where we own it, and without the field where we do not."""
     name, rest = path[0], path[1:]
     if name == "*":
         return [_kept_item(item, live, fields, rest) for item in want] if isinstance(want, list) else want
     if not isinstance(want, Mapping) or name not in want or not isinstance(live, Mapping):
         return want
-    there, owned = live.get(name, MISSING), (fields or {}).get(f"f:{name}")
-    if there in _ABSENT:
+    present, owned = live.get(name, MISSING), (fields or {}).get(f"f:{name}")
+    if present in _ABSENT:
         return want
     if rest:
-        return {**want, name: _kept(want[name], there, owned, rest)}
+        return {**want, name: _kept(want[name], present, owned, rest)}
     if owned is None:
         return {key: value for key, value in want.items() if key != name}
-    return {**want, name: owned_part(there, owned)}
+    return {**want, name: owned_part(present, owned)}
 
 
 def _handed_over(want: dict[str, Any], live: Manifest, fields: Fields) -> dict[str, Any]:
     """Return ``want`` with the live replicas where a manifest stopped naming them while we still own them.
 
-    Whoever scales the workload takes them from us with the first number it writes.
+    Leaving them out while nobody else owns them would reset the workload to one replica. Whoever scales it takes them
+    from us with the first number it writes.
     """
-    spec, there = want.get("spec") or {}, (live.get("spec") or {}).get("replicas")
-    if "replicas" in spec or there is None or "f:replicas" not in (fields.get("f:spec") or {}):
+    spec, replicas = want.get("spec") or {}, (live.get("spec") or {}).get("replicas")
+    if "replicas" in spec or replicas is None or "f:replicas" not in (fields.get("f:spec") or {}):
         return want
-    return {**want, "spec": {**spec, "replicas": there}}
+    return {**want, "spec": {**spec, "replicas": replicas}}
 
 
 def _kept_item(item: Any, live: Any, fields: Fields | None, rest: FieldPath) -> Any:
     name = item.get("name") if isinstance(item, Mapping) else None
-    there = next((other for other in live or () if isinstance(other, Mapping) and other.get("name") == name), None)
+    other = next((each for each in live or () if isinstance(each, Mapping) and each.get("name") == name), None)
     owned = (fields or {}).get(f'k:{{"name":"{name}"}}')
-    return item if there is None else _kept(item, there, owned, rest)
+    return item if other is None else _kept(item, other, owned, rest)
 
 
 def _united(want: list[Any], live: list[Any]) -> list[Any]:
@@ -139,11 +142,11 @@ class RetainFailed(Exception):
 
 
 def retention_by(interpreter: "Interpreter") -> Retain:
-    """Return the rule that plans ask: the desired object itself where the source has no rule of its own for it.
+    """Return the rule that plans ask; it returns the desired object itself where the source has no rule for it.
 
     RetainFailed when a rule fails, or makes another object of it.
     """
-    # Who plans without an interpreter does without its modules.
+    # Plans for fleets without rules of their own do without the interpreter's modules.
     from render.interpreter import InterpreterError, Layer, Operation
 
     custom = frozenset({Layer.CUSTOMIZATION, Layer.WEBHOOK, Layer.THIRD_PARTY})
@@ -175,15 +178,15 @@ def left_to_owners(want: Any, kept: Mapping[str, Any], live: Any, fields: Fields
     ``fields`` are those we own. Leaving out what somebody else owns changes nothing; claiming it would be a write
     whenever its owner writes.
     """
-    found: dict[str, Any] = {}
+    remaining: dict[str, Any] = {}
     for name, value in kept.items():
         wanted = want.get(name, MISSING) if isinstance(want, Mapping) else MISSING
-        there = live.get(name, MISSING) if isinstance(live, Mapping) else MISSING
+        present = live.get(name, MISSING) if isinstance(live, Mapping) else MISSING
         owned = fields.get(f"f:{name}")
-        if isinstance(value, Mapping) and isinstance(there, Mapping) and value != wanted:
-            inner = left_to_owners(wanted, value, there, owned or {})
+        if isinstance(value, Mapping) and isinstance(present, Mapping) and value != wanted:
+            inner = left_to_owners(wanted, value, present, owned or {})
             if inner or not value:
-                found[name] = inner
-        elif owned is not None or value == wanted or value != there:
-            found[name] = value
-    return found
+                remaining[name] = inner
+        elif owned is not None or value == wanted or value != present:
+            remaining[name] = value
+    return remaining

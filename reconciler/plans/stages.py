@@ -1,8 +1,9 @@
-"""In which order objects are applied and deleted: what others need goes first and leaves last.
+"""The order in which objects are applied and deleted: what others need is applied first and deleted last.
 
 Applied: Namespaces; CRDs (until established); classes, accounts and rights; configuration, storage and services;
 workloads and everything else; what intercepts writes - webhooks, aggregated APIs - last. Deleted: the interceptors
-first, for their backends are about to go; custom resources before the controllers that finalize them.
+first, for a webhook without its backend blocks every write; custom resources before the controllers that finalize
+them.
 """
 
 from render.model import ObjectRef
@@ -63,16 +64,17 @@ def deletion_wave(ref: ObjectRef) -> int:
         return 0
     if stage == _WORKLOADS:
         return 2 if is_builtin(ref.group) else 1
+    # Below workloads the order of applying is reversed: configuration, then rights, CRDs, and Namespaces last.
     return 6 - stage
 
 
 def is_builtin(group: str) -> bool:
-    """Whether an API group is Kubernetes' own."""
+    """Return whether an API group is Kubernetes' own."""
     return group in _SERVED_BY_KUBERNETES or group.endswith(".k8s.io")
 
 
 def needs_confirmation(ref: ObjectRef) -> bool:
-    """Whether deleting an object of this kind may take far more with it than the object."""
+    """Return whether deleting an object of this kind may take far more with it than the object."""
     return ref.group_kind in _NEVER_UNASKED
 
 
