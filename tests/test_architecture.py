@@ -95,6 +95,13 @@ def test_nothing_is_named_like_its_own_module() -> None:
     assert clashes == []
 
 
+def test_the_journeys_in_contributing_name_files_that_exist() -> None:
+    text = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:render|overrides|reconciler|tests)/[\w./]*)`", text)
+    assert len(named) > 20
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 def test_contributing_describes_every_floor_in_order() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
         "contracts"
