@@ -31,11 +31,12 @@ def main() -> int:
     caught = survived = 0
     for verdict in tried(ROOT, given.paths, options):
         where = f"{verdict.mutant.path}:{verdict.mutant.line}"
-        caught, survived = caught + verdict.is_caught, survived + (not verdict.is_caught)
-        shown = f"caught    {where}" if verdict.is_caught else f"SURVIVED  {where}\n{verdict.difference}"
-        print(f"{shown}  ({verdict.reached} tests reach it)" if verdict.is_caught else shown, flush=True)
-        if not verdict.is_caught:
-            print(f"    {verdict.reached} tests reach its function", flush=True)
+        if verdict.caught_by:
+            caught += 1
+            print(f"caught    {where} by {verdict.caught_by}", flush=True)
+        else:
+            survived += 1
+            print(f"SURVIVED  {where}, {verdict.reached} tests come by\n{verdict.difference}", flush=True)
     print(f"{caught} of {caught + survived} caught, {survived} survived")
     return 1 if survived else 0
 

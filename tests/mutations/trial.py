@@ -47,10 +47,13 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The outcome for one mutant; ``reached``: the number of tests that came by."""
+    """The outcome for one mutant; ``reached``: the number of tests that came by.
+
+    ``caught_by``: the test that failed, or what else kept the tests from passing; empty for a survivor.
+    """
 
     mutant: Mutant
-    is_caught: bool
+    caught_by: str
     reached: int
     difference: str
 
@@ -103,10 +106,15 @@ class Copy:
                 (self.root / path).write_bytes(text)
                 os.utime(self.root / path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
-    def passes(self, tests: Iterable[str], files: Sequence[str], seconds: float) -> bool:
-        """Run these tests, and stop at the first that fails."""
+    def failure(self, tests: Iterable[str], files: Sequence[str], seconds: float) -> str:
+        """Run these tests, stop at the first that fails and return its name; empty when all pass."""
         (self.folder / CHOSEN).write_text(json.dumps(sorted(tests)), encoding="utf-8")
-        return self.pytest(["-x", *files], seconds=seconds, environment={"PYTHONDONTWRITEBYTECODE": "1"}) == 0
+        (self.folder / ENDED).unlink(missing_ok=True)
+        code = self.pytest(["-x", *files], seconds=seconds, environment={"PYTHONDONTWRITEBYTECODE": "1"})
+        failed = (test for outcome, _, test in _noted(self.folder / ENDED) if outcome == "failed")
+        if code is None:
+            return f"no end within {seconds:.0f} s"
+        return next(failed, f"pytest, which ended with {code}") if code else ""
 
     def pytest(self, options: Sequence[str], *, seconds: float, environment: Mapping[str, str]) -> int | None:
         """Run pytest in the copy; return how it ended, None when it did not in time."""
@@ -259,10 +267,11 @@ class Trial:
         near = self.baseline.reached.get(number, frozenset())
         rounds = [near, frozenset(self.baseline.seconds) - near] if self.wide or not near else [near]
         with copy.changed({mutant.path: mutant.applied(source)}):
-            survives = all(self._pass(copy, tests, mutant) for tests in rounds if tests)
-        return Verdict(mutant=mutant, is_caught=not survives, reached=len(near), difference=mutant.difference(source))
+            failures = (self._failure(copy, tests, mutant) for tests in rounds if tests)
+            caught_by = next(filter(None, failures), "")
+        return Verdict(mutant=mutant, caught_by=caught_by, reached=len(near), difference=mutant.difference(source))
 
-    def _pass(self, copy: Copy, tests: frozenset[str], mutant: Mutant) -> bool:
+    def _failure(self, copy: Copy, tests: frozenset[str], mutant: Mutant) -> str:
         files = self.nearness.ordered({test.partition("::")[0] for test in tests}, mutant.path)
         seconds = LEAST_SECONDS + TIMES_AS_LONG * sum(self.baseline.seconds[test] for test in tests)
-        return copy.passes(tests, files, seconds)
+        return copy.failure(tests, files, seconds)
