@@ -4,6 +4,7 @@ The members are in memory and the clock is the story's own, so that even the com
 """
 
 import os
+import shlex
 import tempfile
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def main() -> None:
         os.environ.update(environment)
         fleet = lived_through(Path(folder) / "fleet")
         for command in LOGS:
-            print(f"$ {command}\n{run(command, fleet.repository.path, environment)}", end="")
+            print(f"$ {command}\n{run(shlex.split(command), fleet.repository.path, environment)}", end="")
 
 
 def lived_through(folder: Path) -> MemoryFleet:

@@ -160,7 +160,12 @@ class FakeCluster:
         groups: dict[str, dict[str, list[Any]]] = {}
         for api_version, kind, plural, is_namespaced in self._kinds():
             group, _, version = api_version.rpartition("/")
-            entry = {"resource": plural, "responseKind": {"kind": kind}, "verbs": VERBS}
+            entry = {
+                "resource": plural,
+                "singularResource": kind.lower(),
+                "responseKind": {"kind": kind},
+                "verbs": VERBS,
+            }
             entry["scope"] = "Namespaced" if is_namespaced else "Cluster"
             if bool(group) == (path == "/apis"):
                 groups.setdefault(group, {}).setdefault(version, []).append(entry)

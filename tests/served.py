@@ -14,6 +14,9 @@ from render.documents import emit
 from .fakes import FakeCluster
 from .waiting import joined
 
+DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+"""The type by which clients, kubectl's among them, know all APIs in one answer."""
+
 
 class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True  # an answer is two writes, and the second would wait for the first to be seen
@@ -25,7 +28,8 @@ class _Handler(BaseHTTPRequestHandler):
         status, body = self.server.answer(self.command, self.path, content, self.headers.get("Content-Type") or "")
         said = body.encode() if isinstance(body, str) else json.dumps(body).encode()
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        is_discovery = self.path.partition("?")[0] in {"/api", "/apis"}
+        self.send_header("Content-Type", DISCOVERY if is_discovery else "application/json")
         self.send_header("Content-Length", str(len(said)))
         self.end_headers()
         self.wfile.write(said)

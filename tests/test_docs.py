@@ -1,28 +1,125 @@
-"""The documents keep their word: output, commands, exit codes, help texts."""
+"""The documents keep their word: output, links, commands, options, YAML and messages are the real ones."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
 
 from reconciler.cli import COMMANDS, argosy
-from reconciler.reference.exit_codes import EXIT_CODES
-from tests.docs import README, made
+from reconciler.members.exchange import FailureKind
+from render.admission import admitted
+from render.admission.kinds import render_kinds
+from render.documents import parse_documents
+from render.words import counted
+from tests.docs import EXAMPLES, README, ROOT, documents, made
 
-TEXT = README.read_text(encoding="utf-8")
+GITHUB = [ROOT / ".github" / "CONTRIBUTING.md", ROOT / ".github" / "SECURITY.md"]
+PAGES = [*documents(), *GITHUB]
+TROUBLESHOOTING = EXAMPLES / "troubleshooting" / "README.md"
+LANGUAGES = {"console", "yaml", "text", "sh"}
+LINK = re.compile(r"\]\((?!https?:)(?P<path>[^)#]*)(?:#(?P<anchor>[^)]*))?\)")
+CODE = re.compile(r"`(argosy [^`]+)`")
+BLOCK = re.compile(r"```(?P<language>[a-z]*)\n(?P<text>.*?)```\n", re.DOTALL)
 
 
-def test_every_run_in_the_readme_prints_what_it_says() -> None:
-    """``python -m tests.docs`` writes it anew."""
-    assert made(TEXT) == TEXT
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_in_the_readme(name: str) -> None:
-    assert f"`argosy {name}" in TEXT
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("code", EXIT_CODES)
-def test_every_exit_code_is_in_the_readme(code: int) -> None:
-    assert f"| {code} | {EXIT_CODES[code]} |" in TEXT
+def blocks(path: Path, language: str) -> list[str]:
+    return [found["text"] for found in BLOCK.finditer(text_of(path)) if found["language"] == language]
+
+
+def prose(path: Path) -> str:
+    """A document without its blocks."""
+    return BLOCK.sub("", text_of(path))
+
+
+@pytest.mark.parametrize("path", documents(), ids=named)
+def test_every_run_prints_what_the_document_says(path: Path) -> None:
+    """``python -m tests.docs --write`` writes it again."""
+    assert made(path) == text_of(path)
+
+
+def test_the_readme_is_short() -> None:
+    assert len(text_of(README).splitlines()) < 250
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_every_block_is_of_a_kind_that_is_checked(path: Path) -> None:
+    assert {found["language"] for found in BLOCK.finditer(text_of(path))} <= LANGUAGES
+    assert [text for text in blocks(path, "sh") if "argosy " in text.replace("install argosy", "")] == []
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a page's titles, as Git hosts make them."""
+    titles = re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_every_link_leads_somewhere(path: Path) -> None:
+    def broken() -> Iterator[str]:
+        for link in LINK.finditer(prose(path)):
+            target = (path.parent / link["path"]).resolve() if link["path"] else path
+            page = target / "README.md" if target.is_dir() else target
+            if not target.exists() or (link["anchor"] and link["anchor"] not in anchors(page)):
+                yield link[0]
+
+    assert list(broken()) == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_every_command_that_is_named_exists_with_its_options(path: Path) -> None:
+    lines = [line for code in CODE.findall(prose(path)) for line in re.split(r"&&|\|(?= )", code)]
+    assert [line for line in lines if line.strip().startswith("argosy ") and not is_command(line)] == []
+
+
+def is_command(line: str) -> bool:
+    """Whether a line names a command that exists, with options that it has."""
+    command: click.Command = argosy
+    context = click.Context(argosy, info_name="argosy")
+    words = shlex.split(line)[1:]
+    if words[:1] in (["COMMAND"], ["TOPIC"]):
+        return True
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        found = command.get_command(context, words.pop(0))
+        if found is None:
+            return False
+        command = found
+    options = {name for param in (*command.params, *argosy.params) for name in param.opts} | {"--help"}
+    return all(word in options for word in words if re.match(r"--?[a-zA-Z]", word))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_every_manifest_is_one_that_argosy_takes(path: Path) -> None:
+    values = [document.value for text in blocks(path, "yaml") for document in parse_documents(text.encode())]
+    ours = [value for value in values if value["kind"] in render_kinds() and "." in value["apiVersion"]]
+    problems = [str(each) for value in ours for each in admitted(value, render_kinds()[value["kind"]]).problems]
+    assert problems == []
+
+
+def test_every_message_of_the_troubleshooting_is_a_real_one() -> None:
+    """A message's parts, between three dots, stand in the code as they are quoted."""
+    code = [text_of(path) for name in ("render", "overrides", "reconciler") for path in (ROOT / name).rglob("*.py")]
+    joined = re.sub(r'"\s*\n\s*f?"', "", "\n".join(code))
+    rows = re.findall(r"^\| (`.*?`) \|", prose(TROUBLESHOOTING), re.MULTILINE)
+    quoted = [each for row in rows for each in re.findall(r"`([^`]+)`", row)]
+    parts = [part.strip() for each in quoted for part in each.split("...") if part.strip()]
+    assert len(parts) > 50, counted(len(parts), "part")
+    assert [part for part in parts if part not in joined] == []
+
+
+def test_every_word_for_a_failure_is_in_the_troubleshooting() -> None:
+    text = text_of(TROUBLESHOOTING)
+    assert [str(kind) for kind in FailureKind if f"`{kind}`" not in text] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)
