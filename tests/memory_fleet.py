@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.console.log import QUIET, Log
+from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.results import ClusterReport
-from reconciler.members.exchange import Failure, FailureKind
+from reconciler.members.exchange import Client, Failure, FailureKind
 from reconciler.observe.members import ObserveOptions
 from reconciler.publish.branches import maintain_repository, publication_of
 from reconciler.publish.outcome import commit_outcome, run_pass
@@ -16,10 +17,13 @@ from reconciler.publish.reading import ObservedInputs, read_again_with_facts, re
 from reconciler.reconcile.applying import ApplyRun, Delivery
 from reconciler.reconcile.fleet_context import FleetContext
 from reconciler.reconcile.observation import Observation, PassRecord, observe_members
+from reconciler.reconcile.orphans import Agree, refuse_orphans
 from reconciler.repository import open_repository
 from render.documents import parse_documents
 
+from .applying import client_of
 from .build import Repository, a_cluster
+from .clusters import Member
 from .fakes import FakeCluster
 
 DOWN = Failure(kind=FailureKind.UNREACHABLE, message="member is down")
@@ -30,7 +34,7 @@ class MemoryFleet:
     """Members by name; ``down`` are those that do not answer; ``now`` is the time of the next pass."""
 
     repository: Repository
-    members: dict[str, FakeCluster] = field(default_factory=dict)
+    members: dict[str, Any] = field(default_factory=dict)
     down: set[str] = field(default_factory=set)
     now: float = 1_800_000_000.0
     seen: Observation | None = None
@@ -51,11 +55,20 @@ class MemoryFleet:
                 add_node(fleet.members[name], f"node-{number}", **nodes[1])
         return fleet
 
-    def open(self, name: str, _deadline: float) -> FakeCluster | Failure:
-        return DOWN if name in self.down else self.members[name]
+    def open(self, name: str, _deadline: float) -> Client | Failure:
+        member = self.members[name]
+        if isinstance(member, Member):
+            return client_of(member)
+        return DOWN if name in self.down else member
 
-    def run(self, seconds: float = 0.0) -> tuple[ClusterReport, ...]:
-        """One pass, so many seconds after the last."""
+    def run(
+        self,
+        seconds: float = 0.0,
+        options: DeliveryOptions | None = None,
+        agree: Agree = refuse_orphans,
+        **how: Any,
+    ) -> tuple[ClusterReport, ...]:
+        """One pass, so many seconds after the last; ``how`` is what else a ``Delivery`` is told."""
         self.now += seconds
         log = Log(stream=io.StringIO(), level=QUIET)
         with open_repository(str(self.repository.path)) as repository:
@@ -72,7 +85,12 @@ class MemoryFleet:
             run = ApplyRun(
                 context=context,
                 commit=commit,
-                delivery=Delivery(members=tuple(member for member in members if member.sync_mode != "Pull")),
+                delivery=Delivery(
+                    members=tuple(member for member in members if member.sync_mode != "Pull"),
+                    options=options or DeliveryOptions(),
+                    **how,
+                ),
+                agree=agree,
                 open_client=self.open,
                 record=PassRecord(observation=observation, desired=source.desired),
                 clock=lambda: self.now,

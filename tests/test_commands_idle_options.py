@@ -67,6 +67,7 @@ IDLE = [
     Idle("reconcile --cluster member1", f"--cluster {REACHED}"),
     Idle("reconcile --no-prune", f"--no-prune {REACHED}"),
     Idle("reconcile --kubeconfigs there --no-prune --orphans", f"--orphans {KEEPING}"),
+    Idle("apply --yes", "--yes goes with --orphans, which asks"),
     Idle("apply --no-prune --confirm Namespace/a", f"--confirm {KEEPING}"),
     Idle("apply --no-prune --confirm-all", f"--confirm-all {KEEPING}"),
     Idle("apply --dry-run server --rehearse", "--rehearse goes without --dry-run server, which is all it does"),

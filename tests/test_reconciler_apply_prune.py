@@ -58,7 +58,8 @@ class TestWhatIsKept:
         given(cluster, kept, orphan)
         known = cluster.inventory(kept)
         assert self.told(cluster, known, kept)["ConfigMap orphan"] == "kept Orphan"
-        assert self.told(cluster, known, kept, orphans=True)["ConfigMap orphan"] == "deleted NotWanted"
+        agreed = frozenset({ObjectRef.of(orphan)})
+        assert self.told(cluster, known, kept, orphans=agreed)["ConfigMap orphan"] == "deleted NotWanted"
 
     def test_what_lost_our_label(self, cluster: Cluster) -> None:
         kept, going = some(cluster, "kept", "going")

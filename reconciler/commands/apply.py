@@ -54,6 +54,7 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     from reconciler.reconcile.fleet_context import applied_commit
     from reconciler.reconcile.member_choice import chosen_members
     from reconciler.reconcile.observation import PassRecord, observe_and_warn
+    from reconciler.reconcile.orphans import agree_on_terminal
     from reconciler.repository import open_repository
 
     is_rehearsal = options.dry_run == "server"
@@ -69,7 +70,14 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
         if delivery.writes:
             observation = observe_and_warn(context, members, options.delivery, open_client, log)
             record = PassRecord(observation=observation, desired=desired)
-        run = ApplyRun(context=context, commit=commit, delivery=delivery, open_client=open_client, record=record)
+        run = ApplyRun(
+            context=context,
+            commit=commit,
+            delivery=delivery,
+            open_client=open_client,
+            record=record,
+            agree=agree_on_terminal(options.delivery, log),
+        )
         reports = apply_and_log(run, log)
         maintain_repository(repository, log)
     click.echo(_rehearsal(commit, reports, options) if is_rehearsal else _summary(commit, reports, options), nl=False)

@@ -10,7 +10,7 @@ from reconciler.members.parallel import in_parallel
 from reconciler.observe.objects import read_uid
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import defined_kinds
-from reconciler.plans.inventory import ApplyOutcome, HeldObject
+from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import DELETIONS, WRITES, Action, Plan, PlannedObject
 from reconciler.plans.prune import NO_MEMBER
 from reconciler.plans.stages import CRDS, stage_of
@@ -239,7 +239,8 @@ def _summary(context: ApplyContext, results: list[ObjectResult], failure: Failur
         failure=failure,
         prune_hold=hold or context.plan.prune_hold,
         outcome=ApplyOutcome.INTERRUPTED if failure or context.options.dry_run else outcome,
-        left=tuple(context.plan.held.get(result.ref) or HeldObject(ref=result.ref) for result in left),
+        # What no commit of this fleet names is never remembered: remembered, it would be deleted by a later pass.
+        left=tuple(context.plan.held[result.ref] for result in left if result.ref in context.plan.held),
     )
 
 

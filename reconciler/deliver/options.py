@@ -12,6 +12,7 @@ class DeliveryOptions(AccessOptions):
     rehearse: bool = False
     no_prune: bool = False
     orphans: bool = False
+    yes: bool = False
     confirmed: tuple[str, ...] = ()
     confirm_all: bool = False
     allow_older: bool = False

@@ -103,6 +103,19 @@ class RenderedCommits:
                 found[item.ref] = held_object(item, preserve=preserve)
         return tuple(found[ref] for ref in sorted(found))
 
+    def departed(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
+        """Return the objects that commits, or any before them, stopped asking of a cluster, each as last asked."""
+        removed = self.repository.removed_files(commits, f"clusters/{cluster}/")
+        self._load(file.id for file in removed)
+        found: dict[ObjectRef, HeldObject] = {}
+        for file in removed:
+            manifest = self._manifests[file.id]
+            item = DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest)
+            binding = self.commit(file.commit).bindings.get(item.ref)
+            preserve = binding is not None and binding.preserve_resources_on_deletion
+            found[item.ref] = held_object(item, preserve=preserve)
+        return tuple(found[ref] for ref in sorted(found))
+
     def _manifests_of(self, commit: str, tree_id: bytes) -> tuple[Manifest, ...]:
         files = list(self.commit(commit).tree.files(tree_id))
         self._load(blob_id for _, blob_id in files)

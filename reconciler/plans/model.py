@@ -67,10 +67,11 @@ class PlanOptions:
     ``applyset``: the set members belong to. ``is_older``: the commit is an ancestor of the one applied, which needs
     ``allow_older``. ``guard`` and ``allowed_removals`` bound what one pass deletes (None: the guard's own limits).
     ``confirmed``: objects of kinds never pruned unasked; ``confirm_all``: all of them. ``prune``: whether to prune at
-    all; ``orphans``: whether members nobody's commits name go too. ``migrate_from``: managers whose fields become ours
-    (another tool's, which we replace); ``take_from``: tools whose objects may be taken over. ``remove_foreign``:
-    whether fields people added go. ``retain``: the source's own Retain rules (``retention_by``), which return the
-    wanted object itself where there is none. ``server_forms``: digests of objects a server keeps in a form of its own.
+    all; ``orphans``: those objects that go though no inventory names them. ``migrate_from``: managers whose fields
+    become ours (another tool's, which we replace); ``take_from``: tools whose objects may be taken over.
+    ``remove_foreign``: whether fields people added go. ``retain``: the source's own Retain rules (``retention_by``),
+    which return the wanted object itself where there is none. ``server_forms``: digests of objects a server keeps in a
+    form of its own.
     """
 
     applyset: ApplySet = field(default_factory=ApplySet)
@@ -81,7 +82,7 @@ class PlanOptions:
     confirmed: frozenset[ObjectRef] = frozenset()
     confirm_all: bool = False
     prune: bool = True
-    orphans: bool = False
+    orphans: frozenset[ObjectRef] = frozenset()
     migrate_from: frozenset[str] = frozenset()
     take_from: frozenset[str] = frozenset()
     remove_foreign: bool = False

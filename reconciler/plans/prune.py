@@ -114,8 +114,8 @@ def _protection(
     owner = next((item for item in live["metadata"].get("ownerReferences") or () if item.get("controller")), None)
     if owner:
         return "Controlled", f"it belongs to {owner.get('kind')} {owner.get('name')!r}", ""
-    if held is None and not options.orphans:
-        return "Orphan", "no commit this cluster was given names it", "delete it with prune --orphans"
+    if held is None and ref not in options.orphans:
+        return "Orphan", "no commit this cluster was given names it", "delete it by hand if it should go"
     if needs_confirmation(ref) and not (options.confirm_all or ref in options.confirmed):
         return "NeedsConfirmation", "deleting it may delete much more", f"confirm it by name: {ref}"
     return None

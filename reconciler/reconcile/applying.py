@@ -10,7 +10,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reconciler.console.log import Log
 from reconciler.deliver.attempts import AttemptRecord, read_uids
@@ -38,6 +38,7 @@ from render.words import counted
 
 from .fleet_context import FleetContext
 from .observation import PassRecord
+from .orphans import Agree, Orphans, found_orphans, once_rendered, refuse_orphans, with_trusted_objects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +101,8 @@ def _tell_nobody(_report: ClusterReport) -> None:
 class ApplyRun:
     """One apply of a commit: the jobs it makes, and the two status commits around them.
 
-    ``record`` is what a pass records beside the inventories. ``clock`` gives the time of the status commits.
+    ``record`` is what a pass records beside the inventories. ``agree`` is asked before orphans are deleted. ``clock``
+    gives the time of the status commits.
     """
 
     context: FleetContext
@@ -108,6 +110,7 @@ class ApplyRun:
     delivery: Delivery
     open_client: OpenClient
     record: PassRecord | None = None
+    agree: Agree = refuse_orphans
     clock: Callable[[], float] = time.time
 
     def reports(self, tell: Callable[[ClusterReport], None] = _tell_nobody) -> tuple[ClusterReport, ...]:
@@ -115,13 +118,11 @@ class ApplyRun:
         repository = self.context.publication.repository
         attempts = AttemptRecord(status=self.context.status, commit=self.commit, now=int(self.clock()))
         inventories = attempts.inventories()
+        commits, trailers = RenderedCommits(repository), RemovalTrailers(repository, self.commit)
+        orphans = self._agreed_orphans(inventories, commits, trailers, attempts)
         if self.delivery.writes:
             inventories = attempts.record(self._uids(inventories))
-        commits, trailers = RenderedCommits(repository), RemovalTrailers(repository, self.commit)
-        jobs = [
-            self._job(inventories.get(member.name, Inventory(cluster=member.name)), commits, trailers)
-            for member in self.delivery.members
-        ]
+        jobs = self._jobs(inventories, commits, trailers, orphans)
         finished = []
         for report in apply_fleet(jobs, self.open_client, self._fleet_options(attempts)):
             tell(report)
@@ -140,13 +141,41 @@ class ApplyRun:
         unknown = [name for name in names if name not in known]
         return known | read_uids(unknown, self.open_client, self.delivery.options.max_parallel)
 
-    def _job(self, inventory: Inventory, commits: RenderedCommits, trailers: RemovalTrailers) -> ClusterJob:
-        held = inventory.with_objects(commits.held(inventory.cluster, inventory.commits))
-        return ClusterJob(
-            desired=commits.desired(inventory.cluster, self.commit),
-            inventory=held,
-            options=self._plan_options(held, commits, trailers),
-        )
+    def _agreed_orphans(
+        self,
+        inventories: Mapping[str, Inventory],
+        commits: RenderedCommits,
+        trailers: RemovalTrailers,
+        attempts: AttemptRecord,
+    ) -> Orphans | None:
+        """Observe what orphans there are and have them agreed to; None where a pass shows or ignores them."""
+        if not (self.delivery.options.orphans and self.delivery.writes):
+            return None
+        looking = replace(self._fleet_options(attempts), is_observing=True)
+        jobs = self._jobs(inventories, commits, trailers, None)
+        orphans = found_orphans(apply_fleet(jobs, self.open_client, looking))
+        self.agree(orphans)
+        return orphans
+
+    def _jobs(
+        self,
+        inventories: Mapping[str, Inventory],
+        commits: RenderedCommits,
+        trailers: RemovalTrailers,
+        orphans: Orphans | None,
+    ) -> list[ClusterJob]:
+        """Return the job of each member; ``orphans`` are those agreed to, None for all that its options ask for."""
+        jobs = []
+        for member in self.delivery.members:
+            known = inventories.get(member.name, Inventory(cluster=member.name))
+            held = with_trusted_objects(known, commits, self.commit)
+            options = self._plan_options(held, commits, trailers)
+            if orphans is not None:
+                options = replace(options, orphans=orphans.get(member.name, frozenset()))
+            elif self.delivery.options.orphans:
+                options = replace(options, orphans=once_rendered(held, commits, self.commit))
+            jobs.append(ClusterJob(desired=commits.desired(member.name, self.commit), inventory=held, options=options))
+        return jobs
 
     def _plan_options(self, inventory: Inventory, commits: RenderedCommits, trailers: RemovalTrailers) -> PlanOptions:
         options, cluster, converged = self.delivery.options, inventory.cluster, inventory.converged
@@ -158,7 +187,6 @@ class ApplyRun:
             confirmed=frozenset(ref for ref in inventory.held if f"{ref.kind}/{ref.name}" in options.confirmed),
             confirm_all=options.confirm_all,
             prune=not options.no_prune,
-            orphans=options.orphans,
             migrate_from=frozenset(options.migrate_from),
             take_from=frozenset(options.take_from),
             remove_foreign=options.remove_foreign,

@@ -20,6 +20,7 @@ from .fleet_context import FleetContext
 from .member_choice import chosen_members
 from .observation import Observation, PassRecord, observe_and_warn
 from .options import ReconcileOptions
+from .orphans import agree_on_terminal
 
 MOST_ROUNDS = 10
 """The number of times a pass may be rendered again with new answers of webhooks.
@@ -59,6 +60,7 @@ class ReachedMembers:
             delivery=self.delivery,
             open_client=self.open_client,
             record=PassRecord(observation=self.observation, desired=outcome.source.desired, answers=answers),
+            agree=agree_on_terminal(self.delivery.options, log),
         )
         return apply_and_log(run, log)
 

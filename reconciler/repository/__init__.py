@@ -2,9 +2,9 @@
 
 ``opening`` makes a ``Repository`` (``access``) of a folder or an address (``location``). It reads ``objects``,
 ``commits``, ``refs`` and ``revisions``, writes packs of its own (``pack``, ``pack_index``, ``deltas``), and talks to
-``remotes``. ``worktree`` and ``output`` read and write plain files, below a ``safe_folder``. ``command`` runs git,
-``porcelain`` asks GitPython, and ``failures`` says what their complaints mean. ``cache`` keeps results of earlier runs
-beside the repository, and ``trailers`` names the trailers of rendered commits.
+``remotes``. ``worktree`` and ``output`` read and write plain files, below a ``safe_folder``. ``past`` asks for what a
+branch once had. ``command`` runs git, ``porcelain`` asks GitPython, and ``failures`` says what their complaints mean.
+``cache`` keeps results of earlier runs beside the repository, and ``trailers`` names the trailers of rendered commits.
 
 A name is imported from its module when it is first asked for: a pass that finds nothing new reads two branches and
 ends before the rest would even be loaded.

@@ -25,6 +25,7 @@ from .revisions import resolve_revision
 from .settings import Settings
 
 if TYPE_CHECKING:
+    from .past import RemovedFile
     from .porcelain import Progress, Remote
     from .remotes import Fetching, RemoteTips
     from .worktree import Wanted
@@ -214,6 +215,24 @@ class Repository:
         """Return the commits that lead to ``new`` and not to ``old``, the newest first."""
         ids = self.git.text("rev-list", f"--max-count={limit}", "--end-of-options", new, f"^{old}")
         return self.commit_infos(ids.split())
+
+    def first_commit(self, commit: str) -> str:
+        """Return the commit a history began with; a ``GitError`` where a shallow clone cannot know."""
+        from .past import first_commit
+
+        first = first_commit(self.git, commit)
+        if self.is_shallow and first in (self.folder.common_dir / "shallow").read_text().split():
+            raise GitError(
+                f"the history of {commit[:12]} is cut off, so the commit it began with is not known",
+                hint="this clone is shallow; fetch the whole history: git fetch --unshallow",
+            )
+        return first
+
+    def removed_files(self, commits: Iterable[str], folder: str) -> "tuple[RemovedFile, ...]":
+        """Return the files below a folder that the commits and those before them removed, each as it was last."""
+        from .past import removed_files
+
+        return removed_files(self.git, commits, folder)
 
     def dirty_paths(self) -> tuple[str, ...]:
         """Return the paths of the work tree that differ from the last commit."""

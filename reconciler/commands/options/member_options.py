@@ -66,7 +66,8 @@ _ACCESS = (
 _WRITING = (
     click.option("--rehearse", is_flag=True, help="Ask each server about everything first, and stop at a refusal."),
     click.option("--no-prune", is_flag=True, help="Delete nothing."),
-    click.option("--orphans", is_flag=True, help="Also delete objects of ours that no commit names."),
+    click.option("--orphans", is_flag=True, help="Also delete what this fleet once rendered and forgot, after asking."),
+    click.option("--yes", is_flag=True, help="Delete orphans without asking."),
     click.option(
         "--confirm",
         "confirmed",
@@ -107,6 +108,8 @@ def with_delivery_options(command: Callable[..., Any]) -> Callable[..., Any]:
         delivery = DeliveryOptions(**{name: options.pop(name) for name in DeliveryOptions.names()})
         if delivery.no_prune:
             refuse_options(_PRUNING, "goes without --no-prune, which deletes nothing")
+        if not delivery.orphans:
+            refuse_options(["yes"], "goes with --orphans, which asks")
         _refuse_groups(delivery)
         return command(*arguments, delivery=delivery, **options)
 

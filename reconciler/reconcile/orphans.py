@@ -1,0 +1,89 @@
+"""Orphans: objects of this fleet in a member that it once rendered there and its inventory no longer names.
+
+They are shown before any of them is deleted, and go only if a person agrees. An object that never stood in a commit of
+this fleet is none of them, whatever its labels say.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+import click
+
+from reconciler.console.log import Log
+from reconciler.deliver.options import DeliveryOptions
+from reconciler.deliver.rendered_commits import RenderedCommits
+from reconciler.deliver.results import ClusterReport
+from reconciler.plans.inventory import Inventory
+from reconciler.plans.model import DELETIONS
+from render.errors import GuardRefused
+from render.model import ObjectRef
+from render.words import counted
+
+Orphans = Mapping[str, frozenset[ObjectRef]]
+"""Orphans by cluster."""
+Agree = Callable[[Orphans], None]
+"""Agree that orphans are deleted; GuardRefused where nobody does."""
+
+
+def found_orphans(reports: Iterable[ClusterReport]) -> Orphans:
+    """Return the orphans that passes over members would delete."""
+    found = {report.cluster: frozenset(_orphans(report)) for report in reports}
+    return {cluster: found[cluster] for cluster in sorted(found) if found[cluster]}
+
+
+def _orphans(report: ClusterReport) -> Iterator[ObjectRef]:
+    if report.plan is not None:
+        for item in report.plan.deletions:
+            if item.action in DELETIONS and item.ref not in report.plan.held:
+                yield item.ref
+
+
+def refuse_orphans(_found: Orphans) -> None:
+    """Agree to nothing."""
+    raise GuardRefused("nobody was asked whether orphans may be deleted; nothing was applied")
+
+
+def agree_on_terminal(options: DeliveryOptions, log: Log) -> Agree:
+    """Return what shows orphans and asks whether they may go; ``--yes`` is an answer given before."""
+
+    def agree(orphans: Orphans) -> None:
+        count = sum(map(len, orphans.values()))
+        if not count:
+            return
+        for cluster, refs in orphans.items():
+            for ref in sorted(refs):
+                log.info(f"{cluster}: {ref}: orphan, to be deleted")
+        if options.yes:
+            return
+        would = f"{counted(count, 'orphan')} would be deleted; nothing was applied"
+        if not sys.stdin.isatty():
+            raise GuardRefused(would, hint="see the lines above, then run it again with --yes")
+        if not click.confirm(f"Delete {counted(count, 'orphan')}?", err=True):
+            raise GuardRefused(would)
+
+    return agree
+
+
+def with_trusted_objects(inventory: Inventory, commits: RenderedCommits, commit: str) -> Inventory:
+    """Return an inventory with the objects a cluster may hold, each of which stood in a commit of this fleet.
+
+    What was left behind is believed only where a commit once named it: what is not ours must never become a candidate
+    for pruning because a file says so.
+    """
+    named = commits.held(inventory.cluster, inventory.commits)
+    refs = set[ObjectRef](item.ref for item in named)
+    if any(item.ref not in refs for item in inventory.left):
+        refs |= {item.ref for item in commits.departed(inventory.cluster, _starts(inventory, commit))}
+        refs |= {replace(ref, namespace="") for ref in refs}
+    return replace(inventory, left=tuple(item for item in inventory.left if item.ref in refs)).with_objects(named)
+
+
+def once_rendered(inventory: Inventory, commits: RenderedCommits, commit: str) -> frozenset[ObjectRef]:
+    """Return what commits once asked of a cluster and its inventory does not name."""
+    departed = commits.departed(inventory.cluster, _starts(inventory, commit))
+    return frozenset(item.ref for item in departed) - inventory.held.keys()
+
+
+def _starts(inventory: Inventory, commit: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((commit, *inventory.commits)))
