@@ -66,8 +66,8 @@ class Connection:
             return credential
         if credential.certificate != self._certificate:
             self.open(credential)
-        shown = [("Authorization", credential.authorization)] if credential.authorization else []
-        return [*shown, *self._identity.headers]
+        authorization = [("Authorization", credential.authorization)] if credential.authorization else []
+        return [*authorization, *self._identity.headers]
 
 
 def open_connection(

@@ -72,23 +72,23 @@ class Discovery:
 
 def discover(client: Client) -> Discovery | Failure:
     """Ask a cluster for the kinds it serves."""
-    found: dict[tuple[str, str], Resource] = {}
+    resources: dict[tuple[str, str], Resource] = {}
     unavailable: set[str] = set()
     for path in ("/api", "/apis"):
         answer = client.send(Request(method="GET", path=path, accept=_ACCEPT))
         if isinstance(answer, Failure):
             return answer
         if answer.body.get("kind") == "APIGroupDiscoveryList":
-            failure = _read_aggregated(answer.body, found, unavailable)
+            failure = _read_aggregated(answer.body, resources, unavailable)
         else:
-            failure = _read_groups(client, answer.body, found, unavailable)
+            failure = _read_groups(client, answer.body, resources, unavailable)
         if failure:
             return failure
-    return Discovery(resources=found, unavailable=frozenset(unavailable))
+    return Discovery(resources=resources, unavailable=frozenset(unavailable))
 
 
 def _read_aggregated(
-    body: Mapping[str, Any], found: dict[tuple[str, str], Resource], unavailable: set[str]
+    body: Mapping[str, Any], resources: dict[tuple[str, str], Resource], unavailable: set[str]
 ) -> Failure | None:
     for item in body.get("items") or ():
         group = (item.get("metadata") or {}).get("name") or ""
@@ -98,7 +98,7 @@ def _read_aggregated(
             for entry in version.get("resources") or ():
                 kind = entry.get("responseKind") or {}
                 if kind.get("kind"):
-                    _add(found, _aggregated_resource(group, version["version"], entry))
+                    _add(resources, _aggregated_resource(group, version["version"], entry))
     return None
 
 
@@ -114,7 +114,7 @@ def _aggregated_resource(group: str, version: str, entry: Mapping[str, Any]) -> 
 
 
 def _read_groups(
-    client: Client, body: Mapping[str, Any], found: dict[tuple[str, str], Resource], unavailable: set[str]
+    client: Client, body: Mapping[str, Any], resources: dict[tuple[str, str], Resource], unavailable: set[str]
 ) -> Failure | None:
     """Ask an older server for every group and version it names."""
     for api_version in _named_versions(body):
@@ -125,7 +125,7 @@ def _read_groups(
             unavailable.add(group_of(api_version))
             continue
         for resource in _listed(answer, api_version):
-            _add(found, resource)
+            _add(resources, resource)
     return None
 
 
@@ -159,8 +159,8 @@ def _version_path(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
-def _add(found: dict[tuple[str, str], Resource], resource: Resource) -> None:
+def _add(resources: dict[tuple[str, str], Resource], resource: Resource) -> None:
     """Keep a kind; of two resources of one kind the one that can be listed and patched counts."""
     key = (resource.api_version, resource.kind)
-    if key not in found or {"list", "patch"} <= resource.verbs:
-        found[key] = resource
+    if key not in resources or {"list", "patch"} <= resource.verbs:
+        resources[key] = resource

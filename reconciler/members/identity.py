@@ -46,10 +46,10 @@ class Impersonation:
     @property
     def headers(self) -> list[tuple[str, str]]:
         """The headers that ask to act as somebody else."""
-        found = []
+        headers = []
         if self.user:
-            found.append(("Impersonate-User", self.user))
-            found += [("Impersonate-Group", group) for group in self.groups]
+            headers.append(("Impersonate-User", self.user))
+            headers += [("Impersonate-Group", group) for group in self.groups]
         if self.uid:
-            found.append(("Impersonate-Uid", self.uid))
-        return found
+            headers.append(("Impersonate-Uid", self.uid))
+        return headers

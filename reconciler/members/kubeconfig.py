@@ -56,12 +56,12 @@ def default_files(environment: Mapping[str, str]) -> tuple[Path, ...]:
 def load_kubeconfig(files: Iterable[Path]) -> Kubeconfig | Failure:
     """Read kubeconfig files; a missing one counts for nothing unless none is there."""
     paths = tuple(files)
-    found = [path for path in paths if path.is_file()]
-    if not found:
+    existing = [path for path in paths if path.is_file()]
+    if not existing:
         return unusable_context(f"there is no kubeconfig at {', '.join(map(str, paths))}", "name one with --kubeconfig")
     named: dict[str, dict[str, tuple[Mapping[str, Any], Path]]] = {"clusters": {}, "users": {}, "contexts": {}}
     current = ""
-    for path in found:
+    for path in existing:
         try:
             config = _content(path)
         except (OSError, DocumentErrors) as error:
@@ -72,7 +72,7 @@ def load_kubeconfig(files: Iterable[Path]) -> Kubeconfig | Failure:
             for entry in config.get(section) or ():
                 entries.setdefault(str(entry.get("name")), (entry.get(section[:-1]) or {}, path.absolute().parent))
     contexts = {name: _context(name, body, named) for name, (body, _) in named["contexts"].items()}
-    return Kubeconfig(files=tuple(found), contexts=contexts, current=current)
+    return Kubeconfig(files=tuple(existing), contexts=contexts, current=current)
 
 
 def _content(path: Path) -> Mapping[str, Any]:

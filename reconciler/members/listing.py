@@ -34,10 +34,10 @@ class Listing:
 
 def list_objects(client: Client, listing: Listing) -> dict[ObjectRef, dict[str, Any]] | Failure:
     """Return every object of a listing, or why they cannot all be had."""
-    found = _listed(client, listing, listing.only_namespace)
-    is_refused = isinstance(found, Failure) and found.kind is FailureKind.FORBIDDEN
+    objects = _listed(client, listing, listing.only_namespace)
+    is_refused = isinstance(objects, Failure) and objects.kind is FailureKind.FORBIDDEN
     if not is_refused or not listing.resource.is_namespaced or not listing.namespaces:
-        return found
+        return objects
     together: dict[ObjectRef, dict[str, Any]] = {}
     for namespace in listing.namespaces:
         part = _listed(client, listing, namespace)
@@ -54,14 +54,14 @@ def _listed(client: Client, listing: Listing, namespace: str) -> dict[ObjectRef,
     """
     failure: Failure | None = None
     for _ in range(_RESTARTS):
-        found: dict[ObjectRef, dict[str, Any]] = {}
+        objects: dict[ObjectRef, dict[str, Any]] = {}
         for page in pages(client, listing, namespace):
             if isinstance(page, Failure):
                 failure = page
                 break
-            found.update(page)
+            objects.update(page)
         else:
-            return found
+            return objects
         if failure.kind is not FailureKind.EXPIRED:
             break
     assert failure is not None
@@ -127,11 +127,11 @@ def read_object(client: Client, resource: Resource, ref: ObjectRef) -> dict[str,
 
 def existing_names(client: Client, resource: Resource, namespace: str, refs: Iterable[ObjectRef]) -> set[ObjectRef]:
     """Return those of many objects of a namespace that exist, or all of them where listing costs more than asking."""
-    asked = set(refs)
-    found: set[ObjectRef] = set()
-    budget = 1 + len(asked) // 10
+    wanted = set(refs)
+    existing: set[ObjectRef] = set()
+    budget = 1 + len(wanted) // 10
     for number, page in enumerate(pages(client, Listing(resource=resource, metadata_only=True), namespace), start=1):
         if isinstance(page, Failure) or number > budget:
-            return asked
-        found |= asked & set(page)
-    return found
+            return wanted
+        existing |= wanted & set(page)
+    return existing

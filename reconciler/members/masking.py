@@ -30,13 +30,13 @@ def is_secret(manifest: Any) -> bool:
 
 def sensitive_values(manifest: Any) -> frozenset[str]:
     """Return the texts of a manifest that a message may not repeat, nor their lines, nor either of them in base64."""
-    found: set[str] = set()
+    texts: set[str] = set()
     for text in _texts(manifest, inside=False):
-        found.add(text)
-        found.update(text.splitlines())
-        found.update(_decoded(text))
-        found.add(base64.b64encode(text.encode("utf-8", "surrogateescape")).decode())
-    return frozenset(text for text in found if len(text) >= _SHORTEST_SECRET)
+        texts.add(text)
+        texts.update(text.splitlines())
+        texts.update(_decoded(text))
+        texts.add(base64.b64encode(text.encode("utf-8", "surrogateescape")).decode())
+    return frozenset(text for text in texts if len(text) >= _SHORTEST_SECRET)
 
 
 def _texts(value: Any, *, inside: bool) -> Iterator[str]:

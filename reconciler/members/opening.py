@@ -45,13 +45,13 @@ class Members:
 
     def open(self, cluster: str, deadline: float) -> KubeClient | Failure:
         """Return a client for a cluster that gives up at ``deadline`` (on the monotonic clock)."""
-        found = self._context(cluster)
-        if isinstance(found, Failure):
-            return found
-        if refused := self._refused(found):
+        context = self._context(cluster)
+        if isinstance(context, Failure):
+            return context
+        if refused := self._refused(context):
             return refused
         connection = open_connection(
-            found, self._plugins, identity=self._access.impersonate, connections=self._access.concurrency
+            context, self._plugins, identity=self._access.impersonate, connections=self._access.concurrency
         )
         if isinstance(connection, Failure):
             return connection

@@ -127,8 +127,8 @@ def _table(path: Path) -> dict[bytes, bytes]:
             content = file.read()
     except OSError:
         return {}
-    table = content[_DIGEST:]
-    if hashlib.sha256(table).digest() != content[:_DIGEST]:
+    encoded = content[_DIGEST:]
+    if hashlib.sha256(encoded).digest() != content[:_DIGEST]:
         return {}
-    found = marshal.loads(table)  # noqa: S302 - builds data only, and the checksum held
-    return found if isinstance(found, dict) else {}
+    table = marshal.loads(encoded)  # noqa: S302 - builds data only, and the checksum held
+    return table if isinstance(table, dict) else {}

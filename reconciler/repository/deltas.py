@@ -114,17 +114,17 @@ def _delta(base: bytes, data: bytes, instructions: Iterable[bytes] | None) -> by
 def _by_middle(base: bytes, data: bytes) -> Iterable[bytes] | None:
     """Copy the stretch around the middle of the base, wherever it stands, and insert what is before and after it."""
     middle = len(base) // 2
-    found = data.find(base[middle : middle + _PROBE])
-    if found < 0:
+    position = data.find(base[middle : middle + _PROBE])
+    if position < 0:
         return None
-    before = min(middle, found)
-    head = _common_prefix(base[middle - before : middle][::-1], data[found - before : found][::-1])
-    after = min(len(base) - middle, len(data) - found)
-    tail = _common_prefix(base[middle : middle + after], data[found : found + after])
+    before = min(middle, position)
+    head = _common_prefix(base[middle - before : middle][::-1], data[position - before : position][::-1])
+    after = min(len(base) - middle, len(data) - position)
+    tail = _common_prefix(base[middle : middle + after], data[position : position + after])
     if (head + tail) * _MOST < len(data) * (_MOST - 1):
         return None
     copied = copy_range(middle - head, head + tail)
-    return insert_bytes(data[: found - head]), copied, insert_bytes(data[found + tail :])
+    return insert_bytes(data[: position - head]), copied, insert_bytes(data[position + tail :])
 
 
 def _in_place(base: bytes, data: bytes) -> Iterable[bytes] | None:

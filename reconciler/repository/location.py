@@ -51,9 +51,9 @@ def is_address(location: str) -> bool:
 
 def checked_address(address: str) -> str:
     """Return an address Argosy may speak to; any other is a ``GitError``."""
-    found = _ADDRESS.fullmatch(address)
-    scheme = found["scheme"].lower() if found else "ssh" if _SCP.fullmatch(address) else address.partition(":")[0]
-    host = found["rest"] if found else address
+    match = _ADDRESS.fullmatch(address)
+    scheme = match["scheme"].lower() if match else "ssh" if _SCP.fullmatch(address) else address.partition(":")[0]
+    host = match["rest"] if match else address
     if scheme not in _SCHEMES or any(ord(letter) < 0x20 for letter in address):
         raise GitError(
             f"cannot fetch over {scheme!r}", hint="use an https://, ssh:// or file:// address, or user@host:path"

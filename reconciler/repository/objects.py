@@ -48,7 +48,7 @@ def list_files(git: GitCommand, treeish: str, under: str, *, partial: bool) -> t
     sizes = _present_sizes(git) if partial else None
     option = ["-l"] if sizes is None else []
     listing = git.run("ls-tree", "-r", *option, "-z", "--full-tree", "--end-of-options", named).stdout
-    found = (_FILE if sizes is None else _PLAIN_FILE).findall(listing)
+    entries = (_FILE if sizes is None else _PLAIN_FILE).findall(listing)
     return tuple(
         [
             File(
@@ -57,7 +57,7 @@ def list_files(git: GitCommand, treeish: str, under: str, *, partial: bool) -> t
                 bytes.fromhex(id_.decode()),
                 _size(size) if sizes is None else sizes.get(id_, ABSENT),
             )
-            for mode, id_, size, path in found
+            for mode, id_, size, path in entries
         ]
     )
 
@@ -91,9 +91,9 @@ def read_objects(git: GitCommand, ids: Iterable[bytes], kind: str, *, partial: b
 
 def _contents(git: GitCommand, ids: Iterable[bytes], kind: str) -> dict[bytes, bytes]:
     """Return the contents of those objects that are there."""
-    asked = "".join([f"{id_.hex()}\n" for id_ in ids]).encode()
+    names = "".join([f"{id_.hex()}\n" for id_ in ids]).encode()
     contents: dict[bytes, bytes] = {}
-    with git.stream("cat-file", "--batch", "--buffer", stdin=asked) as output:
+    with git.stream("cat-file", "--batch", "--buffer", stdin=names) as output:
         for id_ in ids:
             header = output.readline().split()
             if len(header) != 3:

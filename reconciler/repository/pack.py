@@ -105,9 +105,9 @@ class _Pack:
         bases_by_beginning: dict[bytes, deque[tuple[bytes, int]]] = {}
         for id_, data in contents:
             bases = bases_by_beginning.setdefault(data[:_BEGINNING].partition(b"\0")[0], deque(maxlen=_BASES))
-            found = next(_deltas(bases, data, is_long=kind == _BLOB and len(data) >= LONG), None)
-            if found:
-                self.add_delta(id_, *found)
+            delta = next(_deltas(bases, data, is_long=kind == _BLOB and len(data) >= LONG), None)
+            if delta:
+                self.add_delta(id_, *delta)
             else:
                 bases.appendleft((data, self.add_whole(id_, kind, data)))
 

@@ -79,18 +79,18 @@ def present_objects(objects: Path, ids: Iterable[bytes], algorithm: str = "sha1"
     Files with such objects are touched: ``git gc`` removes what nothing refers to only once it is two weeks old.
     """
     wanted = set(ids)
-    found: set[bytes] = set()
+    present: set[bytes] = set()
     for folder in _object_folders(objects):
         for index in sorted((folder / "pack").glob("pack-*.idx")):
             hits = _in_index(index, wanted, algorithm) if index.with_suffix(".pack").exists() else set()
             if hits:
                 _touch(index.with_suffix(".pack"))
-                found |= hits
+                present |= hits
                 wanted -= hits
         loose = _loose(folder, wanted)
-        found |= loose
+        present |= loose
         wanted -= loose
-    return found
+    return present
 
 
 def _in_index(index: Path, wanted: set[bytes], algorithm: str) -> set[bytes]:
@@ -119,23 +119,23 @@ def _contains(content: mmap.mmap, count: int, id_: bytes) -> bool:
     while low < high:
         middle = (low + high) // 2
         start = _IDS + middle * width
-        found = content[start : start + width]
-        if found == id_:
+        middle_id = content[start : start + width]
+        if middle_id == id_:
             return True
-        low, high = (middle + 1, high) if found < id_ else (low, middle)
+        low, high = (middle + 1, high) if middle_id < id_ else (low, middle)
     return False
 
 
 def _loose(folder: Path, wanted: set[bytes]) -> set[bytes]:
     """Return those ids whose objects are loose, in files of their own."""
-    found = set()
+    present = set()
     for fan in sorted({id_[0] for id_ in wanted}):
         with suppress(FileNotFoundError):
             names = [f"{fan:02x}{path.name}" for path in (folder / f"{fan:02x}").iterdir()]
-            found |= wanted.intersection([bytes.fromhex(name) for name in names if _HEX.fullmatch(name)])
-    for id_ in found:
+            present |= wanted.intersection([bytes.fromhex(name) for name in names if _HEX.fullmatch(name)])
+    for id_ in present:
         _touch(folder / id_[:1].hex() / id_[1:].hex())
-    return found
+    return present
 
 
 def _object_folders(objects: Path, depth: int = _NESTED_ALTERNATES) -> Iterator[Path]:

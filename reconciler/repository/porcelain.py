@@ -40,8 +40,8 @@ class Remote:
 def configured_remotes(git: GitCommand) -> tuple[Remote, ...]:
     """Return the remotes of a repository, sorted by name."""
     with _opened(git) as repo:
-        found = [(remote.name, next(iter(remote.urls))) for remote in repo.remotes]
-    return tuple(Remote(name=name, address=redacted(address)) for name, address in sorted(found))
+        addresses = [(remote.name, next(iter(remote.urls))) for remote in repo.remotes]
+    return tuple(Remote(name=name, address=redacted(address)) for name, address in sorted(addresses))
 
 
 def history_ids(git: GitCommand, revision: str, limit: int) -> tuple[str, ...]:

@@ -118,8 +118,8 @@ def update_refs(git: GitCommand, folder: GitFolder, updates: Iterable[RefUpdate]
     """
     updates = tuple(updates)
     for update in updates:
-        holder = None if folder.work_tree is None else checked_out_in(folder.common_dir, checked_ref(update.ref))
-        if holder is not None and update.new != update.expected:
+        worktree = None if folder.work_tree is None else checked_out_in(folder.common_dir, checked_ref(update.ref))
+        if worktree is not None and update.new != update.expected:
             branch = update.ref.removeprefix("refs/heads/")
             raise GitError(
                 f"branch {branch!r} is checked out in a work tree of this repository",

@@ -29,9 +29,9 @@ def list_remote(git: GitCommand, remote: str, refs: Iterable[str] = ()) -> Remot
     git, remote = _checked_remote(git, remote)
     answer = git.run("ls-remote", "--symref", "--", remote, *sorted(wanted), network=True)
     listing = answer.stdout.decode("utf-8", "surrogateescape")
-    found = {match["ref"]: match["id"] for match in _LINE.finditer(listing) if not match["ref"].endswith("^{}")}
+    listed = {match["ref"]: match["id"] for match in _LINE.finditer(listing) if not match["ref"].endswith("^{}")}
     head = _SYMBOLIC.search(listing)
-    tips = {ref: id_ for ref, id_ in found.items() if not wanted or ref in wanted}
+    tips = {ref: id_ for ref, id_ in listed.items() if not wanted or ref in wanted}
     return RemoteTips(tips=tips, head=head["ref"] if head else "")
 
 

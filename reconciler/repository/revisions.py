@@ -20,11 +20,11 @@ def resolve_revision(git: GitCommand, folder: GitFolder, revision: str, *, shall
         raise GitError(f"{revision!r} is not a revision", hint="name a branch, a tag or a commit")
     if revision == "HEAD" and has_ref_files(folder.common_dir) and (tip := read_ref_fast(folder.git_dir, "HEAD")):
         return tip
-    found = _named(folder, revision) if has_ref_files(folder.common_dir) else []
-    if len(found) > 1:
-        raise GitError(f"{revision!r} is ambiguous: {' and '.join(found)}", hint=f"write it in full: {found[-1]}")
-    name = found[0] if found else revision
-    tip = read_ref_fast(folder.git_dir, name) if found and name.startswith(("refs/heads/", "refs/remotes/")) else None
+    refs = _named(folder, revision) if has_ref_files(folder.common_dir) else []
+    if len(refs) > 1:
+        raise GitError(f"{revision!r} is ambiguous: {' and '.join(refs)}", hint=f"write it in full: {refs[-1]}")
+    name = refs[0] if refs else revision
+    tip = read_ref_fast(folder.git_dir, name) if refs and name.startswith(("refs/heads/", "refs/remotes/")) else None
     return tip or _asked(git, folder, name, shallow=shallow)
 
 

@@ -20,5 +20,5 @@ def engine_version() -> str:
 
 def rendered_trailers(*, source: str, previous: str | None) -> Mapping[str, str]:
     """Return the trailers of a rendered commit: all that is needed to make it again."""
-    found = {SOURCE: source, VERSION: engine_version()}
-    return {**found, PREVIOUS: previous} if previous else found
+    trailers = {SOURCE: source, VERSION: engine_version()}
+    return {**trailers, PREVIOUS: previous} if previous else trailers

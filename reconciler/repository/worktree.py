@@ -122,19 +122,19 @@ class _Reader:
 
 
 def _entries(listing: bytes) -> dict[str, _IndexEntry]:
-    found = _LINE.findall(listing)
+    lines = _LINE.findall(listing)
     return {
-        _text(path): _IndexEntry(int(mode, 8), bytes.fromhex(_text(id_)), tag == b"S") for tag, mode, id_, path in found
+        _text(path): _IndexEntry(int(mode, 8), bytes.fromhex(_text(id_)), tag == b"S") for tag, mode, id_, path in lines
     }
 
 
 def _sparse_files(git: GitCommand, entries: Mapping[str, _IndexEntry]) -> list[File]:
-    """Return files that are only in the index, with sizes, asked for in one go."""
+    """Return files that are only in the index, with their sizes, which one process tells for all of them."""
     if not entries:
         return []
-    asked = "".join(f"{entry.id.hex()}\n" for entry in entries.values())
-    answer = git.run("cat-file", "--batch-check=%(objectsize)", stdin=asked.encode()).stdout.split(b"\n")
-    sizes = [int(size) if size.isdigit() else ABSENT for size in answer]
+    ids = "".join(f"{entry.id.hex()}\n" for entry in entries.values())
+    output = git.run("cat-file", "--batch-check=%(objectsize)", stdin=ids.encode()).stdout.split(b"\n")
+    sizes = [int(size) if size.isdigit() else ABSENT for size in output]
     return [File(name, entry.mode, entry.id, size) for (name, entry), size in zip(entries.items(), sizes, strict=False)]
 
 

@@ -54,15 +54,15 @@ def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> 
 def _fleet_paths(paths: Iterable[str], folder: str) -> list[str]:
     """Return the nearest argosy.yaml at or above a folder, or else all below it."""
     at: str = folder
-    known = {path for path in paths if path == FLEET_FILE or path.endswith(f"/{FLEET_FILE}")}
+    fleet_files = {path for path in paths if path == FLEET_FILE or path.endswith(f"/{FLEET_FILE}")}
     while True:
         path = f"{at}/{FLEET_FILE}" if at else FLEET_FILE
-        if path in known:
+        if path in fleet_files:
             return [path]
         if not at:
             break
         at = at.rpartition("/")[0]
-    return sorted(path for path in known if path.startswith(f"{folder}/" if folder else ""))
+    return sorted(path for path in fleet_files if path.startswith(f"{folder}/" if folder else ""))
 
 
 def _parsed(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[Fleet, tuple[Problem, ...]]:
@@ -73,15 +73,15 @@ def _parsed(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[
         return Fleet(), (Problem(file.path, 0, "", f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read"),)
     contents = load_manifests([file], read=read)
     fleets = [place for place in contents.manifests if _is_fleet(place)]
-    found = [
+    field_problems = [
         *contents.problems,
         *(place.problem("", "a second Fleet in one file", hint="keep one") for place in fleets[1:]),
     ]
     outcome = admit(fleets[0].manifest) if fleets else Admitted(object=None)
-    found += (FieldProblem(fleets[0], problem) for problem in outcome.problems)
+    field_problems += (FieldProblem(fleets[0], problem) for problem in outcome.problems)
     if outcome.object is not None:
-        found += _absent_paths(fleets[0], outcome.object, paths)
-    problems = (*contents.unreadable, *Lines(read).located(found))
+        field_problems += _absent_paths(fleets[0], outcome.object, paths)
+    problems = (*contents.unreadable, *Lines(read).located(field_problems))
     if not fleets and not problems:
         hint = "the least it may hold is apiVersion: argosy.dev/v1alpha1 and kind: Fleet"
         problems = (Problem(file.path, 0, "", "holds no document of kind Fleet", hint),)

@@ -94,13 +94,13 @@ def load_manifests(files: Sequence[SourceFile], *, read: ReadBlobs, cache: Parse
 
 
 def _outcomes(files: Sequence[SourceFile], read: ReadBlobs, cache: ParseCache | None) -> Iterator[_Outcome]:
-    known = {} if cache is None else cache.get_many({file.id for file in files})
+    cached = {} if cache is None else cache.get_many({file.id for file in files})
     fresh: dict[bytes, ParsedBlob] = {}
     for batch in _batches(files):
-        blobs = read({file.id for file in batch if file.id not in known})
+        blobs = read({file.id for file in batch if file.id not in cached})
         for file in batch:
-            if file.id in known:
-                yield from _manifests(file, known[file.id])
+            if file.id in cached:
+                yield from _manifests(file, cached[file.id])
             else:
                 yield from _parsed(file, blobs[file.id], fresh)
     if cache is not None and fresh:
@@ -162,9 +162,9 @@ def _has_identity(value: Any) -> bool:
 
 def _expanded(place: LocatedManifest, numbers: Iterator[int]) -> Iterator[LocatedManifest | FieldProblem]:
     """Yield the manifest, the items of a list one by one, or what keeps it from being either."""
-    found = tuple(_identity_faults(place))
-    if found:
-        yield from found
+    faults = tuple(_identity_faults(place))
+    if faults:
+        yield from faults
     elif not (place.manifest["kind"].endswith("List") and "items" in place.manifest):
         yield place._replace(number=next(numbers))
     elif not isinstance(place.manifest["items"], list | None):

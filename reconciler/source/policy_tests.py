@@ -116,9 +116,9 @@ def _loaded_test(
         default_namespace=fleet.default_namespace,
     )
     templates = load_templates(_given(place, given, "templates", loaded), is_namespaced=is_namespaced, fleet=fleet)
-    for found in (clusters, templates):
-        loaded.problems += found.problems
-        loaded.warnings += found.warnings
+    for each in (clusters, templates):
+        loaded.problems += each.problems
+        loaded.warnings += each.warnings
     expected = spec["expect"]
     return PolicyTest(
         name=manifest["metadata"]["name"],
