@@ -241,7 +241,9 @@ def test_a_cluster_whose_override_failed_is_in_no_entry(
       after:
         fleet: shop
 {SCHEDULED}\
-  - message: "{message}"
+  - clusters:
+    - eu-2
+    message: "{message}"
     reason: OverrideFailed
     since: {emit(source).decode().rstrip()}
     status: "False"
