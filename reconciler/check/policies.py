@@ -115,10 +115,10 @@ def _tied(matches: Mapping[ObjectRef, Match], shadowed: Collection[str]) -> Iter
             is_first = match.policy is None or match.policy is first.policy
             if is_first and _weight(first) == _weight(second) and str(second.policy) not in shadowed:
                 ties.setdefault((str(first.policy), str(second.policy)), []).append((ref, second.policy))
-    for (winner, _), found in ties.items():
-        objects = listed([str(ref) for ref, _ in found])
+    for (winner, _), losses in ties.items():
+        objects = listed([str(ref) for ref, _ in losses])
         yield PolicyFinding(
-            policy=found[0][1],
+            policy=losses[0][1],
             rule=TIED,
             field="spec.priority",
             message=f"only its name makes it lose {objects} to {winner}",
@@ -184,10 +184,10 @@ def _claims_differ(desired: Desired, matches: Mapping[ObjectRef, Match], previou
         sticky = index.match(template, claim=claim, options=options).policy if claim else pure
         if pure is not None and sticky is not None and pure is not sticky:
             taken.setdefault((str(pure), str(sticky)), []).append((template.ref, pure))
-    for (_, holder), found in taken.items():
-        objects = listed([str(ref) for ref, _ in found])
+    for (_, holder), takeovers in taken.items():
+        objects = listed([str(ref) for ref, _ in takeovers])
         yield PolicyFinding(
-            policy=found[0][1],
+            policy=takeovers[0][1],
             rule=CLAIMS_DIFFER,
             message=f"it takes {objects} over from {holder}, where Karmada would leave what is claimed",
             hint="if that is not meant, set claims: Sticky in argosy.yaml",

@@ -18,7 +18,7 @@ from .validation import Validation
 class Writer(Protocol):
     """A function that writes a validation; ``is_strict``: warnings count as problems."""
 
-    def __call__(self, found: Validation, *, is_strict: bool) -> str:
+    def __call__(self, validation: Validation, *, is_strict: bool) -> str:
         """Return the text to print."""
         ...
 
@@ -47,11 +47,11 @@ _DATA = {ord("%"): "%25", ord("\r"): "%0D", ord("\n"): "%0A"}
 _PROPERTY = {**_DATA, ord(":"): "%3A", ord(","): "%2C"}
 
 
-def as_sarif(found: Validation, *, is_strict: bool = False) -> str:
+def as_sarif(validation: Validation, *, is_strict: bool = False) -> str:
     """Return a validation as one SARIF log."""
     level = "error" if is_strict else "warning"
-    results = [_result(each, "error") for each in found.problems]
-    results += [_result(each, level) for each in found.warnings]
+    results = [_result(each, "error") for each in validation.problems]
+    results += [_result(each, level) for each in validation.warnings]
     used = sorted({result["ruleId"] for result in results})
     driver = {"name": "argosy", "version": engine_version(), "rules": [_rule(name) for name in used]}
     return as_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]})
@@ -82,11 +82,11 @@ def _result(problem: Problem, level: str) -> dict[str, Any]:
     }
 
 
-def as_annotations(found: Validation, *, is_strict: bool = False) -> str:
+def as_annotations(validation: Validation, *, is_strict: bool = False) -> str:
     """Return an annotation per problem and warning."""
     word = "error" if is_strict else "warning"
-    lines = [annotation("error", each) for each in found.problems]
-    return "".join([*lines, *(annotation(word, each) for each in found.warnings)])
+    lines = [annotation("error", each) for each in validation.problems]
+    return "".join([*lines, *(annotation(word, each) for each in validation.warnings)])
 
 
 def annotation(word: str, problem: Problem) -> str:
@@ -101,18 +101,22 @@ def annotation(word: str, problem: Problem) -> str:
     return f"::{word} {given}::{text.translate(_DATA)}\n"
 
 
-def as_text(found: Validation, *, is_strict: bool = False) -> str:
+def as_text(validation: Validation, *, is_strict: bool = False) -> str:
     """Return a line per problem and warning, with hints, and a summary."""
     word = "error" if is_strict else "warning"
-    lines = [*map(str, found.problems), *(f"{word}: {warning}" for warning in found.warnings), _summary(found)]
+    lines = [
+        *map(str, validation.problems),
+        *(f"{word}: {warning}" for warning in validation.warnings),
+        _summary(validation),
+    ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _summary(found: Validation) -> str:
-    summary = f"{counted(len(found.problems), 'problem')}, {counted(len(found.warnings), 'warning')}"
-    if found.desired is None:
+def _summary(validation: Validation) -> str:
+    summary = f"{counted(len(validation.problems), 'problem')}, {counted(len(validation.warnings), 'warning')}"
+    if validation.desired is None:
         return summary
-    desired = found.desired
+    desired = validation.desired
     held = (
         counted(len(desired.templates), "template"),
         counted(len(desired.policies), "propagation policy", "propagation policies"),
@@ -122,16 +126,16 @@ def _summary(found: Validation) -> str:
     return f"{summary}: {', '.join(held)} in {counted(desired.files, 'file')}"
 
 
-def as_json_report(found: Validation, *, is_strict: bool = False) -> str:
+def as_json_report(validation: Validation, *, is_strict: bool = False) -> str:
     """Return one JSON value; what is strict shows in the exit code alone."""
     del is_strict
     return as_json(
         {
             "apiVersion": ARGOSY_API_VERSION,
             "kind": "Validation",
-            "source": found.commit or None,
-            "problems": [_plain(problem) for problem in found.problems],
-            "warnings": [_plain(problem) for problem in found.warnings],
+            "source": validation.commit or None,
+            "problems": [_plain(problem) for problem in validation.problems],
+            "warnings": [_plain(problem) for problem in validation.warnings],
         }
     )
 
@@ -147,23 +151,23 @@ def _plain(problem: Problem) -> dict[str, str | int]:
     }
 
 
-def as_junit(found: Validation, *, is_strict: bool = False) -> str:
+def as_junit(validation: Validation, *, is_strict: bool = False) -> str:
     """Return JUnit's XML: a failed case per problem, a passed one per warning that is not strict."""
-    cases = [_case(each, failed=True) for each in found.problems]
-    cases += [_case(each, failed=is_strict) for each in found.warnings]
+    cases = [_case(each, failed=True) for each in validation.problems]
+    cases += [_case(each, failed=is_strict) for each in validation.warnings]
     return junit_xml([JUnitSuite(name="argosy validate", cases=tuple(cases) or (JUnitCase(name="the source"),))])
 
 
 def _case(problem: Problem, *, failed: bool) -> JUnitCase:
     name = f"{problem.path}: {problem.field}" if problem.field else problem.path
-    said = str(problem)
+    text = str(problem)
     return JUnitCase(
         name=name,
         file=problem.path,
         line=problem.line,
         failure=problem.message if failed else "",
-        detail=said if failed else "",
-        output="" if failed else said,
+        detail=text if failed else "",
+        output="" if failed else text,
     )
 
 

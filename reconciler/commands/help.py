@@ -29,9 +29,9 @@ def command(context: click.Context, /, words: tuple[str, ...]) -> int:
     if not words:
         _write_contents(context.find_root(), formatter, TOPICS.items())
     elif words[0] in TOPICS and len(words) == 1:
-        found = topic(words[0])
-        formatter.write_text(found.about)
-        for section in found.sections:
+        page = topic(words[0])
+        formatter.write_text(page.about)
+        for section in page.sections:
             _write_section(formatter, section.title, section.before, section.entries)
     else:
         click.echo(_command_help(context.find_root(), words, TOPICS))
@@ -68,11 +68,11 @@ def _command_help(root: click.Context, words: Sequence[str], topics: Iterable[st
     for word in words:
         group = context.command
         known = group.list_commands(context) if isinstance(group, click.Group) else []
-        found = group.get_command(context, word) if isinstance(group, click.Group) else None
-        if found is None:
+        next_command = group.get_command(context, word) if isinstance(group, click.Group) else None
+        if next_command is None:
             from reconciler.names.subjects import unknown_name
 
             names = [*known, *topics] if context is root else known
             raise unknown_name(f"there is no command or topic {' '.join(words)!r}", word, names)
-        context = click.Context(found, info_name=word, parent=context)
+        context = click.Context(next_command, info_name=word, parent=context)
     return context.get_help()

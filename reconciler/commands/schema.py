@@ -26,8 +26,8 @@ def command(kind: str) -> int:
     if not kind:
         click.echo(table(("KIND", "WHAT IT IS"), list(KINDS.items())), nl=False)
         return 0
-    found = next((each for each in KINDS if each.lower() == kind.lower()), None)
-    if found is None:
+    known_kind = next((each for each in KINDS if each.lower() == kind.lower()), None)
+    if known_kind is None:
         raise unknown_name(f"there is no schema of {kind!r}", kind, KINDS)
-    click.echo(as_json(json_schema(found)), nl=False)
+    click.echo(as_json(json_schema(known_kind)), nl=False)
     return 0

@@ -152,20 +152,20 @@ def tree_reader(comparison: Comparison) -> Callable[[bytes], Iterable[TreeEntry]
 
 def _blobs(comparison: Comparison, files: Iterable[FileChange]) -> Mapping[bytes, Blob]:
     wanted = {blob_id for file in files if file.before and file.after for blob_id in (file.before, file.after)}
-    found: dict[bytes, Blob] = {}
+    blob_by_id: dict[bytes, Blob] = {}
     for outcome in (comparison.base, comparison.head):
         blobs = outcome.rendered.tree.blobs
-        found.update((blob_id, blobs[blob_id]) for blob_id in wanted if blob_id in blobs)
-    missing = wanted - found.keys()
-    return {**found, **comparison.base.repository.read_blobs(missing)} if missing else found
+        blob_by_id.update((blob_id, blobs[blob_id]) for blob_id in wanted if blob_id in blobs)
+    missing = wanted - blob_by_id.keys()
+    return {**blob_by_id, **comparison.base.repository.read_blobs(missing)} if missing else blob_by_id
 
 
 def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
     """Refuse a change of the source that would take or move too much."""
     base, head = comparison.base, comparison.head
     guard = head.source.desired.fleet.removal_guard
-    found = removals(base.rendered.tree.clusters, head.rendered.tree.clusters, tree_reader(comparison), guard)
+    removed = removals(base.rendered.tree.clusters, head.rendered.tree.clusters, tree_reader(comparison), guard)
     allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
     before = {binding.ref: binding for binding in base.rendered.built.bindings}
     check_members(base.rendered.tree.clusters, head, allowed, consequence="")
-    check_limits(found, breaches_of(before, head), allowed, consequence="")
+    check_limits(removed, breaches_of(before, head), allowed, consequence="")

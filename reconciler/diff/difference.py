@@ -86,8 +86,8 @@ class Difference:
     @property
     def is_empty(self) -> bool:
         """Return whether the change changes no cluster, no claim and no problem."""
-        found = (self.joined, self.left, self.objects, self.takeovers, self.movements, self.problems, self.solved)
-        return not any(found)
+        parts = (self.joined, self.left, self.objects, self.takeovers, self.movements, self.problems, self.solved)
+        return not any(parts)
 
     @property
     def moved(self) -> int:

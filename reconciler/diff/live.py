@@ -21,7 +21,7 @@ _SIGNS = {
     Action.PRUNE: "-",
     Action.HAND_OFF: "-",
 }
-_QUIET = frozenset({Action.UNCHANGED, Action.KEPT})
+_UNCHANGED = frozenset({Action.UNCHANGED, Action.KEPT})
 _HELD = "Held"
 
 
@@ -46,7 +46,7 @@ def live_changes(report: ClusterReport) -> tuple[LiveChange, ...]:
     return tuple(
         LiveChange(ref=item.ref, action=item.action, reason=item.reason, message=item.message, fields=item.changes)
         for item in items
-        if item.action not in _QUIET or item.reason == _HELD
+        if item.action not in _UNCHANGED or item.reason == _HELD
     )
 
 

@@ -55,17 +55,17 @@ def _fitted(section: MarkdownSection, room: int) -> str:
     top = f"**{title}**\n\n" if is_open else f"<details><summary>{title}</summary>\n\n"
     end = "" if is_open else "\n</details>\n"
     room -= len(f"{top}{section.before}{section.after}{end}".encode()) + 40
-    shown = 0
+    fitting = 0
     for line in section.lines:
         room -= len(line.encode())
         if room < 0:
             break
-        shown += 1
-    if not shown:
+        fitting += 1
+    if not fitting:
         return ""
-    missing = len(section.lines) - shown
+    missing = len(section.lines) - fitting
     more = f"\nand {missing} more\n" if missing else ""
-    return f"{top}{section.before}{''.join(section.lines[:shown])}{section.after}{more}{end}"
+    return f"{top}{section.before}{''.join(section.lines[:fitting])}{section.after}{more}{end}"
 
 
 def _sections(difference: Difference) -> Iterator[MarkdownSection]:
@@ -103,10 +103,10 @@ def _cluster_rows(difference: Difference) -> list[str]:
 def _movement_row(movement: Movement) -> str:
     """Return a workload's line: its biggest changes, the others counted."""
     biggest = sorted(movement.changes, key=lambda change: -abs(change.after - change.before))[:_MOST_CHANGES]
-    shown = ", ".join(f"{code(each.cluster)} {_numbers(each)}" for each in biggest)
+    changes = ", ".join(f"{code(each.cluster)} {_numbers(each)}" for each in biggest)
     more = len(movement.changes) - len(biggest)
     total = numbers(movement.before, movement.after).replace("->", "→")
-    where = f"{shown} and {more} more" if more else shown
+    where = f"{changes} and {more} more" if more else changes
     anew = f" ({movement.placed_anew} placed anew)" if movement.placed_anew else ""
     return f"| {code(str(movement.ref))} | {total} | {movement.moved}{anew} | {where} |\n"
 

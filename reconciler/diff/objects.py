@@ -95,11 +95,11 @@ def changed_files(
 ) -> dict[FileChange, list[str]]:
     """Return the files that differ, each with the clusters in which it does so; arguments map clusters to folders."""
     compared: dict[tuple[bytes | None, bytes | None], list[FileChange]] = {}
-    found: dict[FileChange, list[str]] = {}
+    clusters_by_change: dict[FileChange, list[str]] = {}
     for name in sorted(before.keys() | after.keys()):
         for change in _changed_below(before.get(name), after.get(name), read_tree, compared):
-            found.setdefault(change, []).append(name)
-    return found
+            clusters_by_change.setdefault(change, []).append(name)
+    return clusters_by_change
 
 
 def _changed_below(
@@ -196,11 +196,11 @@ def object_changes(
             if not fields and not has_numbers:
                 continue
         grouped.setdefault((ref, action, _text_of(fields)), (fields, []))[1].extend(clusters)
-    found = (
+    changes = (
         ObjectChange(ref=ref, action=action, clusters=tuple(sorted(clusters)), fields=fields)
         for (ref, action, _), (fields, clusters) in grouped.items()
     )
-    return tuple(sorted(found, key=lambda change: (change.ref, change.action, change.clusters)))
+    return tuple(sorted(changes, key=lambda change: (change.ref, change.action, change.clusters)))
 
 
 def _text_of(fields: Iterable[ChangedField]) -> str:

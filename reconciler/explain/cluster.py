@@ -120,10 +120,10 @@ def _held(name: str, rendered: Rendered) -> Iterator[ClusterObject]:
             yield ClusterObject(ref=template.ref, replicas=0, why="is propagated with the objects in it")
 
 
-def _absent(name: str, binding: Binding, found: Explanation | None) -> AbsentObject:
+def _absent(name: str, binding: Binding, explanation: Explanation | None) -> AbsentObject:
     """Say why a binding does not target a cluster, by the last affinity group that was tried."""
-    attempt = found.attempts[-1] if found and found.attempts else None
-    if found is None or attempt is None:
+    attempt = explanation.attempts[-1] if explanation and explanation.attempts else None
+    if explanation is None or attempt is None:
         return AbsentObject(ref=binding.ref, why="the scheduler has no say in it")
     refused = next((each.reasons for each in attempt.rejected if each.cluster == name), ())
     if refused:
@@ -131,14 +131,14 @@ def _absent(name: str, binding: Binding, found: Explanation | None) -> AbsentObj
     if attempt.refusal is not None:
         return AbsentObject(ref=binding.ref, why=attempt.refusal.message)
     candidate = next((each for each in attempt.candidates if each.cluster == name), None)
-    return AbsentObject(ref=binding.ref, why=_why_passed_over(candidate, found))
+    return AbsentObject(ref=binding.ref, why=_why_passed_over(candidate, explanation))
 
 
-def _why_passed_over(candidate: Candidate | None, found: Explanation) -> str:
+def _why_passed_over(candidate: Candidate | None, explanation: Explanation) -> str:
     if candidate is None:
         return "the cluster is being deleted"
     if not candidate.is_selected:
         return "passes every filter; the spread constraints choose others"
-    if found.trigger is Trigger.NONE:
+    if explanation.trigger is Trigger.NONE:
         return "nothing asks for a new decision; decided now, it would be a candidate"
     return "passes every filter; the division leaves it no replica"

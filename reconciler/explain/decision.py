@@ -55,24 +55,24 @@ class DecisionView:
     is_packed: bool = False
 
 
-def decision_sections(found: Explanation, rooms: Sequence[ClusterRoom], view: DecisionView) -> Iterator[Section]:
+def decision_sections(explanation: Explanation, rooms: Sequence[ClusterRoom], view: DecisionView) -> Iterator[Section]:
     """Yield the sections of a decision."""
-    yield Section(title=f"Scheduling: {found.strategy}", before=(*view.before, *_heading(found)))
-    for attempt in found.attempts:
-        yield from _attempt(attempt, replace(view, is_packed=found.strategy is Strategy.AGGREGATED))
-    if found.attempts:
+    yield Section(title=f"Scheduling: {explanation.strategy}", before=(*view.before, *_heading(explanation)))
+    for attempt in explanation.attempts:
+        yield from _attempt(attempt, replace(view, is_packed=explanation.strategy is Strategy.AGGREGATED))
+    if explanation.attempts:
         yield from _capacity([each for each in rooms if view.cluster in {"", each.cluster}], view.facts)
 
 
-def _heading(found: Explanation) -> Iterator[str]:
-    yield f"{found.trigger}: {_WHY[found.trigger]}."
-    condition = found.decision.condition
+def _heading(explanation: Explanation) -> Iterator[str]:
+    yield f"{explanation.trigger}: {_WHY[explanation.trigger]}."
+    condition = explanation.decision.condition
     if condition is not None and condition.message != SUCCESS_MESSAGE:
         yield f"{condition.reason}: {condition.message}"
-    if found.decision.hint:
-        yield found.decision.hint
-    if found.terminating:
-        yield f"No candidates, because they are being deleted: {' '.join(found.terminating)}."
+    if explanation.decision.hint:
+        yield explanation.decision.hint
+    if explanation.terminating:
+        yield f"No candidates, because they are being deleted: {' '.join(explanation.terminating)}."
 
 
 def _attempt(attempt: ExplainedAttempt, view: DecisionView) -> Iterator[Section]:

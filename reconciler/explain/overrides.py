@@ -56,17 +56,17 @@ def _effects_by_clusters(
     manifest: Manifest, overridden: Overridden, targets: Sequence[Target]
 ) -> list[tuple[Mask, tuple[RuleEffect, ...]]]:
     """Return the effects of rules in a class, once for all of its clusters unless their numbers make them differ."""
-    found: list[tuple[Mask, tuple[RuleEffect, ...]]] = []
+    effects: list[tuple[Mask, tuple[RuleEffect, ...]]] = []
     for target in targets:
         if not (clusters := target.clusters & overridden.clusters):
             continue
         steps = effects_of(_with_numbers(manifest, target), overridden.applied)
-        same = next((at for at, (_, others) in enumerate(found) if _effects(others) == _effects(steps)), None)
+        same = next((at for at, (_, others) in enumerate(effects) if _effects(others) == _effects(steps)), None)
         if same is None:
-            found.append((clusters, steps))
+            effects.append((clusters, steps))
         else:
-            found[same] = (found[same][0] | clusters, steps)
-    return found
+            effects[same] = (effects[same][0] | clusters, steps)
+    return effects
 
 
 def _effects(steps: Sequence[RuleEffect]) -> list[tuple[object, str]]:

@@ -142,13 +142,13 @@ def override_policy_explanation(policy: OverridePolicy, desired: Desired, built:
     """Explain an override policy of the source."""
     bindings = {binding.ref: binding for binding in built.bindings}
     scope = [each for each in desired.templates if policy.namespace in {"", each.ref.namespace}]
-    found = (_affected(policy, template, bindings.get(template.ref), desired, built) for template in scope)
+    affected = (_affected(policy, template, bindings.get(template.ref), desired, built) for template in scope)
     return OverridePolicyExplanation(
         policy=str(policy),
         path=policy.path,
         selectors=tuple(counted_selector(selector, scope) for selector in policy.resource_selectors),
         rules=tuple(_targets(policy, built)),
-        objects=tuple(each for each in found if each is not None),
+        objects=tuple(each for each in affected if each is not None),
     )
 
 

@@ -41,9 +41,9 @@ class Replay:
         made = _last_moved(self.repository, ref, history)
         if made is None:
             return None
-        found = replayed(self.repository, made, self.log)
-        earlier = found.outcome.rendered.built.schedule.decisions.get(ref)
-        return found if earlier is not None and earlier.trigger is not Trigger.NONE else None
+        replay = replayed(self.repository, made, self.log)
+        earlier = replay.outcome.rendered.built.schedule.decisions.get(ref)
+        return replay if earlier is not None and earlier.trigger is not Trigger.NONE else None
 
 
 def replay_of(repository: Repository, log: Log, *, revision: str, worktree: bool) -> Replay:

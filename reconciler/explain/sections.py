@@ -14,34 +14,36 @@ from .overrides import OverriddenClusters
 from .policies import AffectedObject, OverridePolicyExplanation, PolicyExplanation
 
 
-def object_sections(found: ObjectExplanation, *, cluster: str = "", seats: bool = False) -> Iterator[Section]:
+def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats: bool = False) -> Iterator[Section]:
     """Yield the sections of an object, or those that concern one cluster; ``seats``: divisions seat by seat."""
-    where = f" ({found.path})" if found.path else ""
+    where = f" ({explanation.path})" if explanation.path else ""
     yield Section(
-        title=f"{found.ref}{where}",
-        before=(f"{found.verdict[:1].upper()}{found.verdict[1:]}.", *_outcome(found, cluster)),
+        title=f"{explanation.ref}{where}",
+        before=(f"{explanation.verdict[:1].upper()}{explanation.verdict[1:]}.", *_outcome(explanation, cluster)),
     )
-    if found.policies:
-        yield _policies(found.policies)
-    if found.required_by:
-        yield _required(found)
-    if found.decision is not None:
-        since = f"in rendered commit {found.decided_in[:12]}, source {found.decided_from[:12]}; kept since then"
-        before = (f"Decided {since}.",) if found.decided_in else ()
-        view = DecisionView(cluster=cluster, seats=seats, before=before, facts=found.facts)
-        yield from decision_sections(found.decision, found.rooms, view)
-    overrides = [each for each in found.overrides if not cluster or cluster in each.clusters]
+    if explanation.policies:
+        yield _policies(explanation.policies)
+    if explanation.required_by:
+        yield _required(explanation)
+    if explanation.decision is not None:
+        since = (
+            f"in rendered commit {explanation.decided_in[:12]}, source {explanation.decided_from[:12]}; kept since then"
+        )
+        before = (f"Decided {since}.",) if explanation.decided_in else ()
+        view = DecisionView(cluster=cluster, seats=seats, before=before, facts=explanation.facts)
+        yield from decision_sections(explanation.decision, explanation.rooms, view)
+    overrides = [each for each in explanation.overrides if not cluster or cluster in each.clusters]
     if overrides:
         yield overrides_section(overrides)
-    kept = [each for each in found.kept if not cluster or cluster in each.clusters]
+    kept = [each for each in explanation.kept if not cluster or cluster in each.clusters]
     if kept:
         yield _kept(kept)
 
 
-def _outcome(found: ObjectExplanation, cluster: str) -> Iterator[str]:
-    targets = [each for each in found.targets if cluster in {"", each.name}]
+def _outcome(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:
+    targets = [each for each in explanation.targets if cluster in {"", each.name}]
     own = {each.name for each in targets}
-    required = sorted({each.name for binding in found.required_by for each in binding.clusters} - own)
+    required = sorted({each.name for binding in explanation.required_by for each in binding.clusters} - own)
     required = [name for name in required if cluster in {"", name}]
     if required:
         yield f"It is propagated to {', '.join(required)} with what requires it."
@@ -49,7 +51,7 @@ def _outcome(found: ObjectExplanation, cluster: str) -> Iterator[str]:
         yield f"It does not go to {cluster}." if cluster else "It goes nowhere."
     if targets:
         names = ", ".join(f"{each.name} {each.replicas}" if each.replicas else each.name for each in targets)
-        asked = "" if found.replicas is None else f"asks for {counted(found.replicas, 'replica')} and "
+        asked = "" if explanation.replicas is None else f"asks for {counted(explanation.replicas, 'replica')} and "
         yield f"It {asked}goes to {names}."
 
 
@@ -61,10 +63,10 @@ def _policies(policies: Iterable[PolicyVerdict]) -> Section:
     return section("Policies that select it", ("POLICY", "VERDICT", "BY", "PRIORITY", "WHY", "FILE"), rows)
 
 
-def _required(found: ObjectExplanation) -> Section:
+def _required(explanation: ObjectExplanation) -> Section:
     rows = [
         (f"{each.namespace}/{each.name}", " ".join(target.name for target in each.clusters))
-        for each in found.required_by
+        for each in explanation.required_by
     ]
     return section("Required by", ("BINDING", "CLUSTERS"), rows)
 
@@ -96,16 +98,16 @@ def _changes(step: RuleEffect) -> tuple[str, ...]:
     return tuple(map(str, step.changes)) or ("changes nothing",)
 
 
-def override_policy_sections(found: OverridePolicyExplanation) -> Iterator[Section]:
+def override_policy_sections(explanation: OverridePolicyExplanation) -> Iterator[Section]:
     """Yield the sections of an override policy: its selectors, the clusters of its rules, and their changes."""
-    changed = [each for each in found.objects if each.classes]
-    idle = [each for each in found.objects if not each.classes]
-    summary = f"It selects {counted(len(found.objects), 'object')} and is applied to {len(changed)}."
-    yield Section(title=f"{found.policy} ({found.path})", before=(summary,))
-    selectors = [(each.selector, str(each.objects)) for each in found.selectors]
+    changed = [each for each in explanation.objects if each.classes]
+    idle = [each for each in explanation.objects if not each.classes]
+    summary = f"It selects {counted(len(explanation.objects), 'object')} and is applied to {len(changed)}."
+    yield Section(title=f"{explanation.policy} ({explanation.path})", before=(summary,))
+    selectors = [(each.selector, str(each.objects)) for each in explanation.selectors]
     scope = () if selectors else ("It has none, and so selects every object in its scope.",)
     yield section("Its selectors", ("SELECTOR", "OBJECTS"), selectors, before=scope)
-    rules = [(each.rule, " ".join(each.clusters)) for each in found.rules]
+    rules = [(each.rule, " ".join(each.clusters)) for each in explanation.rules]
     yield section("Its rules", ("RULE", "CLUSTERS"), rules)
     if changed:
         rows = [row for each in changed for row in _object_rows(each)]
@@ -117,44 +119,45 @@ def override_policy_sections(found: OverridePolicyExplanation) -> Iterator[Secti
 
 def _object_rows(each: AffectedObject) -> Iterator[tuple[str, str, str, str]]:
     name = str(each.ref)
-    for found in each.classes:
-        for clusters, rule, change in _override_rows(found):
+    for overridden in each.classes:
+        for clusters, rule, change in _override_rows(overridden):
             yield name, clusters, rule if rule == DITTO else rule.rpartition(" ")[2], change
             name = DITTO
 
 
-def cluster_sections(found: ClusterExplanation) -> Iterator[Section]:
+def cluster_sections(explanation: ClusterExplanation) -> Iterator[Section]:
     """Yield the sections of a cluster: its traits, its capacity, the objects it holds and those it does not."""
-    where = f" ({found.path})" if found.path else ""
+    where = f" ({explanation.path})" if explanation.path else ""
     yield Section(
-        title=f"Cluster {found.name}{where}",
-        before=(*_traits(found), f"It holds {counted(len(found.held), 'object')}."),
+        title=f"Cluster {explanation.name}{where}",
+        before=(*_traits(explanation), f"It holds {counted(len(explanation.held), 'object')}."),
     )
-    if found.capacity:
+    if explanation.capacity:
         header = ("RESOURCE", "ALLOCATABLE", "ALLOCATED", "ALLOCATING", "RESERVED")
         rows = [
-            (each.resource, each.allocatable, each.allocated, each.allocating, each.reserved) for each in found.capacity
+            (each.resource, each.allocatable, each.allocated, each.allocating, each.reserved)
+            for each in explanation.capacity
         ]
-        yield section(f"Capacity, {found.origin}", header, rows)
-    if found.held:
-        held = [(str(each.ref), str(each.replicas or ""), each.why) for each in found.held]
+        yield section(f"Capacity, {explanation.origin}", header, rows)
+    if explanation.held:
+        held = [(str(each.ref), str(each.replicas or ""), each.why) for each in explanation.held]
         yield section("It holds", ("OBJECT", "REPLICAS", "WHY"), held)
-    if found.absent:
-        absent = [row for each in found.absent for row in _absent_rows(each)]
+    if explanation.absent:
+        absent = [row for each in explanation.absent for row in _absent_rows(each)]
         yield section("It does not hold", ("OBJECT", "FILTER", "REASON"), absent)
 
 
-def _traits(found: ClusterExplanation) -> Iterator[str]:
-    located = {"region": found.region, "zones": " ".join(found.zones), "provider": found.provider}
+def _traits(explanation: ClusterExplanation) -> Iterator[str]:
+    located = {"region": explanation.region, "zones": " ".join(explanation.zones), "provider": explanation.provider}
     parts = [f"{key} {value}" for key, value in located.items() if value]
-    parts += [f"label {key}={value}" for key, value in sorted(found.labels.items())]
+    parts += [f"label {key}={value}" for key, value in sorted(explanation.labels.items())]
     if parts:
         yield f"{', '.join(parts)}."
-    if found.taints:
-        yield f"Taints: {', '.join(found.taints)}."
-    if found.served is None:
+    if explanation.taints:
+        yield f"Taints: {', '.join(explanation.taints)}."
+    if explanation.served is None:
         yield "No APIs of it are recorded."
-    if not found.capacity:
+    if not explanation.capacity:
         yield "No capacity is known."
 
 
@@ -165,18 +168,18 @@ def _absent_rows(each: AbsentObject) -> Iterator[tuple[str, str, str]]:
         name = DITTO
 
 
-def policy_sections(found: PolicyExplanation) -> Iterator[Section]:
+def policy_sections(explanation: PolicyExplanation) -> Iterator[Section]:
     """Yield the sections of a policy: the objects it selects, claims and loses."""
-    claimed = [each for each in found.objects if each.holds]
-    lost = [each for each in found.objects if not each.holds]
+    claimed = [each for each in explanation.objects if each.holds]
+    lost = [each for each in explanation.objects if not each.holds]
     yield Section(
-        title=f"{found.policy} ({found.path})",
+        title=f"{explanation.policy} ({explanation.path})",
         before=(
-            f"Priority {found.priority}, preemption {found.preemption}.",
-            f"It selects {counted(len(found.objects), 'object')}, claims {len(claimed)} and loses {len(lost)}.",
+            f"Priority {explanation.priority}, preemption {explanation.preemption}.",
+            f"It selects {counted(len(explanation.objects), 'object')}, claims {len(claimed)} and loses {len(lost)}.",
         ),
     )
-    selectors = [(each.selector, str(each.objects)) for each in found.selectors]
+    selectors = [(each.selector, str(each.objects)) for each in explanation.selectors]
     yield section("Its selectors", ("SELECTOR", "OBJECTS"), selectors)
     if claimed:
         rows = [(str(each.ref), each.selects_by, " ".join(map(_target, each.targets))) for each in claimed]

@@ -64,13 +64,13 @@ def _where(binding: Binding) -> str:
 
 
 def _sorted_targets(binding: Binding) -> list[TargetCluster]:
-    found: dict[str, TargetCluster] = {}
+    target_by_name: dict[str, TargetCluster] = {}
     for target in binding.targets:
-        found[target.name] = target
+        target_by_name[target.name] = target
     # An object that a workload requires goes where the workload goes, but has no replicas of its own.
     for target in all_targets(binding):
-        found.setdefault(target.name, TargetCluster(target.name))
-    return [found[name] for name in sorted(found)]
+        target_by_name.setdefault(target.name, TargetCluster(target.name))
+    return [target_by_name[name] for name in sorted(target_by_name)]
 
 
 def _policy_or_reason(binding: Binding) -> str:
@@ -85,11 +85,11 @@ def unmatched_objects(outcome: Outcome) -> list[dict[str, str]]:
     """Return the templates that go to no cluster, with the reason."""
     built = outcome.rendered.built
     bound = {binding.ref for binding in built.bindings} | {template.ref for template, _ in outcome.rendered.namespaces}
-    found = []
+    objects = []
     for template in built.claims.unmatched:
         if template.ref not in bound:
             match = built.claims.matches[template.ref]
-            found.append(
+            objects.append(
                 {
                     "object": str(template.ref),
                     "namespace": template.ref.namespace,
@@ -98,7 +98,7 @@ def unmatched_objects(outcome: Outcome) -> list[dict[str, str]]:
                     "path": template.path,
                 }
             )
-    return found
+    return objects
 
 
 def cluster_files(outcome: Outcome, selection: Selection) -> Iterator[tuple[str, str, bytes]]:
@@ -112,8 +112,8 @@ def cluster_files(outcome: Outcome, selection: Selection) -> Iterator[tuple[str,
 
 def manifests(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:
     """Yield the objects of every cluster, cluster by cluster."""
-    for found in objects_by_cluster(outcome, selection).values():
-        yield from found
+    for objects in objects_by_cluster(outcome, selection).values():
+        yield from objects
 
 
 def objects_by_cluster(outcome: Outcome, selection: Selection) -> dict[str, list[Manifest]]:
@@ -121,12 +121,12 @@ def objects_by_cluster(outcome: Outcome, selection: Selection) -> dict[str, list
     files = list(cluster_files(outcome, selection))
     contents = outcome.contents({blob_id for _, _, blob_id in files})
     values = {blob_id: parse_documents(content)[0].value for blob_id, content in contents.items()}
-    found: dict[str, list[Manifest]] = {
+    objects: dict[str, list[Manifest]] = {
         name: [] for name in sorted(outcome.rendered.tree.clusters) if selection.has_cluster(name)
     }
     for cluster, _, blob_id in files:
-        found[cluster].append(values[blob_id])
-    return found
+        objects[cluster].append(values[blob_id])
+    return objects
 
 
 def bindings(outcome: Outcome, selection: Selection) -> Iterator[Manifest]:

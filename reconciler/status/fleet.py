@@ -139,11 +139,11 @@ class FleetStatus:
     @cached_property
     def unbuilt(self) -> Mapping[str, tuple[Binding, ...]]:
         """The bindings whose objects could not be built as asked for, by the clusters that keep something older."""
-        found: dict[str, list[Binding]] = {}
+        bindings: dict[str, list[Binding]] = {}
         for binding in self.bindings:
             for name in unbuilt_in(binding):
-                found.setdefault(name, []).append(binding)
-        return {name: tuple(each) for name, each in found.items()}
+                bindings.setdefault(name, []).append(binding)
+        return {name: tuple(each) for name, each in bindings.items()}
 
 
 def fleet_status(repository: Repository, log: Log) -> FleetStatus:

@@ -26,13 +26,13 @@ def fleet_text(fleet: FleetStatus, recorded: RecordedStatus, *, wide: bool) -> I
         yield table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), [_row(name, fleet) for name in fleet.clusters])
     states = Counter(map(binding_state, fleet.bindings))
     yield "\nbindings: " + (", ".join(f"{number} {state}" for state, number in sorted(states.items())) or "none") + "\n"
-    shown = [
+    listed = [
         binding
         for binding in fleet.bindings
         if wide or binding_problems(binding) or binding_state(binding) == "NoPolicy"
     ]
-    if shown:
-        yield "\n" + table(("BINDING", "REASON", "MESSAGE"), [_binding_row(binding) for binding in shown])
+    if listed:
+        yield "\n" + table(("BINDING", "REASON", "MESSAGE"), [_binding_row(binding) for binding in listed])
     rows = [(each.object, each.cluster, each.reason, each.since) for each in unwell_objects(fleet, recorded)]
     if rows:
         yield "\n" + table(("NOT WELL", "CLUSTER", "REASON", "SINCE"), rows)

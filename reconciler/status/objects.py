@@ -190,8 +190,10 @@ def cluster_text(cluster: str, recorded: RecordedStatus, *, every: bool) -> str:
     )
     objects = objects_in_cluster(cluster, recorded)
     lines.append(f"objects: {len(objects)}")
-    shown = [each for each in objects if every or each.applied != "True" or each.health != "Healthy"]
-    return "\n".join(lines) + "\n" + _room(status.get("resourceSummary") or {}) + _objects(shown) + "".join(_own(shown))
+    listed = [each for each in objects if every or each.applied != "True" or each.health != "Healthy"]
+    return (
+        "\n".join(lines) + "\n" + _room(status.get("resourceSummary") or {}) + _objects(listed) + "".join(_own(listed))
+    )
 
 
 def _own(objects: Iterable[ObjectIn]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from .objects import head_lines
 
 NOT_RECORDED = "no pass has recorded what is in it: whoever applies the folder knows"
 NOT_YET = "nothing is recorded of it yet: run argosy apply, or let a pass reach it"
-NO_AGENT = "it pulls, and its agent has told nothing yet"
+NO_AGENT = "it pulls, and its agent has reported nothing yet"
 
 
 def cluster_text(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
@@ -90,8 +90,8 @@ def _state(binding: Binding, cluster: str) -> str:
 
 def _problem(binding: Binding, cluster: str) -> str:
     """Return why an object is not in a cluster as it was asked for: it found no place, or could not be built."""
-    found = binding_problems(binding)
+    has_problems = binding_problems(binding)
     is_here = cluster in unbuilt_in(binding) or any(
         each.type == "Scheduled" and each.reason == binding_state(binding) for each in binding.conditions
     )
-    return binding_state(binding) if found and is_here else ""
+    return binding_state(binding) if has_problems and is_here else ""

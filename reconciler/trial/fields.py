@@ -15,7 +15,7 @@ from render.works import Works
 MISSING = object()
 """No such field."""
 
-UNTOLD = object()
+WITHHELD = object()
 """A value that may not be shown, or of something that is not there."""
 
 _OPEN_IN_SECRETS = ("/metadata/labels", "/type", "/immutable")

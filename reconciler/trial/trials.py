@@ -14,17 +14,16 @@ from render.binding import Binding
 from render.model import ObjectRef, TargetCluster
 from render.suggestions import nearest
 
-from .fields import MISSING, UNTOLD, displayed, field_of, held_objects
+from .fields import MISSING, WITHHELD, displayed, field_of, held_objects
 
 NO_ANSWERS: Answers = {}
-NOT_MEANT = "it is in no cluster, bound to nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mismatch:
     """An expectation that did not come true: the field of the test, what it says, and what is so (plain data).
 
-    What may not be shown, or is not there at all, is ``UNTOLD``.
+    A value that may not be shown, or does not exist, is ``WITHHELD``.
     """
 
     field: str
@@ -95,7 +94,7 @@ def _mismatches(
     if expected.ref not in known and not any(each.ref == expected.ref for each, _ in rendered.namespaces):
         near = nearest(expected.ref.name, {ref.name for ref in known if ref.group_kind == expected.ref.group_kind})
         hint = f"; did you mean {near!r}?" if near else ""
-        yield Mismatch(field=f"{path}.name", message=f"the source has no {expected.ref}{hint}", got=UNTOLD)
+        yield Mismatch(field=f"{path}.name", message=f"the source has no {expected.ref}{hint}", got=WITHHELD)
         return
     yield from _decided(path, expected, binding, rendered)
     yield from _refused(path, expected, rendered)
@@ -107,7 +106,7 @@ def _mismatches(
             want = "nothing" if each.is_absent else displayed(each.value, each.path, expected.ref)
             text = displayed(got, each.path, expected.ref)
             message = f"{each.path} in {each.cluster}: want {want}, got {text}"
-            open_value = UNTOLD if text == HIDDEN else got
+            open_value = WITHHELD if text == HIDDEN else got
             yield Mismatch(field=f"{path}.fields[{number}].value", message=message, got=open_value)
 
 
@@ -131,16 +130,16 @@ def _decided(path: str, expected: Expectation, binding: Binding, rendered: Rende
 
 def _targets(binding: Binding, rendered: Rendered) -> list[TargetCluster]:
     """Return the targets of an object: its own, those of objects that require it, or those of a namespace's objects."""
-    found: dict[str, TargetCluster] = {}
+    target_by_name: dict[str, TargetCluster] = {}
     required = (target for snapshot in binding.required_by for target in snapshot.clusters)
     for target in (*binding.targets, *required):
-        found.setdefault(target.name, target)
+        target_by_name.setdefault(target.name, target)
     for template, works in rendered.namespaces:
         if template.ref == binding.ref:
             names, variants = rendered.built.index.names, works.variants
             mask = sum(variant.clusters for variant in variants)
-            found |= {name: TargetCluster(name) for bit, name in enumerate(names) if mask >> bit & 1}
-    return [found[name] for name in sorted(found)]
+            target_by_name |= {name: TargetCluster(name) for bit, name in enumerate(names) if mask >> bit & 1}
+    return [target_by_name[name] for name in sorted(target_by_name)]
 
 
 def _mismatch(field: str, want: Any, got: Any) -> Mismatch:
@@ -167,12 +166,12 @@ def _refused(path: str, expected: Expectation, rendered: Rendered) -> Iterator[M
         for each in attempt.rejected:
             filters.setdefault(each.cluster, []).extend(plugin for plugin, _ in each.reasons)
     for cluster, plugin in expected.refused.items():
-        found = filters.get(cluster, [])
-        if plugin not in found:
-            got = found[0] if found else ""
+        refusing = filters.get(cluster, [])
+        if plugin not in refusing:
+            got = refusing[0] if refusing else ""
             yield Mismatch(
                 field=f"{path}.refused.{cluster}",
-                message=f"want {plugin} to refuse it, got {in_words(list(dict.fromkeys(found)))}",
+                message=f"want {plugin} to refuse it, got {in_words(list(dict.fromkeys(refusing)))}",
                 got=got,
             )
 
@@ -201,4 +200,4 @@ def coverage_of(trials: Sequence[Trial], desired: Desired) -> Coverage:
 
 
 def _union(sets: Iterable[frozenset[object]]) -> set[object]:
-    return {each for found in sets for each in found}
+    return {each for each_set in sets for each in each_set}

@@ -14,7 +14,7 @@ from render.documents.positions import path_of
 from render.errors import InputError, Problem
 from render.words import counted
 
-from .fields import MISSING, UNTOLD
+from .fields import MISSING, WITHHELD
 from .runs import PlaceByTest
 from .trials import Mismatch, Trial
 
@@ -66,7 +66,9 @@ def _failed_by_path(trials: Iterable[Trial]) -> Mapping[str, list[Trial]]:
 
 def is_writable(mismatch: Mismatch) -> bool:
     """Return whether the result can be written into the test; an absent object and a Secret's value cannot."""
-    return mismatch.got is not UNTOLD and (mismatch.got is not MISSING or _FIELD.fullmatch(mismatch.field) is not None)
+    return mismatch.got is not WITHHELD and (
+        mismatch.got is not MISSING or _FIELD.fullmatch(mismatch.field) is not None
+    )
 
 
 def updated(content: bytes, place: LocatedManifest, trial: Trial) -> bytes:

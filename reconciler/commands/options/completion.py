@@ -59,13 +59,13 @@ def _named(noun: str, context: click.Context, names: ScannedNames) -> Iterable[s
 
     if is_cluster_noun(noun):
         return names.clusters
-    namespace, found, kinds = str(context.params.get("namespace") or ""), [], policy_kinds(noun)
+    namespace, matching, kinds = str(context.params.get("namespace") or ""), [], policy_kinds(noun)
     for group_kind, place, name in names.objects:
         kind, _, group = group_kind.partition(".")
         is_meant = kind in kinds or noun.lower() in spellings(ObjectRef(group, kind, place, name), "", {})
         if is_meant and (not namespace or place in {"", namespace}):
-            found.append(name)
-    return found
+            matching.append(name)
+    return matching
 
 
 _CLUSTERS = _Completed(lambda _context, names, _text: names.clusters, collect_objects)
@@ -98,6 +98,6 @@ def completed_param(param: click.Parameter) -> click.Parameter:
     """Return a parameter that a shell can complete, if there is anything to offer for it."""
     if param.name not in _TYPES or not isinstance(param.type, click.types.StringParamType):
         return param
-    found = copy.copy(param)
-    found.type = _TYPES[param.name]
-    return found
+    completed = copy.copy(param)
+    completed.type = _TYPES[param.name]
+    return completed

@@ -14,7 +14,7 @@ from reconciler.console.log import Log
 from reconciler.repository import open_repository
 from render.errors import ReconcileError
 
-_QUIET_MS = 20
+_STEP_MS = 20
 _LONGEST_MS = 200
 _POLL_MS = 100
 
@@ -31,16 +31,16 @@ def saves(folder: Path) -> Iterator[set[str]]:
     from watchfiles import watch
 
     git_folder = str(folder / ".git")
-    found = watch(
+    watcher = watch(
         folder,
         watch_filter=lambda _, path: not path.startswith(git_folder),
         debounce=_LONGEST_MS,
-        step=_QUIET_MS,
+        step=_STEP_MS,
         rust_timeout=_POLL_MS,
         yield_on_timeout=True,
     )
-    yield {path for _, path in next(found)}
-    yield from ({path for _, path in changes} for changes in found if changes)
+    yield {path for _, path in next(watcher)}
+    yield from ({path for _, path in changes} for changes in watcher if changes)
 
 
 def run_for_each(log: Log, run: Callable[[], int], changes: Iterable[set[str]]) -> int:
