@@ -99,6 +99,18 @@ def is_command(line: str) -> bool:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=named)
+def test_every_module_of_the_tests_that_is_named_exists(path: Path) -> None:
+    named_modules = re.findall(r"python -m (tests(?:\.\w+)+)", text_of(path))
+    places = [ROOT.joinpath(*module.split(".")) for module in named_modules if module != "tests.NAME"]
+    assert [str(place) for place in places if not (place.is_dir() or place.with_suffix(".py").exists())] == []
+
+
+def test_every_file_that_contributors_are_sent_to_exists() -> None:
+    paths = re.findall(r"`((?:render|overrides|reconciler|tests|examples)/[\w./-]*)`", text_of(GITHUB[0]))
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
 def test_every_manifest_is_one_that_argosy_takes(path: Path) -> None:
     values = [document.value for text in blocks(path, "yaml") for document in parse_documents(text.encode())]
     ours = [value for value in values if value["kind"] in render_kinds() and "." in value["apiVersion"]]

@@ -209,7 +209,8 @@ FILES = (
 
 NAMES = (
     TopicSection(
-        before="What a command asks about is named as for kubectl.",
+        before="What a command asks about is named as for kubectl. An option that would do nothing beside the others is"
+        " refused, never ignored.",
         entries=(
             Entry("KIND/NAME or KIND NAME", "An object. KIND is such as `deploy`, `deployments` or `deployment.apps`."),
             Entry("-n NAMESPACE", "The namespace of the object; left out, or with `-A`, it may be any."),

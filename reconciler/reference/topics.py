@@ -91,9 +91,9 @@ def _policy_test_fields() -> tuple[TopicSection, ...]:
 
 def _outputs() -> tuple[TopicSection, ...]:
     before = (
-        "`-o json` prints one value with `apiVersion: argosy.dev/v1alpha1` and a `kind`. Commits are whole ids, and"
-        " null where there is none. Fields may be added within `v1alpha1`, but none is renamed. `argosy schema KIND`"
-        " prints the JSON Schema of a kind."
+        "Data goes to stdout, log lines to stderr, and progress to a terminal only. `-o json` prints one value with"
+        " `apiVersion: argosy.dev/v1alpha1` and a `kind`. Commits are whole ids, and null where there is none. Fields"
+        " may be added within `v1alpha1`, but none is renamed. `argosy schema KIND` prints the JSON Schema of a kind."
     )
     entries = (
         Entry(kind, f"{each.about} Printed by {' and '.join(f'`argosy {line}`' for line in each.printed_by)}.")
