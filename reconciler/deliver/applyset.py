@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reconciler.members.discovery import Resource
-from reconciler.members.exchange import APPLY, FIELD_MANAGER, Client, Failure, Request
+from reconciler.members.exchange import APPLY, FIELD_MANAGER, Client, Expected, Failure, Request
 from reconciler.members.listing import read_object
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import Plan
@@ -80,5 +80,7 @@ def _write(client: Client, applyset: ApplySet, version: str) -> Failure | None:
 
 def _applied(client: Client, path: str, body: Mapping[str, Any], query: Mapping[str, str]) -> Failure | None:
     query = {"fieldManager": FIELD_MANAGER, **query}
-    outcome = client.send(Request(method="PATCH", path=path, query=query, body=body, content_type=APPLY))
+    outcome = client.send(
+        Request(method="PATCH", path=path, expects=Expected.OBJECT, query=query, body=body, content_type=APPLY)
+    )
     return outcome if isinstance(outcome, Failure) else None

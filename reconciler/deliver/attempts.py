@@ -7,10 +7,12 @@ thousand clusters do not ask the remote a thousand times.
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure, OpenClient
+from reconciler.members.parallel import results_in_time
+from reconciler.observe.members import GRACE
 from reconciler.observe.objects import read_uid
 from reconciler.plans.inventory import Inventory
 from reconciler.publish.status_branch import StatusBranch, attempts, read_inventories
@@ -61,13 +63,11 @@ class AttemptRecord:
 def read_uids(names: Iterable[str], open_client: OpenClient, max_parallel: int) -> dict[str, str]:
     """Ask members who they are; those that do not answer are left out."""
     asked = list(names)
-    if not asked:
-        return {}
 
     def answer(name: str) -> str | Failure:
         client = open_client(name, time.monotonic() + _PREFLIGHT_SECONDS)
         return client if isinstance(client, Failure) else read_uid(client)
 
-    with ThreadPoolExecutor(max_workers=min(len(asked), max_parallel)) as pool:
-        answers = dict(zip(asked, pool.map(answer, asked), strict=True))
-    return {name: found for name, found in answers.items() if isinstance(found, str)}
+    seconds = _PREFLIGHT_SECONDS + GRACE
+    answers = results_in_time(lambda name: guarded(lambda: answer(name)), asked, limit=max_parallel, seconds=seconds)
+    return {name: found for name, found in zip(asked, answers, strict=True) if isinstance(found, str)}

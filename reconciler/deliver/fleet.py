@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 
+from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Client, Failure, FailureKind, OpenClient
 from reconciler.observe.findings import observe_findings
 from reconciler.observe.objects import observe_cluster
@@ -117,10 +118,10 @@ class _FleetThreads:
 
     def _visited(self, job: ClusterJob, end: float) -> ClusterReport:
         cluster, began = job.desired.cluster, self._options.clock()
-        client = self._open_client(cluster, end)
-        report = ClusterReport(cluster=cluster, failure=client if isinstance(client, Failure) else None)
-        if not isinstance(client, Failure):
-            report = self._applied(client, job)
+        client = guarded(lambda: self._open_client(cluster, end))
+        report = client if isinstance(client, Failure) else guarded(lambda: self._applied(client, job))
+        if isinstance(report, Failure):
+            report = ClusterReport(cluster=cluster, failure=report)
         return replace(report, seconds=self._options.clock() - began)
 
     def _applied(self, client: Client, job: ClusterJob) -> ClusterReport:
@@ -136,4 +137,7 @@ class _FleetThreads:
         report = ClusterReport(cluster=cluster, observed=observed, plan=plan, applied=applied, failure=applied.failure)
         if report.failure is not None or self._options.apply.dry_run:
             return report
-        return replace(report, findings=observe_findings(client, observed.discovery, live_objects(report)))
+        findings = guarded(lambda: observe_findings(client, observed.discovery, live_objects(report)))
+        if isinstance(findings, Failure):
+            return replace(report, failure=findings)
+        return replace(report, findings=findings)

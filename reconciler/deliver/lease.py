@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from reconciler.members.discovery import Resource
-from reconciler.members.exchange import FIELD_MANAGER, Answer, Client, Failure, FailureKind, Request
+from reconciler.members.exchange import FIELD_MANAGER, Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.plans.applyset import ApplySet
 from render.model import ObjectRef
 
@@ -22,7 +22,7 @@ _LEASES = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plur
 def acquire_lease(client: Client, applyset: ApplySet, holder: str) -> str:
     """Take the cluster's lease; return who else holds it, or nothing once it is ours (or cannot be had by anybody)."""
     ref = _ref(applyset)
-    answer = client.send(Request(method="GET", path=_LEASES.path(ref)))
+    answer = client.send(Request(method="GET", path=_LEASES.path(ref), expects=Expected.OBJECT))
     if isinstance(answer, Answer):
         held_by = _holder(answer, holder)
         if held_by:
@@ -42,7 +42,7 @@ def acquire_lease(client: Client, applyset: ApplySet, holder: str) -> str:
 def release_lease(client: Client, applyset: ApplySet, holder: str) -> None:
     """Give the lease back if it is ours; what cannot be given back runs out."""
     path = _LEASES.path(_ref(applyset))
-    answer = client.send(Request(method="GET", path=path))
+    answer = client.send(Request(method="GET", path=path, expects=Expected.OBJECT))
     if isinstance(answer, Answer) and (answer.body.get("spec") or {}).get("holderIdentity") == holder:
         client.send(_write("PUT", path, {**answer.body, "spec": {**answer.body["spec"], "holderIdentity": ""}}))
 
@@ -76,4 +76,4 @@ def _now(date: str) -> datetime:
 
 
 def _write(method: str, path: str, body: Mapping[str, Any]) -> Request:
-    return Request(method=method, path=path, query={"fieldManager": FIELD_MANAGER}, body=body)
+    return Request(method=method, path=path, expects=Expected.OBJECT, query={"fieldManager": FIELD_MANAGER}, body=body)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from reconciler.members.exchange import APPLY, FIELD_MANAGER, Answer, Client, Failure, FailureKind, Request
+from reconciler.members.exchange import APPLY, FIELD_MANAGER, Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import named_kind, read_object
 from reconciler.members.masking import masked_value
 from reconciler.plans.conflicts import Decision, decide
@@ -143,7 +143,12 @@ def apply_request(planned: PlannedObject, *, dry_run: bool = False) -> Request:
     manifest = dict(planned.manifest)
     manifest["metadata"] = {**manifest["metadata"], **locks}
     return Request(
-        method="PATCH", path=planned.resource.path(planned.ref), query=query, body=manifest, content_type=APPLY
+        method="PATCH",
+        path=planned.resource.path(planned.ref),
+        expects=Expected.OBJECT,
+        query=query,
+        body=manifest,
+        content_type=APPLY,
     )
 
 

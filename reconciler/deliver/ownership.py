@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reconciler.members.discovery import Resource
-from reconciler.members.exchange import FIELD_MANAGER, JSON_PATCH, Answer, Client, Failure, Request
+from reconciler.members.exchange import FIELD_MANAGER, JSON_PATCH, Answer, Client, Expected, Failure, Request
 from reconciler.plans.applyset import PART_OF
 from reconciler.plans.model import PlannedObject
 from reconciler.plans.ownership import Fields, own_entry
@@ -65,7 +65,14 @@ def _escaped(key: str) -> str:
 
 def _patch(client: Client, path: str, steps: list[dict[str, Any]]) -> Answer | Failure:
     return client.send(
-        Request(method="PATCH", path=path, query={"fieldManager": FIELD_MANAGER}, body=steps, content_type=JSON_PATCH)
+        Request(
+            method="PATCH",
+            path=path,
+            expects=Expected.OBJECT,
+            query={"fieldManager": FIELD_MANAGER},
+            body=steps,
+            content_type=JSON_PATCH,
+        )
     )
 
 

@@ -17,10 +17,12 @@ from urllib.parse import urlencode
 
 import urllib3
 
+from .bounded_reading import AnswerTooLarge, UnknownEncoding, read_content, read_refusal
 from .connection import IDENTITY_PATH, Connection, OtherCluster
-from .exchange import TEXT, Answer, Failure, FailureKind, Request
+from .exchange import Answer, Failure, FailureKind, Request
 from .masking import HIDDEN
 from .refusals import failure_of
+from .shapes import MOST_BYTES, NoJson, UnusableAnswer, shaped
 
 CONNECT_SECONDS = 3.0
 DEFAULT_CONCURRENCY = 8
@@ -157,48 +159,53 @@ class KubeClient:
                 self._target(request),
                 body=None if request.body is None else json.dumps(request.body, separators=(",", ":")).encode(),
                 headers=headers,
-                timeout=urllib3.Timeout(connect=min(CONNECT_SECONDS, seconds), read=seconds),
+                timeout=urllib3.Timeout(connect=min(CONNECT_SECONDS, seconds), read=seconds, total=seconds),
                 retries=False,
                 redirect=False,
                 assert_same_host=False,
+                preload_content=False,
             )
+            return self._answer(request, response, str(headers.get("Authorization") or ""))
         except OtherCluster as error:
-            return self._other_cluster(error.answer)
+            return self._other_cluster(error)
         except (urllib3.exceptions.HTTPError, OSError) as error:
             return _network_failure(error, self._connection.host)
-        return self._answer(request, response, str(headers.get("Authorization") or ""))
+        except (AnswerTooLarge, UnusableAnswer) as error:
+            return _unusable_answer(request, error)
+        except (NoJson, UnknownEncoding):
+            return self._no_api_server()
 
     def _target(self, request: Request) -> str:
         path = self._connection.target(request.path)
         return f"{path}?{urlencode(request.query)}" if request.query else path
 
-    def _other_cluster(self, answer: urllib3.BaseHTTPResponse) -> Failure:
+    def _other_cluster(self, error: OtherCluster) -> Failure:
         """Return the failure for a new connection whose cluster, asked for its identity, gave this answer."""
-        if answer.status >= 300:
-            return failure_of(Request(method="GET", path=IDENTITY_PATH), answer.status, answer.headers, answer.data)
+        if error.status >= 300:
+            return failure_of(Request(method="GET", path=IDENTITY_PATH), error.status, error.headers, error.content)
         return Failure(
             kind=FailureKind.WRONG_CLUSTER,
             message=f"a new connection to {self._connection.host} leads to another cluster than a moment ago",
             hint="see what stands between here and the cluster",
         )
 
+    def _no_api_server(self) -> Failure:
+        return Failure(
+            kind=FailureKind.UNREACHABLE,
+            message=f"what answers at {self._connection.host} is no Kubernetes API server",
+            hint="see the server address of this cluster's context",
+        )
+
     def _answer(self, request: Request, response: urllib3.BaseHTTPResponse, credential: str) -> Answer | Failure:
         if response.status >= 300:
-            refusal = _without(credential.rpartition(" ")[2], response.data)
+            refusal = _without(credential.rpartition(" ")[2], read_refusal(response))
             return failure_of(request, response.status, response.headers, refusal)
-        try:
-            body = response.data.decode() if request.accept == TEXT else json.loads(response.data)
-        except ValueError:
-            return Failure(
-                kind=FailureKind.UNREACHABLE,
-                message=f"what answers at {self._connection.host} is no Kubernetes API server",
-                hint="see the server address of this cluster's context",
-            )
+        content = read_content(response, MOST_BYTES[request.expects])
         warnings = tuple(response.headers.getlist("Warning")) if "Warning" in response.headers else ()
         return Answer(
             status=response.status,
-            body=body,
-            size=len(response.data),
+            body=shaped(request, content),
+            size=len(content),
             warnings=tuple(_warning_text(warning) for warning in warnings),
             date=response.headers.get("Date", ""),
         )
@@ -245,6 +252,22 @@ class RequestLimit:
 def _warning_text(header: str) -> str:
     """Return the text of a Warning header: ``299 - "text"``."""
     return header.split(" ", 2)[-1].strip('"')
+
+
+def _unusable_answer(request: Request, error: AnswerTooLarge | UnusableAnswer) -> Failure:
+    """Return the failure for an answer that is larger than, or other than, what the request asks for."""
+    if isinstance(error, AnswerTooLarge):
+        most = MOST_BYTES[request.expects] >> 20
+        return Failure(
+            kind=FailureKind.ANSWER_TOO_LARGE,
+            message=f"the answer to {request} is larger than {most} MiB",
+            hint="see what stands between here and the cluster",
+        )
+    return Failure(
+        kind=FailureKind.ANSWER,
+        message=f"the answer to {request} is not what the API promises: {error}",
+        hint="see what stands between here and the cluster",
+    )
 
 
 def _network_failure(error: Exception, host: str) -> Failure:

@@ -7,11 +7,11 @@ to one server as long as it is open. Certificates and keys go straight into one 
 insists on reading from a file stands in a private folder for that instant.
 """
 
-import json
 import ssl
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,17 @@ from urllib.parse import unquote, urlsplit
 import urllib3
 from urllib3.connection import HTTPConnection
 
+from .bounded_reading import TimedResponse, read_refusal
 from .credentials import AuthPlugins, CredentialSource
 from .endpoint import Endpoint, endpoint_of
 from .exchange import Failure
 from .identity import Credential, Impersonation
 from .kubeconfig import Context, unusable_context
+from .shapes import NoJson, UnusableAnswer, decoded
 
 IDENTITY_PATH = "/api/v1/namespaces/kube-system"
 _IDENTITY_SECONDS = 10.0
+_WHOLE_SECONDS = 60.0
 _READING = frozenset({"GET", "HEAD"})
 
 
@@ -113,11 +116,13 @@ class UnsupportedEndpoint(Exception):
 
 
 class OtherCluster(Exception):
-    """A new connection leads to another cluster than the one before; ``answer`` is what it said of itself."""
+    """A new connection leads to another cluster than the one before; the rest is its answer when asked for itself."""
 
-    def __init__(self, answer: urllib3.BaseHTTPResponse) -> None:
+    def __init__(self, status: int, headers: Mapping[str, str], content: bytes) -> None:
         super().__init__()
-        self.answer = answer
+        self.status = status
+        self.headers = headers
+        self.content = content
 
 
 @dataclass(slots=True)
@@ -172,6 +177,11 @@ class _Pinned(HTTPConnection):
     pin: Pin
     _checked_socket: Any = None
 
+    @property
+    def response_class(self) -> Any:  # type: ignore[override]  # the library only ever reads it
+        """The class of responses, with the seconds that are left for the whole of the next one."""
+        return partial(TimedResponse, seconds=_WHOLE_SECONDS if self.timeout is None else self.timeout)
+
     def request(self, method: str, url: str, body: Any = None, headers: Any = None, **rest: Any) -> None:
         """Send a request; OtherCluster when it may write and the connection leads to another cluster."""
         if self.pin.uid and method not in _READING and (self.sock is None or self.sock is not self._checked_socket):
@@ -182,18 +192,19 @@ class _Pinned(HTTPConnection):
         usual, self.timeout = self.timeout, _IDENTITY_SECONDS
         headers.discard("Content-Type")
         try:
-            super().request("GET", self.pin.target, headers=headers)
+            super().request("GET", self.pin.target, headers=headers, preload_content=False)
             answer = self.getresponse()
+            content = read_refusal(answer)
         except OSError as error:
             # urllib3 passes over some of these (a broken pipe) and reads on, as if the server had answered early.
             raise urllib3.exceptions.ProtocolError("Connection aborted.", error) from error
-        if answer.status != 200 or _uid_of(answer.data) != self.pin.uid:
-            raise OtherCluster(answer)
+        if answer.status != 200 or _uid_of(content) != self.pin.uid:
+            raise OtherCluster(answer.status, answer.headers, content)
         self.timeout, self._checked_socket = usual, self.sock
 
 
 def _uid_of(content: bytes) -> str:
     try:
-        return str(json.loads(content)["metadata"]["uid"])
-    except (ValueError, KeyError, TypeError):
+        return str(decoded(content)["metadata"]["uid"])
+    except (NoJson, UnusableAnswer, KeyError, TypeError):
         return ""

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from render.model import ObjectRef, group_of
 
-from .exchange import JSON, Answer, Client, Failure, FailureKind, Request
+from .exchange import JSON, Answer, Client, Expected, Failure, FailureKind, Request
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
 _ACCEPT = ",".join([_AGGREGATED.format("v2"), _AGGREGATED.format("v2beta1"), JSON])
@@ -75,21 +75,19 @@ def discover(client: Client) -> Discovery | Failure:
     resources: dict[tuple[str, str], Resource] = {}
     unavailable: set[str] = set()
     for path in ("/api", "/apis"):
-        answer = client.send(Request(method="GET", path=path, accept=_ACCEPT))
+        answer = client.send(Request(method="GET", path=path, expects=Expected.DISCOVERY, accept=_ACCEPT))
         if isinstance(answer, Failure):
             return answer
         if answer.body.get("kind") == "APIGroupDiscoveryList":
-            failure = _read_aggregated(answer.body, resources, unavailable)
-        else:
-            failure = _read_groups(client, answer.body, resources, unavailable)
-        if failure:
+            _read_aggregated(answer.body, resources, unavailable)
+        elif failure := _read_groups(client, answer.body, resources, unavailable):
             return failure
     return Discovery(resources=resources, unavailable=frozenset(unavailable))
 
 
 def _read_aggregated(
     body: Mapping[str, Any], resources: dict[tuple[str, str], Resource], unavailable: set[str]
-) -> Failure | None:
+) -> None:
     for item in body.get("items") or ():
         group = (item.get("metadata") or {}).get("name") or ""
         for version in item.get("versions") or ():
@@ -99,7 +97,6 @@ def _read_aggregated(
                 kind = entry.get("responseKind") or {}
                 if kind.get("kind"):
                     _add(resources, _aggregated_resource(group, version["version"], entry))
-    return None
 
 
 def _aggregated_resource(group: str, version: str, entry: Mapping[str, Any]) -> Resource:
@@ -118,7 +115,9 @@ def _read_groups(
 ) -> Failure | None:
     """Ask an older server for every group and version it names."""
     for api_version in _named_versions(body):
-        answer = client.send(Request(method="GET", path=_version_path(api_version), tries=2))
+        answer = client.send(
+            Request(method="GET", path=_version_path(api_version), expects=Expected.DISCOVERY, tries=2)
+        )
         if isinstance(answer, Failure):
             if client.stopped or answer.kind is FailureKind.DEADLINE:
                 return answer

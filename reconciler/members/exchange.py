@@ -40,6 +40,20 @@ class FailureKind(StrEnum):
     CREDENTIALS = "NoCredentials"
     WRONG_CLUSTER = "WrongCluster"
     DEADLINE = "DeadlineExceeded"
+    ANSWER = "UnusableAnswer"
+    ANSWER_TOO_LARGE = "AnswerTooLarge"
+    UNEXPECTED = "Unexpected"
+
+
+class Expected(StrEnum):
+    """The kind of answer a request expects, by which its content is bounded and checked."""
+
+    TEXT = "text"
+    VERSION = "a version"
+    JSON = "JSON"
+    OBJECT = "an object"
+    LIST = "a list"
+    DISCOVERY = "discovery"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +62,16 @@ class Request:
 
     method: str
     path: str
+    expects: Expected = Expected.JSON
     query: Mapping[str, str] = field(default_factory=dict)
     body: Any = field(default=None, repr=False)
     content_type: str = JSON
     accept: str = JSON
     timeout: float = 30.0
     tries: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +100,10 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A request that failed. The message never quotes a body; ``retry_after`` is what the server asked for, or 0."""
+    """A request that failed. The message never quotes a body; ``retry_after`` is what the server asked for, or 0.
+
+    ``trace`` names the lines of code, never values, where something unexpected happened.
+    """
 
     kind: FailureKind
     message: str
@@ -90,6 +111,7 @@ class Failure:
     status: int = 0
     causes: tuple[Cause, ...] = ()
     retry_after: float = 0.0
+    trace: str = field(default="", repr=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message

@@ -7,11 +7,13 @@ from typing import Any
 from render.model import ObjectRef
 
 from .discovery import Resource
-from .exchange import JSON, Answer, Client, Failure, FailureKind, Request
+from .exchange import JSON, Answer, Client, Expected, Failure, FailureKind, Request
 
 PAGE = 500
 LARGEST_PAGE = 5000
 _PAGE_BYTES = 4 << 20
+_MOST_BYTES = 1 << 30
+"""The bytes of all pages of a list together: about 150,000 pods, the most that a cluster is made for."""
 _LIST_SECONDS = 60.0
 _RESTARTS = 3
 _METADATA = f"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
@@ -71,33 +73,53 @@ def _listed(client: Client, listing: Listing, namespace: str) -> dict[ObjectRef,
 def pages(client: Client, listing: Listing, namespace: str) -> Iterator[dict[ObjectRef, dict[str, Any]] | Failure]:
     """Yield the pages of a list; a failure is the last.
 
-    A page of small objects is followed by larger ones: every page costs a question and its answer's way.
+    A page of small objects is followed by larger ones: every page costs a question and its answer's way. A page that
+    is larger than an answer may be is asked for again with half as many objects.
     """
-    token, limit = "", PAGE
+    token, limit, total = "", PAGE, 0
     while True:
-        query = {"limit": str(limit), "timeoutSeconds": str(int(_LIST_SECONDS) - 10)}
-        query |= {"labelSelector": listing.selector} if listing.selector else {}
-        query |= {"fieldSelector": listing.fields} if listing.fields else {}
-        query |= {"continue": token} if token else {}
-        answer = client.send(
-            Request(
-                method="GET",
-                path=listing.resource.collection(namespace),
-                query=query,
-                accept=_METADATA if listing.metadata_only else JSON,
-                timeout=_LIST_SECONDS,
-            )
-        )
+        request = _page_request(listing, namespace, token, limit)
+        answer = client.send(request)
+        if isinstance(answer, Failure) and answer.kind is FailureKind.ANSWER_TOO_LARGE and limit > 1:
+            limit //= 2
+            continue
         if isinstance(answer, Failure):
             yield answer
             return
         page = dict(_items(answer, listing.resource))
         yield page
-        if answer.size:
-            limit = min(max(PAGE, _PAGE_BYTES * len(page) // answer.size), LARGEST_PAGE)
+        total += answer.size
         token = (answer.body.get("metadata") or {}).get("continue") or ""
         if not token:
             return
+        if total > _MOST_BYTES:
+            yield _endless(request)
+            return
+        if answer.size:
+            limit = min(max(PAGE, _PAGE_BYTES * len(page) // answer.size), LARGEST_PAGE)
+
+
+def _page_request(listing: Listing, namespace: str, token: str, limit: int) -> Request:
+    query = {"limit": str(limit), "timeoutSeconds": str(int(_LIST_SECONDS) - 10)}
+    query |= {"labelSelector": listing.selector} if listing.selector else {}
+    query |= {"fieldSelector": listing.fields} if listing.fields else {}
+    query |= {"continue": token} if token else {}
+    return Request(
+        method="GET",
+        path=listing.resource.collection(namespace),
+        expects=Expected.LIST,
+        query=query,
+        accept=_METADATA if listing.metadata_only else JSON,
+        timeout=_LIST_SECONDS,
+    )
+
+
+def _endless(request: Request) -> Failure:
+    return Failure(
+        kind=FailureKind.ANSWER_TOO_LARGE,
+        message=f"the pages of the answer to {request} do not end within {_MOST_BYTES >> 20} MiB",
+        hint="see what stands between here and the cluster",
+    )
 
 
 def _items(answer: Answer, resource: Resource) -> Iterator[tuple[ObjectRef, dict[str, Any]]]:
@@ -118,7 +140,7 @@ def ref_of(resource: Resource, item: Mapping[str, Any]) -> ObjectRef:
 
 def read_object(client: Client, resource: Resource, ref: ObjectRef) -> dict[str, Any] | Failure | None:
     """Return one object, None when there is none, or why it cannot be read."""
-    answer = client.send(Request(method="GET", path=resource.path(ref)))
+    answer = client.send(Request(method="GET", path=resource.path(ref), expects=Expected.OBJECT))
     if isinstance(answer, Answer):
         return named_kind(resource, answer.body)
     is_absent = answer.kind in {FailureKind.NOT_FOUND, FailureKind.NAMESPACE_MISSING}

@@ -1,11 +1,12 @@
-"""Calls made in parallel, in threads that never keep the process alive.
+"""Calls made in parallel, in threads that never keep the process alive, some with a limit of time for each call.
 
 A thread stuck in something without a time limit (a name lookup) is left behind, not waited for at exit.
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import NamedTuple, TypeVar
 
 _Result = TypeVar("_Result")
@@ -16,6 +17,13 @@ class _Done(NamedTuple):
     number: int
     value: object
     error: BaseException | None
+
+
+def _outcome(number: int, call: Callable[[_Item], object], item: _Item) -> _Done:
+    try:
+        return _Done(number, call(item), None)
+    except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
+        return _Done(number, None, error)
 
 
 def in_parallel(call: Callable[[_Item], _Result], items: Iterable[_Item], *, limit: int) -> list[_Result]:
@@ -42,10 +50,7 @@ def as_they_finish(
                 number = next(numbers, None)
             if number is None:
                 return
-            try:
-                done.put(_Done(number, call(work[number]), None))
-            except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
-                done.put(_Done(number, None, error))
+            done.put(_outcome(number, call, work[number]))
 
     for _ in range(min(limit, len(work))):
         threading.Thread(target=serve, daemon=True).start()
@@ -54,3 +59,36 @@ def as_they_finish(
         if finished.error is not None:
             raise finished.error
         yield finished.number, finished.value  # type: ignore[misc]  # what went in with this number
+
+
+def results_in_time(
+    call: Callable[[_Item], _Result], items: Iterable[_Item], *, limit: int, seconds: float
+) -> list[_Result | None]:
+    """Return the results of a call for each item, in order, None where a call took longer than ``seconds``.
+
+    A call that takes longer is left behind in its thread, and another begins in its place.
+    """
+    work = list(items)
+    done: SimpleQueue[_Done] = SimpleQueue()
+    results: list[_Result | None] = [None] * len(work)
+    waiting, ends = iter(range(len(work))), dict[int, float]()
+
+    def serve(number: int) -> None:
+        done.put(_outcome(number, call, work[number]))
+
+    while True:
+        while len(ends) < limit and (number := next(waiting, None)) is not None:
+            ends[number] = time.monotonic() + seconds
+            threading.Thread(target=serve, args=(number,), daemon=True).start()
+        if not ends:
+            return results
+        try:
+            finished = done.get(timeout=max(0.0, min(ends.values()) - time.monotonic()))
+        except Empty:
+            now = time.monotonic()
+            ends = {number: end for number, end in ends.items() if end > now}
+            continue
+        if finished.error is not None:
+            raise finished.error
+        if ends.pop(finished.number, None) is not None:
+            results[finished.number] = finished.value  # type: ignore[assignment]  # what went in with this number

@@ -5,13 +5,13 @@ and worth another attempt. A 500 about a typed patch is the manifest's fault, ho
 server answers so when its schema does not know a field that server-side apply sends.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from .exchange import Cause, Failure, FailureKind, Request
 from .masking import is_secret, safe_message
+from .shapes import shaped_refusal
 
 _BY_STATUS = {
     400: FailureKind.BAD_REQUEST,
@@ -53,15 +53,15 @@ _IMMUTABLE = re.compile(
 )
 _CONFLICT = re.compile(r'conflicts? with "(?P<manager>[^"]*)"(?: with subresource "(?P<subresource>[^"]*)")?')
 _WEBHOOK = re.compile(r'failed calling webhook "(?P<name>[^"]*)"')
+_MOST_DIGITS = 9
 _VALUE_CAUSES = frozenset({"Invalid", "Unsupported", "Duplicate"})
 
 
 def failure_of(request: Request, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
     """Return the failure that the refusal of ``request`` means."""
-    refusal = _decoded(body)
-    message = str(refusal.get("message") or "")
-    details = refusal.get("details") or {}
-    causes = tuple(_cause(item) for item in details.get("causes") or ())
+    refusal = shaped_refusal(body)
+    message, details = refusal["message"], refusal["details"]
+    causes = tuple(_cause(item) for item in details["causes"])
     kind = _kind(status, message, causes, details)
     return Failure(
         kind=kind,
@@ -69,23 +69,15 @@ def failure_of(request: Request, status: int, headers: Mapping[str, str], body: 
         hint=_HINTS.get(kind, ""),
         status=status,
         causes=tuple(cause for cause in causes if cause.field or cause.manager),
-        retry_after=_seconds(headers.get("Retry-After", "")) or float(details.get("retryAfterSeconds") or 0),
+        retry_after=_seconds(headers.get("Retry-After", "")) or float(details["retryAfterSeconds"]),
     )
 
 
-def _decoded(body: bytes) -> dict[str, Any]:
-    try:
-        refusal = json.loads(body)
-    except ValueError:
-        return {}
-    return refusal if isinstance(refusal, dict) else {}
-
-
 def _cause(item: Mapping[str, Any]) -> Cause:
-    match = _CONFLICT.search(str(item.get("message") or ""))
+    match = _CONFLICT.search(item["message"])
     return Cause(
-        reason=str(item.get("reason") or ""),
-        field=str(item.get("field") or ""),
+        reason=item["reason"],
+        field=item["field"],
         manager=match["manager"] if match else "",
         subresource=(match["subresource"] or "") if match else "",
     )
@@ -123,19 +115,19 @@ def _server_failure(message: str) -> FailureKind:
 
 def _message(kind: FailureKind, status: int, refusal: Mapping[str, Any], request: Request) -> str:
     """Return one line about the refusal; causes that name fields take the place of a message that quotes values."""
-    message = str(refusal.get("message") or "")
+    message = refusal["message"]
     webhook = _WEBHOOK.search(message)
     if webhook:
         return f"the admission webhook {webhook['name']!r} could not be called"
     if kind in _OWN_MESSAGES:
         return _OWN_MESSAGES[kind]
-    causes = (refusal.get("details") or {}).get("causes") or ()
+    causes = refusal["details"]["causes"]
     if kind is FailureKind.CONFLICT:
         return "; ".join(_conflict_text(_cause(item)) for item in causes)
     if kind in {FailureKind.INVALID, FailureKind.IMMUTABLE} and causes:
         return "; ".join(sorted({_cause_text(item, request.body) for item in causes}))
     text = safe_message(message, request.body)
-    reason = refusal.get("reason") or (kind if refusal else f"HTTP status {status}")
+    reason = refusal["reason"] or (kind if refusal["isStatus"] else f"HTTP status {status}")
     return f"{reason}: {text}" if text else str(reason)
 
 
@@ -145,8 +137,8 @@ def _conflict_text(cause: Cause) -> str:
 
 
 def _cause_text(item: Mapping[str, Any], manifest: Any) -> str:
-    field = str(item.get("field") or "")
-    detail = "" if is_secret(manifest) else safe_message(_detail(str(item.get("message") or "")), manifest)
+    field = item["field"]
+    detail = "" if is_secret(manifest) else safe_message(_detail(item["message"]), manifest)
     text = detail or "its value is not accepted"
     return f"{field}: {text}" if field and field != "<nil>" else text
 
@@ -165,4 +157,5 @@ def _detail(message: str) -> str:
 
 def _seconds(text: str) -> float:
     """Return the seconds of a Retry-After header; a date there is rare and read as 1 second."""
-    return float(text) if text.isdigit() else 1.0 if text else 0.0
+    is_number = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+    return float(text) if is_number else 1.0 if text else 0.0

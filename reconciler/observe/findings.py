@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reconciler.members.discovery import Discovery, Resource
-from reconciler.members.exchange import Answer, Client, Request
+from reconciler.members.exchange import Answer, Client, Expected, Request
 from reconciler.members.listing import Listing, list_objects
 from render.model import Manifest, ObjectRef
 
@@ -89,7 +89,9 @@ def _warnings(client: Client, namespace: str) -> list[Manifest]:
     """Return a page of a namespace's warnings: what does not fit one is not news any more."""
     resource = Resource(group="", version="v1", kind="Event", plural="events", is_namespaced=True)
     query = {"fieldSelector": "type=Warning", "limit": str(_MOST_EVENTS_READ)}
-    answer = client.send(Request(method="GET", path=resource.collection(namespace), query=query, tries=2))
+    answer = client.send(
+        Request(method="GET", path=resource.collection(namespace), expects=Expected.LIST, query=query, tries=2)
+    )
     return list(answer.body.get("items") or ()) if isinstance(answer, Answer) else []
 
 

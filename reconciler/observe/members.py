@@ -7,13 +7,16 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from reconciler.members.boundary import guarded
 from reconciler.members.discovery import Resource, discover
-from reconciler.members.exchange import TEXT, Answer, Client, Failure, FailureKind, OpenClient, Request
+from reconciler.members.exchange import TEXT, Answer, Client, Expected, Failure, FailureKind, OpenClient, Request
 from reconciler.members.listing import Listing, list_objects
-from reconciler.members.parallel import as_they_finish
+from reconciler.members.parallel import results_in_time
 
 from .cluster_status import MemberObservation
 
+GRACE = 2.0
+"""For so long after its time is over a member may still be at what has no limit of its own (a name lookup)."""
 _PROBE_SECONDS = 10.0
 _NODES = Listing(resource=Resource(group="", version="v1", kind="Node", plural="nodes", is_namespaced=False))
 _PODS = Listing(
@@ -35,10 +38,18 @@ class ObserveOptions:
 def observe_fleet(clusters: Iterable[str], options: ObserveOptions) -> tuple[MemberObservation, ...]:
     """Return what every cluster answered, in the order asked."""
     names = list(clusters)
-    seen: dict[int, MemberObservation] = dict(
-        as_they_finish(lambda name: _opened(name, options), names, limit=options.max_parallel)
+    seconds = options.timeout + GRACE
+    found = results_in_time(
+        lambda name: guarded(lambda: _opened(name, options)), names, limit=options.max_parallel, seconds=seconds
     )
-    return tuple(seen[number] for number in range(len(names)))
+    return tuple(_observation(name, each, options) for name, each in zip(names, found, strict=True))
+
+
+def _observation(name: str, found: MemberObservation | Failure | None, options: ObserveOptions) -> MemberObservation:
+    if isinstance(found, MemberObservation):
+        return found
+    overdue = Failure(kind=FailureKind.DEADLINE, message=f"it was not observed within {options.timeout:g} s")
+    return MemberObservation(cluster=name, failure=found or overdue)
 
 
 def _opened(name: str, options: ObserveOptions) -> MemberObservation:
@@ -53,7 +64,7 @@ def observe_member(client: Client, name: str) -> MemberObservation:
     health = _health(client)
     if health is not None:
         return MemberObservation(cluster=name, failure=health)
-    version = client.send(Request(method="GET", path="/version", tries=2))
+    version = client.send(Request(method="GET", path="/version", expects=Expected.VERSION, tries=2))
     discovery = discover(client)
     if isinstance(version, Failure) or isinstance(discovery, Failure):
         broken = version if isinstance(version, Failure) else discovery
@@ -70,7 +81,9 @@ def _health(client: Client) -> Failure | None:
     """Ask for readiness as Karmada does: ``/readyz``, or ``/healthz`` of a server that is too old for it."""
     failure = None
     for path in ("/readyz", "/healthz"):
-        answer = client.send(Request(method="GET", path=path, accept=TEXT, timeout=_PROBE_SECONDS, tries=2))
+        answer = client.send(
+            Request(method="GET", path=path, expects=Expected.TEXT, accept=TEXT, timeout=_PROBE_SECONDS, tries=2)
+        )
         if isinstance(answer, Answer):
             return None
         failure = answer

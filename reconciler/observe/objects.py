@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from reconciler.members.discovery import Discovery, Resource, discover
-from reconciler.members.exchange import Client, Failure, FailureKind, Request
+from reconciler.members.exchange import Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import Listing, existing_names, list_objects, read_object
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.applyset import PART_OF, ApplySet
@@ -52,7 +52,9 @@ def observe_cluster(
 
 def _identified(client: Client, cluster: str) -> ObservedCluster:
     """Ask who the cluster is; one quick try, for a cluster that does not answer that answers nothing."""
-    version = client.send(Request(method="GET", path="/version", timeout=PREFLIGHT_SECONDS, tries=1))
+    version = client.send(
+        Request(method="GET", path="/version", expects=Expected.VERSION, timeout=PREFLIGHT_SECONDS, tries=1)
+    )
     if isinstance(version, Failure):
         return ObservedCluster(cluster=cluster, failure=version)
     uid = read_uid(client)

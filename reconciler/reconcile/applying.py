@@ -86,6 +86,8 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
         done["clusters"] += 1
         for line in report_lines(report):
             log.info(line)
+        if report.failure and report.failure.trace:
+            log.detail(f"{report.cluster}: {report.failure.message}\n{report.failure.trace}")
         log.progress(f"{counted(done['clusters'], 'cluster')} done")
 
     reports = run.reports(tell)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from reconciler.console.log import Log
-from reconciler.members.exchange import FailureKind, OpenClient
+from reconciler.members.boundary import guarded
+from reconciler.members.exchange import Failure, FailureKind, OpenClient
 from reconciler.members.options import AccessOptions
 from reconciler.observe.cluster_status import (
     ClusterState,
@@ -110,6 +111,9 @@ def observe_and_warn(
         observation = observe_members(context, members, observing)
     for warning in observation.warnings:
         log.warning(warning)
+    for member in observation.members:
+        if member.failure and member.failure.trace:
+            log.detail(f"{member.cluster}: {member.failure.message}\n{member.failure.trace}")
     return observation
 
 
@@ -129,7 +133,7 @@ def observe_members(
     now = utc(clock())
     before = {name: record.state for name, record in recorded.clusters().items()}
     states = {
-        member.cluster: state_after(chosen[member.cluster], before.get(member.cluster), member, now)
+        member.cluster: _state_after(chosen[member.cluster], before.get(member.cluster), member, now)
         for member in observed
         if not _is_without_credentials(member)
     }
@@ -154,6 +158,14 @@ def utc(seconds: float) -> str:
     '2027-01-15T08:00:00Z'
     """
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _state_after(cluster: Cluster, before: ClusterState | None, member: MemberObservation, now: str) -> ClusterState:
+    """Return a member's state after an observation; one whose answers cannot be counted is failing."""
+    state = guarded(lambda: state_after(cluster, before, member, now))
+    if isinstance(state, Failure):
+        return state_after(cluster, before, MemberObservation(cluster=cluster.name, failure=state), now)
+    return state
 
 
 def _is_without_credentials(member: MemberObservation) -> bool:

@@ -10,6 +10,8 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from reconciler.deliver.results import FAILED_ACTIONS, ClusterReport, ObjectResult, live_objects
+from reconciler.members.boundary import guarded
+from reconciler.members.exchange import Failure
 from reconciler.observe.conditions import condition
 from reconciler.observe.findings import Finding
 from reconciler.observe.liveness import LiveState, Progress, live_state
@@ -116,7 +118,9 @@ def _are_equal(one: Manifest | None, other: Manifest | None) -> bool:
 
 def health_of(live: Manifest, interpreter: Interpreter) -> tuple[Health, LiveState]:
     """Return an object's health and why: healthy only if its interpreter and its conditions agree that it is."""
-    state = live_state(live)
+    state = guarded(lambda: live_state(live))
+    if isinstance(state, Failure):
+        return Health.UNKNOWN, LiveState(Progress.UNKNOWN, str(state.kind), "its status has fields of wrong types")
     try:
         is_healthy = interpreter.health(live)
     except InterpreterError as error:

@@ -126,6 +126,11 @@ class Interpreter:
             return tuple(answer) if isinstance(answer, Iterator) else answer
         except InterpreterError as error:
             raise InterpreterError(error.what, where=_where(operation, manifest, error.where)) from error
+        except _WRONG_TYPE as error:
+            if operation not in _READING_MEMBERS:
+                raise
+            what = f"a field is not of the type that the kind has ({type(error).__name__})"
+            raise InterpreterError(what, where=_where(operation, manifest)) from error
 
     def _found(self, operation: Operation, manifest: Manifest) -> tuple[Layer, Function | None, Interpretation | None]:
         kind = (manifest.get("apiVersion", ""), manifest.get("kind", ""))
@@ -144,6 +149,13 @@ class Interpreter:
             yield Layer.WEBHOOK, webhook_interpretation(self.webhooks, operation, kind, self.send)
         yield Layer.THIRD_PARTY, third_party(*kind)
         yield Layer.NATIVE, NATIVE.get(kind)
+
+
+_WRONG_TYPE = (TypeError, AttributeError, LookupError, ValueError, ArithmeticError, RecursionError)
+_READING_MEMBERS = frozenset(
+    {Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH, Operation.AGGREGATE_STATUS, Operation.RETAIN}
+)
+"""The operations that read what a member answered. Its objects were checked by no schema here, as templates are."""
 
 
 def _whole_status(observed: Manifest) -> Any:
