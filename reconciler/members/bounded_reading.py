@@ -8,17 +8,29 @@ one kilobyte of gzip becomes a megabyte.
 import io
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.client import HTTPResponse
 from socket import socket
-from typing import Any
-
-import urllib3
+from typing import Any, Protocol
 
 _CHUNK = 1 << 20
 _MOST_OF_A_REFUSAL = 1 << 20
 _GZIP = 16 + zlib.MAX_WBITS
 """Tells zlib that a gzip header comes first."""
+
+
+class Response(Protocol):
+    """A response whose content is still to be read."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers, whose names are found in any case."""
+
+    def read(self, amt: int, decode_content: bool) -> bytes:
+        """Return the next bytes of the content; none at its end."""
+
+    def close(self) -> None:
+        """Close the connection the rest would come from."""
 
 
 class AnswerTooLarge(Exception):
@@ -63,7 +75,7 @@ class _TimedReads(io.RawIOBase):
         super().close()
 
 
-def read_content(response: urllib3.BaseHTTPResponse, most: int) -> bytes:
+def read_content(response: Response, most: int) -> bytes:
     """Return an answer's content, unpacked; AnswerTooLarge and UnknownEncoding leave the connection closed."""
     try:
         return b"".join(_bounded(_unpacked(response, most), most))
@@ -72,7 +84,7 @@ def read_content(response: urllib3.BaseHTTPResponse, most: int) -> bytes:
         raise
 
 
-def read_refusal(response: urllib3.BaseHTTPResponse) -> bytes:
+def read_refusal(response: Response) -> bytes:
     """Return the content of a refusal; nothing where it is too large to be one, for the status says enough."""
     try:
         return read_content(response, _MOST_OF_A_REFUSAL)
@@ -89,7 +101,7 @@ def _bounded(parts: Iterator[bytes], most: int) -> Iterator[bytes]:
         yield part
 
 
-def _unpacked(response: urllib3.BaseHTTPResponse, most: int) -> Iterator[bytes]:
+def _unpacked(response: Response, most: int) -> Iterator[bytes]:
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in {"identity", "gzip"}:
         raise UnknownEncoding
