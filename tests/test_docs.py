@@ -83,7 +83,7 @@ def test_every_command_that_is_named_exists_with_its_options(path: Path) -> None
 
 
 def is_command(line: str) -> bool:
-    """Whether a line names a command that exists, with options that it has."""
+    """Say whether a line names a command that exists, with options that it has."""
     command: click.Command = argosy
     context = click.Context(argosy, info_name="argosy")
     words = shlex.split(line)[1:]
