@@ -273,7 +273,9 @@ class FakeCluster:
 
 
 def _is_selected(selector: str, value_of: Callable[[str], Any]) -> bool:
-    """Return whether an object has the labels that ``a=b,c!=d`` asks for."""
+    """Return whether an object has the labels that ``a=b,c!=d`` or ``a in (b,c)`` asks for."""
+    if among := re.fullmatch(r"(\S+) in \((.*)\)", selector):
+        return value_of(among[1]) in among[2].split(",")
     for part in filter(None, selector.split(",")):
         name, _, wanted = part.partition("=")
         if (value_of(name.removesuffix("!")) == wanted) == name.endswith("!"):

@@ -120,7 +120,7 @@ class TestMigration:
         live = cluster.read("configmaps", "settings")
         assert live["data"] == {"a": "2"}
         assert "annotations" not in live["metadata"]
-        assert [entry["manager"] for entry in live["metadata"]["managedFields"]] == ["argosy"]
+        assert [entry["manager"] for entry in live["metadata"]["managedFields"]] == [cluster.applyset.manager]
         again = cluster.apply(settings(cluster, a="2"), migrate_from=migrate)
         assert outcomes(again) == {"ConfigMap settings": "unchanged UpToDate"}
 

@@ -148,7 +148,7 @@ class TestHandOff:
         assert live["data"] == {"a": "1"}
         assert not live["metadata"].get("labels")
         managers = {entry.get("manager") for entry in live["metadata"].get("managedFields") or ()}
-        assert "argosy" not in managers
+        assert cluster.applyset.manager not in managers
         assert outcomes(cluster.apply(kept)) == {"ConfigMap kept": "unchanged UpToDate"}
 
 

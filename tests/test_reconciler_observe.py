@@ -22,7 +22,7 @@ def looked(
     cluster: Cluster, *manifests: dict[str, Any], client: Recorder | None = None, **known: Any
 ) -> ObservedCluster:
     desired = ClusterDesired(cluster="member1", objects=desired_objects(manifests))
-    inventory = known.pop("inventory", None) or Inventory(cluster="member1", **known)
+    inventory = known.pop("inventory", None) or Inventory(cluster="member1", manager=cluster.applyset.manager, **known)
     return observe_cluster(client or cluster.client(), desired, inventory, cluster.applyset)
 
 

@@ -217,8 +217,8 @@ OURS = an_entry("argosy", {"f:spec": {"f:a": {}}}, "Apply")
 def test_our_entry_is_our_apply_alone() -> None:
     ours_by_update = an_entry("argosy", {"f:spec": {"f:b": {}}})
     of_status = an_entry("argosy", {"f:status": {}}, "Apply", subresource="status")
-    assert own_entry(with_entries(ours_by_update, of_status)) is None
-    assert own_entry(with_entries(ours_by_update, of_status, OURS)) == OURS
+    assert own_entry(with_entries(ours_by_update, of_status), "argosy") is None
+    assert own_entry(with_entries(ours_by_update, of_status, OURS), "argosy") == OURS
 
 
 def test_owners_of_a_field_of_a_part_and_of_the_whole() -> None:
@@ -230,7 +230,7 @@ def test_owners_of_a_field_of_a_part_and_of_the_whole() -> None:
         an_entry("beside", {"f:spec": {"f:b": {}}}),
     )
     time = "2026-11-21T12:00:00Z"
-    assert owners_at(live, ("spec", "a")) == (
+    assert owners_at(live, ("spec", "a"), {"argosy"}) == (
         Owner("field", "", time),
         Owner("whole", "", time),
         Owner("inside", "scale", time),
@@ -268,7 +268,9 @@ def test_foreign_fields_are_what_people_own_and_we_do_not() -> None:
         an_entry("kube-controller-manager", {"f:spec": {"f:c": {}}}),
         an_entry("kubectl", {"f:spec": {"f:c": {}}}, subresource="scale"),
     )
-    assert [(owner.manager, path_text(path)) for owner, path in foreign_fields(live)] == [("kubectl-edit", ".spec.b")]
+    assert [(owner.manager, path_text(path)) for owner, path in foreign_fields(live, "argosy")] == [
+        ("kubectl-edit", ".spec.b")
+    ]
 
 
 def test_the_owned_part_is_what_sending_again_would_not_change() -> None:
@@ -314,7 +316,7 @@ def test_what_was_just_applied_has_no_differences(older: dict[str, Any], newer: 
     for manifest in (older, newer):
         before = copy.deepcopy((manifest, live))
         live, _ = server_side_applied(live, manifest, "argosy")
-        entry = own_entry(live)
+        entry = own_entry(live, "argosy")
         assert entry is not None
         assert differences(manifest, live, entry["fieldsV1"]) == ()
         assert (manifest, before[1]) == before or live is not before[1]
@@ -325,7 +327,7 @@ def test_a_manifest_differs_exactly_where_applying_it_would_change_something(
     older: dict[str, Any], newer: dict[str, Any]
 ) -> None:
     live, _ = server_side_applied({"metadata": {"name": "x"}}, older, "argosy")
-    entry = own_entry(live)
+    entry = own_entry(live, "argosy")
     assert entry is not None
     after, _ = server_side_applied(live, newer, "argosy")
     changes_something = _without_empty(after) != _without_empty(live)
@@ -347,7 +349,7 @@ def test_an_edit_of_a_wanted_label_is_always_seen(manifest: dict[str, Any], valu
     edited = copy.deepcopy(live)
     edited["metadata"]["labels"]["a"] = f"edited {value}"
     edited = owned_by_update(live, edited, "kubectl-edit")
-    entry = own_entry(edited)
+    entry = own_entry(edited, "argosy")
     assert entry is not None
     paths = [path_text(item.path) for item in differences(manifest, edited, entry["fieldsV1"])]
     assert paths

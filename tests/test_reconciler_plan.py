@@ -128,7 +128,8 @@ def test_what_the_server_keeps_in_its_own_form_is_left_once_that_is_known() -> N
     assert told(first) == ["a configured Changed"]
     manifest = first.objects[0].manifest
     assert manifest is not None
-    known = {first.objects[0].ref: server_form_digest(manifest, there)}
+    fields = there["metadata"]["managedFields"][0]["fieldsV1"]
+    known = {first.objects[0].ref: server_form_digest(manifest, there, fields)}
     assert told(plan([wanted], [there], server_forms=known)) == ["a unchanged Settled"]
     newer = a_config_map("a", x="2")
     assert told(plan([newer], [there], server_forms=known)) == ["a configured Changed"]

@@ -55,5 +55,6 @@ def test_a_sets_identity_is_the_one_kubectl_computes() -> None:
 
 
 def test_fleets_that_share_a_cluster_have_a_set_each() -> None:
-    assert ApplySet.of_fleet("default") == ApplySet()
-    assert ApplySet.of_fleet("edge").name == "argosy-edge"
+    one, other = ApplySet.of_fleet("edge", "3f9c2d1a0b4c5d6e"), ApplySet.of_fleet("edge", "81be07a4c9d2e1f0")
+    assert (one.name, one.manager) == ("argosy-edge-3f9c2d1a0b4c", "argosy-edge-3f9c2d1a0b4c")
+    assert len({one.id, other.id, ApplySet.of_fleet("default", "3f9c2d1a0b4c5d6e").id, ApplySet().id}) == 4

@@ -36,10 +36,11 @@ class ApplyOptions:
 def command(log: Log, /, **options: Any) -> int:
     """Make clusters hold what a rendered commit says  [default: the newest].
 
-    Server-side apply under the field manager 'argosy'. An object that is not ours is left alone unless its policy's
-    conflictResolution is Overwrite; an equal one is adopted. Only what earlier commits put there is ever deleted.
-    What was done is recorded on the status branch. Where argosy.yaml lists clusters, it is for those and for the ones
-    that --cluster names; else every cluster is reached by the context named like it.
+    Server-side apply under the fleet's own field manager. An object that is not ours is left alone unless its policy's
+    conflictResolution is Overwrite, and in any case where it is another fleet's; an equal one is adopted. Only what
+    earlier commits put there is ever deleted. What was done is recorded on the status branch. Where argosy.yaml lists
+    clusters, it is for those and for the ones that --cluster names; else every cluster is reached by the context named
+    like it.
     """
     return apply_and_show(log, ApplyOptions(**options))
 

@@ -4,18 +4,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from reconciler.members.discovery import Resource
-from reconciler.members.exchange import APPLY, FIELD_MANAGER, Client, Expected, Failure, Request
-from reconciler.members.listing import read_object
-from reconciler.plans.applyset import ApplySet
+from reconciler.members.exchange import APPLY, Client, Expected, Failure, Request
+from reconciler.members.listing import Listing, list_objects, read_object
+from reconciler.plans.applyset import PART_OF, TOOL, ApplySet
 from reconciler.plans.model import Plan
 from reconciler.plans.ownership import own_entry
-from render.model import ObjectRef
+from render.model import Manifest, ObjectRef
 
 from .prune import occupied_by
 from .recreation import deletion, was_deleted
 from .results import ApplySettings
 
 _CONFIG_MAP = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True)
+_LEASE = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases", is_namespaced=True)
 _GOING_PAUSE = 0.5
 _NAMESPACE = Resource(group="", version="v1", kind="Namespace", plural="namespaces", is_namespaced=False)
 
@@ -26,7 +27,7 @@ def widen_parent(client: Client, plan: Plan, options: ApplySettings) -> Failure 
     wider = plan.recorded.united(plan.members).united(leaving)
     if wider == plan.recorded:
         return None
-    return _ensure_namespace(client, wider.namespace, options) or _write(client, wider, options.version)
+    return _ensure_namespace(client, wider, options) or _write(client, wider, options.version)
 
 
 def narrow_parent(client: Client, plan: Plan, remaining: ApplySet, version: str) -> Failure | None:
@@ -44,9 +45,37 @@ def remove_namespace(client: Client, plan: Plan) -> Failure | None:
     """Delete the namespace of a parent that is gone, where we made it and nothing else moved in."""
     ref = ObjectRef("", "Namespace", "", plan.options.applyset.namespace)
     live = read_object(client, _NAMESPACE, ref)
-    if live is None or isinstance(live, Failure) or own_entry(live) is None or occupied_by(client, plan, ref):
+    if live is None or isinstance(live, Failure) or not _is_made_by_us(live, plan) or occupied_by(client, plan, ref):
         return live if isinstance(live, Failure) else None
     return _remove(client, _NAMESPACE, ref)
+
+
+def _is_made_by_us(live: Manifest, plan: Plan) -> bool:
+    managers = {plan.options.applyset.manager, plan.options.applyset.former.manager}
+    return any(own_entry(live, manager) is not None for manager in managers)
+
+
+def retire_former(client: Client, plan: Plan) -> Failure | None:
+    """Delete the parent and the lease that fleets once shared, after the last object has left their set."""
+    former = plan.former
+    if former is None or former == plan.recorded or former.parent == plan.options.applyset.parent:
+        return None
+    for group_kind in sorted(former.group_kinds):
+        kind, _, group = group_kind.partition(".")
+        resource = plan.discovery.preferred(group, kind)
+        if resource is None or "list" not in resource.verbs:
+            continue
+        listing = Listing(
+            resource=resource,
+            selector=f"{PART_OF}={former.id}",
+            metadata_only=True,
+            namespaces=tuple(sorted(former.namespaces)),
+        )
+        members = list_objects(client, listing)
+        if members:
+            return members if isinstance(members, Failure) else None
+    lease = ObjectRef("coordination.k8s.io", "Lease", former.namespace, former.name)
+    return _remove(client, _CONFIG_MAP, former.parent) or _remove(client, _LEASE, lease)
 
 
 def _remove(client: Client, resource: Resource, ref: ObjectRef) -> Failure | None:
@@ -57,9 +86,9 @@ def _remove(client: Client, resource: Resource, ref: ObjectRef) -> Failure | Non
     return None if was_deleted(outcome) or not isinstance(outcome, Failure) else outcome
 
 
-def _ensure_namespace(client: Client, name: str, options: ApplySettings) -> Failure | None:
+def _ensure_namespace(client: Client, applyset: ApplySet, options: ApplySettings) -> Failure | None:
     """Make the parent's namespace, waiting a while for one of an earlier drain that is still on its way out."""
-    ref = ObjectRef("", "Namespace", "", name)
+    ref = ObjectRef("", "Namespace", "", applyset.namespace)
     found = read_object(client, _NAMESPACE, ref)
     waited = 0.0
     while isinstance(found, dict) and found["metadata"].get("deletionTimestamp"):
@@ -69,17 +98,17 @@ def _ensure_namespace(client: Client, name: str, options: ApplySettings) -> Fail
         found = read_object(client, _NAMESPACE, ref)
     if found is not None:
         return found if isinstance(found, Failure) else None
-    metadata = {"name": name, "labels": {"app.kubernetes.io/managed-by": FIELD_MANAGER}}
+    metadata = {"name": applyset.namespace, "labels": {"app.kubernetes.io/managed-by": TOOL}}
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
-    return _applied(client, _NAMESPACE.path(ref), body, {})
+    return _applied(client, _NAMESPACE.path(ref), body, {"fieldManager": applyset.manager})
 
 
 def _write(client: Client, applyset: ApplySet, version: str) -> Failure | None:
-    return _applied(client, _CONFIG_MAP.path(applyset.parent), applyset.manifest(version), {"force": "true"})
+    query = {"fieldManager": applyset.manager, "force": "true"}
+    return _applied(client, _CONFIG_MAP.path(applyset.parent), applyset.manifest(version), query)
 
 
 def _applied(client: Client, path: str, body: Mapping[str, Any], query: Mapping[str, str]) -> Failure | None:
-    query = {"fieldManager": FIELD_MANAGER, **query}
     outcome = client.send(
         Request(method="PATCH", path=path, expects=Expected.OBJECT, query=query, body=body, content_type=APPLY)
     )

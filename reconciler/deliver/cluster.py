@@ -16,7 +16,7 @@ from reconciler.plans.prune import NO_MEMBER
 from reconciler.plans.stages import CRDS, stage_of
 from render.model import Manifest, ObjectRef
 
-from .applyset import narrow_parent, remove_namespace, widen_parent
+from .applyset import narrow_parent, remove_namespace, retire_former, widen_parent
 from .lease import acquire_lease, release_lease
 from .object import ApplyContext, apply_object
 from .prune import carry_out_deletions
@@ -91,6 +91,7 @@ def apply_plan(client: Client, plan: Plan, options: ApplySettings | None = None)
 
 def _close(context: ApplyContext, remaining: ApplySet) -> None:
     """Narrow the parent; what cannot be narrowed now is too wide, which loses nothing, and narrowed the next time."""
+    retire_former(context.client, context.plan)
     failure = narrow_parent(context.client, context.plan, remaining, context.options.version)
     if not failure and not remaining.group_kinds and context.plan.options.confirm_all:
         remove_namespace(context.client, context.plan)

@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from reconciler.members.discovery import Resource
-from reconciler.members.exchange import FIELD_MANAGER, Answer, Client, Expected, Failure, FailureKind, Request
+from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.plans.applyset import ApplySet
 from render.model import ObjectRef
 
@@ -28,11 +28,12 @@ def acquire_lease(client: Client, applyset: ApplySet, holder: str) -> str:
         if held_by:
             return held_by
         body = {**answer.body, "spec": _spec(holder, answer.date)}
-        taken = client.send(_write("PUT", _LEASES.path(ref), body))
+        taken = client.send(_write("PUT", _LEASES.path(ref), body, applyset.manager))
     elif answer.kind is FailureKind.NOT_FOUND:
         metadata = {"name": ref.name, "namespace": ref.namespace}
         body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
-        taken = client.send(_write("POST", _LEASES.collection(ref.namespace), {**body, "spec": _spec(holder, "")}))
+        body |= {"spec": _spec(holder, "")}
+        taken = client.send(_write("POST", _LEASES.collection(ref.namespace), body, applyset.manager))
     else:
         return ""
     is_lost = isinstance(taken, Failure) and taken.kind is FailureKind.RACE
@@ -44,7 +45,8 @@ def release_lease(client: Client, applyset: ApplySet, holder: str) -> None:
     path = _LEASES.path(_ref(applyset))
     answer = client.send(Request(method="GET", path=path, expects=Expected.OBJECT))
     if isinstance(answer, Answer) and (answer.body.get("spec") or {}).get("holderIdentity") == holder:
-        client.send(_write("PUT", path, {**answer.body, "spec": {**answer.body["spec"], "holderIdentity": ""}}))
+        body = {**answer.body, "spec": {**answer.body["spec"], "holderIdentity": ""}}
+        client.send(_write("PUT", path, body, applyset.manager))
 
 
 def _ref(applyset: ApplySet) -> ObjectRef:
@@ -75,5 +77,5 @@ def _now(date: str) -> datetime:
     return parsedate_to_datetime(date) if date else datetime.now(UTC)
 
 
-def _write(method: str, path: str, body: Mapping[str, Any]) -> Request:
-    return Request(method=method, path=path, expects=Expected.OBJECT, query={"fieldManager": FIELD_MANAGER}, body=body)
+def _write(method: str, path: str, body: Mapping[str, Any], manager: str) -> Request:
+    return Request(method=method, path=path, expects=Expected.OBJECT, query={"fieldManager": manager}, body=body)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from reconciler.members.exchange import APPLY, FIELD_MANAGER, Answer, Client, Expected, Failure, FailureKind, Request
+from reconciler.members.exchange import APPLY, Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import named_kind, read_object
 from reconciler.members.masking import masked_value
 from reconciler.plans.conflicts import Decision, decide
@@ -90,6 +90,11 @@ class ApplyContext:
     options: ApplySettings = field(default_factory=ApplySettings)
     fresh: frozenset[str] = frozenset()
 
+    @property
+    def manager(self) -> str:
+        """The fleet's field manager."""
+        return self.plan.options.applyset.manager
+
     def plan_context(self, planned: PlannedObject) -> PlanContext:
         """Return what the object is planned by, should it have to be planned again."""
         assert planned.desired is not None
@@ -100,6 +105,7 @@ class ApplyContext:
             options=self.plan.options,
             is_autoscaled=planned.ref in self.plan.autoscaled,
             is_converged=self.plan.is_converged,
+            is_held=planned.ref in self.plan.held,
         )
 
 
@@ -116,7 +122,7 @@ def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
             continue
         outcome = _sent(context, planned)
         if isinstance(outcome, Answer):
-            return _told(planned, outcome) if context.options.dry_run else _accepted(planned, outcome)
+            return _told(planned, outcome) if context.options.dry_run else _accepted(planned, outcome, context.manager)
         again = _planned_again(context, planned, outcome, attempt)
         if again is None:
             return _refused(context, planned, outcome)
@@ -130,14 +136,14 @@ def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
     )
 
 
-def apply_request(planned: PlannedObject, *, dry_run: bool = False) -> Request:
+def apply_request(planned: PlannedObject, manager: str, *, dry_run: bool = False) -> Request:
     """Return the server-side apply of a planned object."""
     assert planned.resource is not None
     assert planned.manifest is not None
     locks = {"uid": planned.uid} if planned.uid else {}
     if planned.force and planned.resource_version:
         locks["resourceVersion"] = planned.resource_version
-    query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
+    query = {"fieldManager": manager, "fieldValidation": "Strict"}
     query |= {"force": "true"} if planned.force else {}
     query |= {"dryRun": "All"} if dry_run else {}
     manifest = dict(planned.manifest)
@@ -154,7 +160,7 @@ def apply_request(planned: PlannedObject, *, dry_run: bool = False) -> Request:
 
 def _sent(context: ApplyContext, planned: PlannedObject) -> Answer | Failure:
     """Apply, waiting a while for a namespace or kind this pass created and the server does not know of yet."""
-    request = apply_request(planned, dry_run=context.options.dry_run)
+    request = apply_request(planned, context.manager, dry_run=context.options.dry_run)
     outcome = context.client.send(request)
     waited, pause = 0.0, _APPEAR_PAUSE
     while isinstance(outcome, Failure) and outcome.kind in _LATE and _is_fresh(context, planned.ref):
@@ -177,7 +183,7 @@ def _migrated(context: ApplyContext, planned: PlannedObject) -> PlannedObject | 
         return _failed(planned, live)
     if live is None:
         return plan_object(None, context.plan_context(planned))
-    answer = take_ownership(context.client, planned, planned.resource, live)
+    answer = take_ownership(context.client, planned, live, context.manager)
     if isinstance(answer, Failure):
         if answer.kind is FailureKind.RACE:
             return planned
@@ -222,14 +228,14 @@ def _decided_by_server(context: ApplyContext, planned: PlannedObject, failure: F
     return replace(planned, manifest=want, force=Decision.OVERWRITE in decisions)
 
 
-def _accepted(planned: PlannedObject, answer: Answer) -> ObjectResult:
+def _accepted(planned: PlannedObject, answer: Answer, manager: str) -> ObjectResult:
     assert planned.resource is not None
     assert planned.manifest is not None
     live = named_kind(planned.resource, answer.body)
     result = replace(object_result(planned), warnings=answer.warnings, live=live)
-    fields = (own_entry(live) or {}).get("fieldsV1") or {}
+    fields = (own_entry(live, manager) or {}).get("fieldsV1") or {}
     if differences(planned.manifest, live, fields):
-        result = replace(result, server_form=server_form_digest(planned.manifest, live))
+        result = replace(result, server_form=server_form_digest(planned.manifest, live, fields))
     if answer.status == 201:
         return replace(result, action=Action.CREATED)
     if planned.action is Action.CREATED:
@@ -265,7 +271,9 @@ def _creation(context: ApplyContext) -> Callable[[PlannedObject], ObjectResult]:
 
     def create(planned: PlannedObject) -> ObjectResult:
         outcome = _sent(context, planned)
-        return _accepted(planned, outcome) if isinstance(outcome, Answer) else _failed(planned, outcome)
+        return (
+            _accepted(planned, outcome, context.manager) if isinstance(outcome, Answer) else _failed(planned, outcome)
+        )
 
     return create
 

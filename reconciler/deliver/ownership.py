@@ -7,30 +7,34 @@ between is lost. An empty list would mean "forget it all"; ``[{}]`` is how a ser
 from collections.abc import Mapping
 from typing import Any
 
-from reconciler.members.discovery import Resource
-from reconciler.members.exchange import FIELD_MANAGER, JSON_PATCH, Answer, Client, Expected, Failure, Request
-from reconciler.plans.applyset import PART_OF
+from reconciler.members.exchange import JSON_PATCH, Answer, Client, Expected, Failure, Request
+from reconciler.plans.applyset import PART_OF, ApplySet
+from reconciler.plans.membership import fleet_entry, is_fleet
 from reconciler.plans.model import PlannedObject
 from reconciler.plans.ownership import Fields, own_entry
 from reconciler.plans.payload import LAST_APPLIED
 from render.model import Manifest
 
 
-def take_ownership(client: Client, planned: PlannedObject, resource: Resource, live: Manifest) -> Answer | Failure:
+def take_ownership(client: Client, planned: PlannedObject, live: Manifest, manager: str) -> Answer | Failure:
     """Make the fields of the managers being replaced ours, so that applying removes what the manifest lacks."""
     entries = live["metadata"].get("managedFields") or []
-    own = own_entry(live)
+    assert planned.resource is not None
+    resource = planned.resource
+    former = (own_entry(live, name) for name in (manager, *planned.migrate) if name == manager or is_fleet(name))
+    own = next(filter(None, former), None)
     version = own["apiVersion"] if own else resource.api_version
     fields: Fields = (own or {}).get("fieldsV1") or {}
     kept = []
     for entry in entries:
-        is_taken = entry.get("manager") in planned.migrate and entry.get("operation") == "Update"
+        operation = "Apply" if is_fleet(str(entry.get("manager"))) else "Update"
+        is_taken = entry.get("manager") in planned.migrate and entry.get("operation") == operation
         if is_taken and not entry.get("subresource") and entry.get("apiVersion") == version:
             fields = united(fields, entry.get("fieldsV1") or {})
         elif entry != own:
             kept.append(entry)
     mine = {
-        "manager": FIELD_MANAGER,
+        "manager": manager,
         "operation": "Apply",
         "apiVersion": version,
         "fieldsType": "FieldsV1",
@@ -39,17 +43,17 @@ def take_ownership(client: Client, planned: PlannedObject, resource: Resource, l
     steps = [*_locked(live, [*kept, mine])]
     if LAST_APPLIED in (live["metadata"].get("annotations") or {}):
         steps.append({"op": "remove", "path": f"/metadata/annotations/{_escaped(LAST_APPLIED)}"})
-    return _patch(client, resource.path(planned.ref), steps)
+    return _patch(client, resource.path(planned.ref), steps, manager)
 
 
-def give_up_ownership(client: Client, planned: PlannedObject, resource: Resource, live: Manifest) -> Answer | Failure:
+def give_up_ownership(client: Client, path: str, live: Manifest, applyset: ApplySet) -> Answer | Failure:
     """Take our label and our claim off an object that stays as it is."""
-    own = own_entry(live)
+    own = fleet_entry(live, applyset, is_held=True)
     kept = [entry for entry in live["metadata"].get("managedFields") or () if entry != own]
     steps = [*_locked(live, kept or [{}])]
     if PART_OF in (live["metadata"].get("labels") or {}):
         steps.append({"op": "remove", "path": f"/metadata/labels/{_escaped(PART_OF)}"})
-    return _patch(client, resource.path(planned.ref), steps)
+    return _patch(client, path, steps, applyset.manager)
 
 
 def _locked(live: Manifest, entries: list[Any]) -> list[dict[str, Any]]:
@@ -63,13 +67,13 @@ def _escaped(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-def _patch(client: Client, path: str, steps: list[dict[str, Any]]) -> Answer | Failure:
+def _patch(client: Client, path: str, steps: list[dict[str, Any]], manager: str) -> Answer | Failure:
     return client.send(
         Request(
             method="PATCH",
             path=path,
             expects=Expected.OBJECT,
-            query={"fieldManager": FIELD_MANAGER},
+            query={"fieldManager": manager},
             body=steps,
             content_type=JSON_PATCH,
         )

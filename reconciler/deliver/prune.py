@@ -8,9 +8,8 @@ from reconciler.members.discovery import Discovery, Resource, discover
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind
 from reconciler.members.listing import Listing, list_objects, read_object
 from reconciler.members.parallel import in_parallel
-from reconciler.plans.applyset import member_of
+from reconciler.plans.membership import is_member
 from reconciler.plans.model import DELETIONS, Action, Plan, PlannedObject
-from reconciler.plans.ownership import own_entry
 from reconciler.plans.stages import deletion_wave
 from render.model import Manifest, ObjectRef
 
@@ -144,7 +143,7 @@ def _step(
         return _failed(item, live)
     if live is None or live["metadata"]["uid"] != item.uid:
         return replace(object_result(item), action=Action.DELETED, reason="Gone", message="it was gone already")
-    if member_of(live) != context.plan.options.applyset.id or own_entry(live) is None:
+    if not is_member(live, context.plan.options.applyset, is_held=item.ref in context.plan.held):
         message = "it was taken out of our set meanwhile"
         return replace(object_result(item), action=Action.KEPT, reason="LabelLost", message=message)
     if item.action is Action.HAND_OFF:
@@ -158,7 +157,7 @@ def _step(
 
 
 def _handed_off(context: ApplyContext, item: PlannedObject, resource: Resource, live: Manifest) -> ObjectResult | None:
-    outcome = give_up_ownership(context.client, item, resource, live)
+    outcome = give_up_ownership(context.client, resource.path(item.ref), live, context.plan.options.applyset)
     if isinstance(outcome, Answer):
         return replace(object_result(item), action=Action.HANDED_OFF, message="it stays, no longer ours")
     return None if outcome.kind is FailureKind.RACE else _failed(item, outcome)

@@ -10,7 +10,6 @@ JSON_PATCH = "application/json-patch+json"
 JSON = "application/json"
 TEXT = "text/plain"
 
-FIELD_MANAGER = "argosy"
 """The one name under which fields are owned. Changing it would orphan every field for ever."""
 
 

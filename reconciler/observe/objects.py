@@ -41,9 +41,16 @@ def observe_cluster(
     parent = read_object(client, _CONFIG_MAP, chosen.parent)
     if isinstance(parent, Failure):
         return replace(seen, failure=parent)
+    is_settled = inventory.manager == chosen.manager
+    former = None if is_settled else read_object(client, _CONFIG_MAP, chosen.former.parent)
+    if isinstance(former, Failure):
+        return replace(seen, failure=former)
     listings = _listings(desired, inventory, discovery, chosen, parent)
+    if not is_settled:
+        sets = f"{PART_OF} in ({chosen.id},{chosen.former.id})"
+        listings = {kind: replace(listing, selector=sets) for kind, listing in listings.items()}
     scalers = _scalers(desired, listings, discovery)
-    seen = _listed(client, replace(seen, discovery=discovery, parent=parent), listings, scalers)
+    seen = _listed(client, replace(seen, discovery=discovery, parent=parent, former_parent=former), listings, scalers)
     if not client.stopped:
         missing = _unlisted_refs(desired, inventory, seen, listings)
         seen = _read_by_name(client, seen, missing)

@@ -19,6 +19,7 @@ _TOOLING = "applyset.kubernetes.io/tooling"
 _KINDS = "applyset.kubernetes.io/contains-group-kinds"
 _NAMESPACES = "applyset.kubernetes.io/additional-namespaces"
 TOOL = "argosy"
+_ROOT_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,16 @@ class ApplySet:
     def id(self) -> str:
         """The set's identity, a function of its parent's, as ApplySet prescribes."""
         return _id(self.name, self.namespace)
+
+    @property
+    def manager(self) -> str:
+        """The field manager that members are applied by: named like the parent, so that either tells the fleet."""
+        return self.name
+
+    @property
+    def former(self) -> "ApplySet":
+        """The empty set that versions applied to before every fleet had its own."""
+        return ApplySet(namespace=self.namespace)
 
     @property
     def parent(self) -> ObjectRef:
@@ -95,9 +106,12 @@ class ApplySet:
         return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
 
     @classmethod
-    def of_fleet(cls, fleet: str) -> Self:
-        """Return the empty set of a fleet; fleets share clusters, so each but ``default`` has a set of its own."""
-        return cls(name="argosy" if fleet == "default" else f"argosy-{fleet}")
+    def of_fleet(cls, fleet: str, root: str) -> Self:
+        """Return the empty set of a fleet: of its name, and of the commit that its rendered branch began with.
+
+        Fleets share clusters and often a name, but never the root of a branch.
+        """
+        return cls(name=f"argosy-{fleet}-{root[:_ROOT_DIGITS]}")
 
 
 @lru_cache(maxsize=64)

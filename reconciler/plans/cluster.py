@@ -6,13 +6,14 @@ in between is planned again, by the same rules.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from render.model import Manifest, ObjectRef, is_opaque
 
+from .applyset import ApplySet
 from .inventory import HeldObject, Inventory
 from .model import Action, ClusterDesired, DesiredObject, ObservedCluster, Plan, PlannedObject, PlanOptions
 from .object import PlanContext, plan_object, planned
@@ -54,10 +55,17 @@ def make_plan(
         members=options.applyset.containing([*refs, *kept]),
         recorded=options.applyset.recorded(observed.parent),
         parent_refusal=options.applyset.refusal(observed.parent),
+        former=_former(observed, options.applyset),
         autoscaled=context.autoscaled,
         is_converged=context.is_converged,
         held=inventory.held,
     )
+
+
+def _former(observed: ObservedCluster, applyset: ApplySet) -> ApplySet | None:
+    """Return the set that fleets shared before each had its own, where it is still there and Argosy's."""
+    parent = observed.former_parent
+    return applyset.former.recorded(parent) if parent and not applyset.former.refusal(parent) else None
 
 
 def _refusal(
@@ -114,6 +122,7 @@ class _ClusterContext:
     duplicates: frozenset[ObjectRef]
     autoscaled: frozenset[ObjectRef]
     is_converged: bool
+    held: Container[ObjectRef]
 
 
 def _context(
@@ -132,6 +141,7 @@ def _context(
         duplicates=frozenset(ref for ref, count in counts.items() if count > 1),
         autoscaled=observed.autoscaled | scaled_objects(item.manifest for item in desired.objects),
         is_converged=bool(desired.commit) and inventory.converged == desired.commit and not inventory.attempted,
+        held=inventory.held,
     )
 
 
@@ -168,6 +178,7 @@ def _planned(desired: DesiredObject, context: _ClusterContext) -> PlannedObject:
         options=context.options,
         is_autoscaled=desired.ref in context.autoscaled,
         is_converged=context.is_converged,
+        is_held=desired.ref in context.held,
     )
     return plan_object(context.observed.live.get(desired.ref), plan_context)
 

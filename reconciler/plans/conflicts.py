@@ -1,17 +1,18 @@
 """Fields that two managers own: how they differ between manifest and live object, and which manager gets each."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from reconciler.members.exchange import FIELD_MANAGER
 from reconciler.members.masking import masked_value
 from render.model import Manifest
 
+from .applyset import TOOL
 from .containment import contained
 from .field_paths import MISSING, Path, path_text, value_at, without
+from .membership import fleet_words
 from .model import FieldChange
 from .ownership import DifferenceKind, FieldDifference, Owner, foreign_fields, owners_at
 
@@ -36,9 +37,11 @@ def decide(owner: Owner, *, overwrite: bool) -> Decision:
     """Decide about a field that another manager owns with another value.
 
     People's changes are drift and are overwritten. Controllers write at run time what is theirs, such as replicas. A
-    deployer or a stranger is a conflict unless the binding says ``overwrite``.
+    deployer or a stranger is a conflict unless the binding says ``overwrite``, another fleet is one in any case.
     """
-    if owner.is_person or owner.manager in {FIELD_MANAGER, "before-first-apply"}:
+    if fleet_words(owner.manager):
+        return Decision.FAIL
+    if owner.is_person or owner.manager in {TOOL, "before-first-apply"}:
         return Decision.OVERWRITE
     if _DEPLOYERS.fullmatch(owner.manager):
         return Decision.OVERWRITE if overwrite else Decision.FAIL
@@ -58,13 +61,18 @@ class DecidedConflicts:
 
 
 def decide_conflicts(
-    want: dict[str, Any], live: Manifest, differing: tuple[FieldDifference, ...], *, overwrite: bool
+    want: dict[str, Any],
+    live: Manifest,
+    differing: tuple[FieldDifference, ...],
+    *,
+    overwrite: bool,
+    ours: Container[str],
 ) -> DecidedConflicts:
-    """Decide about every differing field that another manager owns."""
+    """Decide about every differing field that another manager owns; ``ours`` are the managers that are our own."""
     decided: dict[Decision, list[FieldChange]] = {decision: [] for decision in Decision}
     remaining = want
     for path in _conflicting_paths(want, live, differing):
-        for owner in owners_at(live, path):
+        for owner in owners_at(live, path, ours):
             decision = decide(owner, overwrite=overwrite)
             decided[decision].append(field_change(want, live, FieldDifference(path, DifferenceKind.LOST), owner))
             if decision is Decision.YIELD:
@@ -95,10 +103,12 @@ def value_differences(want: Any, live: Any, path: Path = ()) -> Iterator[FieldDi
         yield FieldDifference(path, DifferenceKind.MODIFIED)
 
 
-def field_changes(want: Manifest, live: Manifest, differing: tuple[FieldDifference, ...]) -> tuple[FieldChange, ...]:
+def field_changes(
+    want: Manifest, live: Manifest, differing: tuple[FieldDifference, ...], ours: Container[str]
+) -> tuple[FieldChange, ...]:
     """Return differences by their innermost fields, each with the manager that owns the field now."""
     return tuple(
-        field_change(want, live, inner, next(iter(owners_at(live, inner.path)), Owner("")))
+        field_change(want, live, inner, next(iter(owners_at(live, inner.path, ours)), Owner("")))
         for difference in differing
         for inner in _innermost(want, live, difference)
     )
@@ -129,10 +139,10 @@ def field_change(want: Manifest, live: Manifest, difference: FieldDifference, ow
     )
 
 
-def foreign_changes(want: Manifest, live: Manifest) -> tuple[FieldChange, ...]:
+def foreign_changes(want: Manifest, live: Manifest, manager: str) -> tuple[FieldChange, ...]:
     """Return the fields that people added, which applying never removes."""
     return tuple(
         field_change(want, live, FieldDifference(path, DifferenceKind.FOREIGN), owner)
-        for owner, path in foreign_fields(live)
+        for owner, path in foreign_fields(live, manager)
         if value_at(want, path) is MISSING
     )

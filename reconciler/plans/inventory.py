@@ -33,11 +33,14 @@ class HeldObject:
 class Inventory:
     """A cluster's pinned kube-system UID, its commits, the objects left behind, and all objects it may hold.
 
-    ``uid`` is empty before the first contact. ``held`` is computed from the commits' trees and not recorded.
+    ``uid`` is empty before the first contact. ``manager`` is the field manager that everything was applied by when the
+    cluster last converged: where it is another, objects may still carry an earlier identity of the fleet. ``held`` is
+    computed from the commits' trees and not recorded.
     """
 
     cluster: str
     uid: str = ""
+    manager: str = ""
     converged: str = ""
     attempted: tuple[str, ...] = ()
     left: tuple[HeldObject, ...] = ()
@@ -53,8 +56,8 @@ class Inventory:
         attempted = self.attempted if commit in self.commits else (*self.attempted, commit)
         return replace(self, uid=self.uid or uid, attempted=attempted)
 
-    def after(self, commit: str, outcome: ApplyOutcome, left: Iterable[HeldObject]) -> "Inventory":
-        """Return the inventory after a commit was applied, with what that left behind.
+    def after(self, commit: str, outcome: ApplyOutcome, left: Iterable[HeldObject], manager: str = "") -> "Inventory":
+        """Return the inventory after a commit was applied by a field manager, with what that left behind.
 
         An apply that got to its end knows what is left of everything before, whether or not it did all it should. One
         that was interrupted knows nothing of the rest, so that everything remembered before stays.
@@ -64,7 +67,7 @@ class Inventory:
             return replace(self, left=tuple(left_by_ref[ref] for ref in sorted(left_by_ref)))
         remaining = tuple(sorted(left, key=lambda item: item.ref))
         if outcome is ApplyOutcome.CONVERGED:
-            return replace(self, converged=commit, attempted=(), left=remaining)
+            return replace(self, manager=manager, converged=commit, attempted=(), left=remaining)
         return replace(self, attempted=(commit,), left=remaining)
 
     def with_objects(self, held: Iterable[HeldObject]) -> "Inventory":
@@ -88,6 +91,7 @@ def inventory_manifest(inventory: Inventory) -> Manifest:
     return {
         "cluster": inventory.cluster,
         "clusterUID": inventory.uid,
+        **({"fieldManager": inventory.manager} if inventory.manager else {}),
         "converged": inventory.converged,
         **({"attempted": list(inventory.attempted)} if inventory.attempted else {}),
         **({"left": left} if left else {}),
@@ -108,6 +112,7 @@ def parse_inventory(manifest: Manifest) -> Inventory:
         return Inventory(
             cluster=manifest["cluster"],
             uid=manifest["clusterUID"],
+            manager=manifest.get("fieldManager", ""),
             converged=manifest["converged"],
             attempted=tuple(manifest.get("attempted", ())),
             left=left,

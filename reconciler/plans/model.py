@@ -135,8 +135,8 @@ class Plan:
 
     ``prune_hold``: why nothing is pruned. ``refusal``: why nothing is done at all. ``members``: what the set will
     contain once all is done; ``recorded``: what its parent says now; ``parent_refusal``: why that parent is not ours to
-    change. ``held``: what the cluster may hold. ``autoscaled``, ``is_converged`` and ``options`` let a single object be
-    planned again when it changed meanwhile.
+    change; ``former``: the set that fleets once shared, where it is still there. ``held``: what the cluster may hold.
+    ``autoscaled``, ``is_converged`` and ``options`` let a single object be planned again when it changed meanwhile.
     """
 
     cluster: str
@@ -149,6 +149,7 @@ class Plan:
     members: ApplySet = field(default_factory=ApplySet)
     recorded: ApplySet = field(default_factory=ApplySet)
     parent_refusal: str = ""
+    former: ApplySet | None = None
     discovery: Discovery = field(default_factory=Discovery)
     autoscaled: frozenset[ObjectRef] = frozenset()
     is_converged: bool = False
@@ -169,7 +170,8 @@ class ObservedCluster:
 
     ``live``: every object carrying our set's label, and those asked for by name. ``unlisted``: kinds, written
     ``Deployment.apps``, whose list failed; ``unread``: objects whose state is unknown. ``autoscaled``: workloads
-    something else scales. ``parent``: the ApplySet's. ``failure``: why the cluster could not be observed at all.
+    something else scales. ``parent``: the ApplySet's; ``former_parent``: that of the set fleets once shared, where it
+    was asked for. ``failure``: why the cluster could not be observed at all.
     """
 
     cluster: str
@@ -182,4 +184,5 @@ class ObservedCluster:
     unread: Mapping[ObjectRef, Failure] = field(default_factory=dict)
     autoscaled: frozenset[ObjectRef] = frozenset()
     parent: Manifest | None = field(default=None, repr=False)
+    former_parent: Manifest | None = field(default=None, repr=False)
     failure: Failure | None = None

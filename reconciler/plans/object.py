@@ -17,10 +17,11 @@ from reconciler.members.discovery import Resource
 from render.model import Manifest
 from render.policy import ConflictResolution
 
-from .applyset import PART_OF, member_of
+from .applyset import PART_OF
 from .conflicts import DecidedConflicts, decide_conflicts, field_changes, foreign_changes, value_differences
 from .containment import contained
 from .field_paths import MISSING, without
+from .membership import OTHER_SET, fleet_entry, other_claim, other_managers
 from .model import Action, DesiredObject, FieldChange, PlannedObject, PlanOptions
 from .ownership import Fields, Owner, differences, foreign_fields, own_entry, owned_part
 from .payload import as_sent
@@ -41,7 +42,8 @@ class PlanContext:
     """The values that an object is planned by, beside the live object.
 
     ``resource``: its kind as served. ``is_autoscaled``: something else sets its replicas. ``is_converged``: this very
-    manifest was applied before, so that whatever differs is drift.
+    manifest was applied before, so that whatever differs is drift. ``is_held``: a commit that the cluster was given
+    names the object.
     """
 
     desired: DesiredObject
@@ -49,6 +51,7 @@ class PlanContext:
     options: PlanOptions
     is_autoscaled: bool = False
     is_converged: bool = False
+    is_held: bool = False
 
     @property
     def overwrites(self) -> bool:
@@ -116,9 +119,13 @@ def planned(desired: DesiredObject, action: Action, reason: str, *, message: str
 
 def _plan_existing(want: dict[str, Any], live: Manifest, context: PlanContext) -> PlannedObject:
     options = context.options
-    if member_of(live) not in {"", options.applyset.id} and "applyset" not in options.take_from:
-        return _other_tool(_base(context, want, live), "another ApplySet")
-    entry = own_entry(live)
+    claim = other_claim(live, options.applyset, is_held=context.is_held)
+    if claim and "applyset" not in options.take_from:
+        return _claimed(_base(context, want, live), claim, live)
+    entry = fleet_entry(live, options.applyset, is_held=context.is_held)
+    if entry is None and claim:
+        taken = next(other_managers(live, options.applyset), options.applyset.former.manager)
+        entry = own_entry(live, taken)
     if entry is not None:
         return _own_object(want, live, entry, context)
     annotations = live["metadata"].get("annotations") or {}
@@ -139,6 +146,20 @@ def _terminating(base: PlannedObject, live: Manifest) -> PlannedObject:
     )
 
 
+def _claimed(base: PlannedObject, claim: str, live: Manifest) -> PlannedObject:
+    """Return the plan for an object in another set; fleets share Namespaces that ask for nothing of their own."""
+    fleets_own = claim != OTHER_SET and base.ref.group_kind == "Namespace"
+    unlabelled = without(dict(base.manifest or {}), ("metadata", "labels", PART_OF))
+    if fleets_own and all(contained(value, live.get(name, MISSING), (name,)) for name, value in unlabelled.items()):
+        message = f"it belongs to {claim} and is as wanted"
+        return replace(base, action=Action.UNCHANGED, reason="OtherFleet", message=message)
+    conflict = _other_tool(base, claim)
+    if claim == OTHER_SET:
+        return conflict
+    hint = "let one fleet deliver it, or take it over with --take-from applyset"
+    return replace(conflict, reason="OtherFleet", hint=hint)
+
+
 def _other_tool(base: PlannedObject, tool: str) -> PlannedObject:
     return replace(
         base,
@@ -156,7 +177,8 @@ def _first_contact(base: PlannedObject, want: dict[str, Any], live: Manifest, co
     unlabelled = without(want, ("metadata", "labels", PART_OF))
     if all(contained(value, live.get(name, MISSING), (name,)) for name, value in unlabelled.items()):
         return replace(base, action=Action.ADOPTED, reason="Equal", message="it was there already, as wanted")
-    base = replace(base, changes=field_changes(want, live, tuple(value_differences(unlabelled, live))))
+    ours = {context.options.applyset.manager}
+    base = replace(base, changes=field_changes(want, live, tuple(value_differences(unlabelled, live)), ours))
     if context.overwrites or base.migrate:
         reason = "Overwrite" if context.overwrites else "Migrated"
         message = "it was there already, different"
@@ -183,25 +205,29 @@ def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, context
 def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], context: PlanContext) -> PlannedObject:
     """Return the plan for an object we applied before."""
     options, fields = context.options, entry.get("fieldsV1") or {}
+    manager = str(entry["manager"])
+    ours = {manager, options.applyset.manager}
     want = _with_retained(want, live, fields, context)
     differing, decided = differences(want, live, fields), DecidedConflicts(want=want)
     if differing:
-        decided = decide_conflicts(want, live, differing, overwrite=context.overwrites)
+        decided = decide_conflicts(want, live, differing, overwrite=context.overwrites, ours=ours)
         differing = differences(decided.want, live, fields) if decided.yielded else differing
     base = _base(context, decided.want, live, action=Action.UNCHANGED, reason="UpToDate")
-    foreign, migrate = foreign_changes(decided.want, live), _migrating(live, options)
+    foreign, migrate = foreign_changes(decided.want, live, manager), _migrating(live, options)
+    if manager != options.applyset.manager:
+        migrate = (manager, *migrate)
     if foreign or decided.yielded:
         base = replace(base, foreign=foreign, yielded=decided.yielded)
     # Managed fields are kept by API version: an entry of another version says nothing about the fields of this one.
     if not (differing or migrate or decided.failed) and entry.get("apiVersion") == want["apiVersion"]:
         return base
-    base = replace(base, changes=field_changes(decided.want, live, differing), migrate=migrate)
+    base = replace(base, changes=field_changes(decided.want, live, differing, ours), migrate=migrate)
     if decided.failed:
         return _conflicting(base, decided.failed)
-    if not migrate and options.server_forms.get(base.ref) == server_form_digest(decided.want, live):
+    if not migrate and options.server_forms.get(base.ref) == server_form_digest(decided.want, live, fields):
         return replace(base, reason="Settled", message=_SERVER_FORM)
     is_drift = context.is_converged or any(change.manager for change in base.changes)
-    reason = "Drifted" if is_drift else "Changed"
+    reason = "Migrated" if manager in migrate else "Drifted" if is_drift else "Changed"
     return replace(base, action=Action.CONFIGURED, reason=reason, force=bool(decided.overwritten))
 
 
@@ -219,7 +245,7 @@ def _migrating(live: Manifest, options: PlanOptions) -> tuple[str, ...]:
     """Return the managers whose fields become ours before we apply: those we replace, and people's if so wished."""
     wanted = options.migrate_from
     if options.remove_foreign:
-        wanted |= {owner.manager for owner, _ in foreign_fields(live)}
+        wanted |= {owner.manager for owner, _ in foreign_fields(live, options.applyset.manager)}
     if not wanted:
         return ()
     owners = [
@@ -230,8 +256,7 @@ def _migrating(live: Manifest, options: PlanOptions) -> tuple[str, ...]:
     return tuple(dict.fromkeys(owner.manager for owner in owners if owner.manager in wanted))
 
 
-def server_form_digest(want: Mapping[str, Any], live: Manifest) -> str:
+def server_form_digest(want: Mapping[str, Any], live: Manifest, fields: Fields) -> str:
     """Return the digest of a wanted object and of what we own of it; applying the same again changes nothing."""
-    fields = (own_entry(live) or {}).get("fieldsV1") or {}
     parts = [want, fields, owned_part(live, fields)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()

@@ -12,11 +12,10 @@ No difference means that applying would change nothing, so nothing is sent.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from reconciler.members.exchange import FIELD_MANAGER
 from render.model import Manifest
 
 from .containment import contained
@@ -59,10 +58,10 @@ class Owner(NamedTuple):
         return _PEOPLE.fullmatch(self.manager) is not None
 
 
-def own_entry(live: Manifest) -> Mapping[str, Any] | None:
-    """Return our own managed-fields entry; None when we never applied the object."""
+def own_entry(live: Manifest, manager: str) -> Mapping[str, Any] | None:
+    """Return the managed-fields entry of what a manager applied; None when it never applied the object."""
     for entry in live["metadata"].get("managedFields") or ():
-        if entry.get("manager") == FIELD_MANAGER and entry.get("operation") == "Apply" and not entry.get("subresource"):
+        if entry.get("manager") == manager and entry.get("operation") == "Apply" and not entry.get("subresource"):
             return dict(entry)
     return None
 
@@ -152,17 +151,17 @@ def _step_of(item: Any, names: Sequence[tuple[str, Any]]) -> Key | Member:
     return Member(item)
 
 
-def owners_at(live: Manifest, path: Path) -> tuple[Owner, ...]:
+def owners_at(live: Manifest, path: Path, ours: Container[str]) -> tuple[Owner, ...]:
     """Return the managers other than us that own a field, something in it, or the piece it is part of."""
     return tuple(
         Owner(str(entry.get("manager") or ""), str(entry.get("subresource") or ""), str(entry.get("time") or ""))
         for entry in live["metadata"].get("managedFields") or ()
-        if not _is_ours(entry) and _covers(entry.get("fieldsV1") or {}, path)
+        if not _is_ours(entry, ours) and _covers(entry.get("fieldsV1") or {}, path)
     )
 
 
-def _is_ours(entry: Mapping[str, Any]) -> bool:
-    return entry.get("manager") == FIELD_MANAGER and entry.get("operation") == "Apply"
+def _is_ours(entry: Mapping[str, Any], ours: Container[str]) -> bool:
+    return entry.get("manager") in ours and entry.get("operation") == "Apply"
 
 
 def _covers(fields: Fields, path: Path) -> bool:
@@ -202,9 +201,9 @@ def _owned_items(live: list[Any], fields: Fields) -> Iterator[Any]:
             yield step.value
 
 
-def foreign_fields(live: Manifest) -> tuple[tuple[Owner, Path], ...]:
+def foreign_fields(live: Manifest, manager: str) -> tuple[tuple[Owner, Path], ...]:
     """Return the fields people added to the object, which applying never removes."""
-    ours = own_entry(live)
+    ours = own_entry(live, manager)
     own = (ours or {}).get("fieldsV1") or {}
     foreign = []
     for entry in live["metadata"].get("managedFields") or ():

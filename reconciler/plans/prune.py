@@ -13,10 +13,9 @@ from render.guards import RemovalGuard
 from render.model import Manifest, ObjectRef
 from render.words import counted
 
-from .applyset import member_of
 from .inventory import HeldObject, Inventory
+from .membership import fleet_entry, is_labelled, is_member, other_claim
 from .model import Action, ObservedCluster, PlannedObject, PlanOptions
-from .ownership import own_entry
 from .stages import deletion_wave, needs_confirmation
 
 PRUNE = "argosy.dev/prune"
@@ -43,7 +42,7 @@ def plan_deletions(
         # A server may serve one object in two API groups: what is wanted by one name must not be deleted by the other.
         if observed.live[ref]["metadata"]["uid"] not in wanted_uids
     ]
-    reason = hold or _excess(candidates, observed, options)
+    reason = hold or _excess(candidates, observed, inventory, options)
     if reason:
         candidates = [_kept(item, reason) for item in candidates]
     unknown = (_unknown(held, observed) for ref, held in inventory.held.items() if _is_unknown(ref, wanted, observed))
@@ -57,7 +56,7 @@ def _candidate_refs(
     for ref, live in observed.live.items():
         if ref in wanted or ref == options.applyset.parent:
             continue
-        if ref in inventory.held or (member_of(live) == options.applyset.id and own_entry(live) is not None):
+        if ref in inventory.held or is_member(live, options.applyset, is_held=False):
             yield ref
 
 
@@ -79,9 +78,11 @@ def _candidate(ref: ObjectRef, live: Manifest, held: HeldObject | None, options:
         uid=metadata["uid"],
         resource_version=metadata["resourceVersion"],
     )
-    if member_of(live) != options.applyset.id:
-        return replace(base, action=Action.KEPT, reason="LabelLost", message="it no longer carries our set's label")
-    if own_entry(live) is None:
+    if not is_labelled(live, options.applyset, is_held=held is not None):
+        claim = other_claim(live, options.applyset, is_held=held is not None)
+        message = f"it belongs to {claim} now" if claim else "it no longer carries our set's label"
+        return replace(base, action=Action.KEPT, reason="LabelLost", message=message)
+    if fleet_entry(live, options.applyset, is_held=held is not None) is None:
         return replace(base, action=Action.KEPT, reason="NotOurs", message="our field manager no longer owns any of it")
     if metadata.get("deletionTimestamp"):
         return _terminating(base, live)
@@ -121,14 +122,18 @@ def _protection(
     return None
 
 
-def _excess(candidates: Iterable[PlannedObject], observed: ObservedCluster, options: PlanOptions) -> str:
+def _excess(
+    candidates: Iterable[PlannedObject], observed: ObservedCluster, inventory: Inventory, options: PlanOptions
+) -> str:
     """Return why so much must not be deleted at once, empty when it may: the removal guard against the live cluster."""
     removed = [item.ref for item in candidates if item.action is Action.PRUNE and not needs_confirmation(item.ref)]
     if not options.prune:
         return "pruning is switched off"
     if not removed or (options.allowed_removals is not None and len(removed) <= options.allowed_removals):
         return ""
-    ours = [ref for ref, live in observed.live.items() if member_of(live) == options.applyset.id]
+    ours = [
+        ref for ref, live in observed.live.items() if is_labelled(live, options.applyset, is_held=ref in inventory.held)
+    ]
     guarded = [ref for ref in ours if not needs_confirmation(ref)]
     broken = broken_limits(removed, guarded, options.guard)
     return f"{len(removed)} of {counted(len(guarded), 'object')} would go ({broken})" if broken else ""

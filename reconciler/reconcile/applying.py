@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from reconciler.console.log import Log
 from reconciler.deliver.attempts import AttemptRecord, read_uids
@@ -24,6 +25,7 @@ from reconciler.members.exchange import OpenClient
 from reconciler.members.identity import Impersonation
 from reconciler.members.opening import MemberAccess
 from reconciler.members.options import AccessOptions
+from reconciler.plans.applyset import ApplySet
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import PlanOptions
 from reconciler.plans.retention import retention_by
@@ -99,7 +101,7 @@ def _tell_nobody(_report: ClusterReport) -> None:
     return
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ApplyRun:
     """One apply of a commit: the jobs it makes, and the two status commits around them.
 
@@ -114,6 +116,12 @@ class ApplyRun:
     record: PassRecord | None = None
     agree: Agree = refuse_orphans
     clock: Callable[[], float] = time.time
+
+    @cached_property
+    def applyset(self) -> ApplySet:
+        """The fleet's set, which is its identity in members."""
+        root = self.context.publication.repository.first_commit(self.commit)
+        return ApplySet.of_fleet(self.context.fleet.name, root)
 
     def reports(self, tell: Callable[[ClusterReport], None] = _tell_nobody) -> tuple[ClusterReport, ...]:
         """Apply the commit to every chosen member and return what came of each, by name; ``tell`` gets each at once."""
@@ -182,6 +190,7 @@ class ApplyRun:
     def _plan_options(self, inventory: Inventory, commits: RenderedCommits, trailers: RemovalTrailers) -> PlanOptions:
         options, cluster, converged = self.delivery.options, inventory.cluster, inventory.converged
         return PlanOptions(
+            applyset=self.applyset,
             is_older=bool(converged) and commits.is_before(self.commit, converged),
             allow_older=options.allow_older,
             guard=self.context.fleet.removal_guard,
@@ -238,7 +247,9 @@ class ApplyRun:
             before = inventories.get(report.cluster)
             if report.applied is None or before is None:
                 continue
-            after = before.after(self.commit, report.applied.outcome, report.applied.left)
+            after = before.after(
+                self.commit, report.applied.outcome, report.applied.left, manager=self.applyset.manager
+            )
             if after != before:
                 files[inventory_path(report.cluster)] = inventory_file(after)
         return files

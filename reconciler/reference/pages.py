@@ -84,7 +84,8 @@ ANNOTATIONS = (
             Entry(
                 "applyset.kubernetes.io/part-of",
                 "A label of every object that Argosy applied to a member: the fleet's ApplySet. Its parent is the"
-                " ConfigMap `argosy` in the namespace `argosy-system`.",
+                " ConfigMap `argosy-<fleet>-<root>` in the namespace `argosy-system`, where the root is the beginning"
+                " of the id of the rendered branch's first commit. The field manager has the same name.",
             ),
         ),
     ),
