@@ -30,8 +30,11 @@ from .mutants import Mutant, chosen, probed
 from .plugin import CHOSEN, ENDED, REACHED
 
 PLUGIN = "argosy_mutations"
-BASELINE_SECONDS = 1800.0
+BASELINE_SECONDS = 3600.0
 LEAST_SECONDS, TIMES_AS_LONG = 60.0, 5.0
+"""The bound of a run: so long, and so many times as long as its tests took unbroken."""
+WAITING = 5.0
+"""A run may last so many times its bound, which is for processor time: a busy machine is no endless loop."""
 _FAR = 99
 
 
@@ -129,13 +132,16 @@ class Copy:
             **environment,
         }
         with (self.folder / "output.txt").open("wb") as output:
+            limited = ["sh", "-c", 'ulimit -t "$1"; shift; exec "$@"', "sh", f"{seconds:.0f}", *command]
             self._process = subprocess.Popen(
-                command, cwd=self.root, env=whole, stdout=output, stderr=output, start_new_session=True
+                limited, cwd=self.root, env=whole, stdout=output, stderr=output, start_new_session=True
             )
             try:
-                return self._process.wait(timeout=seconds)
+                code = self._process.wait(timeout=seconds * WAITING)
             except subprocess.TimeoutExpired:
                 return None
+            else:
+                return None if code in {-signal.SIGXCPU, -signal.SIGKILL} else code
             finally:
                 self._end()
 
