@@ -1,1 +1,1 @@
-"""One look at a member: its objects, its capacity, its health."""
+"""The observation of members: their objects, their capacity, their health."""

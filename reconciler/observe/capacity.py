@@ -1,4 +1,4 @@
-"""The capacity of a cluster as Karmada counts it: what its nodes offer, and what pods have taken or are about to take.
+"""The capacity of a cluster as Karmada counts it: the resources of its nodes, and those that pods take or ask for.
 
 Every node counts, ready or not. A pod on a node takes its effective request and one of ``pods``; one without a node is
 *allocating*. Pods that ended take nothing. All sums are exact.
@@ -42,7 +42,7 @@ def node_summary(nodes: Sequence[Manifest]) -> dict[str, int]:
 
 
 def is_ready_node(node: Manifest) -> bool:
-    """Whether a node's Ready condition is True."""
+    """Return whether a node's Ready condition is True."""
     conditions = (node.get("status") or {}).get("conditions") or ()
     return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
 
@@ -68,8 +68,8 @@ def resource_summary(
         "allocating": allocating.written(),
         "allocated": allocated.written(),
     }
-    found: dict[str, Any] = {key: sums for key, sums in written.items() if sums}
-    return {**found, "allocatableModelings": modelings(nodes, taken_by_node, models)} if models else found
+    summary: dict[str, Any] = {key: sums for key, sums in written.items() if sums}
+    return {**summary, "allocatableModelings": modelings(nodes, taken_by_node, models)} if models else summary
 
 
 def modelings(
@@ -103,5 +103,5 @@ def _grade(free: Mapping[str, Amount], grades: Sequence[ResourceModel]) -> int |
 
 
 def _allocatable(node: Manifest) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = (node.get("status") or {}).get("allocatable") or {}
-    return found
+    allocatable: Mapping[str, Any] = (node.get("status") or {}).get("allocatable") or {}
+    return allocatable

@@ -1,8 +1,8 @@
-"""A cluster's status from what it answered: Karmada's Cluster status, with conditions that do not flip at a hiccup.
+"""A cluster's status from its observation: Karmada's Cluster status, with conditions that do not flip at a hiccup.
 
-A cluster that stops answering is *failing* from its first failed look; only when it has been failing for the threshold
-does Ready become False. One that answers is Ready at once. What could not be read - a group whose backend is down,
-nodes one may not list - keeps what was last known of it: unknown is never the same as gone.
+A cluster that stops answering is *failing* from its first failed observation; only when it has been failing for the
+threshold does Ready become False. One that answers is Ready at once. What could not be read - a group whose backend is
+down, nodes one may not list - keeps what was last known of it: unknown is never the same as gone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ COMPLETE = "CompleteAPIEnablements"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberObservation:
-    """What one cluster answered.
+    """The answers of one cluster to an observation.
 
     ``failure``: why it is not healthy. ``nodes`` and ``pods`` are None where they could not be listed; ``unread`` says
     why.
@@ -52,32 +52,32 @@ class ClusterState:
 
     @property
     def ready(self) -> str:
-        """The status of the Ready condition; empty before the first look."""
+        """The status of the Ready condition; empty before the first observation."""
         return str(condition_of_type(self.status.get("conditions"), READY).get("status") or "")
 
     def with_capacity_of(self, facts: Manifest) -> "ClusterState":
-        """Return the state with the capacity of the facts gone by, so that it changes when they do."""
+        """Return the state with the capacity of the facts rendered by, so that it changes when they do."""
         summary = facts.get("resourceSummary")
         status = {**self.status, "resourceSummary": summary} if summary else self.status
         return ClusterState(name=self.name, status=status, failing_since=self.failing_since)
 
 
-def state_after(cluster: Cluster, before: ClusterState | None, seen: MemberObservation, now: str) -> ClusterState:
-    """Return a cluster's state after a look at it. ``now`` is RFC 3339, to the second, in UTC."""
+def state_after(cluster: Cluster, before: ClusterState | None, observed: MemberObservation, now: str) -> ClusterState:
+    """Return a cluster's state after an observation. ``now`` is RFC 3339, to the second, in UTC."""
     known = before or ClusterState(name=cluster.name)
-    if seen.failure is not None and seen.discovery is None:
-        return _failing(known, seen.failure, now)
+    if observed.failure is not None and observed.discovery is None:
+        return _failing(known, observed.failure, now)
     old = known.status
     status = {
         **old,
-        "kubernetesVersion": seen.version or old.get("kubernetesVersion"),
-        "apiEnablements": _api_enablements(seen.discovery, old.get("apiEnablements") or ()),
-        **_capacity(cluster, seen),
+        "kubernetesVersion": observed.version or old.get("kubernetesVersion"),
+        "apiEnablements": _api_enablements(observed.discovery, old.get("apiEnablements") or ()),
+        **_capacity(cluster, observed),
     }
     ready = condition(READY, "True", "ClusterReady", "cluster is healthy and ready to accept workloads")
-    conditions = [ready, _complete(seen.discovery)]
+    conditions = [ready, _complete(observed.discovery)]
     status["conditions"] = with_times(conditions, old.get("conditions") or (), now)
-    return ClusterState(name=cluster.name, status={key: part for key, part in status.items() if part})
+    return ClusterState(name=cluster.name, status={key: value for key, value in status.items() if value})
 
 
 def _failing(known: ClusterState, failure: Failure, now: str) -> ClusterState:
@@ -96,25 +96,25 @@ def _failing(known: ClusterState, failure: Failure, now: str) -> ClusterState:
 
 
 def condition_unknown(status: Manifest, now: str) -> Manifest:
-    """Return the status of a cluster nobody has told about for too long."""
+    """Return the status of a cluster whose agent has been silent for too long."""
     old = status.get("conditions") or []
     unknown = condition(READY, "Unknown", "ClusterStatusUnknown", "its agent has stopped telling its status")
     return {**status, "conditions": with_times([unknown, *(each for each in old if each["type"] != READY)], old, now)}
 
 
 def seconds_between(earlier: str, later: str) -> float:
-    """Return the seconds between two RFC 3339 times; a time that is none is long ago."""
+    """Return the seconds between two RFC 3339 times; what is no time counts as long ago."""
     try:
         return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
     except (ValueError, TypeError):
         return float("inf")
 
 
-def _capacity(cluster: Cluster, seen: MemberObservation) -> dict[str, Any]:
-    if seen.nodes is None or seen.pods is None:
+def _capacity(cluster: Cluster, observed: MemberObservation) -> dict[str, Any]:
+    if observed.nodes is None or observed.pods is None:
         return {}
-    summary = resource_summary(seen.nodes, seen.pods, cluster.resource_models)
-    return {"nodeSummary": node_summary(seen.nodes), "resourceSummary": summary}
+    summary = resource_summary(observed.nodes, observed.pods, cluster.resource_models)
+    return {"nodeSummary": node_summary(observed.nodes), "resourceSummary": summary}
 
 
 def _complete(discovery: Discovery | None) -> dict[str, str]:
@@ -135,9 +135,9 @@ def _api_enablements(discovery: Discovery | None, before: Sequence[Mapping[str, 
         version: {"groupVersion": version, "resources": sorted(items, key=lambda item: str(item["name"]))}
         for version, items in served.items()
     }
-    silent = discovery.unavailable if discovery else frozenset()
+    unanswered = discovery.unavailable if discovery else frozenset()
     for each in before:
         version = each["groupVersion"]
-        if version not in listed and version.rpartition("/")[0] in silent:
+        if version not in listed and version.rpartition("/")[0] in unanswered:
             listed[version] = each
     return [listed[version] for version in sorted(listed)]

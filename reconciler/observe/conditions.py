@@ -1,9 +1,9 @@
-"""Conditions with times: one that says the same keeps the moment it began to say so."""
+"""Conditions with times: one whose status stays the same keeps the time of its last transition."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-Plain = Mapping[str, Any]
+Condition = Mapping[str, Any]
 """A metav1.Condition as plain data."""
 
 
@@ -13,18 +13,18 @@ def condition(kind: str, status: str, reason: str = "", message: str = "") -> di
     return {key: word for key, word in words.items() if word}
 
 
-def with_times(conditions: Iterable[Plain], before: Iterable[Plain], now: str) -> list[dict[str, Any]]:
+def with_times(conditions: Iterable[Condition], before: Iterable[Condition], now: str) -> list[dict[str, Any]]:
     """Return conditions with the times of their last change of status; ``before`` are those recorded."""
     known = {str(each["type"]): each for each in before}
     return [{**each, "lastTransitionTime": _since(each, known.get(str(each["type"])), now)} for each in conditions]
 
 
-def _since(each: Plain, known: Plain | None, now: str) -> str:
+def _since(each: Condition, known: Condition | None, now: str) -> str:
     if known is None or known.get("status") != each.get("status"):
         return now
     return str(known.get("lastTransitionTime") or now)
 
 
-def condition_of_type(conditions: Sequence[Plain] | None, kind: str) -> Plain:
+def condition_of_type(conditions: Sequence[Condition] | None, kind: str) -> Condition:
     """Return the condition of a type; an empty one where there is none."""
     return next((each for each in conditions or () if each.get("type") == kind), {})

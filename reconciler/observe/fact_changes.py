@@ -1,9 +1,9 @@
-"""When facts are written anew: design rules that keep a busy cluster from making a commit of every pod that comes.
+"""The rules for writing facts anew, which keep a busy cluster from making a commit of every pod that comes.
 
 Served APIs, Ready and allocatable count exactly. Free capacity counts when, of any resource, it crosses zero or moves
 by more than a tenth of what is allocatable; smaller moves wait until what is recorded is ten minutes old. Where nodes
-are counted by grades, which is what decides then, what these amount to is looked at in the same way: pods that find
-another node change it though the sum stays.
+are counted by grades, which is what the scheduler reads then, the sum over the grades counts in the same way: pods that
+move to another node change it though the sum over nodes stays.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,28 +30,28 @@ def facts_of(state: ClusterState, now: str) -> ClusterFacts:
         "apiEnablements": state.status.get("apiEnablements"),
         "resourceSummary": state.status.get("resourceSummary"),
     }
-    known = {key: part for key, part in status.items() if part}
+    known = {key: value for key, value in status.items() if value}
     return ClusterFacts(name=state.name, status=known, observed_at=now)
 
 
 def facts_to_write(
-    previous: ClusterFacts | None, seen: ClusterFacts, age: float, models: Sequence[ResourceModel] = ()
+    previous: ClusterFacts | None, observed: ClusterFacts, age: float, models: Sequence[ResourceModel] = ()
 ) -> ClusterFacts:
-    """Return the facts to go by: those seen when they differ enough, else the previous ones, which stay as they are.
+    """Return the facts to render by: the observed ones when they differ enough, else the previous ones as they are.
 
     ``age`` is how old the previous ones are, in seconds; ``models`` are the grades of the cluster's nodes.
     """
     if previous is None:
-        return seen
-    if previous.status == seen.status:
+        return observed
+    if previous.status == observed.status:
         return previous
-    if _exact(previous.status) != _exact(seen.status) or age >= STALE_SECONDS:
-        return seen
-    return seen if has_moved(_summary(previous), _summary(seen), models) else previous
+    if _exact(previous.status) != _exact(observed.status) or age >= STALE_SECONDS:
+        return observed
+    return observed if has_moved(_summary(previous), _summary(observed), models) else previous
 
 
 def has_moved(before: Mapping[str, Any], after: Mapping[str, Any], models: Sequence[ResourceModel] = ()) -> bool:
-    """Whether the free amount of any resource crosses zero or moves by more than a tenth of what is allocatable."""
+    """Return whether the free amount of any resource crosses zero or moves by over a tenth of what is allocatable."""
     modelled = {each.name for model in models for each in model.ranges}
     for name, quantity in (after.get("allocatable") or {}).items():
         most = _MOVE * parse_quantity(str(quantity))
@@ -84,13 +84,13 @@ def _free(summary: Mapping[str, Any], name: str) -> Amount:
     )
 
 
-def _amount(summary: Mapping[str, Any], part: str, name: str) -> Amount:
-    return parse_quantity(str((summary.get(part) or {}).get(name, "0")))
+def _amount(summary: Mapping[str, Any], key: str, name: str) -> Amount:
+    return parse_quantity(str((summary.get(key) or {}).get(name, "0")))
 
 
 def _summary(facts: ClusterFacts) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = facts.status.get("resourceSummary") or {}
-    return found
+    summary: Mapping[str, Any] = facts.status.get("resourceSummary") or {}
+    return summary
 
 
 def _exact(status: Manifest) -> tuple[Any, ...]:

@@ -1,7 +1,8 @@
-"""What ails a workload, read from its pods and the newest warnings about it: a few words per container or event.
+"""Findings about workloads that are not well, read from their pods and from the newest warnings: a few words each.
 
-A finding is told by what it is about and its reason. The text beside them - back-off times, counts, pod names - is the
-one of the moment the finding was first made, because it differs at every look.
+A finding is known by the kind it is about and by its reason. The text beside them - back-off times, counts, pod names -
+differs at every observation, so the one that was recorded first stays. Everything is bounded, for a cluster that is in
+trouble has thousands of pods and events that say the same.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +27,7 @@ _FINE = frozenset({Progress.CURRENT, Progress.TERMINATING})
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
 class Finding:
-    """Why a workload is not well: what it is about (``Pod web-1``), the container if one, reason and message."""
+    """A reason why a workload is not well: the object it is about (``Pod web-1``), the container if one, a message."""
 
     about: str
     container: str = ""
@@ -35,7 +36,7 @@ class Finding:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What the finding is told by: the kind it is about, the container and the reason."""
+        """The identity of the finding: the kind it is about, the container and the reason."""
         return self.about.partition(" ")[0], self.container, self.reason
 
     def __str__(self) -> str:
@@ -46,14 +47,14 @@ class Finding:
 def observe_findings(
     client: Client, discovery: Discovery, live: Mapping[ObjectRef, Manifest]
 ) -> dict[ObjectRef, tuple[Finding, ...]]:
-    """Return what ails the first ten workloads of a cluster that are not as they should be: a second look at those."""
-    ailing = [
+    """Return the findings about the first ten workloads of a cluster that are not as they should be."""
+    unwell = [
         (ref, manifest)
         for ref, manifest in sorted(live.items())
         if ref.group_kind in _WORKLOADS and live_state(manifest).progress not in _FINE
     ][:MOST_WORKLOADS]
-    warnings = {space: _warnings(client, space) for space in sorted({ref.namespace for ref, _ in ailing})}
-    known = {ref: _findings(client, manifest, discovery, warnings[ref.namespace]) for ref, manifest in ailing}
+    warnings = {space: _warnings(client, space) for space in sorted({ref.namespace for ref, _ in unwell})}
+    known = {ref: _findings(client, manifest, discovery, warnings[ref.namespace]) for ref, manifest in unwell}
     return {ref: findings for ref, findings in known.items() if findings}
 
 
@@ -77,8 +78,8 @@ def _owned(client: Client, live: Manifest, discovery: Discovery, group: str, kin
         return []
     selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
     space = str(live["metadata"].get("namespace") or "")
-    found = list_objects(client, Listing(resource=resource, selector=selector, only_namespace=space))
-    return list(found.values()) if isinstance(found, dict) else []
+    owned = list_objects(client, Listing(resource=resource, selector=selector, only_namespace=space))
+    return list(owned.values()) if isinstance(owned, dict) else []
 
 
 def _owner(pod: Manifest) -> set[str]:
@@ -86,7 +87,7 @@ def _owner(pod: Manifest) -> set[str]:
 
 
 def _warnings(client: Client, namespace: str) -> list[Manifest]:
-    """Return a page of a namespace's warnings: what does not fit one is not news any more."""
+    """Return one page of a namespace's warnings; those that do not fit it are old."""
     resource = Resource(group="", version="v1", kind="Event", plural="events", is_namespaced=True)
     query = {"fieldSelector": "type=Warning", "limit": str(_MOST_EVENTS_READ)}
     answer = client.send(
@@ -97,11 +98,12 @@ def _warnings(client: Client, namespace: str) -> list[Manifest]:
 
 def findings_of(pods: Iterable[Manifest], events: Iterable[Manifest]) -> tuple[Finding, ...]:
     """Return the distinct findings about at most five pods that are not well, then the newest five warnings."""
-    ailing = [found for found in map(_pod_findings, _by_name(pods)) if found][:MOST_PODS]
-    newest = sorted(events, key=_moment, reverse=True)
-    states = _distinct(each for found in ailing for each in found)
-    said = {each.message for each in states}
-    warnings = (each for each in map(_event_finding, newest) if each.message not in said)
+    by_pod = [findings for findings in map(_pod_findings, _by_name(pods)) if findings][:MOST_PODS]
+    newest = sorted(events, key=_last_time, reverse=True)
+    states = _distinct(each for findings in by_pod for each in findings)
+    messages = {each.message for each in states}
+    # Events often repeat what the state of a container says already.
+    warnings = (each for each in map(_event_finding, newest) if each.message not in messages)
     return (*states, *_distinct(warnings, MOST_EVENTS))
 
 
@@ -120,9 +122,9 @@ def _pod_findings(pod: Manifest) -> list[Finding]:
     status = pod.get("status") or {}
     about = f"Pod {pod['metadata']['name']}"
     containers = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
-    found = [each for container in containers for each in _container_findings(about, container)]
-    if found:
-        return found
+    findings = [each for container in containers for each in _container_findings(about, container)]
+    if findings:
+        return findings
     scheduled: Manifest = next(
         (each for each in status.get("conditions") or () if each.get("type") == "PodScheduled"), {}
     )
@@ -161,7 +163,7 @@ def _event_finding(event: Manifest) -> Finding:
     )
 
 
-def _moment(event: Manifest) -> str:
+def _last_time(event: Manifest) -> str:
     series = event.get("series") or {}
     times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
     return max((str(time) for time in times if time), default="")

@@ -1,4 +1,4 @@
-"""How far a live object has come: kstatus' rules, made stricter where "current" would call a failure fine.
+"""The progress of live objects: kstatus' rules, made stricter where "current" would call a failure fine.
 
 What applies to every kind comes first - being deleted, a controller that has not seen the newest generation, the
 conditions ``Reconciling`` and ``Stalled`` - then the rules of the kind, then its ``Ready`` condition, if it has one.
@@ -14,7 +14,7 @@ from .conditions import condition_of_type
 
 
 class Progress(StrEnum):
-    """Where an object stands: done, under way, broken, going, or nobody knows."""
+    """The progress of an object: done, under way, broken, being deleted, or nobody knows."""
 
     CURRENT = "Current"
     IN_PROGRESS = "InProgress"
@@ -24,7 +24,7 @@ class Progress(StrEnum):
 
 
 class LiveState(NamedTuple):
-    """Where an object stands, and why."""
+    """An object's progress, and the reason for it."""
 
     progress: Progress
     reason: str = ""
@@ -36,7 +36,7 @@ Rule = Callable[[Manifest], LiveState | None]
 
 
 def live_state(live: Manifest) -> LiveState:
-    """Return where a live object stands."""
+    """Return the progress of a live object."""
     general = _general(live)
     if general is not None:
         return general
@@ -120,6 +120,7 @@ def _daemon_set(live: Manifest) -> LiveState | None:
 
 
 def _job(live: Manifest) -> LiveState | None:
+    # To kstatus a running Job is current; here only a completed one is done, or suspended ones would wait for ever.
     if _is(live, "Failed", "True"):
         return _broken(_condition(live, "Failed"))
     if _is(live, "Complete", "True") or _is(live, "Suspended", "True"):
@@ -128,6 +129,7 @@ def _job(live: Manifest) -> LiveState | None:
 
 
 def _pod(live: Manifest) -> LiveState | None:
+    # To kstatus a failed pod is current, for it changes no more.
     phase = _status(live).get("phase")
     if phase == "Failed":
         return LiveState(Progress.FAILED, "PodFailed", str(_status(live).get("message") or "it ended in failure"))
@@ -199,18 +201,18 @@ def _short(counter: str, count: int, wanted: int) -> LiveState:
     return LiveState(Progress.IN_PROGRESS, "ReplicasMissing", f"{counter}: {count} of {wanted}")
 
 
-def _broken(why: Mapping[str, Any]) -> LiveState:
-    return LiveState(Progress.FAILED, str(why.get("reason") or ""), str(why.get("message") or ""))
+def _broken(cause: Mapping[str, Any]) -> LiveState:
+    return LiveState(Progress.FAILED, str(cause.get("reason") or ""), str(cause.get("message") or ""))
 
 
-def _under_way(why: Mapping[str, Any]) -> LiveState:
-    reason = str(why.get("reason") or "") or "NotReady"
-    return LiveState(Progress.IN_PROGRESS, reason, str(why.get("message") or ""))
+def _under_way(cause: Mapping[str, Any]) -> LiveState:
+    reason = str(cause.get("reason") or "") or "NotReady"
+    return LiveState(Progress.IN_PROGRESS, reason, str(cause.get("message") or ""))
 
 
 def _status(live: Manifest) -> Mapping[str, Any]:
-    found = live.get("status")
-    return found if isinstance(found, Mapping) else {}
+    status = live.get("status")
+    return status if isinstance(status, Mapping) else {}
 
 
 def _condition(live: Manifest, kind: str) -> Mapping[str, Any]:

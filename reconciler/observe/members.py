@@ -1,4 +1,4 @@
-"""A look at every member before a pass decides anything: is it healthy, what does it serve, what can it hold.
+"""The observation of every member before a pass renders: its health, the APIs it serves, its capacity.
 
 One health check, one discovery and one list each of nodes and pods; a cluster that hangs costs its own time limit.
 """
@@ -27,7 +27,7 @@ _PODS = Listing(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObserveOptions:
-    """How to look at members: how each is reached, how many at once, and how long each may take, in seconds."""
+    """The means and limits of an observation: clients for members, how many at once, and each one's time in seconds."""
 
     open_client: OpenClient
     max_parallel: int = 32
@@ -36,20 +36,20 @@ class ObserveOptions:
 
 
 def observe_fleet(clusters: Iterable[str], options: ObserveOptions) -> tuple[MemberObservation, ...]:
-    """Return what every cluster answered, in the order asked."""
+    """Return the observation of every cluster, in the order asked."""
     names = list(clusters)
     seconds = options.timeout + GRACE
-    found = results_in_time(
+    outcomes = results_in_time(
         lambda name: guarded(lambda: _opened(name, options)), names, limit=options.max_parallel, seconds=seconds
     )
-    return tuple(_observation(name, each, options) for name, each in zip(names, found, strict=True))
+    return tuple(_observation(name, outcome, options) for name, outcome in zip(names, outcomes, strict=True))
 
 
-def _observation(name: str, found: MemberObservation | Failure | None, options: ObserveOptions) -> MemberObservation:
-    if isinstance(found, MemberObservation):
-        return found
+def _observation(name: str, outcome: MemberObservation | Failure | None, options: ObserveOptions) -> MemberObservation:
+    if isinstance(outcome, MemberObservation):
+        return outcome
     overdue = Failure(kind=FailureKind.DEADLINE, message=f"it was not observed within {options.timeout:g} s")
-    return MemberObservation(cluster=name, failure=found or overdue)
+    return MemberObservation(cluster=name, failure=outcome or overdue)
 
 
 def _opened(name: str, options: ObserveOptions) -> MemberObservation:
@@ -60,7 +60,7 @@ def _opened(name: str, options: ObserveOptions) -> MemberObservation:
 
 
 def observe_member(client: Client, name: str) -> MemberObservation:
-    """Return what one cluster answers; who is not healthy is asked nothing more."""
+    """Return the observation of one cluster; one that is not healthy is asked nothing more."""
     health = _health(client)
     if health is not None:
         return MemberObservation(cluster=name, failure=health)
@@ -69,12 +69,14 @@ def observe_member(client: Client, name: str) -> MemberObservation:
     if isinstance(version, Failure) or isinstance(discovery, Failure):
         broken = version if isinstance(version, Failure) else discovery
         return MemberObservation(cluster=name, failure=broken if isinstance(broken, Failure) else None)
-    seen = MemberObservation(cluster=name, version=str(version.body.get("gitVersion") or ""), discovery=discovery)
+    observation = MemberObservation(
+        cluster=name, version=str(version.body.get("gitVersion") or ""), discovery=discovery
+    )
     nodes, pods = (list_objects(client, listing) for listing in (_NODES, _PODS))
     unread = tuple(each for each in (nodes, pods) if isinstance(each, Failure))
     if isinstance(nodes, Failure) or isinstance(pods, Failure):
-        return replace(seen, unread=unread)
-    return replace(seen, nodes=tuple(nodes.values()), pods=tuple(pods.values()))
+        return replace(observation, unread=unread)
+    return replace(observation, nodes=tuple(nodes.values()), pods=tuple(pods.values()))
 
 
 def _health(client: Client) -> Failure | None:

@@ -1,7 +1,7 @@
-"""One look at a cluster: who it is, what it serves, and everything of ours in it - by lists, not object by object.
+"""The observation of one cluster for its plan: its identity, its APIs, and everything of ours in it, by lists.
 
-One paged LIST per kind in use, by our set's label. What should be there but carries no label (an object to adopt, a
-label somebody took off) is asked for by name; many names of one namespace are first narrowed down to those that exist.
+One paged LIST per kind in use, by our set's label. Wanted objects that carry no label (objects to adopt, a label that
+somebody removed) are asked for by name; many names of one namespace are first narrowed down to those that exist.
 """
 
 from collections import defaultdict
@@ -30,47 +30,49 @@ _NAMESPACE = Resource(group="", version="v1", kind="Namespace", plural="namespac
 def observe_cluster(
     client: Client, desired: ClusterDesired, inventory: Inventory, applyset: ApplySet | None = None
 ) -> ObservedCluster:
-    """Return what is in a cluster, as far as a plan for it needs to know."""
-    chosen = applyset or ApplySet()
-    seen = _identified(client, desired.cluster)
-    if seen.failure or (inventory.uid and seen.uid != inventory.uid):
-        return seen
+    """Return everything in a cluster that its plan needs to know."""
+    applyset = applyset or ApplySet()
+    observed = _identified(client, desired.cluster)
+    # Of a cluster that is another one than it was nothing is read; the plan refuses it.
+    if observed.failure or (inventory.uid and observed.uid != inventory.uid):
+        return observed
     discovery = discover(client)
     if isinstance(discovery, Failure):
-        return replace(seen, failure=discovery)
-    parent = read_object(client, _CONFIG_MAP, chosen.parent)
+        return replace(observed, failure=discovery)
+    parent = read_object(client, _CONFIG_MAP, applyset.parent)
     if isinstance(parent, Failure):
-        return replace(seen, failure=parent)
-    is_settled = inventory.manager == chosen.manager
-    former = None if is_settled else read_object(client, _CONFIG_MAP, chosen.former.parent)
+        return replace(observed, failure=parent)
+    is_migrated = inventory.manager == applyset.manager
+    former = None if is_migrated else read_object(client, _CONFIG_MAP, applyset.former.parent)
     if isinstance(former, Failure):
-        return replace(seen, failure=former)
-    listings = _listings(desired, inventory, discovery, chosen, parent)
-    if not is_settled:
-        sets = f"{PART_OF} in ({chosen.id},{chosen.former.id})"
+        return replace(observed, failure=former)
+    listings = _listings(desired, inventory, discovery, applyset, parent)
+    if not is_migrated:
+        sets = f"{PART_OF} in ({applyset.id},{applyset.former.id})"
         listings = {kind: replace(listing, selector=sets) for kind, listing in listings.items()}
     scalers = _scalers(desired, listings, discovery)
-    seen = _listed(client, replace(seen, discovery=discovery, parent=parent, former_parent=former), listings, scalers)
+    observed = replace(observed, discovery=discovery, parent=parent, former_parent=former)
+    observed = _listed(client, observed, listings, scalers)
     if not client.stopped:
-        missing = _unlisted_refs(desired, inventory, seen, listings)
-        seen = _read_by_name(client, seen, missing)
-    return replace(seen, failure=client.stopped)
+        missing = _unlisted_refs(desired, inventory, observed, listings)
+        observed = _read_by_name(client, observed, missing)
+    return replace(observed, failure=client.stopped)
 
 
 def _identified(client: Client, cluster: str) -> ObservedCluster:
-    """Ask who the cluster is; one quick try, for a cluster that does not answer that answers nothing."""
+    """Ask a cluster for its identity, in one quick try: one that does not answer this answers nothing."""
     version = client.send(
         Request(method="GET", path="/version", expects=Expected.VERSION, timeout=PREFLIGHT_SECONDS, tries=1)
     )
     if isinstance(version, Failure):
         return ObservedCluster(cluster=cluster, failure=version)
     uid = read_uid(client)
-    seen = ObservedCluster(cluster=cluster, version=str(version.body.get("gitVersion") or ""), date=version.date)
-    return replace(seen, failure=uid) if isinstance(uid, Failure) else replace(seen, uid=uid)
+    observed = ObservedCluster(cluster=cluster, version=str(version.body.get("gitVersion") or ""), date=version.date)
+    return replace(observed, failure=uid) if isinstance(uid, Failure) else replace(observed, uid=uid)
 
 
 def read_uid(client: Client) -> str | Failure:
-    """Return the UID of the kube-system namespace, which is what makes a cluster this one and no other."""
+    """Return the UID of the kube-system namespace, by which a cluster is known: it lasts as long as the cluster."""
     system = read_object(client, _NAMESPACE, ObjectRef("", "Namespace", "", "kube-system"))
     if isinstance(system, Failure):
         return system
@@ -86,30 +88,33 @@ def read_uid(client: Client) -> str | Failure:
 def _listings(
     desired: ClusterDesired, inventory: Inventory, discovery: Discovery, applyset: ApplySet, parent: Manifest | None
 ) -> dict[str, Listing]:
-    """Return one listing per kind in use: wanted kinds in the manifests' version, the others by metadata alone."""
+    """Return one listing per kind in use: wanted kinds in the manifests' version, the others by metadata alone.
+
+    Metadata has managed fields and labels, which is all that pruning asks about.
+    """
     recorded = applyset.recorded(parent)
     spaces = {item.ref.namespace for item in desired.objects} | {ref.namespace for ref in inventory.held}
     namespaces = tuple(sorted((spaces | recorded.namespaces) - {""}))
-    chosen: dict[str, tuple[Resource, bool]] = {}
+    by_group_kind: dict[str, tuple[Resource, bool]] = {}
     for item in desired.objects:
         resource = discovery.resource(str(item.manifest["apiVersion"]), item.ref.kind)
         if resource:
-            chosen.setdefault(resource.group_kind, (resource, False))
+            by_group_kind.setdefault(resource.group_kind, (resource, False))
     for group_kind in {ref.group_kind for ref in inventory.held} | recorded.group_kinds:
         kind, _, group = group_kind.partition(".")
         preferred = discovery.preferred(group, kind)
         if preferred:
-            chosen.setdefault(group_kind, (preferred, True))
+            by_group_kind.setdefault(group_kind, (preferred, True))
     selector = f"{PART_OF}={applyset.id}"
     listings = {
         group_kind: Listing(resource=resource, selector=selector, metadata_only=metadata_only, namespaces=namespaces)
-        for group_kind, (resource, metadata_only) in chosen.items()
+        for group_kind, (resource, metadata_only) in by_group_kind.items()
     }
     return {group_kind: item for group_kind, item in listings.items() if "list" in item.resource.verbs}
 
 
 def _scalers(desired: ClusterDesired, listings: dict[str, Listing], discovery: Discovery) -> list[Listing]:
-    """Return what lists whatever sets workloads' replicas; nothing where nothing has any."""
+    """Return the listings of autoscalers, which set the replicas of workloads; none where there are no workloads."""
     has_workloads = not _SCALABLE.isdisjoint(listings) or any(
         "replicas" in (item.manifest.get("spec") or ()) for item in desired.objects
     )
@@ -118,33 +123,33 @@ def _scalers(desired: ClusterDesired, listings: dict[str, Listing], discovery: D
 
 
 def _listed(
-    client: Client, seen: ObservedCluster, listings: dict[str, Listing], scalers: list[Listing]
+    client: Client, observed: ObservedCluster, listings: dict[str, Listing], scalers: list[Listing]
 ) -> ObservedCluster:
     """List every kind in use, and the autoscalers."""
     live: dict[ObjectRef, Manifest] = {}
     unlisted: dict[str, Failure] = {}
     work = [*sorted(listings.values(), key=lambda item: item.resource), *scalers]
     scaled: frozenset[ObjectRef] = frozenset()
-    for listing, found in zip(
+    for listing, listed in zip(
         work, in_parallel(lambda item: list_objects(client, item), work, limit=client.concurrency), strict=True
     ):
         if not listing.selector:
-            # Who may not look at autoscalers goes without: their fields are told by their managers as well.
-            scaled |= frozenset() if isinstance(found, Failure) else scaled_objects(found.values())
-        elif isinstance(found, Failure):
-            unlisted[listing.resource.group_kind] = found
+            # Without the right to list autoscalers, managed fields still tell whose the replicas are.
+            scaled |= frozenset() if isinstance(listed, Failure) else scaled_objects(listed.values())
+        elif isinstance(listed, Failure):
+            unlisted[listing.resource.group_kind] = listed
         else:
-            live.update(found)
-    return replace(seen, live=live, unlisted=unlisted, autoscaled=scaled)
+            live.update(listed)
+    return replace(observed, live=live, unlisted=unlisted, autoscaled=scaled)
 
 
 def _unlisted_refs(
-    desired: ClusterDesired, inventory: Inventory, seen: ObservedCluster, listings: dict[str, Listing]
+    desired: ClusterDesired, inventory: Inventory, observed: ObservedCluster, listings: dict[str, Listing]
 ) -> dict[ObjectRef, Resource]:
-    """Return the objects that may exist without our label: wanted or once given, and in no list."""
+    """Return the objects that may exist without our label: wanted ones and those of the inventory that no list has."""
     missing: dict[ObjectRef, Resource] = {}
     for item in desired.objects:
-        resource = seen.discovery.resource(str(item.manifest["apiVersion"]), item.ref.kind)
+        resource = observed.discovery.resource(str(item.manifest["apiVersion"]), item.ref.kind)
         if resource:
             ref = item.ref if resource.is_namespaced else replace(item.ref, namespace="")
             missing[ref] = resource
@@ -154,33 +159,31 @@ def _unlisted_refs(
     return {
         ref: resource
         for ref, resource in missing.items()
-        if ref not in seen.live and resource.group_kind not in seen.unlisted and "get" in resource.verbs
+        if ref not in observed.live and resource.group_kind not in observed.unlisted and "get" in resource.verbs
         if ref.namespace or not resource.is_namespaced
     }
 
 
-def _read_by_name(client: Client, seen: ObservedCluster, missing: dict[ObjectRef, Resource]) -> ObservedCluster:
-    worth_asking = _worth_asking(client, missing)
-    live, unread = dict(seen.live), dict(seen.unread)
+def _read_by_name(client: Client, observed: ObservedCluster, missing: dict[ObjectRef, Resource]) -> ObservedCluster:
+    possible = _possible(client, missing)
+    live, unread = dict(observed.live), dict(observed.unread)
     outcomes: list[Any] = in_parallel(
-        lambda pair: read_object(client, pair[1], pair[0]), worth_asking.items(), limit=client.concurrency
+        lambda pair: read_object(client, pair[1], pair[0]), possible.items(), limit=client.concurrency
     )
-    for ref, found in zip(worth_asking, outcomes, strict=True):
-        if isinstance(found, Failure):
-            unread[ref] = found
-        elif found is not None:
-            live[ref] = found
-    return replace(seen, live=live, unread=unread)
+    for ref, outcome in zip(possible, outcomes, strict=True):
+        if isinstance(outcome, Failure):
+            unread[ref] = outcome
+        elif outcome is not None:
+            live[ref] = outcome
+    return replace(observed, live=live, unread=unread)
 
 
-def _worth_asking(client: Client, missing: dict[ObjectRef, Resource]) -> dict[ObjectRef, Resource]:
-    """Leave out what cannot be there: objects in namespaces that do not exist, names that no list of names has."""
+def _possible(client: Client, missing: dict[ObjectRef, Resource]) -> dict[ObjectRef, Resource]:
+    """Return the objects that can exist: not those whose namespace is absent, nor names that no list of names has."""
     namespaces = sorted({ref.namespace for ref in missing} - {""})
     spaces = {name: ObjectRef("", "Namespace", "", name) for name in namespaces}
-    found = in_parallel(
-        lambda name: read_object(client, _NAMESPACE, spaces[name]), namespaces, limit=client.concurrency
-    )
-    absent = {name for name, space in zip(namespaces, found, strict=True) if space is None}
+    read = in_parallel(lambda name: read_object(client, _NAMESPACE, spaces[name]), namespaces, limit=client.concurrency)
+    absent = {name for name, space in zip(namespaces, read, strict=True) if space is None}
     groups: dict[tuple[str, Resource], list[ObjectRef]] = defaultdict(list)
     for ref, resource in missing.items():
         if ref.namespace not in absent:
