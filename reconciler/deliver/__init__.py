@@ -1,1 +1,1 @@
-"""Plans carried out: clusters applied to and pruned, each by itself."""
+"""The delivery of plans: clusters applied to and pruned, each by itself, and the reports of it."""

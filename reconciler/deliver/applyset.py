@@ -1,4 +1,4 @@
-"""Writing the ApplySet's parent: wider before the first write, narrower after the last, gone with the last member."""
+"""Writes of the ApplySet's parent: wider before the first apply, narrower after the last, gone with the last member."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import APPLY, Client, Expected, Failure, Request
 from reconciler.members.listing import Listing, list_objects, read_object
+from reconciler.observe.objects import CONFIG_MAPS, NAMESPACES
 from reconciler.plans.applyset import PART_OF, TOOL, ApplySet
 from reconciler.plans.model import Plan
 from reconciler.plans.ownership import own_entry
@@ -15,10 +16,8 @@ from .prune import occupied_by
 from .recreation import deletion, was_deleted
 from .results import ApplySettings
 
-_CONFIG_MAP = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True)
 _LEASE = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases", is_namespaced=True)
-_GOING_PAUSE = 0.5
-_NAMESPACE = Resource(group="", version="v1", kind="Namespace", plural="namespaces", is_namespaced=False)
+_PAUSE = 0.5
 
 
 def widen_parent(client: Client, plan: Plan, options: ApplySettings) -> Failure | None:
@@ -31,23 +30,23 @@ def widen_parent(client: Client, plan: Plan, options: ApplySettings) -> Failure 
 
 
 def narrow_parent(client: Client, plan: Plan, remaining: ApplySet, version: str) -> Failure | None:
-    """Make the parent name what is left, after everything succeeded; without members there is no parent either."""
+    """Make the parent name what remains, after everything succeeded; without members there is no parent either."""
     leaving = plan.options.applyset.containing(item.ref for item in plan.deletions)
     current = plan.recorded.united(plan.members).united(leaving)
     if remaining == current:
         return None
     if remaining.group_kinds:
         return _write(client, remaining, version)
-    return _remove(client, _CONFIG_MAP, remaining.parent)
+    return _remove(client, CONFIG_MAPS, remaining.parent)
 
 
 def remove_namespace(client: Client, plan: Plan) -> Failure | None:
     """Delete the namespace of a parent that is gone, where we made it and nothing else moved in."""
     ref = ObjectRef("", "Namespace", "", plan.options.applyset.namespace)
-    live = read_object(client, _NAMESPACE, ref)
+    live = read_object(client, NAMESPACES, ref)
     if live is None or isinstance(live, Failure) or not _is_made_by_us(live, plan) or occupied_by(client, plan, ref):
         return live if isinstance(live, Failure) else None
-    return _remove(client, _NAMESPACE, ref)
+    return _remove(client, NAMESPACES, ref)
 
 
 def _is_made_by_us(live: Manifest, plan: Plan) -> bool:
@@ -75,7 +74,7 @@ def retire_former(client: Client, plan: Plan) -> Failure | None:
         if members:
             return members if isinstance(members, Failure) else None
     lease = ObjectRef("coordination.k8s.io", "Lease", former.namespace, former.name)
-    return _remove(client, _CONFIG_MAP, former.parent) or _remove(client, _LEASE, lease)
+    return _remove(client, CONFIG_MAPS, former.parent) or _remove(client, _LEASE, lease)
 
 
 def _remove(client: Client, resource: Resource, ref: ObjectRef) -> Failure | None:
@@ -87,25 +86,25 @@ def _remove(client: Client, resource: Resource, ref: ObjectRef) -> Failure | Non
 
 
 def _ensure_namespace(client: Client, applyset: ApplySet, options: ApplySettings) -> Failure | None:
-    """Make the parent's namespace, waiting a while for one of an earlier drain that is still on its way out."""
+    """Make the parent's namespace, waiting a while for one of an earlier drain that is still being deleted."""
     ref = ObjectRef("", "Namespace", "", applyset.namespace)
-    found = read_object(client, _NAMESPACE, ref)
+    live = read_object(client, NAMESPACES, ref)
     waited = 0.0
-    while isinstance(found, dict) and found["metadata"].get("deletionTimestamp"):
-        if waited >= options.settle_seconds or not client.wait(_GOING_PAUSE):
+    while isinstance(live, dict) and live["metadata"].get("deletionTimestamp"):
+        if waited >= options.settle_seconds or not client.wait(_PAUSE):
             break
-        waited += _GOING_PAUSE
-        found = read_object(client, _NAMESPACE, ref)
-    if found is not None:
-        return found if isinstance(found, Failure) else None
+        waited += _PAUSE
+        live = read_object(client, NAMESPACES, ref)
+    if live is not None:
+        return live if isinstance(live, Failure) else None
     metadata = {"name": applyset.namespace, "labels": {"app.kubernetes.io/managed-by": TOOL}}
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
-    return _applied(client, _NAMESPACE.path(ref), body, {"fieldManager": applyset.manager})
+    return _applied(client, NAMESPACES.path(ref), body, {"fieldManager": applyset.manager})
 
 
 def _write(client: Client, applyset: ApplySet, version: str) -> Failure | None:
     query = {"fieldManager": applyset.manager, "force": "true"}
-    return _applied(client, _CONFIG_MAP.path(applyset.parent), applyset.manifest(version), query)
+    return _applied(client, CONFIG_MAPS.path(applyset.parent), applyset.manifest(version), query)
 
 
 def _applied(client: Client, path: str, body: Mapping[str, Any], query: Mapping[str, str]) -> Failure | None:

@@ -1,8 +1,8 @@
-"""Attempts written down on the status branch before any cluster is written to, and not forgotten while a pass runs.
+"""Attempts recorded on the status branch before any cluster is written to, so that pruning knows of them ever after.
 
-All members that are known or answer are recorded in one commit. Before its first write each is looked up again, for
-another pass may have finished meanwhile and forgotten our attempt; what was read a moment ago counts as now, so that a
-thousand clusters do not ask the remote a thousand times.
+The attempts of all members that are known or answer are recorded in one commit. Before its first write each is looked
+up again, for another pass may have finished meanwhile and replaced our record; what was read a few seconds ago counts
+as now, so that a thousand clusters do not ask the remote a thousand times.
 """
 
 import time
@@ -23,9 +23,9 @@ _PREFLIGHT_SECONDS = 10.0
 
 @dataclass(slots=True, kw_only=True)
 class AttemptRecord:
-    """What the status branch said about attempts when it was last read.
+    """The inventories on the status branch as last read, and the recording of attempts in them.
 
-    ``now`` is the time of the commits made here, in seconds; ``clock`` tells how long ago the branch was read.
+    ``now`` is the time of the commits made here, in seconds; ``clock`` measures how long ago the branch was read.
     """
 
     status: StatusBranch
@@ -42,13 +42,13 @@ class AttemptRecord:
         return self._known
 
     def record(self, uid_by_cluster: Mapping[str, str]) -> Mapping[str, Inventory]:
-        """Record in one commit what is about to be attempted where, and return all inventories after that."""
+        """Record in one commit that clusters are about to get the commit, and return all inventories after that."""
         made = attempts(self.status, self.commit, uid_by_cluster)
         self.status.commit(made, f"Attempt {self.commit[:12]}", time=self.now)
         return self.inventories()
 
     def ensure_recorded(self, cluster: str, uid: str) -> None:
-        """Record an attempt unless the branch has it: of a cluster that answered late, or that others finished."""
+        """Record an attempt unless the branch has it: of a cluster that answered late, or whose record was replaced."""
         if not (self._is_fresh() and self._has(cluster, uid)):
             self.record({cluster: uid})
 
@@ -61,7 +61,7 @@ class AttemptRecord:
 
 
 def read_uids(names: Iterable[str], open_client: OpenClient, max_parallel: int) -> dict[str, str]:
-    """Ask members who they are; those that do not answer are left out."""
+    """Return the identities of members, asked at once; those that do not answer are left out."""
     asked = list(names)
 
     def answer(name: str) -> str | Failure:
@@ -70,4 +70,4 @@ def read_uids(names: Iterable[str], open_client: OpenClient, max_parallel: int) 
 
     seconds = _PREFLIGHT_SECONDS + GRACE
     answers = results_in_time(lambda name: guarded(lambda: answer(name)), asked, limit=max_parallel, seconds=seconds)
-    return {name: found for name, found in zip(asked, answers, strict=True) if isinstance(found, str)}
+    return {name: uid for name, uid in zip(asked, answers, strict=True) if isinstance(uid, str)}

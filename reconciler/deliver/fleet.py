@@ -1,7 +1,7 @@
-"""A pass over many clusters at once: each by itself, with its own time limit, reported as it finishes.
+"""Many clusters applied to at once: each in its own thread, with its own time limit, reported as it finishes.
 
-What one cluster does - hang, refuse, answer slowly - costs that cluster alone. A cluster that exceeds its time is
-reported and left behind in its thread, which keeps neither the pass nor the process from ending.
+A cluster that hangs, refuses or answers slowly costs itself alone. One that exceeds its time is reported and left
+behind in its thread, which keeps neither the pass nor the process from ending.
 """
 
 import threading
@@ -25,7 +25,7 @@ from .results import ApplySettings, ClusterReport, live_objects
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterJob:
-    """What one cluster must hold, what it may hold, and what may be done about it."""
+    """The work on one cluster: all it must hold, all it may hold, and the permissions of the plan."""
 
     desired: ClusterDesired
     inventory: Inventory
@@ -38,10 +38,10 @@ def _write_anyway(_plan: Plan) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetOptions:
-    """How to go over a fleet.
+    """The limits of an apply to a fleet.
 
     ``timeout`` is each cluster's own, in seconds; its client ends with it, and ``grace`` later it is given up whatever
-    it is at. ``is_observing``: only look and plan. ``before_writing`` is called before a cluster's first write, one
+    it is at. ``is_observing``: only observe and plan. ``before_writing`` is called before a cluster's first write, one
     cluster at a time: this is where the attempt is written down.
     """
 
@@ -63,7 +63,7 @@ def apply_fleet(
 
 
 class _FleetThreads:
-    """The threads of one pass, and which clusters they are at."""
+    """The threads of one apply, and the clusters they work on with the time each ends."""
 
     def __init__(self, open_client: OpenClient, options: FleetOptions) -> None:
         self._open_client = open_client

@@ -1,4 +1,4 @@
-"""One pass prunes a cluster at a time: a coordination.k8s.io Lease beside the ApplySet's parent.
+"""The lease by which one pass at a time prunes a cluster: a coordination.k8s.io Lease beside the ApplySet's parent.
 
 Applying needs no lock, for equal applies have equal outcomes; deleting from two commits at once might. The server's
 own clock decides whether a lease has run out. Where leases may not be had, pruning goes on without: every deletion
@@ -20,13 +20,13 @@ _LEASES = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plur
 
 
 def acquire_lease(client: Client, applyset: ApplySet, holder: str) -> str:
-    """Take the cluster's lease; return who else holds it, or nothing once it is ours (or cannot be had by anybody)."""
+    """Take the cluster's lease; return who else holds it, empty once it is ours, or where leases cannot be had."""
     ref = _ref(applyset)
     answer = client.send(Request(method="GET", path=_LEASES.path(ref), expects=Expected.OBJECT))
     if isinstance(answer, Answer):
-        held_by = _holder(answer, holder)
-        if held_by:
-            return held_by
+        other = _other_holder(answer, holder)
+        if other:
+            return other
         body = {**answer.body, "spec": _spec(holder, answer.date)}
         taken = client.send(_write("PUT", _LEASES.path(ref), body, applyset.manager))
     elif answer.kind is FailureKind.NOT_FOUND:
@@ -53,7 +53,7 @@ def _ref(applyset: ApplySet) -> ObjectRef:
     return ObjectRef(_LEASES.group, _LEASES.kind, applyset.namespace, applyset.name)
 
 
-def _holder(answer: Answer, holder: str) -> str:
+def _other_holder(answer: Answer, holder: str) -> str:
     """Return who else holds a lease that has not run out by the server's clock."""
     spec: Mapping[str, Any] = answer.body.get("spec") or {}
     other = str(spec.get("holderIdentity") or "")

@@ -12,22 +12,226 @@ from reconciler.plans.field_paths import MISSING, Key, Path, parse_path, path_te
 from reconciler.plans.model import WRITES, Action, FieldChange, Plan, PlannedObject
 from reconciler.plans.object import PlanContext, plan_object, server_form_digest
 from reconciler.plans.ownership import DifferenceKind, Owner, differences, own_entry
+from reconciler.plans.payload import SERVER_METADATA
 from render.model import Manifest, ObjectRef
 
 from .ownership import take_ownership
 from .recreation import may_recreate, recreate
-from .results import ApplySettings, ObjectResult, object_result
-
-_WRITTEN_BY_SERVERS = frozenset(
-    {"creationTimestamp", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
-)
-
+from .results import ApplySettings, ObjectResult, failed_result, object_result
 
 _TRIES = 5
 _RACE_PAUSE = 0.05
 _APPEAR_PAUSE = 0.1
 _REPLANNED = frozenset({FailureKind.CONFLICT, FailureKind.RACE, FailureKind.NOT_FOUND})
 _LATE = frozenset({FailureKind.NOT_SERVED, FailureKind.NAMESPACE_MISSING})
+_CONFLICT_HINT = "drop that manager's change, or set conflictResolution: Overwrite in its policy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyContext:
+    """The context that a cluster's objects are applied in: its client, its plan and the settings.
+
+    ``just_created``: namespaces and kinds (``Widget.example.com``) created in this apply, which a server may learn of
+    late: with several API servers, some lag by seconds.
+    """
+
+    client: Client
+    plan: Plan
+    settings: ApplySettings = field(default_factory=ApplySettings)
+    just_created: frozenset[str] = frozenset()
+
+    @property
+    def manager(self) -> str:
+        """The fleet's field manager."""
+        return self.plan.options.applyset.manager
+
+    def plan_context(self, planned: PlannedObject) -> PlanContext:
+        """Return the values to plan an object by, should it have to be planned again."""
+        assert planned.desired is not None
+        assert planned.resource is not None
+        return PlanContext(
+            desired=planned.desired,
+            resource=planned.resource,
+            options=self.plan.options,
+            is_autoscaled=planned.ref in self.plan.autoscaled,
+            is_converged=self.plan.is_converged,
+            is_held=planned.ref in self.plan.held,
+        )
+
+
+def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
+    """Carry out the plan for one object, planning it again when it changed meanwhile."""
+    for attempt in range(_TRIES):
+        if planned.action not in WRITES:
+            return object_result(planned)
+        if planned.migrate and not context.settings.dry_run:
+            migrated = _migrated(context, planned)
+            if isinstance(migrated, ObjectResult):
+                return migrated
+            planned = migrated
+            continue
+        outcome = _sent(context, planned)
+        if isinstance(outcome, Answer):
+            return (
+                _dry_run_result(planned, outcome)
+                if context.settings.dry_run
+                else _accepted(planned, outcome, context.manager)
+            )
+        again = _planned_again(context, planned, outcome, attempt)
+        if again is None:
+            return _refused(context, planned, outcome)
+        planned = again
+    return replace(
+        object_result(planned),
+        action=Action.FAILED,
+        reason=FailureKind.RACE,
+        message="it keeps changing while it is applied",
+        hint="see which other tool writes it",
+    )
+
+
+def apply_request(planned: PlannedObject, manager: str, *, dry_run: bool = False) -> Request:
+    """Return the server-side apply of a planned object.
+
+    The uid locks it to the object that was planned for: one deleted meanwhile is not created again by accident. What
+    overwrites the fields of others carries the resourceVersion as well, so that only the values seen are overwritten.
+    """
+    assert planned.resource is not None
+    assert planned.manifest is not None
+    locks = {"uid": planned.uid} if planned.uid else {}
+    if planned.force and planned.resource_version:
+        locks["resourceVersion"] = planned.resource_version
+    query = {"fieldManager": manager, "fieldValidation": "Strict"}
+    query |= {"force": "true"} if planned.force else {}
+    query |= {"dryRun": "All"} if dry_run else {}
+    manifest = dict(planned.manifest)
+    manifest["metadata"] = {**manifest["metadata"], **locks}
+    return Request(
+        method="PATCH",
+        path=planned.resource.path(planned.ref),
+        expects=Expected.OBJECT,
+        query=query,
+        body=manifest,
+        content_type=APPLY,
+    )
+
+
+def _sent(context: ApplyContext, planned: PlannedObject) -> Answer | Failure:
+    """Apply, waiting a while for a namespace or kind this pass created and the server does not know of yet."""
+    request = apply_request(planned, context.manager, dry_run=context.settings.dry_run)
+    outcome = context.client.send(request)
+    waited, pause = 0.0, _APPEAR_PAUSE
+    while isinstance(outcome, Failure) and outcome.kind in _LATE and _is_just_created(context, planned.ref):
+        if waited >= context.settings.settle_seconds or not context.client.wait(pause):
+            break
+        waited, pause = waited + pause, min(pause * 2, 2.0)
+        outcome = context.client.send(request)
+    return outcome
+
+
+def _is_just_created(context: ApplyContext, ref: ObjectRef) -> bool:
+    return ref.group_kind in context.just_created or ref.namespace in context.just_created
+
+
+def _migrated(context: ApplyContext, planned: PlannedObject) -> PlannedObject | ObjectResult:
+    """Take over the fields of managers we replace, then plan again by the new managed fields."""
+    assert planned.resource is not None
+    live = read_object(context.client, planned.resource, planned.ref)
+    if isinstance(live, Failure):
+        return failed_result(planned, live)
+    if live is None:
+        return plan_object(None, context.plan_context(planned))
+    answer = take_ownership(context.client, planned, live, context.manager)
+    if isinstance(answer, Failure):
+        if answer.kind is FailureKind.RACE:
+            return planned
+        return failed_result(planned, answer)
+    again = plan_object(named_kind(planned.resource, answer.body), context.plan_context(planned))
+    if again.action not in WRITES:
+        return again
+    changes = planned.changes or again.changes
+    return replace(again, migrate=(), action=planned.action, reason=planned.reason, changes=changes)
+
+
+def _planned_again(
+    context: ApplyContext, planned: PlannedObject, failure: Failure, attempt: int
+) -> PlannedObject | None:
+    """Return a new plan for an object that changed meanwhile; None when reading it again would not help."""
+    if failure.kind not in _REPLANNED or context.settings.dry_run:
+        return None
+    assert planned.resource is not None
+    live = read_object(context.client, planned.resource, planned.ref)
+    if isinstance(live, Failure):
+        return None
+    again = plan_object(live, context.plan_context(planned))
+    is_same = (again.action, again.force, again.manifest) == (planned.action, planned.force, planned.manifest)
+    if failure.kind is FailureKind.CONFLICT and is_same:
+        return _decided_by_server(context, again, failure)
+    return again if context.client.wait(_RACE_PAUSE * 2**attempt) else None
+
+
+def _decided_by_server(context: ApplyContext, planned: PlannedObject, failure: Failure) -> PlannedObject | None:
+    """Decide a conflict that only the server sees, for it knows more of a schema than managed fields show."""
+    overwrite = context.plan_context(planned).overwrites
+    want: Any = planned.manifest
+    decisions = set()
+    for cause in failure.causes:
+        owner = Owner(cause.manager, cause.subresource)
+        decision = decide(owner, overwrite=overwrite)
+        if decision is Decision.YIELD:
+            want = without(want, parse_path(cause.field))
+        decisions.add(decision)
+    if Decision.FAIL in decisions or planned.force:
+        return None
+    return replace(planned, manifest=want, force=Decision.OVERWRITE in decisions)
+
+
+def _accepted(planned: PlannedObject, answer: Answer, manager: str) -> ObjectResult:
+    assert planned.resource is not None
+    assert planned.manifest is not None
+    live = named_kind(planned.resource, answer.body)
+    result = replace(object_result(planned), warnings=answer.warnings, live=live)
+    fields = (own_entry(live, manager) or {}).get("fieldsV1") or {}
+    # What still differs right after it was applied is rewritten by the server, and would differ after every apply.
+    if differences(planned.manifest, live, fields):
+        result = replace(result, server_form=server_form_digest(planned.manifest, live, fields))
+    if answer.status == 201:
+        return replace(result, action=Action.CREATED)
+    if planned.action is Action.CREATED:
+        return replace(result, action=Action.CONFIGURED, reason="AppearedMeanwhile")
+    if live["metadata"]["resourceVersion"] == planned.resource_version:
+        return replace(result, action=Action.UNCHANGED, reason="NoEffect")
+    return result
+
+
+def _dry_run_result(planned: PlannedObject, answer: Answer) -> ObjectResult:
+    """Return the result that the server says applying would have."""
+    result = replace(
+        object_result(planned), warnings=answer.warnings, changes=changed_fields(planned.live, answer.body)
+    )
+    if not result.changes:
+        return replace(result, action=Action.UNCHANGED, reason="NoEffect")
+    return result
+
+
+def _refused(context: ApplyContext, planned: PlannedObject, failure: Failure) -> ObjectResult:
+    if failure.kind is FailureKind.IMMUTABLE and may_recreate(planned) and not context.settings.dry_run:
+        return recreate(context.client, planned, failure, again=_creation(context))
+    if failure.kind is FailureKind.CONFLICT:
+        return replace(failed_result(planned, failure), action=Action.CONFLICT, hint=_CONFLICT_HINT)
+    return failed_result(planned, failure)
+
+
+def _creation(context: ApplyContext) -> Callable[[PlannedObject], ObjectResult]:
+    """Return the function that creates an object which was deleted to be recreated."""
+
+    def create(planned: PlannedObject) -> ObjectResult:
+        outcome = _sent(context, planned)
+        if isinstance(outcome, Failure):
+            return failed_result(planned, outcome)
+        return _accepted(planned, outcome, context.manager)
+
+    return create
 
 
 def changed_fields(live: Manifest | None, answer: Manifest) -> tuple[FieldChange, ...]:
@@ -36,11 +240,7 @@ def changed_fields(live: Manifest | None, answer: Manifest) -> tuple[FieldChange
     return tuple(
         FieldChange(
             path=path_text(path),
-            change=DifferenceKind.LOST
-            if old is MISSING
-            else DifferenceKind.DROPPED
-            if new is MISSING
-            else DifferenceKind.MODIFIED,
+            change=_kind_of_change(old, new),
             live="" if old is MISSING else masked_value(old, path_text(path), answer),
             want="" if new is MISSING else masked_value(new, path_text(path), answer),
         )
@@ -48,8 +248,14 @@ def changed_fields(live: Manifest | None, answer: Manifest) -> tuple[FieldChange
     )
 
 
+def _kind_of_change(old: Any, new: Any) -> DifferenceKind:
+    if old is MISSING:
+        return DifferenceKind.LOST
+    return DifferenceKind.DROPPED if new is MISSING else DifferenceKind.MODIFIED
+
+
 def _content(manifest: Manifest) -> dict[str, Any]:
-    metadata = {key: value for key, value in (manifest.get("metadata") or {}).items() if key not in _WRITTEN_BY_SERVERS}
+    metadata = {key: value for key, value in (manifest.get("metadata") or {}).items() if key not in SERVER_METADATA}
     body = {key: value for key, value in manifest.items() if key not in {"apiVersion", "kind", "metadata", "status"}}
     return {"metadata": metadata, **body}
 
@@ -76,209 +282,3 @@ def _is_named(items: Any) -> bool:
 
 def _by_name(items: list[Mapping[str, Any]]) -> dict[str, Any]:
     return {str(item["name"]): item for item in items}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplyContext:
-    """Where objects are applied: the client, the plan they belong to, and what this very pass made to appear.
-
-    ``fresh``: namespaces and kinds (``Widget.example.com``) created in this pass, which a server may learn of late.
-    """
-
-    client: Client
-    plan: Plan
-    options: ApplySettings = field(default_factory=ApplySettings)
-    fresh: frozenset[str] = frozenset()
-
-    @property
-    def manager(self) -> str:
-        """The fleet's field manager."""
-        return self.plan.options.applyset.manager
-
-    def plan_context(self, planned: PlannedObject) -> PlanContext:
-        """Return what the object is planned by, should it have to be planned again."""
-        assert planned.desired is not None
-        assert planned.resource is not None
-        return PlanContext(
-            desired=planned.desired,
-            resource=planned.resource,
-            options=self.plan.options,
-            is_autoscaled=planned.ref in self.plan.autoscaled,
-            is_converged=self.plan.is_converged,
-            is_held=planned.ref in self.plan.held,
-        )
-
-
-def apply_object(context: ApplyContext, planned: PlannedObject) -> ObjectResult:
-    """Carry out what was planned for one object."""
-    for attempt in range(_TRIES):
-        if planned.action not in WRITES:
-            return object_result(planned)
-        if planned.migrate and not context.options.dry_run:
-            moved = _migrated(context, planned)
-            if isinstance(moved, ObjectResult):
-                return moved
-            planned = moved
-            continue
-        outcome = _sent(context, planned)
-        if isinstance(outcome, Answer):
-            return _told(planned, outcome) if context.options.dry_run else _accepted(planned, outcome, context.manager)
-        again = _planned_again(context, planned, outcome, attempt)
-        if again is None:
-            return _refused(context, planned, outcome)
-        planned = again
-    return replace(
-        object_result(planned),
-        action=Action.FAILED,
-        reason=FailureKind.RACE,
-        message="it keeps changing while it is applied",
-        hint="see which other tool writes it",
-    )
-
-
-def apply_request(planned: PlannedObject, manager: str, *, dry_run: bool = False) -> Request:
-    """Return the server-side apply of a planned object."""
-    assert planned.resource is not None
-    assert planned.manifest is not None
-    locks = {"uid": planned.uid} if planned.uid else {}
-    if planned.force and planned.resource_version:
-        locks["resourceVersion"] = planned.resource_version
-    query = {"fieldManager": manager, "fieldValidation": "Strict"}
-    query |= {"force": "true"} if planned.force else {}
-    query |= {"dryRun": "All"} if dry_run else {}
-    manifest = dict(planned.manifest)
-    manifest["metadata"] = {**manifest["metadata"], **locks}
-    return Request(
-        method="PATCH",
-        path=planned.resource.path(planned.ref),
-        expects=Expected.OBJECT,
-        query=query,
-        body=manifest,
-        content_type=APPLY,
-    )
-
-
-def _sent(context: ApplyContext, planned: PlannedObject) -> Answer | Failure:
-    """Apply, waiting a while for a namespace or kind this pass created and the server does not know of yet."""
-    request = apply_request(planned, context.manager, dry_run=context.options.dry_run)
-    outcome = context.client.send(request)
-    waited, pause = 0.0, _APPEAR_PAUSE
-    while isinstance(outcome, Failure) and outcome.kind in _LATE and _is_fresh(context, planned.ref):
-        if waited >= context.options.settle_seconds or not context.client.wait(pause):
-            break
-        waited, pause = waited + pause, min(pause * 2, 2.0)
-        outcome = context.client.send(request)
-    return outcome
-
-
-def _is_fresh(context: ApplyContext, ref: ObjectRef) -> bool:
-    return ref.group_kind in context.fresh or ref.namespace in context.fresh
-
-
-def _migrated(context: ApplyContext, planned: PlannedObject) -> PlannedObject | ObjectResult:
-    """Take over the fields of managers we replace, then plan by what is owned now."""
-    assert planned.resource is not None
-    live = read_object(context.client, planned.resource, planned.ref)
-    if isinstance(live, Failure):
-        return _failed(planned, live)
-    if live is None:
-        return plan_object(None, context.plan_context(planned))
-    answer = take_ownership(context.client, planned, live, context.manager)
-    if isinstance(answer, Failure):
-        if answer.kind is FailureKind.RACE:
-            return planned
-        return _failed(planned, answer)
-    again = plan_object(named_kind(planned.resource, answer.body), context.plan_context(planned))
-    if again.action not in WRITES:
-        return again
-    told = planned.changes or again.changes
-    return replace(again, migrate=(), action=planned.action, reason=planned.reason, changes=told)
-
-
-def _planned_again(
-    context: ApplyContext, planned: PlannedObject, failure: Failure, attempt: int
-) -> PlannedObject | None:
-    """Return a new plan for an object that changed meanwhile; None when another look would not help."""
-    if failure.kind not in _REPLANNED or context.options.dry_run:
-        return None
-    assert planned.resource is not None
-    live = read_object(context.client, planned.resource, planned.ref)
-    if isinstance(live, Failure):
-        return None
-    again = plan_object(live, context.plan_context(planned))
-    is_same = (again.action, again.force, again.manifest) == (planned.action, planned.force, planned.manifest)
-    if failure.kind is FailureKind.CONFLICT and is_same:
-        return _decided_by_server(context, again, failure)
-    return again if context.client.wait(_RACE_PAUSE * 2**attempt) else None
-
-
-def _decided_by_server(context: ApplyContext, planned: PlannedObject, failure: Failure) -> PlannedObject | None:
-    """Decide a conflict that only the server sees (it knows more of a schema than managed fields tell)."""
-    given = context.plan_context(planned)
-    want: Any = planned.manifest
-    decisions = set()
-    for cause in failure.causes:
-        owner = Owner(cause.manager, cause.subresource)
-        decision = decide(owner, overwrite=given.overwrites)
-        if decision is Decision.YIELD:
-            want = without(want, parse_path(cause.field))
-        decisions.add(decision)
-    if Decision.FAIL in decisions or planned.force:
-        return None
-    return replace(planned, manifest=want, force=Decision.OVERWRITE in decisions)
-
-
-def _accepted(planned: PlannedObject, answer: Answer, manager: str) -> ObjectResult:
-    assert planned.resource is not None
-    assert planned.manifest is not None
-    live = named_kind(planned.resource, answer.body)
-    result = replace(object_result(planned), warnings=answer.warnings, live=live)
-    fields = (own_entry(live, manager) or {}).get("fieldsV1") or {}
-    if differences(planned.manifest, live, fields):
-        result = replace(result, server_form=server_form_digest(planned.manifest, live, fields))
-    if answer.status == 201:
-        return replace(result, action=Action.CREATED)
-    if planned.action is Action.CREATED:
-        return replace(result, action=Action.CONFIGURED, reason="AppearedMeanwhile")
-    if live["metadata"]["resourceVersion"] == planned.resource_version:
-        return replace(result, action=Action.UNCHANGED, reason="NoEffect")
-    return result
-
-
-def _told(planned: PlannedObject, answer: Answer) -> ObjectResult:
-    """Return what the server says it would do."""
-    result = replace(
-        object_result(planned), warnings=answer.warnings, changes=changed_fields(planned.live, answer.body)
-    )
-    if not result.changes:
-        return replace(result, action=Action.UNCHANGED, reason="NoEffect")
-    return result
-
-
-def _refused(context: ApplyContext, planned: PlannedObject, failure: Failure) -> ObjectResult:
-    if failure.kind is FailureKind.IMMUTABLE and may_recreate(planned) and not context.options.dry_run:
-        return recreate(context.client, planned, failure, again=_creation(context))
-    if failure.kind is FailureKind.CONFLICT:
-        return replace(_failed(planned, failure), action=Action.CONFLICT, hint=_CONFLICT_HINT)
-    return _failed(planned, failure)
-
-
-_CONFLICT_HINT = "drop that manager's change, or set conflictResolution: Overwrite in its policy"
-
-
-def _creation(context: ApplyContext) -> Callable[[PlannedObject], ObjectResult]:
-    """Return how an object that was deleted to be recreated is created."""
-
-    def create(planned: PlannedObject) -> ObjectResult:
-        outcome = _sent(context, planned)
-        return (
-            _accepted(planned, outcome, context.manager) if isinstance(outcome, Answer) else _failed(planned, outcome)
-        )
-
-    return create
-
-
-def _failed(planned: PlannedObject, failure: Failure) -> ObjectResult:
-    return replace(
-        object_result(planned), action=Action.FAILED, reason=failure.kind, message=failure.message, hint=failure.hint
-    )

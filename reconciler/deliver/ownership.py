@@ -1,4 +1,4 @@
-"""Moving the ownership of fields: from a tool we replace to us, and from us to nobody when an object is handed off.
+"""The ownership of fields, moved: from a tool we replace to us, and from us to nobody when an object is handed off.
 
 Managed fields are changed by a JSON patch that carries the resourceVersion they were read at, so nobody's change in
 between is lost. An empty list would mean "forget it all"; ``[{}]`` is how a server is told that there are no owners.
@@ -17,7 +17,10 @@ from render.model import Manifest
 
 
 def take_ownership(client: Client, planned: PlannedObject, live: Manifest, manager: str) -> Answer | Failure:
-    """Make the fields of the managers being replaced ours, so that applying removes what the manifest lacks."""
+    """Make the fields of the managers being replaced ours, so that applying removes what the manifest lacks.
+
+    Without this a field that was removed from the manifest stays, for its old manager still owns it.
+    """
     entries = live["metadata"].get("managedFields") or []
     assert planned.resource is not None
     resource = planned.resource

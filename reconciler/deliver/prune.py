@@ -1,4 +1,4 @@
-"""Deletions carried out in waves: each object looked at again, and held wherever an error may be the reason for it."""
+"""Deletions carried out in waves: each object is read again, and kept wherever an error may be the reason for it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -10,34 +10,32 @@ from reconciler.members.listing import Listing, list_objects, read_object
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.membership import is_member
 from reconciler.plans.model import DELETIONS, Action, Plan, PlannedObject
-from reconciler.plans.stages import deletion_wave
+from reconciler.plans.stages import CRD, deletion_wave
 from render.model import Manifest, ObjectRef
 
 from .object import ApplyContext
 from .ownership import give_up_ownership
 from .recreation import deletion, was_deleted
-from .results import ObjectResult, object_result
+from .results import ObjectResult, failed_result, object_result
 
-_CRD_KIND = "CustomResourceDefinition.apiextensions.k8s.io"
 _BORN_WITH_NAMESPACES = frozenset(
     {
         ObjectRef("", "ConfigMap", "", "kube-root-ca.crt"),
         ObjectRef("", "ServiceAccount", "", "default"),
     }
 )
-_OF_NO_ACCOUNT = frozenset({"Event", "Event.events.k8s.io", "Lease.coordination.k8s.io", "Endpoints"})
-
-
+"""The objects that Kubernetes makes in every namespace."""
+_TRANSIENT = frozenset({"Event", "Event.events.k8s.io", "Lease.coordination.k8s.io", "Endpoints"})
+"""The kinds that controllers write by themselves and nobody misses."""
 _TRIES = 5
 _FINALIZING = "Finalizing"
 _PAUSE = 0.1
-_CRD = "CustomResourceDefinition.apiextensions.k8s.io"
-_LAST = frozenset({"Namespace", _CRD})
+_LAST = frozenset({"Namespace", CRD})
 
 
 def occupied_by(client: Client, plan: Plan, ref: ObjectRef) -> str:
-    """Return what keeps a Namespace or CRD from being deleted: anything in it, or that it cannot be told."""
-    if ref.group_kind == _CRD_KIND:
+    """Return what keeps a Namespace or CRD from being deleted: an object in it, or a kind that cannot be listed."""
+    if ref.group_kind == CRD:
         resources = [item for item in _served(plan.discovery) if f"{item.plural}.{item.group}" == ref.name][:1]
         namespace = ""
     else:
@@ -46,8 +44,8 @@ def occupied_by(client: Client, plan: Plan, ref: ObjectRef) -> str:
         if plan.discovery.unavailable:
             return f"the API of {', '.join(sorted(plan.discovery.unavailable))} does not answer"
     listings = [Listing(resource=item, metadata_only=True, only_namespace=namespace) for item in resources]
-    found = in_parallel(lambda item: list_objects(client, item), listings, limit=client.concurrency)
-    for listing, objects in zip(listings, found, strict=True):
+    listed = in_parallel(lambda item: list_objects(client, item), listings, limit=client.concurrency)
+    for listing, objects in zip(listings, listed, strict=True):
         if isinstance(objects, Failure):
             if objects.kind is FailureKind.NOT_SERVED:
                 continue
@@ -68,8 +66,8 @@ def _served(discovery: Discovery) -> list[Resource]:
 
 
 def _counts(ref: ObjectRef, live: Manifest, plan: Plan) -> bool:
-    """Whether an object would be lost with its namespace: not what came with it, or goes with its owner."""
-    if replace(ref, namespace="") in _BORN_WITH_NAMESPACES or ref.group_kind in _OF_NO_ACCOUNT:
+    """Return whether an object would be lost with its namespace: not what came with it or goes with its owner."""
+    if replace(ref, namespace="") in _BORN_WITH_NAMESPACES or ref.group_kind in _TRANSIENT:
         return False
     if ref == plan.options.applyset.parent:
         return False
@@ -77,31 +75,33 @@ def _counts(ref: ObjectRef, live: Manifest, plan: Plan) -> bool:
 
 
 def carry_out_deletions(context: ApplyContext, applied: Sequence[ObjectResult]) -> list[ObjectResult]:
-    """Delete and hand off what was planned, wave by wave; return what came of each, kept objects included."""
+    """Delete and hand off what was planned, wave by wave; return the result of each object, kept ones included."""
     failed = [result.ref for result in applied if result.is_failure]
     results: list[ObjectResult] = []
     for _, wave in groupby(context.plan.deletions, key=lambda item: deletion_wave(item.ref)):
-        planned = [_held_back(item, failed) for item in wave]
+        planned = [_unless_failed(item, failed) for item in wave]
         if any(item.ref.group_kind in _LAST and item.action in DELETIONS for item in planned):
-            context = _seen_anew(context)
-        done = _wait_until_gone(context, _wave_done(context, planned))
-        results += done
-        failed += [result.ref for result in done if result.is_failure]
+            context = _rediscovered(context)
+        wave_results = _wait_until_gone(context, _deleted_wave(context, planned))
+        results += wave_results
+        failed += [result.ref for result in wave_results if result.is_failure]
     return results
 
 
-def _wave_done(context: ApplyContext, planned: Sequence[PlannedObject]) -> list[ObjectResult]:
+def _deleted_wave(context: ApplyContext, planned: Sequence[PlannedObject]) -> list[ObjectResult]:
     return in_parallel(lambda item: _carried_out(context, item), planned, limit=context.client.concurrency)
 
 
-def _seen_anew(context: ApplyContext) -> ApplyContext:
+def _rediscovered(context: ApplyContext) -> ApplyContext:
     """Ask again what the cluster serves, for what was deleted just now may have served some of it."""
-    found = discover(context.client)
-    return context if isinstance(found, Failure) else replace(context, plan=replace(context.plan, discovery=found))
+    discovery = discover(context.client)
+    if isinstance(discovery, Failure):
+        return context
+    return replace(context, plan=replace(context.plan, discovery=discovery))
 
 
-def _held_back(item: PlannedObject, failed: Iterable[ObjectRef]) -> PlannedObject:
-    """Keep what an error elsewhere may be the reason for deleting, or may still need."""
+def _unless_failed(item: PlannedObject, failed: Iterable[ObjectRef]) -> PlannedObject:
+    """Keep an object that something failed may still need, or that is unwanted only because of that failure."""
     if item.action not in DELETIONS:
         return item
     for ref in failed:
@@ -111,8 +111,8 @@ def _held_back(item: PlannedObject, failed: Iterable[ObjectRef]) -> PlannedObjec
 
 
 def _defines(crd: ObjectRef, ref: ObjectRef) -> bool:
-    """Whether a CRD (named ``plural.group``) may be the one of a custom resource."""
-    return crd.group_kind == _CRD and crd.name.partition(".")[2] == ref.group
+    """Return whether a CRD (named ``plural.group``) may be the one of a custom resource."""
+    return crd.group_kind == CRD and crd.name.partition(".")[2] == ref.group
 
 
 def _carried_out(context: ApplyContext, item: PlannedObject) -> ObjectResult:
@@ -120,27 +120,29 @@ def _carried_out(context: ApplyContext, item: PlannedObject) -> ObjectResult:
         return object_result(item)
     resource = context.plan.discovery.preferred(item.ref.group, item.ref.kind)
     if resource is None:
-        return _failed(item, Failure(kind=FailureKind.NOT_SERVED, message="the cluster no longer serves its kind"))
+        return failed_result(
+            item, Failure(kind=FailureKind.NOT_SERVED, message="the cluster no longer serves its kind")
+        )
     occupied = occupied_by(context.client, context.plan, item.ref) if item.ref.group_kind in _LAST else ""
     if occupied:
         hint = "delete it by hand, or wait until it is gone"
         return replace(object_result(item), action=Action.KEPT, reason="NotEmpty", message=occupied, hint=hint)
     for attempt in range(_TRIES):
         live = read_object(context.client, resource, item.ref)
-        outcome = _step(context, item, resource, live)
+        outcome = _attempt(context, item, resource, live)
         if isinstance(outcome, ObjectResult):
             return outcome
         if not context.client.wait(_PAUSE * 2**attempt):
             break
-    return _failed(item, Failure(kind=FailureKind.RACE, message="it keeps changing while it is to be deleted"))
+    return failed_result(item, Failure(kind=FailureKind.RACE, message="it keeps changing while it is to be deleted"))
 
 
-def _step(
+def _attempt(
     context: ApplyContext, item: PlannedObject, resource: Resource, live: Manifest | Failure | None
 ) -> ObjectResult | None:
-    """Delete or hand off an object as it is now; None asks for another try, on another look."""
+    """Delete or hand off an object as it is now; None asks to read it again and to try once more."""
     if isinstance(live, Failure):
-        return _failed(item, live)
+        return failed_result(item, live)
     if live is None or live["metadata"]["uid"] != item.uid:
         return replace(object_result(item), action=Action.DELETED, reason="Gone", message="it was gone already")
     if not is_member(live, context.plan.options.applyset, is_held=item.ref in context.plan.held):
@@ -153,14 +155,14 @@ def _step(
     if was_deleted(outcome):
         return _deleted(item, outcome)
     assert isinstance(outcome, Failure)
-    return None if outcome.kind is FailureKind.RACE else _failed(item, outcome)
+    return None if outcome.kind is FailureKind.RACE else failed_result(item, outcome)
 
 
 def _handed_off(context: ApplyContext, item: PlannedObject, resource: Resource, live: Manifest) -> ObjectResult | None:
     outcome = give_up_ownership(context.client, resource.path(item.ref), live, context.plan.options.applyset)
     if isinstance(outcome, Answer):
         return replace(object_result(item), action=Action.HANDED_OFF, message="it stays, no longer ours")
-    return None if outcome.kind is FailureKind.RACE else _failed(item, outcome)
+    return None if outcome.kind is FailureKind.RACE else failed_result(item, outcome)
 
 
 def _deleted(item: PlannedObject, outcome: Answer | Failure) -> ObjectResult:
@@ -173,26 +175,20 @@ def _deleted(item: PlannedObject, outcome: Answer | Failure) -> ObjectResult:
     return replace(object_result(item), action=Action.DELETED, reason=_FINALIZING, message=message)
 
 
-def _failed(item: PlannedObject, failure: Failure) -> ObjectResult:
-    return replace(
-        object_result(item), action=Action.FAILED, reason=failure.kind, message=failure.message, hint=failure.hint
-    )
-
-
-def _wait_until_gone(context: ApplyContext, done: Sequence[ObjectResult]) -> list[ObjectResult]:
-    """Wait for what finalizes: custom resources before their controllers go, content before its namespace does."""
-    pending = {result.ref for result in done if result.reason == _FINALIZING}
+def _wait_until_gone(context: ApplyContext, results: Sequence[ObjectResult]) -> list[ObjectResult]:
+    """Wait for objects with finalizers: custom resources need their controllers, which a later wave deletes."""
+    pending = {result.ref for result in results if result.reason == _FINALIZING}
     waited, pause = 0.0, _PAUSE
-    while pending and waited < context.options.settle_seconds and context.client.wait(pause):
+    while pending and waited < context.settings.settle_seconds and context.client.wait(pause):
         waited, pause = waited + pause, min(pause * 2, 2.0)
-        pending = {ref for ref in pending if _is_there(context, ref)}
-    return [_gone(result) if result.reason == _FINALIZING and result.ref not in pending else result for result in done]
+        pending = {ref for ref in pending if _exists(context, ref)}
+    return [_without_finalizing(result) if result.ref not in pending else result for result in results]
 
 
-def _gone(result: ObjectResult) -> ObjectResult:
-    return replace(result, reason="NotWanted", message="")
+def _without_finalizing(result: ObjectResult) -> ObjectResult:
+    return replace(result, reason="NotWanted", message="") if result.reason == _FINALIZING else result
 
 
-def _is_there(context: ApplyContext, ref: ObjectRef) -> bool:
+def _exists(context: ApplyContext, ref: ObjectRef) -> bool:
     resource = context.plan.discovery.preferred(ref.group, ref.kind)
     return resource is not None and read_object(context.client, resource, ref) is not None

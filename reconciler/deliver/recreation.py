@@ -1,4 +1,4 @@
-"""Deleting an object to create it again, where a field that cannot change has changed and its manifest allows it.
+"""The recreation of an object whose immutable fields changed, where its manifest allows it: deleted, then created.
 
 Asked for by the annotation ``argosy.dev/recreate: "true"``, for kinds that hold no data of their own. A StatefulSet
 leaves its pods, everything else takes them along. Should creating fail, the object is simply missing: the next pass
@@ -12,8 +12,9 @@ from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Re
 from reconciler.members.listing import read_object
 from reconciler.plans.model import Action, PlannedObject
 
-from .results import ObjectResult, object_result
+from .results import ObjectResult, failed_result, object_result
 
+# Kinds whose data or dependents would be lost with them - volumes, claims, Namespaces, CRDs - are not among these.
 _ALLOWED = frozenset(
     {
         "ConfigMap",
@@ -28,13 +29,11 @@ _ALLOWED = frozenset(
 )
 _GONE_PAUSE = 0.2
 _GONE_SECONDS = 60.0
-
-
 RECREATE = "argosy.dev/recreate"
 
 
 def may_recreate(planned: PlannedObject) -> bool:
-    """Whether an object's manifest and kind allow deleting it to create it again."""
+    """Return whether an object's manifest and kind allow deleting it to create it again."""
     annotations = (planned.manifest or {"metadata": {}})["metadata"].get("annotations") or {}
     return annotations.get(RECREATE) == "true" and planned.ref.group_kind in _ALLOWED and bool(planned.uid)
 
@@ -87,13 +86,11 @@ def _is_gone(client: Client, planned: PlannedObject) -> bool:
     return False
 
 
-def _failed(planned: PlannedObject, failure: Failure, told: str) -> ObjectResult:
-    message = f"{told}: {failure.message}"
-    return replace(
-        object_result(planned), action=Action.FAILED, reason=failure.kind, message=message, hint=failure.hint
-    )
+def _failed(planned: PlannedObject, failure: Failure, step: str) -> ObjectResult:
+    message = f"{step}: {failure.message}"
+    return replace(failed_result(planned, failure), message=message)
 
 
 def was_deleted(outcome: Answer | Failure) -> bool:
-    """Whether a deletion found its object or found it gone."""
+    """Return whether a deletion succeeded, or there was nothing left to delete."""
     return isinstance(outcome, Answer) or outcome.kind in {FailureKind.NOT_FOUND, FailureKind.EXPIRED}

@@ -1,4 +1,4 @@
-"""Rendered commits by cluster: objects, what their policies say of conflicts and leaving, and allowed removals."""
+"""Rendered commits as clusters must hold them: objects with their bindings' rules, and the removals allowed since."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -30,11 +30,11 @@ class RemovalTrailers:
     _known: dict[str, tuple[Allowance, ...]] = field(default_factory=dict)
 
     def allowed(self, cluster: str, converged: str) -> int | None:
-        """Return how many objects may leave a cluster at once; None where nothing is said."""
+        """Return how many objects may leave a cluster at once; None where the source does not say so."""
         if converged and converged not in self._known:
             self._known[converged] = self._since(converged)
-        said = self._known.get(converged, ())
-        return max((each.count for each in said if each.cluster in {cluster, "*"}), default=None)
+        allowances = self._known.get(converged, ())
+        return max((each.count for each in allowances if each.cluster in {cluster, "*"}), default=None)
 
     def _since(self, converged: str) -> tuple[Allowance, ...]:
         try:
@@ -79,13 +79,13 @@ class RenderedCommits:
         return self._objects[key]
 
     def is_before(self, commit: str, other: str) -> bool:
-        """Whether a commit is another one's ancestor."""
+        """Return whether a commit is another one's ancestor."""
         if (commit, other) not in self._before:
             self._before[commit, other] = commit != other and self.repository.is_ancestor(commit, other)
         return self._before[commit, other]
 
     def held(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
-        """Return the objects that any of the commits asks of a cluster, the newest commit's word counting."""
+        """Return the objects that any of the commits puts into a cluster, each as the newest commit describes it."""
         folders = ((commit, self.commit(commit).tree.clusters.get(cluster)) for commit in commits)
         known = tuple((commit, tree_id) for commit, tree_id in folders if tree_id is not None)
         if known not in self._held:
@@ -93,28 +93,28 @@ class RenderedCommits:
         return self._held[known]
 
     def _held_of(self, folders: Iterable[tuple[str, bytes]]) -> tuple[HeldObject, ...]:
-        found: dict[ObjectRef, HeldObject] = {}
+        held: dict[ObjectRef, HeldObject] = {}
         for commit, tree_id in folders:
             bindings = dict(self.commit(commit).bindings)
             for manifest in self._manifests_of(commit, tree_id):
                 item = DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest)
                 binding = bindings.get(item.ref)
                 preserve = binding is not None and binding.preserve_resources_on_deletion
-                found[item.ref] = held_object(item, preserve=preserve)
-        return tuple(found[ref] for ref in sorted(found))
+                held[item.ref] = held_object(item, preserve=preserve)
+        return tuple(held[ref] for ref in sorted(held))
 
     def departed(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
         """Return the objects that commits, or any before them, stopped asking of a cluster, each as last asked."""
         removed = self.repository.removed_files(commits, f"clusters/{cluster}/")
         self._load(file.id for file in removed)
-        found: dict[ObjectRef, HeldObject] = {}
+        held: dict[ObjectRef, HeldObject] = {}
         for file in removed:
             manifest = self._manifests[file.id]
             item = DesiredObject(ref=ObjectRef.of(manifest), manifest=manifest)
             binding = self.commit(file.commit).bindings.get(item.ref)
             preserve = binding is not None and binding.preserve_resources_on_deletion
-            found[item.ref] = held_object(item, preserve=preserve)
-        return tuple(found[ref] for ref in sorted(found))
+            held[item.ref] = held_object(item, preserve=preserve)
+        return tuple(held[ref] for ref in sorted(held))
 
     def _manifests_of(self, commit: str, tree_id: bytes) -> tuple[Manifest, ...]:
         files = list(self.commit(commit).tree.files(tree_id))
@@ -128,7 +128,7 @@ class RenderedCommits:
 
 
 def _keeps_older(binding: Binding, cluster: str) -> bool:
-    """Whether a binding could not be built where it may mean this cluster."""
+    """Return whether a binding could not be built, so that a cluster of its targets may keep an older manifest."""
     failed = any(condition.type == RENDERED and condition.status == "False" for condition in binding.conditions)
     return failed and any(target.name == cluster for target in binding.targets)
 

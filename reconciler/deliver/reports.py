@@ -1,4 +1,4 @@
-"""What the reports of a run say: lines of what changed, a table, JSON, and the exit code."""
+"""The reports of an apply for people and programs: lines of what changed, a table, JSON, and the exit code."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -23,28 +23,28 @@ _UNREACHABLE = frozenset(
         FailureKind.UNAVAILABLE,
     }
 )
-_QUIET = frozenset({Action.UNCHANGED, Action.KEPT})
+_UNREMARKABLE = frozenset({Action.UNCHANGED, Action.KEPT})
 
 
 def report_lines(report: ClusterReport) -> list[str]:
     """Return a line for everything that changed or failed in a cluster, and for what stopped it."""
     name = report.cluster
-    found = []
+    lines = []
     if report.applied is not None:
-        found = [f"{name}: {result}" for result in report.applied.results if result.action not in _QUIET]
+        lines = [f"{name}: {result}" for result in report.applied.results if result.action not in _UNREMARKABLE]
     elif report.plan is not None and not report.plan.refusal:
         items = [*report.plan.objects, *report.plan.deletions]
-        found = [
+        lines = [
             f"{name}: {item.ref}: {item.action}" + (f" ({item.reason})" if item.reason else "")
             for item in items
-            if item.action not in _QUIET
+            if item.action not in _UNREMARKABLE
         ]
     if report.applied is not None and report.applied.prune_hold:
-        found.append(f"{name}: nothing is pruned: {report.applied.prune_hold}")
+        lines.append(f"{name}: nothing is pruned: {report.applied.prune_hold}")
     if report.failure is not None:
         hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
-        found.append(f"{name}: {report.failure.kind}: {report.failure.message}{hint}")
-    return found
+        lines.append(f"{name}: {report.failure.kind}: {report.failure.message}{hint}")
+    return lines
 
 
 def report_table(reports: Iterable[ClusterReport]) -> str:
@@ -61,7 +61,7 @@ def _row(report: ClusterReport) -> tuple[str, ...]:
 
 
 def _counts(report: ClusterReport) -> Counter[str]:
-    """Count a cluster's objects by what was done with them, or would be."""
+    """Count a cluster's objects by their action, done or planned."""
     if report.applied is not None:
         return Counter(str(result.action) for result in report.applied.results)
     if report.plan is not None:
@@ -74,11 +74,11 @@ def exit_code(reports: Iterable[ClusterReport]) -> int:
 
     ClusterError when there was something to reach and nothing could be.
     """
-    found = tuple(reports)
-    unreachable = [report for report in found if report.failure is not None and report.failure.kind in _UNREACHABLE]
-    if found and len(unreachable) == len(found):
+    visited = tuple(reports)
+    unreachable = [report for report in visited if report.failure is not None and report.failure.kind in _UNREACHABLE]
+    if visited and len(unreachable) == len(visited):
         raise ClusterError("no cluster could be used", hint="argosy doctor; the lines above say what each answered")
-    reached = [report for report in found if report not in unreachable]
+    reached = [report for report in visited if report not in unreachable]
     if any(not _is_converged(report) for report in reached):
         return 1
     return 7 if unreachable else 0
@@ -91,7 +91,7 @@ def _is_converged(report: ClusterReport) -> bool:
 
 
 def plain_reports(reports: Iterable[ClusterReport]) -> dict[str, Any]:
-    """Return what came of a run as plain data, by cluster."""
+    """Return the reports as plain data, by cluster."""
     return {report.cluster: _plain(report) for report in reports}
 
 

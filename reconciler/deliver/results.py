@@ -1,7 +1,7 @@
 """The results of applying: of each object, and of each cluster in a pass."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reconciler.members.exchange import Failure
 from reconciler.observe.findings import Finding
@@ -35,7 +35,7 @@ class ObjectResult:
 
     @property
     def is_failure(self) -> bool:
-        """Whether the object is not as it should be, for a reason."""
+        """True where the object is not as it should be."""
         return self.action in FAILED_ACTIONS
 
     def __str__(self) -> str:
@@ -61,16 +61,17 @@ class ClusterResult:
     left: tuple[HeldObject, ...] = ()
 
     def count(self, action: Action) -> int:
-        """Return how many objects something was done with."""
+        """Return the number of objects with this action."""
         return sum(1 for result in self.results if result.action is action)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplySettings:
-    """How to apply. ``dry_run``: ask the server what it would do. ``rehearse``: do that first, and stop at a refusal.
+    """The settings of an apply.
 
-    ``holder`` names this pass where it takes a lease. ``settle_seconds``:
-    how long to wait for CRDs, recreated objects and finalizing ones.
+    ``dry_run``: only ask the server what it would do. ``rehearse``: ask it first, and stop at a refusal. ``holder``
+    names this pass where it takes a lease. ``settle_seconds``: how long to wait for CRDs, recreated objects and
+    finalizing ones.
     """
 
     dry_run: bool = False
@@ -94,11 +95,18 @@ def object_result(planned: PlannedObject) -> ObjectResult:
     )
 
 
+def failed_result(planned: PlannedObject, failure: Failure) -> ObjectResult:
+    """Return the result of an object that a request failed for."""
+    return replace(
+        object_result(planned), action=Action.FAILED, reason=failure.kind, message=failure.message, hint=failure.hint
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterReport:
-    """What came of one cluster, as far as it got: what was seen, planned and done.
+    """The report of one cluster, as far as it got: its observation, its plan and its results.
 
-    ``findings``: what ails workloads that are not well.
+    ``findings`` are those about workloads that are not well.
     """
 
     cluster: str
@@ -111,7 +119,7 @@ class ClusterReport:
 
     @property
     def state(self) -> str:
-        """How the cluster ended, in one word."""
+        """The end of the apply to the cluster, in one word."""
         if self.failure is not None:
             return str(self.failure.kind)
         return str(self.applied.outcome) if self.applied is not None else "Planned"
@@ -119,12 +127,10 @@ class ClusterReport:
 
 def live_objects(report: ClusterReport) -> dict[ObjectRef, Manifest]:
     """Return the wanted objects of a cluster as they were last seen: the server's answer, or what was read before."""
-    found = {item.ref: item.live for item in (report.plan.objects if report.plan else ()) if item.live is not None}
+    planned = report.plan.objects if report.plan else ()
+    live = {item.ref: item.live for item in planned if item.live is not None}
+    wanted = {item.ref for item in planned}
     for result in report.applied.results if report.applied else ():
-        if result.live is not None and result.ref in _wanted(report):
-            found[result.ref] = result.live
-    return found
-
-
-def _wanted(report: ClusterReport) -> frozenset[ObjectRef]:
-    return frozenset(item.ref for item in (report.plan.objects if report.plan else ()))
+        if result.live is not None and result.ref in wanted:
+            live[result.ref] = result.live
+    return live

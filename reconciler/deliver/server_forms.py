@@ -1,4 +1,4 @@
-"""Which objects a cluster keeps in a form of its own, remembered so that they are not applied again in every pass.
+"""The objects that a cluster keeps in a form of its own, remembered so that they are not applied again in every pass.
 
 A mutating webhook that rewrites a value leaves an object different from what is wanted however often it is applied.
 What is remembered is a digest of what was wanted and what came of it, per cluster; a change of either is news. It is a
@@ -20,22 +20,22 @@ _ENTRY = b"forms"
 
 
 def known_server_forms(directory: Path, uid: str) -> Mapping[ObjectRef, str]:
-    """Return the digests known of a cluster's objects, by the UID the cluster is known by."""
+    """Return the digests remembered of a cluster's objects; ``uid`` is the cluster's identity."""
     with _cache(directory, uid) as cache:
         known = cache.get_many([_ENTRY]).get(_ENTRY, {})
     return {ObjectRef(*parts): digest for parts, digest in known.items()}
 
 
 def remember_server_forms(directory: Path, report: ClusterReport) -> None:
-    """Remember what a pass learnt of a cluster.
+    """Remember the objects that an apply left in a form of the server's own.
 
-    What was only just created is tried once more: some webhooks are called for that alone.
+    An object that was only just created is applied once more: some webhooks rewrite objects at creation alone.
     """
     if report.applied is None or report.plan is None or not report.plan.uid:
         return
     before = report.plan.options.server_forms
-    done = [result for result in report.applied.results if result.action is not Action.CREATED]
-    after = {result.ref: result.server_form for result in done if result.server_form}
+    results = [result for result in report.applied.results if result.action is not Action.CREATED]
+    after = {result.ref: result.server_form for result in results if result.server_form}
     after |= {item.ref: before[item.ref] for item in report.plan.objects if item.reason == "Settled"}
     after = {ref: digest for ref, digest in after.items() if ref.group_kind != "Secret"}
     if after == dict(before):

@@ -23,8 +23,8 @@ PREFLIGHT_SECONDS = 5.0
 _ONE_BY_ONE = 10
 _SCALERS = (("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject"))
 _SCALABLE = frozenset({"Deployment.apps", "StatefulSet.apps", "ReplicaSet.apps", "ReplicationController"})
-_CONFIG_MAP = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True)
-_NAMESPACE = Resource(group="", version="v1", kind="Namespace", plural="namespaces", is_namespaced=False)
+CONFIG_MAPS = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True)
+NAMESPACES = Resource(group="", version="v1", kind="Namespace", plural="namespaces", is_namespaced=False)
 
 
 def observe_cluster(
@@ -39,7 +39,7 @@ def observe_cluster(
     discovery = discover(client)
     if isinstance(discovery, Failure):
         return replace(observed, failure=discovery)
-    parent = read_object(client, _CONFIG_MAP, applyset.parent)
+    parent = read_object(client, CONFIG_MAPS, applyset.parent)
     if isinstance(parent, Failure):
         return replace(observed, failure=parent)
     is_migrated = inventory.manager == applyset.manager
@@ -73,7 +73,7 @@ def _identified(client: Client, cluster: str) -> ObservedCluster:
 
 def read_uid(client: Client) -> str | Failure:
     """Return the UID of the kube-system namespace, by which a cluster is known: it lasts as long as the cluster."""
-    system = read_object(client, _NAMESPACE, ObjectRef("", "Namespace", "", "kube-system"))
+    system = read_object(client, NAMESPACES, ObjectRef("", "Namespace", "", "kube-system"))
     if isinstance(system, Failure):
         return system
     if system is None:
@@ -182,7 +182,7 @@ def _possible(client: Client, missing: dict[ObjectRef, Resource]) -> dict[Object
     """Return the objects that can exist: not those whose namespace is absent, nor names that no list of names has."""
     namespaces = sorted({ref.namespace for ref in missing} - {""})
     spaces = {name: ObjectRef("", "Namespace", "", name) for name in namespaces}
-    read = in_parallel(lambda name: read_object(client, _NAMESPACE, spaces[name]), namespaces, limit=client.concurrency)
+    read = in_parallel(lambda name: read_object(client, NAMESPACES, spaces[name]), namespaces, limit=client.concurrency)
     absent = {name for name, space in zip(namespaces, read, strict=True) if space is None}
     groups: dict[tuple[str, Resource], list[ObjectRef]] = defaultdict(list)
     for ref, resource in missing.items():

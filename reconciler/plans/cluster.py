@@ -19,9 +19,7 @@ from .model import Action, ClusterDesired, DesiredObject, ObservedCluster, Plan,
 from .object import PlanContext, plan_object, planned
 from .prune import NO_MEMBER, keeps_itself, plan_deletions
 from .retention import scaled_objects
-from .stages import sort_key
-
-_CRD = "CustomResourceDefinition.apiextensions.k8s.io"
+from .stages import CRD, sort_key
 
 
 def make_plan(
@@ -133,7 +131,7 @@ def _context(
     options: PlanOptions,
 ) -> _ClusterContext:
     counts = Counter(item.ref for item in wanted)
-    kinds = (kind for item in desired.objects if item.ref.group_kind == _CRD for kind in defined_kinds(item.manifest))
+    kinds = (kind for item in desired.objects if item.ref.group_kind == CRD for kind in defined_kinds(item.manifest))
     return _ClusterContext(
         observed=observed,
         options=options,

@@ -11,7 +11,7 @@ from render.model import Manifest
 from .applyset import PART_OF
 from .stages import is_builtin
 
-_SERVER_METADATA = frozenset(
+SERVER_METADATA = frozenset(
     {
         "creationTimestamp",
         "deletionGracePeriodSeconds",
@@ -23,6 +23,7 @@ _SERVER_METADATA = frozenset(
         "uid",
     }
 )
+"""The metadata that servers write."""
 _NESTED = (dict, list)
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -50,7 +51,7 @@ def as_sent(manifest: Manifest, resource: Resource, set_id: str) -> dict[str, An
 
 
 def _metadata(metadata: Mapping[str, Any], resource: Resource, set_id: str) -> dict[str, Any]:
-    kept = {key: without_nulls(value) for key, value in metadata.items() if key not in _SERVER_METADATA and value}
+    kept = {key: without_nulls(value) for key, value in metadata.items() if key not in SERVER_METADATA and value}
     if not resource.is_namespaced:
         kept.pop("namespace", None)
     kept["labels"] = {**(kept.get("labels") or {}), PART_OF: set_id}

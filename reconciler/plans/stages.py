@@ -8,12 +8,15 @@ them.
 
 from render.model import ObjectRef
 
+CRD = "CustomResourceDefinition.apiextensions.k8s.io"
+"""The kind, with its group, of the objects that define kinds."""
+
 CRDS = 1
 INTERCEPTORS = 5
 
 _STAGE_BY_GROUP_KIND = {
     "Namespace": 0,
-    "CustomResourceDefinition.apiextensions.k8s.io": CRDS,
+    CRD: CRDS,
     "ServiceAccount": 2,
     "ResourceQuota": 2,
     "LimitRange": 2,
@@ -32,7 +35,7 @@ _WORKLOADS = 4
 _NEVER_UNASKED = frozenset(
     {
         "Namespace",
-        "CustomResourceDefinition.apiextensions.k8s.io",
+        CRD,
         "PersistentVolume",
         "PersistentVolumeClaim",
         "StorageClass.storage.k8s.io",
