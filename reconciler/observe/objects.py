@@ -43,7 +43,7 @@ def observe_cluster(
     if isinstance(parent, Failure):
         return replace(observed, failure=parent)
     is_migrated = inventory.manager == applyset.manager
-    former = None if is_migrated else read_object(client, _CONFIG_MAP, applyset.former.parent)
+    former = None if is_migrated else read_object(client, CONFIG_MAPS, applyset.former.parent)
     if isinstance(former, Failure):
         return replace(observed, failure=former)
     listings = _listings(desired, inventory, discovery, applyset, parent)
