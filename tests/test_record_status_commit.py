@@ -1,4 +1,4 @@
-"""Webhooks asked about all clusters' objects before they are judged: alike ones once, many at once, nobody else."""
+"""Webhooks asked about the objects of all clusters ahead: equal ones once, many at once, and no other objects."""
 
 import threading
 from collections.abc import Mapping

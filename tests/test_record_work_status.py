@@ -1,4 +1,4 @@
-"""Objects that are alike in many clusters are judged once; whatever a status could tell apart is judged by itself."""
+"""Objects with equal statuses in many clusters are interpreted once; all others are interpreted by themselves."""
 
 from copy import deepcopy
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""One look at a cluster: few requests, whole lists or none, and what is not in them asked for by name."""
+"""The observation of a cluster: few requests, whole lists or none, and what is not in them asked for by name."""
 
 import re
 from typing import Any, NamedTuple
