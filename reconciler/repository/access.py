@@ -220,13 +220,7 @@ class Repository:
         """Return the commit a history began with; a ``GitError`` where a shallow clone cannot know."""
         from .past import first_commit
 
-        first = first_commit(self.git, commit)
-        if self.is_shallow and first in (self.folder.common_dir / "shallow").read_text().split():
-            raise GitError(
-                f"the history of {commit[:12]} is cut off, so the commit it began with is not known",
-                hint="this clone is shallow; fetch the whole history: git fetch --unshallow",
-            )
-        return first
+        return first_commit(self.git, self.folder, commit)
 
     def removed_files(self, commits: Iterable[str], folder: str) -> "tuple[RemovedFile, ...]":
         """Return the files below a folder that the commits and those before them removed, each as it was last."""

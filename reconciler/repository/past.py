@@ -3,7 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from render.errors import GitError
+
 from .command import GitCommand
+from .location import GitFolder
 
 
 class RemovedFile(NamedTuple):
@@ -14,9 +17,17 @@ class RemovedFile(NamedTuple):
     commit: str
 
 
-def first_commit(git: GitCommand, commit: str) -> str:
-    """Return the commit that a history began with, as far as this clone knows it."""
-    return git.text("rev-list", "--first-parent", "--max-parents=0", "--end-of-options", commit)
+def first_commit(git: GitCommand, folder: GitFolder, commit: str) -> str:
+    """Return the commit a history began with; a ``GitError`` where a shallow clone cannot know."""
+    first = git.text("rev-list", "--first-parent", "--max-parents=0", "--end-of-options", commit)
+    shallow = folder.common_dir / "shallow"
+    # git takes the commits listed there for roots, whatever parents they name.
+    if shallow.exists() and first in shallow.read_text(encoding="utf-8").split():
+        raise GitError(
+            f"the history of {commit[:12]} is cut off, so the commit it began with is not known",
+            hint="this clone is shallow; fetch the whole history: git fetch --unshallow",
+        )
+    return first
 
 
 def removed_files(git: GitCommand, commits: Iterable[str], folder: str) -> tuple[RemovedFile, ...]:
