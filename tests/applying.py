@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from reconciler.deliver.cluster import apply_plan
+from reconciler.deliver.holder import LeaseHolder
 from reconciler.deliver.results import ApplySettings, ClusterResult
 from reconciler.members.client import KubeClient
 from reconciler.members.connection import open_connection
@@ -23,7 +24,7 @@ from render.model import ObjectRef
 from .clusters import Member
 from .fakes import MERGE_PATCH, FakeCluster
 
-QUICK = ApplySettings(settle_seconds=10.0, holder="this pass", version="1.0.0")
+QUICK = ApplySettings(settle_seconds=10.0, lease_seconds=2.0, holder=LeaseHolder(name="this pass"), version="1.0.0")
 
 
 class Server(Protocol):

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from reconciler.deliver.cluster import apply_plan
+from reconciler.deliver.holder import lease_holder
 from reconciler.deliver.results import ApplySettings
 from reconciler.members.exchange import Failure
 from reconciler.members.opening import MemberAccess, Members
@@ -33,8 +34,8 @@ def main(path: Path) -> None:
     print("begun", flush=True)
     observed = observe_cluster(client, desired, inventory, applyset)
     plan = make_plan(desired, observed, inventory, PlanOptions(applyset=applyset, allowed_removals=1000))
-    # A killed pass cannot give its lease back; this one is the same pass, trying again.
-    apply_plan(client, plan, ApplySettings(holder="the pass that is killed", settle_seconds=5.0))
+    with lease_holder(path.parent / "passes") as holder:
+        apply_plan(client, plan, ApplySettings(holder=holder, settle_seconds=5.0))
 
 
 if __name__ == "__main__":

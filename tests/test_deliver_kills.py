@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from reconciler.deliver.cluster import apply_plan
+from reconciler.deliver.holder import LeaseHolder
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action
@@ -62,7 +63,7 @@ def test_a_pass_killed_anywhere_loses_nothing(real_cluster: Cluster, tmp_path: P
     inventory = real_cluster.inventory(*last, *a_tree(space, KILLS + 1))
     client = real_cluster.client()
     _, plan = planned(real_cluster, client, last, inventory, options)
-    how = type(QUICK)(holder="the pass that is killed")
+    how = type(QUICK)(holder=LeaseHolder(name="the last pass", folder=tmp_path / "passes"), lease_seconds=0.0)
     applied = apply_plan(client, plan, how)
     assert applied.outcome is ApplyOutcome.CONVERGED, (seed, applied)
     again = real_cluster.client()

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.deliver.cluster import apply_plan
+from reconciler.deliver.holder import LeaseHolder
 from reconciler.deliver.results import ApplySettings
 from reconciler.members.client import KubeClient
 from reconciler.members.connection import open_connection
@@ -63,7 +64,7 @@ def pass_over(cluster: Cluster, *manifests: Any, client: Recorder | None = None,
     sender = client or cluster.client()
     observed, plan = cluster.plan(list(manifests), **chosen)
     told = apply_plan(sender, plan, ApplySettings(dry_run=True))
-    applied = apply_plan(sender, plan, ApplySettings(holder="x"))
+    applied = apply_plan(sender, plan, ApplySettings(holder=LeaseHolder(name="x")))
     everything: list[object] = [observed, plan, told, applied, *sender.requests]
     for result in (*told.results, *applied.results):
         everything += [result, *result.changes, *result.foreign, *result.warnings]

@@ -1,8 +1,14 @@
 """Objects that leave a cluster, and everything that keeps one there - in memory and on a real API server."""
 
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from reconciler.deliver.cluster import apply_plan
+from reconciler.deliver.holder import LeaseHolder, lease_holder
 from reconciler.deliver.lease import acquire_lease, release_lease
 from reconciler.members.exchange import Failure, FailureKind, Request
 from reconciler.observe.objects import observe_cluster
@@ -13,6 +19,7 @@ from render.model import ObjectRef
 
 from .applying import QUICK, Cluster, Send, outcomes, straight
 from .build import a_config_map, a_deployment
+from .waiting import SECONDS, running
 
 
 def some(cluster: Cluster, *names: str, **entries: str) -> tuple[dict[str, Any], ...]:
@@ -23,6 +30,37 @@ def given(cluster: Cluster, *manifests: dict[str, Any], **fields: Any) -> Invent
     """Apply manifests, and return the inventory that remembers them."""
     cluster.apply(*manifests)
     return cluster.inventory(*manifests, **fields)
+
+
+HOLDING = """
+import pathlib, sys, time
+from reconciler.deliver.holder import lease_holder
+with lease_holder(pathlib.Path(sys.argv[1])) as holder:
+    print(holder.name, flush=True)
+    time.sleep(60)
+"""
+
+
+def killed_holder(folder: Path) -> str:
+    """The name of a holder whose process was killed."""
+    with running([sys.executable, "-c", HOLDING, str(folder)], stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        name = str(process.stdout.readline()).strip()
+        with lease_holder(folder) as other:
+            assert not other.is_dead(name)
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=SECONDS)
+    with lease_holder(folder) as other:
+        assert other.is_dead(name)
+    return name
+
+
+def test_a_holder_leaves_nothing_behind_and_judges_no_clone_but_its_own(tmp_path: Path) -> None:
+    with lease_holder(tmp_path / "here") as here, lease_holder(tmp_path / "there") as there:
+        assert not here.is_dead(here.name)
+        assert not here.is_dead(there.name)
+    assert not here.is_dead(there.name)
+    assert [*(tmp_path / "here").iterdir(), *(tmp_path / "there").iterdir()] == []
 
 
 def test_what_left_the_tree_leaves_the_cluster(cluster: Cluster) -> None:
@@ -258,13 +296,44 @@ class TestHolds:
         assert outcomes(applied)["ConfigMap going"] == "kept Held"
         assert applied.prune_hold == f"ConfigMap {cluster.space}/{cluster.applyset.name} belongs to 'kubectl/v1.32'"
 
-    def test_another_pass_that_prunes_holds_everything(self, cluster: Cluster) -> None:
+    def test_another_pass_that_prunes_is_waited_for(self, cluster: Cluster) -> None:
+        """That it does not end is a failure to use the cluster, and none of an object."""
+        kept, going = some(cluster, "kept", "going")
+        inventory, other = given(cluster, kept, going), LeaseHolder(name="build-7/4242/5f3a")
+        assert acquire_lease(cluster.client(), cluster.applyset, other) == ""
+        told: list[str] = []
+        applied = cluster.apply(kept, inventory=inventory, how=replace(QUICK, tell=told.append))
+        assert outcomes(applied)["ConfigMap going"] == "kept Held"
+        assert applied.outcome is ApplyOutcome.INTERRUPTED
+        assert applied.failure == Failure(
+            kind=FailureKind.DEADLINE,
+            message="build-7/4242/5f3a is pruning this cluster, and was not done within 2 s",
+            hint="run it again once that pass has ended",
+        )
+        assert told == ["member1: waiting for build-7/4242/5f3a, which is pruning this cluster"]
+        release_lease(cluster.client(), cluster.applyset, other)
+        assert outcomes(cluster.apply(kept, inventory=inventory))["ConfigMap going"] == "deleted NotWanted"
+
+    def test_a_pass_that_gives_its_lease_back_meanwhile_costs_nothing_but_time(self, cluster: Cluster) -> None:
+        kept, going = some(cluster, "kept", "going")
+        inventory, other = given(cluster, kept, going), LeaseHolder(name="build-7/4242/5f3a")
+        acquire_lease(cluster.client(), cluster.applyset, other)
+
+        def ending(_line: str) -> None:
+            release_lease(cluster.client(), cluster.applyset, other)
+
+        applied = cluster.apply(kept, inventory=inventory, how=replace(QUICK, tell=ending))
+        assert outcomes(applied)["ConfigMap going"] == "deleted NotWanted"
+
+    def test_the_lease_of_a_pass_of_this_clone_that_was_killed_is_taken(self, cluster: Cluster, tmp_path: Path) -> None:
         kept, going = some(cluster, "kept", "going")
         inventory = given(cluster, kept, going)
-        assert acquire_lease(cluster.client(), cluster.applyset, "that other pass") == ""
-        assert cluster.apply(kept, inventory=inventory).prune_hold == "that other pass is pruning this cluster"
-        release_lease(cluster.client(), cluster.applyset, "that other pass")
-        assert outcomes(cluster.apply(kept, inventory=inventory))["ConfigMap going"] == "deleted NotWanted"
+        dead = LeaseHolder(name=killed_holder(tmp_path), folder=tmp_path)
+        assert acquire_lease(cluster.client(), cluster.applyset, dead) == ""
+        with lease_holder(tmp_path) as holder:
+            how = replace(QUICK, holder=holder, lease_seconds=0.0)
+            applied = cluster.apply(kept, inventory=inventory, how=how)
+        assert outcomes(applied)["ConfigMap going"] == "deleted NotWanted"
 
     def test_pruning_can_be_switched_off(self, cluster: Cluster) -> None:
         kept, going = some(cluster, "kept", "going")

@@ -13,6 +13,7 @@ import pytest
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
+from reconciler.deliver.holder import LeaseHolder
 from reconciler.deliver.results import ApplySettings
 from reconciler.members.client import KubeClient
 from reconciler.members.connection import open_connection
@@ -301,7 +302,7 @@ def test_two_passes_at_once_come_to_the_same_and_delete_nothing_twice(cluster: C
     applied: list[Any] = []
 
     def work(number: int) -> None:
-        how = ApplySettings(holder=f"pass {number}")
+        how = ApplySettings(holder=LeaseHolder(name=f"pass {number}"))
         applied.append(cluster.apply(*manifests, inventory=inventory, how=how))
 
     at_once(work, 2)

@@ -17,7 +17,7 @@ from reconciler.plans.stages import CRD, CRDS, stage_of
 from render.model import Manifest, ObjectRef
 
 from .applyset import narrow_parent, remove_namespace, retire_former, widen_parent
-from .lease import acquire_lease, release_lease
+from .lease import await_lease, release_lease
 from .object import ApplyContext, apply_object
 from .prune import carry_out_deletions
 from .results import ApplySettings, ClusterResult, ObjectResult, object_result
@@ -47,7 +47,8 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
     parent_hold = plan.parent_refusal or _parent_hold(widen_parent(client, plan, settings))
     results = _apply_stages(context)
     deletions, hold = _deleted(context, results, parent_hold)
-    applied = _summary(context, [*results, *deletions], client.stopped, hold)
+    failure = hold if isinstance(hold, Failure) else client.stopped
+    applied = _summary(context, [*results, *deletions], failure, hold.message if isinstance(hold, Failure) else hold)
     if applied.outcome is ApplyOutcome.CONVERGED and not parent_hold:
         _close(context, plan.options.applyset.containing(_remaining(applied)))
     return applied
@@ -206,18 +207,22 @@ def _not_established(result: ObjectResult, live: Manifest | Failure | None) -> O
     return replace(result, action=Action.FAILED, reason="NotEstablished", message=message, hint=hint)
 
 
-def _deleted(context: ApplyContext, results: list[ObjectResult], parent_hold: str) -> tuple[list[ObjectResult], str]:
-    """Carry out the deletions unless something holds them all back; return their results, and what holds them back."""
+def _deleted(
+    context: ApplyContext, results: list[ObjectResult], parent_hold: str
+) -> tuple[list[ObjectResult], str | Failure]:
+    """Carry out the deletions unless something holds them all back; return their results, and what holds them back.
+
+    Another pass that prunes and does not end is a failure of the cluster, and says nothing of its objects.
+    """
     planned = context.plan.deletions
     if not any(item.action in DELETIONS for item in planned):
         return [object_result(item) for item in planned], context.plan.prune_hold or parent_hold
     failure = context.client.stopped or _identity_failure(context)
     hold = failure.message if failure else parent_hold
-    if not hold:
-        holder = acquire_lease(context.client, context.plan.options.applyset, context.settings.holder)
-        hold = f"{holder} is pruning this cluster" if holder else ""
     if hold:
         return [_kept(item, hold) for item in planned], hold
+    if busy := await_lease(context.client, context.plan, context.settings):
+        return [_kept(item, busy.message) for item in planned], busy
     try:
         return carry_out_deletions(context, results), ""
     finally:

@@ -2,7 +2,7 @@
 
 Applying needs no lock, for equal applies have equal outcomes; deleting from two commits at once might. The server's
 own clock decides whether a lease has run out. Where leases may not be had, pruning goes on without: every deletion
-still names the incarnation it means.
+still names the incarnation it means. A lease whose holder is known to be dead is taken; any other is waited for.
 """
 
 from collections.abc import Mapping
@@ -13,26 +13,47 @@ from typing import Any
 from reconciler.members.discovery import Resource
 from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.plans.applyset import ApplySet
+from reconciler.plans.model import Plan
 from render.model import ObjectRef
 
+from .holder import LeaseHolder
+from .results import ApplySettings
+
 LEASE_SECONDS = 120
+_PAUSE = 1.0
 _LEASES = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases", is_namespaced=True)
 
 
-def acquire_lease(client: Client, applyset: ApplySet, holder: str) -> str:
-    """Take the cluster's lease; return who else holds it, empty once it is ours, or where leases cannot be had."""
+def await_lease(client: Client, plan: Plan, settings: ApplySettings) -> Failure | None:
+    """Take the cluster's lease, waiting for another pass that has it; return a failure if that takes too long."""
+    waited = 0.0
+    while other := acquire_lease(client, plan.options.applyset, settings.holder):
+        if not waited:
+            settings.tell(f"{plan.cluster}: waiting for {other}, which is pruning this cluster")
+        if waited >= settings.lease_seconds or not client.wait(_PAUSE):
+            return Failure(
+                kind=FailureKind.DEADLINE,
+                message=f"{other} is pruning this cluster, and was not done within {waited:g} s",
+                hint="run it again once that pass has ended",
+            )
+        waited += _PAUSE
+    return None
+
+
+def acquire_lease(client: Client, applyset: ApplySet, holder: LeaseHolder) -> str:
+    """Take the cluster's lease; return who else holds it, or nothing once it is ours (or cannot be had by anybody)."""
     ref = _ref(applyset)
     answer = client.send(Request(method="GET", path=_LEASES.path(ref), expects=Expected.OBJECT))
     if isinstance(answer, Answer):
-        other = _other_holder(answer, holder)
-        if other:
-            return other
-        body = {**answer.body, "spec": _spec(holder, answer.date)}
+        held_by = _other_holder(answer, holder)
+        if held_by:
+            return held_by
+        body = {**answer.body, "spec": _spec(holder.name, answer.date)}
         taken = client.send(_write("PUT", _LEASES.path(ref), body, applyset.manager))
     elif answer.kind is FailureKind.NOT_FOUND:
         metadata = {"name": ref.name, "namespace": ref.namespace}
         body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata}
-        body |= {"spec": _spec(holder, "")}
+        body |= {"spec": _spec(holder.name, "")}
         taken = client.send(_write("POST", _LEASES.collection(ref.namespace), body, applyset.manager))
     else:
         return ""
@@ -40,11 +61,11 @@ def acquire_lease(client: Client, applyset: ApplySet, holder: str) -> str:
     return "another pass" if is_lost else ""
 
 
-def release_lease(client: Client, applyset: ApplySet, holder: str) -> None:
+def release_lease(client: Client, applyset: ApplySet, holder: LeaseHolder) -> None:
     """Give the lease back if it is ours; what cannot be given back runs out."""
     path = _LEASES.path(_ref(applyset))
     answer = client.send(Request(method="GET", path=path, expects=Expected.OBJECT))
-    if isinstance(answer, Answer) and (answer.body.get("spec") or {}).get("holderIdentity") == holder:
+    if isinstance(answer, Answer) and (answer.body.get("spec") or {}).get("holderIdentity") == holder.name:
         body = {**answer.body, "spec": {**answer.body["spec"], "holderIdentity": ""}}
         client.send(_write("PUT", path, body, applyset.manager))
 
@@ -53,11 +74,11 @@ def _ref(applyset: ApplySet) -> ObjectRef:
     return ObjectRef(_LEASES.group, _LEASES.kind, applyset.namespace, applyset.name)
 
 
-def _other_holder(answer: Answer, holder: str) -> str:
-    """Return who else holds a lease that has not run out by the server's clock."""
+def _other_holder(answer: Answer, holder: LeaseHolder) -> str:
+    """Return who else holds a lease that has not run out by the server's clock, unless that pass is dead."""
     spec: Mapping[str, Any] = answer.body.get("spec") or {}
     other = str(spec.get("holderIdentity") or "")
-    if other in {"", holder} or not spec.get("renewTime"):
+    if other in {"", holder.name} or not spec.get("renewTime") or holder.is_dead(other):
         return ""
     ends = datetime.fromisoformat(str(spec["renewTime"])) + timedelta(seconds=spec.get("leaseDurationSeconds") or 0)
     return other if ends > _now(answer.date) else ""

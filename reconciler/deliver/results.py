@@ -1,6 +1,6 @@
 """The results of applying: of each object, and of each cluster in a pass."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.members.exchange import Failure
@@ -8,6 +8,8 @@ from reconciler.observe.findings import Finding
 from reconciler.plans.inventory import ApplyOutcome, HeldObject
 from reconciler.plans.model import Action, FieldChange, ObservedCluster, Plan, PlannedObject
 from render.model import Manifest, ObjectRef
+
+from .holder import LeaseHolder
 
 FAILED_ACTIONS = frozenset({Action.FAILED, Action.CONFLICT, Action.BLOCKED})
 """The actions that count as apply errors."""
@@ -65,20 +67,27 @@ class ClusterResult:
         return sum(1 for result in self.results if result.action is action)
 
 
+def _tell_nobody(_line: str) -> None:
+    return
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplySettings:
     """The settings of an apply.
 
-    ``dry_run``: only ask the server what it would do. ``rehearse``: ask it first, and stop at a refusal. ``holder``
-    names this pass where it takes a lease. ``settle_seconds``: how long to wait for CRDs, recreated objects and
-    finalizing ones.
+    ``dry_run``: only ask the server what it would do. ``rehearse``: ask it first, and stop at a refusal. ``holder`` is
+    this pass where it takes a lease; ``lease_seconds``: how long to wait for another pass that has it.
+    ``settle_seconds``: how long to wait for CRDs, recreated objects and finalizing ones. ``tell`` is told what is
+    waited for.
     """
 
     dry_run: bool = False
     rehearse: bool = False
-    holder: str = "argosy"
+    holder: LeaseHolder = field(default_factory=lambda: LeaseHolder(name="argosy"))
     version: str = "0"
     settle_seconds: float = 30.0
+    lease_seconds: float = 150.0
+    tell: Callable[[str], None] = _tell_nobody
 
 
 def object_result(planned: PlannedObject) -> ObjectResult:

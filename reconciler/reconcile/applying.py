@@ -6,16 +6,17 @@
 4. record in one more status commit what every member holds now, and how it is.
 """
 
-import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from reconciler.console.log import Log
 from reconciler.deliver.attempts import AttemptRecord, read_uids
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
+from reconciler.deliver.holder import LeaseHolder, lease_holder
 from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.rendered_commits import RemovalTrailers, RenderedCommits
 from reconciler.deliver.reports import report_lines
@@ -92,9 +93,13 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
             log.detail(f"{report.cluster}: {report.failure.message}\n{report.failure.trace}")
         log.progress(f"{counted(done['clusters'], 'cluster')} done")
 
-    reports = run.reports(tell)
+    reports = replace(run, say=log.info).reports(tell)
     log.progress("")
     return reports
+
+
+def _say_nothing(_line: str) -> None:
+    return
 
 
 def _tell_nobody(_report: ClusterReport) -> None:
@@ -105,8 +110,8 @@ def _tell_nobody(_report: ClusterReport) -> None:
 class ApplyRun:
     """One apply of a commit: the jobs it makes, and the two status commits around them.
 
-    ``record`` is what a pass records beside the inventories. ``agree`` is asked before orphans are deleted. ``clock``
-    gives the time of the status commits.
+    ``record`` is what a pass records beside the inventories. ``agree`` is asked before orphans are deleted. ``say``
+    is told what is waited for. ``clock`` gives the time of the status commits.
     """
 
     context: FleetContext
@@ -115,6 +120,7 @@ class ApplyRun:
     open_client: OpenClient
     record: PassRecord | None = None
     agree: Agree = refuse_orphans
+    say: Callable[[str], None] = _say_nothing
     clock: Callable[[], float] = time.time
 
     @cached_property
@@ -134,9 +140,10 @@ class ApplyRun:
             inventories = attempts.record(self._uids(inventories))
         jobs = self._jobs(inventories, commits, trailers, orphans)
         finished = []
-        for report in apply_fleet(jobs, self.open_client, self._fleet_options(attempts)):
-            tell(report)
-            finished.append(report)
+        with lease_holder(repository.cache_dir / "passes") if self.delivery.writes else nullcontext() as holder:
+            for report in apply_fleet(jobs, self.open_client, self._fleet_options(attempts, holder)):
+                tell(report)
+                finished.append(report)
         reports = tuple(sorted(finished, key=lambda report: report.cluster))
         if self.delivery.writes:
             for report in reports:
@@ -208,7 +215,7 @@ class ApplyRun:
     def _allowed(self, cluster: str) -> Iterator[int]:
         return (self.delivery.allowed[name] for name in (cluster, "*") if name in self.delivery.allowed)
 
-    def _fleet_options(self, attempts: AttemptRecord) -> FleetOptions:
+    def _fleet_options(self, attempts: AttemptRecord, holder: LeaseHolder | None = None) -> FleetOptions:
         return FleetOptions(
             max_parallel=self.delivery.options.max_parallel,
             timeout=self.delivery.options.timeout,
@@ -216,7 +223,8 @@ class ApplyRun:
             apply=ApplySettings(
                 dry_run=self.delivery.dry_run,
                 rehearse=self.delivery.options.rehearse,
-                holder=f"argosy-{random.randrange(16**8):08x}",  # noqa: S311 - a name, not a secret
+                holder=holder or LeaseHolder(name="argosy"),
+                tell=self.say,
                 version=engine_version(),
             ),
             before_writing=lambda plan: attempts.ensure_recorded(plan.cluster, plan.uid),

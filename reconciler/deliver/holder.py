@@ -1,0 +1,79 @@
+"""The name by which a pass holds leases, and a sign of life of passes that were started from the same clone.
+
+A pass that is killed cannot give its lease back. While it lives it locks a file in its clone; the system lets go of the
+lock when the process ends, however that happens. So whoever finds a lease can tell that its holder is dead if that was
+a pass of the same clone. Of passes elsewhere nothing is known: their leases are waited for.
+"""
+
+import fcntl
+import os
+import secrets
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_REMEMBERED_SECONDS = 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseHolder:
+    """A pass as holder of leases: ``name`` says where it runs; ``folder`` has the locks of passes of its clone."""
+
+    name: str
+    folder: Path | None = None
+
+    def is_dead(self, name: str) -> bool:
+        """Return whether the holder of this name was a pass of the same clone whose process has ended."""
+        file = name.rpartition("/")[2]
+        if self.folder is None or not file or name == self.name:
+            return False
+        return _is_unlocked(self.folder / file)
+
+
+@contextmanager
+def lease_holder(folder: Path) -> Iterator[LeaseHolder]:
+    """Be a holder for as long as the block lasts; where the clone cannot be written to, one without a sign of life.
+
+    Files of passes that were killed stay until their leases have run out for certain.
+    """
+    token = secrets.token_hex(8)
+    name = f"{socket.gethostname()}/{os.getpid()}/{token}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _forget_dead(folder)
+        descriptor = os.open(folder / token, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    except OSError:
+        yield LeaseHolder(name=name)
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield LeaseHolder(name=name, folder=folder)
+    finally:
+        with suppress(OSError):
+            (folder / token).unlink()
+        os.close(descriptor)
+
+
+def _forget_dead(folder: Path) -> None:
+    for path in folder.iterdir():
+        with suppress(OSError):
+            if path.stat().st_mtime < time.time() - _REMEMBERED_SECONDS and _is_unlocked(path):
+                path.unlink()
+
+
+def _is_unlocked(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    else:
+        return True
+    finally:
+        os.close(descriptor)
