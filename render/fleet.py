@@ -14,10 +14,14 @@ OTHERS = "*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
-    """The files to read: those below ``paths`` (from argosy.yaml's folder), minus ``ignore`` (gitignore syntax)."""
+    """The files to read: those below ``paths`` (from argosy.yaml's folder), minus ``ignore`` (gitignore syntax).
+
+    ``is_strict``: a file that cannot be used is a problem, also where no object was ever delivered from it.
+    """
 
     paths: tuple[str, ...] = (".",)
     ignore: tuple[str, ...] = ()
+    is_strict: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,9 +85,42 @@ BROKEN = [
     Broken(
         "a template of a chart outside its chart",
         {"a.yaml": "{{- if .Values.web }}\nkind: Service\n{{- end }}\n"},
+        warnings=(
+            ".: no file here holds a Kubernetes manifest\n"
+            "a.yaml: not read: a template; what stands in {{ }} is not filled in"
+        ),
+    ),
+    Broken(
+        "an object whose name is a template",
+        {"a.yaml": CONFIG.replace("settings", '"{{ name }}"'), "b.yaml": CONFIG},
+        warnings="a.yaml: not read: a template; what stands in {{ }} is not filled in",
+    ),
+    Broken(
+        "what SOPS encrypted as a whole",
+        {
+            "a.yaml": "apiVersion: ENC[AES256_GCM,data:x]\nkind: ENC[AES256_GCM,data:y]\nsops:\n  mac: z\n",
+            "b.yaml": "data: ENC[AES256_GCM,data:x]\nsops:\n  mac: z\n",
+            "c.yaml": CONFIG,
+        },
+        warnings=(
+            "a.yaml: not read: encrypted as a whole by SOPS, so that nothing tells what it is\n"
+            "b.yaml: not read: encrypted as a whole by SOPS, so that nothing tells what it is"
+        ),
+    ),
+    Broken(
+        "objects that two folders share",
+        {
+            f"{folder}/{name}.yaml": CONFIG.replace("settings", name) + f"data: {{at: {folder}}}\n"
+            for folder in ("production", "staging")
+            for name in ("one", "two")
+        },
         problems=(
-            "a.yaml:1: a key that is a mapping or a list\n"
-            "  hint: if the file is no Kubernetes manifest, name it under source.ignore in argosy.yaml or in .argosyignore"
+            "staging/one.yaml:1: 2 objects of staging are defined in production as well: ConfigMap default/one and"
+            " ConfigMap default/two\n"
+            "  hint: keep one, or leave out a folder in argosy.yaml:\n"
+            "    spec:\n"
+            "      source:\n"
+            "        ignore: [/staging/]"
         ),
     ),
     Broken(

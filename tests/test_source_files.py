@@ -98,10 +98,16 @@ CASES = [
     ),
     Case("a folder without manifests is not worth a word", ("a/Kustomization", "a/x.txt", ".git-hooks/run"), ()),
     Case(
-        "a fleet that is a kustomization says so",
-        ("kustomization.yaml", "x.yaml"),
-        (),
-        (Skipped(".", Reason.KUSTOMIZE),),
+        "a kustomization or chart at the root hides nothing below it",
+        ("Chart.yaml", "kustomization.yaml", "x.yaml", "y/Chart.yaml"),
+        ("Chart.yaml", "kustomization.yaml", "x.yaml"),
+        (Skipped("y", Reason.HELM),),
+    ),
+    Case(
+        "nor does one at the root of a fleet further down",
+        ("eu/argosy.yaml", "eu/kustomization.yaml", "eu/x.yaml"),
+        ("eu/argosy.yaml", "eu/kustomization.yaml", "eu/x.yaml"),
+        folder="eu",
     ),
     Case("an ignored chart is ignored", ("x/c/Chart.yaml",), (), (Skipped("x", Reason.IGNORED),), ignore=("x",)),
     Case(

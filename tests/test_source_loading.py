@@ -349,10 +349,8 @@ def test_the_order_of_files_decides_nothing(rng: random.Random) -> None:
     assert load_source(files, read=source.read) == load_source(source.files, read=source.read)
 
 
-def test_a_big_file_full_of_mistakes_names_lines_for_the_first_few_only() -> None:
-    """Every line costs a reading of the file, so that a file could make a load take for ever."""
+def test_a_big_file_full_of_mistakes_is_read_once_for_all_lines() -> None:
+    """A reading for every line would make a load take for ever."""
     items = "".join(f"- {{apiVersion: v1, kind: ConfigMap, metadata: {{name: A{n}}}}}\n" for n in range(5_000))
     loaded = load({"a.yaml": f"apiVersion: v1\nkind: List\nitems:\n{items}"})
-    lines = [problem.line for problem in loaded.problems]
-    assert len(lines) == 5_000
-    assert 0 < sum(line > 0 for line in lines) < 50
+    assert [problem.line for problem in loaded.problems] == [*range(4, 5_004)]

@@ -57,8 +57,8 @@ CASES = [
     Case("a list of null is nothing", "apiVersion: v1\nkind: List\nitems:\n", []),
     Case(
         "a kind that ends like a list but has no items is an object",
-        "apiVersion: acme.example/v1\nkind: AllowList\nspec: {}\n",
-        [(0, 0, "", {"apiVersion": "acme.example/v1", "kind": "AllowList", "spec": {}})],
+        "apiVersion: acme.example/v1\nkind: AllowList\nmetadata: {name: a}\n",
+        [(0, 0, "", {"apiVersion": "acme.example/v1", "kind": "AllowList", "metadata": {"name": "a"}})],
     ),
     Case("an empty file", "", [], Reason.NO_MANIFEST),
     Case("a file of comments", "# kind of a note about apiVersion\n", [], Reason.NO_MANIFEST),
@@ -67,6 +67,16 @@ CASES = [
     Case("text that is no YAML and speaks of no kind", "{{ .Values }}: [\n", [], Reason.NO_MANIFEST),
     Case("a word that contains kind", "mankind: [1, 2\n", [], Reason.NO_MANIFEST),
     Case("half a manifest", "kind: ConfigMap\n", [], Reason.HALF_MANIFEST),
+    Case("a kubeconfig", "apiVersion: v1\nkind: Config\nclusters: []\n", [], Reason.NO_OBJECT),
+    Case(
+        "a file for kind, though it has a name",
+        "apiVersion: kind.x-k8s.io/v1alpha4\nkind: Cluster\nmetadata: {name: x}\n",
+        [],
+        Reason.NO_OBJECT,
+    ),
+    Case("a file for kubeadm", "apiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\n", [], Reason.NO_OBJECT),
+    Case("an audit policy", "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: []\n", [], Reason.NO_OBJECT),
+    Case("a configuration without metadata", "apiVersion: acme.io/v1\nkind: GateConfiguration\n", [], Reason.NO_OBJECT),
     Case("a pointer of Git LFS", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", [], Reason.LFS),
 ]
 
@@ -85,7 +95,7 @@ def test_a_file_with_one_broken_document_keeps_the_others() -> None:
     source = source_of({"a.yaml": f"{MAP % 'a'}\n---\nkind: [\n---\n{MAP % 'b'}\n"})
     contents = load_manifests(source.files, read=source.read)
     assert [place.manifest["metadata"]["name"] for place in contents.manifests] == ["a", "b"]
-    assert [(problem.path, problem.line) for problem in contents.unreadable] == [("a.yaml", 4)]
+    assert [(each.problem.path, each.problem.line) for each in contents.unreadable] == [("a.yaml", 4)]
 
 
 def test_equal_files_are_read_once_each_with_its_own_place() -> None:

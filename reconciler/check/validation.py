@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from overrides.lint import LineOf, lint_overrides
 from reconciler.publish.branches import publication_of
+from reconciler.publish.continuity import discontinuities
 from reconciler.publish.memory import SourceMemory
-from reconciler.publish.reading import read_loaded, read_observed_inputs, recorded_facts
+from reconciler.publish.reading import read_loaded, read_observed_inputs, recorded_facts, source_of
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.facts import Facts
@@ -38,11 +39,25 @@ def validation_of(repository: Repository, commit: str, memory: SourceMemory | No
     """Check the source of a commit ("": the work tree). A source with problems is not looked at any further."""
     memory = memory or SourceMemory()
     loaded = read_loaded(repository, commit, memory.parsed, facts=recorded_facts(repository))
-    if loaded.problems:
-        warnings = loaded.desired.warnings
-        return Validation(commit=commit, problems=loaded.problems, warnings=warnings, desired=None)
-    warnings = tuple(sorted((*loaded.desired.warnings, *_lint(repository, loaded, memory))))
+    new = _discontinuities(repository, commit, loaded, memory)
+    problems = tuple(sorted((*loaded.blocking, *new)))
+    if problems:
+        warnings = tuple(
+            sorted((*loaded.desired.warnings, *(each.warning for each in loaded.broken if each.problem not in new)))
+        )
+        return Validation(commit=commit, problems=problems, warnings=warnings, desired=None)
+    warnings = tuple(sorted((*loaded.warnings, *_lint(repository, loaded, memory))))
     return Validation(commit=commit, problems=(), warnings=warnings, desired=loaded.desired)
+
+
+def _discontinuities(repository: Repository, commit: str, loaded: Loaded, memory: SourceMemory) -> frozenset[Problem]:
+    """Return what may not be left out, judged by the last rendered commit as far as this clone has it."""
+    with suppress(GitError):
+        tip = publication_of(repository, loaded.desired.fleet).known_tip(loaded.desired.fleet.rendered_branch)
+        if tip is not None:
+            previous = memory.previous(repository, tip)
+            return frozenset(discontinuities(repository, source_of(commit, loaded), previous))
+    return frozenset()
 
 
 def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple[Problem, ...]:

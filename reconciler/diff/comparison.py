@@ -9,6 +9,7 @@ from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import replicas_by_cluster
 from reconciler.pipeline.released import Released
 from reconciler.publish.branches import publication_of
+from reconciler.publish.continuity import check_continuity, unread_files
 from reconciler.publish.guards import Allowed, allowed_between, breaches_of, check_limits, check_members
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
@@ -55,12 +56,20 @@ def compared(repository: Repository, revisions: Revisions, memory: SourceMemory,
         previous = memory.previous(repository, tip) if tip else None
         facts_at = repository.tip(publication.ref(fleet.status_branch))
         inputs = read_observed_inputs(repository, facts_at)
+    _check_continuity(repository, source, previous, log)
     key = (revisions.base, tip or "", facts_at or "")
     base = memory.outcome(key)
     if base is None:
         base = run_pass(repository, _source(repository, revisions.base, memory), previous, inputs, log)
         memory.remember(key, base)
     return Comparison(base=base, head=_rendered(base, source, previous, inputs, log))
+
+
+def _check_continuity(repository: Repository, source: Source, previous: Previous | None, log: Log) -> None:
+    """Refuse a source that lost sight of what was rendered, and say why objects leave that an ignore leaves out."""
+    check_continuity(repository, source, previous)
+    for each in unread_files(repository, source, previous) if previous else ():
+        log.warning(str(each))
 
 
 def _source(repository: Repository, commit: str, memory: SourceMemory) -> Source:

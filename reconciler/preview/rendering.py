@@ -2,6 +2,7 @@
 
 from reconciler.console.log import Log
 from reconciler.publish.branches import publication_of
+from reconciler.publish.continuity import check_continuity
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import read_observed_inputs
@@ -24,6 +25,7 @@ def previewed(
         tip = publication.known_tip(fleet.rendered_branch, is_first=is_first)
         previous = memory.previous(repository, tip) if tip else None
         inputs = read_observed_inputs(repository, repository.tip(publication.ref(fleet.status_branch)))
+    check_continuity(repository, source, previous)
     if revision == "":
         warn_of_uncommitted(repository, log, hint=AS_THEY_STAND)
     for warning in source.desired.warnings:

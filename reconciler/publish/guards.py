@@ -3,13 +3,15 @@
 Both guards look before either refuses, so that one run names everything there is to allow.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 import click
 
+from reconciler.pipeline.previous import Previous
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.trailers import ALLOW_MOVEMENT, ALLOW_REMOVAL
 from render.binding import Binding
@@ -18,6 +20,7 @@ from render.guards import MovementGuard
 from render.model import ObjectRef
 from render.words import listed
 
+from .continuity import unread_files
 from .movement_guard import Breach, MovementAllowance, Placements, breaches, check_movements
 from .outcome import Outcome
 from .removal_guard import NOTHING_COMMITTED, Allowance, Removal, check_removals
@@ -61,8 +64,19 @@ def check_guards(outcome: Outcome, allowed: Allowed) -> None:
     if broken or any(removal.reasons for removal in removed) or not outcome.source.desired.clusters:
         # What commits allow is asked for where there is something to allow.
         allowed |= allowed_between(outcome.repository, outcome.previous.source, outcome.source.commit)
-        check_members(outcome.previous.tree.clusters, outcome, allowed)
-        check_limits(removed, broken, allowed)
+        with _causes_named(outcome, outcome.previous):
+            check_members(outcome.previous.tree.clusters, outcome, allowed)
+            check_limits(removed, broken, allowed)
+
+
+@contextmanager
+def _causes_named(outcome: Outcome, previous: Previous) -> Iterator[None]:
+    """Add to a refusal which files are not read any more, as that may be all there is to it."""
+    try:
+        yield
+    except GuardRefused as error:
+        causes = [f"  {each}" for each in unread_files(outcome.repository, outcome.source, previous)]
+        raise GuardRefused("\n".join([error.message, *causes]), hint=error.hint) from error
 
 
 def check_members(

@@ -1,7 +1,7 @@
 """From commits to values: the source of a revision, the facts, and the previous rendered commit."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
 from reconciler.pipeline.scope import Scope
@@ -10,13 +10,14 @@ from reconciler.pipeline.webhook_answers import Answers, parsed_answers
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import SOURCE, VERSION, engine_version
+from reconciler.source.broken import Broken
 from reconciler.source.desired import Desired
 from reconciler.source.facts import ClusterFacts, Facts
-from reconciler.source.files import may_be_read
+from reconciler.source.files import SourceFile, may_be_read
 from reconciler.source.fleet_file import load_fleet
 from reconciler.source.loading import FactsOf, Loaded, load_source
 from reconciler.source.manifests import ParseCache, ParsedBlob
-from render.errors import GitError, InputError
+from render.errors import GitError, InputError, Problem
 from render.fleet import Fleet
 
 from .branches import publication_of
@@ -24,10 +25,21 @@ from .branches import publication_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The source at one commit ("" for a work tree as it stands), loaded and checked."""
+    """The source at one commit ("" for a work tree as it stands), loaded and checked.
+
+    ``broken`` is what was left out of it, ``files`` are all there are, ``ignore`` the lines that leave files out.
+    """
 
     commit: str
     desired: Desired
+    broken: tuple[Broken, ...] = ()
+    files: tuple[SourceFile, ...] = field(default=(), repr=False)
+    ignore: tuple[str, ...] = ()
+
+    def warnings_beside(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        """Return the warnings without those that are problems after all."""
+        known = {each.warning for each in self.broken if each.problem in set(problems)}
+        return tuple(each for each in self.desired.warnings if each not in known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +116,20 @@ def read_again_with_facts(repository: Repository, source: Source, facts: Facts) 
 
 
 def _checked(commit: str, loaded: Loaded) -> Source:
-    if loaded.problems:
+    if loaded.blocking:
         raise InputError(loaded.problems, warnings=loaded.desired.warnings)
-    return Source(commit=commit, desired=loaded.desired)
+    return source_of(commit, loaded)
+
+
+def source_of(commit: str, loaded: Loaded) -> Source:
+    """Return a source without what is left out of it."""
+    return Source(
+        commit=commit,
+        desired=replace(loaded.desired, warnings=loaded.warnings),
+        broken=loaded.broken,
+        files=loaded.files,
+        ignore=loaded.ignore,
+    )
 
 
 def read_loaded(

@@ -17,6 +17,7 @@ from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.released import released_lines
 from reconciler.publish.branches import Publication, maintain_repository, publication_of
 from reconciler.publish.checkpoint import BranchNames, BranchTips, Checkpoint, write_checkpoint
+from reconciler.publish.continuity import check_continuity
 from reconciler.publish.guards import Allowed, check_guards
 from reconciler.publish.incremental import contents_of, scope_of
 from reconciler.publish.mirrors import update_mirrors
@@ -142,6 +143,7 @@ def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOption
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
         previous = read_current_previous(publication, fleet.rendered_branch, bootstrap=options.bootstrap)
+    check_continuity(repository, source, previous)
     is_rewound = check_rewind(repository, previous, tip.commit, is_accepted=options.accept_rewind)
     if previous and not is_rewound:
         previous = _upgraded(publication, previous, source, options, log)

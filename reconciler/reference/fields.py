@@ -18,6 +18,11 @@ FLEET_FIELDS: Mapping[str, Field] = {
     "spec.source": Field("The files that are read."),
     "spec.source.paths": Field("The files and folders that are read, relative to the folder of argosy.yaml.", ["."]),
     "spec.source.ignore": Field("The files that are not read, in gitignore syntax.", []),
+    "spec.source.strict": Field(
+        "A file that cannot be used is a problem, even one that nothing was ever delivered from; otherwise that is a"
+        " warning, until it changes.",
+        False,
+    ),
     "spec.rendered": Field("The place where the rendered branch is published."),
     "spec.rendered.remote": Field(
         "A remote's name, or the address of another repository; empty means the remote of the source.", ""
@@ -28,7 +33,10 @@ FLEET_FIELDS: Mapping[str, Field] = {
         [],
     ),
     "spec.defaultNamespace": Field("The namespace of objects and policies that name none.", "default"),
-    "spec.kinds": Field("Kinds whose scope neither Kubernetes, nor the source, nor the members tell.", []),
+    "spec.kinds": Field(
+        "Kinds whose scope neither Kubernetes, nor the source, nor the members, nor a table of well-known kinds tell.",
+        [],
+    ),
     "spec.kinds[].group": Field("The API group; empty means the core group."),
     "spec.kinds[].kind": Field("The kind."),
     "spec.kinds[].scope": Field("The scope of its objects."),

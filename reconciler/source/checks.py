@@ -1,12 +1,13 @@
 """Problems and warnings that only show when the objects of a source are compared with each other."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from render.admission.customizations import customization_conflicts
 from render.fleet import OTHERS, Fleet
-from render.model import Template
+from render.model import ObjectRef, Template
 from render.policy import PropagationPolicy
 from render.selection import implicit_priority
 from render.suggestions import nearest
@@ -26,6 +27,73 @@ def duplicates(named: Iterable[tuple[str, LocatedManifest]], lines: Lines) -> It
         if other is not place:
             where = f"{other.file.path}:{lines.line_of(other)}"
             yield place.problem("", f"{name} is defined twice, also at {where}", hint="keep one", kind="Duplicate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuplicateTemplates:
+    """Objects that stand in two places: the later one's problem, all places, and the templates that cannot be used.
+
+    Of equal definitions one is as good as the other, and the first is used.
+    """
+
+    found: FieldProblem
+    places: tuple[LocatedManifest, ...]
+    unusable: tuple[Template, ...]
+
+
+def duplicate_templates(
+    placed: Iterable[tuple[Template, LocatedManifest]], folder: str, lines: Lines
+) -> Iterator[DuplicateTemplates]:
+    """Yield the templates that are defined more than once, one problem for all that stand in the same two folders."""
+    definitions: dict[ObjectRef, list[tuple[Template, LocatedManifest]]] = {}
+    for template, place in placed:
+        definitions.setdefault(template.ref, []).append((template, place))
+    groups: dict[tuple[str, str], list[ObjectRef]] = {}
+    for ref, found in definitions.items():
+        for _, place in found[1:]:
+            groups.setdefault(_parting(found[0][1].file.path, place.file.path), []).append(ref)
+    for folders, refs in groups.items():
+        yield _duplicates_in(folders, [definitions[ref] for ref in dict.fromkeys(refs)], folder, lines)
+
+
+def _duplicates_in(
+    folders: tuple[str, str], found: Sequence[list[tuple[Template, LocatedManifest]]], folder: str, lines: Lines
+) -> DuplicateTemplates:
+    """Return the duplicates of two folders or files as one problem, which stands at the second place of the first."""
+    first = found[0]
+    place = next(each for _, each in first[1:] if _parting(first[0][1].file.path, each.file.path) == folders)
+    if len(found) == 1:
+        other = first[0][1]
+        message = f"{first[0][0].ref} is defined twice, also at {other.file.path}:{lines.line_of(other)}"
+    else:
+        names = _enumeration([str(definitions[0][0].ref) for definitions in found], "and")
+        message = f"{len(found)} objects of {folders[1]} are defined in {folders[0]} as well: {names}"
+    unusable = [
+        [template for template, _ in each]
+        if any(other.manifest != each[0][0].manifest for other, _ in each)
+        else [template for template, _ in each[1:]]
+        for each in found
+    ]
+    hint = "keep one"
+    if not any(each.file.path in folders for definitions in found for _, each in definitions):
+        inner = folders[1].removeprefix(f"{folder}/") if folder else folders[1]
+        hint = f"keep one, or leave out a folder in argosy.yaml:\n    spec:\n      source:\n        ignore: [/{inner}/]"
+    return DuplicateTemplates(
+        found=place.problem("", message, hint=hint, kind="Duplicate"),
+        places=tuple(each for definitions in found for _, each in definitions),
+        unusable=tuple(chain.from_iterable(unusable)),
+    )
+
+
+def _parting(first: str, second: str) -> tuple[str, str]:
+    """Return the folders or files at which two paths part.
+
+    >>> _parting("apps/staging/web/a.yaml", "apps/production/web/a.yaml"), _parting("a.yaml", "a.yaml")
+    (('apps/staging', 'apps/production'), ('a.yaml', 'a.yaml'))
+    """
+    one, other = first.split("/"), second.split("/")
+    depth = next((number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    return "/".join(one[: depth + 1]), "/".join(other[: depth + 1])
 
 
 def absent_clusters(places: Iterable[LocatedManifest], known: Collection[str]) -> Iterator[FieldProblem]:

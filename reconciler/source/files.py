@@ -53,9 +53,23 @@ class Reason(StrEnum):
     LFS = "a Git LFS pointer; only what Git itself holds is read"
     NO_MANIFEST = "no document in it has apiVersion and kind"
     HALF_MANIFEST = "a document in it has apiVersion or kind, but none has both"
+    NO_OBJECT = "no Kubernetes object, but the configuration of a tool"
+    TEMPLATE = "a template; what stands in {{ }} is not filled in"
+    ENCRYPTED = "encrypted as a whole by SOPS, so that nothing tells what it is"
 
 
-WARNED = frozenset({Reason.HELM, Reason.KUSTOMIZE, Reason.SYMLINK, Reason.SUBMODULE, Reason.LFS, Reason.HALF_MANIFEST})
+WARNED = frozenset(
+    {
+        Reason.HELM,
+        Reason.KUSTOMIZE,
+        Reason.SYMLINK,
+        Reason.SUBMODULE,
+        Reason.LFS,
+        Reason.HALF_MANIFEST,
+        Reason.TEMPLATE,
+        Reason.ENCRYPTED,
+    }
+)
 """Reasons an author may not expect: the rest is left out as they asked, or holds no manifest."""
 
 
@@ -134,11 +148,13 @@ def _marked_folders(files: Iterable[SourceFile], base: str) -> dict[str, Reason]
         parent, _, name = file.path.rpartition("/")
         if name == FLEET_FILE and f"{parent}/" != base and parent:
             marks[parent] = Reason.OTHER_FLEET
+        elif f"{parent}/" == base or not parent:
+            continue  # at the root of a fleet neither a chart nor a kustomization hides all that is below
         elif name in _HELM:
             marks.setdefault(parent, Reason.HELM)
         elif name in _KUSTOMIZE:
             marks.setdefault(parent, Reason.KUSTOMIZE)
-        elif name == WRITTEN_LIST and parent:
+        elif name == WRITTEN_LIST:
             marks.setdefault(parent, Reason.WRITTEN)
     return marks
 

@@ -81,7 +81,8 @@ def _parsed(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[
     field_problems += (FieldProblem(fleets[0], problem) for problem in outcome.problems)
     if outcome.object is not None:
         field_problems += _absent_paths(fleets[0], outcome.object, paths)
-    problems = (*contents.unreadable, *Lines(read).located(field_problems))
+    unreadable = (each.problem for each in contents.unreadable)
+    problems = (*unreadable, *Lines(read).located(field_problems))
     if not fleets and not problems:
         hint = "the least it may hold is apiVersion: argosy.dev/v1alpha1 and kind: Fleet"
         problems = (Problem(file.path, 0, "", "holds no document of kind Fleet", hint),)

@@ -1,11 +1,13 @@
 """Scopes of kinds: whether their objects live in namespaces.
 
-Four places tell the scope of a kind, the best first:
+Six places tell the scope of a kind, the best first:
 
 1. the kinds of Kubernetes, Karmada and Argosy, which are built in;
-2. the CustomResourceDefinitions of the source;
+2. the CustomResourceDefinitions of the source, also in files that are not rendered;
 3. the facts of members: the APIs they serve;
-4. ``spec.kinds`` of argosy.yaml.
+4. the table of well-known kinds;
+5. ``metadata.namespace`` of the objects themselves: who writes one knows that the kind is namespaced;
+6. ``spec.kinds`` of argosy.yaml.
 
 A kind that neither of the first two tells is *fact-scoped*. A pass that observes its members meets a circle there: it
 has to load the source to learn how members are reached, and needs their facts to load templates of such a kind. So it
@@ -20,75 +22,11 @@ from functools import cache
 from typing import Any
 
 from render.fleet import Fleet
-from render.model import ARGOSY_GROUP, Manifest
+from render.model import Manifest, group_of
 
+from .built_in_kinds import BUILT_IN, GroupKind
+from .definitions import defined_scopes
 from .facts import Facts
-
-GroupKind = tuple[str, str]
-
-_NAMESPACED = {
-    "": "Binding ConfigMap Endpoints Event LimitRange PersistentVolumeClaim Pod PodTemplate ReplicationController "
-    "ResourceQuota Secret Service ServiceAccount",
-    "apps": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
-    "authorization.k8s.io": "LocalSubjectAccessReview",
-    "autoscaling": "HorizontalPodAutoscaler",
-    "batch": "CronJob Job",
-    "coordination.k8s.io": "Lease LeaseCandidate",
-    "discovery.k8s.io": "EndpointSlice",
-    "events.k8s.io": "Event",
-    "extensions": "DaemonSet Deployment Ingress NetworkPolicy ReplicaSet",
-    "networking.k8s.io": "Ingress NetworkPolicy",
-    "policy": "PodDisruptionBudget",
-    "rbac.authorization.k8s.io": "Role RoleBinding",
-    "resource.k8s.io": "ResourceClaim ResourceClaimTemplate",
-    "scheduling.k8s.io": "PodGroup Workload",
-    "storage.k8s.io": "CSIStorageCapacity",
-    "autoscaling.karmada.io": "CronFederatedHPA FederatedHPA",
-    "networking.karmada.io": "MultiClusterIngress MultiClusterService",
-    "policy.karmada.io": "FederatedResourceQuota OverridePolicy PropagationPolicy",
-    "work.karmada.io": "ResourceBinding Work",
-    "multicluster.x-k8s.io": "ServiceExport ServiceImport",
-}
-_CLUSTER_SCOPED = {
-    "": "ComponentStatus Namespace Node PersistentVolume",
-    "admissionregistration.k8s.io": "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding "
-    "MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding "
-    "ValidatingWebhookConfiguration",
-    "apiextensions.k8s.io": "CustomResourceDefinition",
-    "apiregistration.k8s.io": "APIService",
-    "authentication.k8s.io": "SelfSubjectReview TokenReview",
-    "authorization.k8s.io": "SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview",
-    "certificates.k8s.io": "CertificateSigningRequest ClusterTrustBundle",
-    "flowcontrol.apiserver.k8s.io": "FlowSchema PriorityLevelConfiguration",
-    "internal.apiserver.k8s.io": "StorageVersion",
-    "networking.k8s.io": "IPAddress IngressClass ServiceCIDR",
-    "node.k8s.io": "RuntimeClass",
-    "policy": "PodSecurityPolicy",
-    "rbac.authorization.k8s.io": "ClusterRole ClusterRoleBinding",
-    "resource.k8s.io": "DeviceClass DeviceTaintRule ResourceSlice",
-    "scheduling.k8s.io": "PriorityClass",
-    "storage.k8s.io": "CSIDriver CSINode StorageClass VolumeAttachment VolumeAttributesClass",
-    "storagemigration.k8s.io": "StorageVersionMigration",
-    "apps.karmada.io": "WorkloadRebalancer",
-    "cluster.karmada.io": "Cluster",
-    "config.karmada.io": "ResourceInterpreterCustomization ResourceInterpreterWebhookConfiguration",
-    "policy.karmada.io": "ClusterOverridePolicy ClusterPropagationPolicy ClusterTaintPolicy",
-    "remedy.karmada.io": "Remedy",
-    "search.karmada.io": "ResourceRegistry",
-    "work.karmada.io": "ClusterResourceBinding",
-    ARGOSY_GROUP: "ClusterFacts Fleet PolicyTest",
-}
-
-
-def _group_kinds(kinds_by_group: Mapping[str, str]) -> Iterable[GroupKind]:
-    return ((group, kind) for group, kinds in kinds_by_group.items() for kind in kinds.split())
-
-
-BUILT_IN: Mapping[GroupKind, bool] = {
-    **dict.fromkeys(_group_kinds(_NAMESPACED), True),
-    **dict.fromkeys(_group_kinds(_CLUSTER_SCOPED), False),
-}
-"""The scopes of kinds of Kubernetes, Karmada and Argosy, in all versions they ever had; True is namespaced."""
 
 
 def _no_scopes() -> Mapping[GroupKind, bool]:
@@ -97,51 +35,78 @@ def _no_scopes() -> Mapping[GroupKind, bool]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scopes:
-    """The known scopes of kinds: ``defined`` in the source, ``observed`` in members, ``declared`` in argosy.yaml.
+    """The known scopes of kinds, by the place that tells them.
 
-    Every version of a kind has the same scope, so versions do not matter here. ``observed`` is only called for a
-    fact-scoped kind, because reading the facts takes time.
+    ``defined`` in the files that are read and ``elsewhere`` in the source, ``observed`` in members, ``written`` as
+    namespaces of objects, ``declared`` in argosy.yaml. Every version of a kind has the same scope, so versions do not
+    matter here. ``elsewhere`` and ``observed`` are only called for a kind that nothing better tells, because looking
+    takes time.
     """
 
     defined: Mapping[GroupKind, bool] = field(default_factory=dict)
+    elsewhere: Callable[[], Mapping[GroupKind, bool]] = _no_scopes
     observed: Callable[[], Mapping[GroupKind, bool]] = _no_scopes
+    written: frozenset[GroupKind] = frozenset()
     declared: Mapping[GroupKind, bool] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, manifests: Iterable[Manifest], facts: Callable[[], Facts], fleet: Fleet) -> "Scopes":
-        """Return the scopes that CustomResourceDefinitions among manifests, members' facts and argosy.yaml tell."""
+    def of(
+        cls,
+        manifests: Iterable[Manifest],
+        facts: Callable[[], Facts],
+        fleet: Fleet,
+        elsewhere: Callable[[], Mapping[GroupKind, bool]] = _no_scopes,
+    ) -> "Scopes":
+        """Return the scopes that manifests, files beside them, members' facts and argosy.yaml tell."""
+        known = tuple(manifests)
         return cls(
-            defined=dict(filter(None, map(_defined, manifests))),
+            defined=defined_scopes(known),
+            elsewhere=cache(elsewhere),
             observed=cache(lambda: _observed_scopes(facts())),
+            written=frozenset(filter(None, map(_written, known))),
             declared={(each.group, each.kind): each.is_namespaced for each in fleet.kinds},
         )
 
     def is_namespaced(self, group: str, kind: str) -> bool | None:
         """Say whether objects of a kind live in namespaces; None where nothing says."""
+        known = self._known(group, kind)
+        if known is not None:
+            return known
+        return True if (group, kind) in self.written else self.declared.get((group, kind))
+
+    def is_known(self, group: str, kind: str) -> bool:
+        """Say whether something defines or declares a kind; that objects of it have a namespace proves nothing."""
+        return self._known(group, kind) is not None or (group, kind) in self.declared
+
+    def _known(self, group: str, kind: str) -> bool | None:
         key = group, kind
-        for known in (BUILT_IN, self.defined):
-            if key in known:
-                return known[key]
-        observed = self.observed().get(key)
-        return self.declared.get(key) if observed is None else observed
+        for told in (BUILT_IN, self.defined):
+            if key in told:
+                return told[key]
+        for look in (self.elsewhere, self.observed, _well_known):
+            scope = look().get(key)
+            if scope is not None:
+                return scope
+        return None
 
     def is_fact_scoped(self, group: str, kind: str) -> bool:
         """Say whether neither Kubernetes nor the source tells the scope of a kind."""
-        return (group, kind) not in BUILT_IN and (group, kind) not in self.defined
+        key = group, kind
+        return key not in BUILT_IN and key not in self.defined and key not in self.elsewhere()
 
 
-def _defined(manifest: Manifest) -> tuple[GroupKind, bool] | None:
-    """Return the kind and scope that a CustomResourceDefinition defines; None for another object, or a broken one."""
-    if manifest.get("kind") != "CustomResourceDefinition":
-        return None
-    spec = manifest.get("spec")
-    names = spec.get("names") if isinstance(spec, dict) else None
-    if not isinstance(spec, dict) or not isinstance(names, dict):
-        return None
-    group, kind, scope = spec.get("group"), names.get("kind"), spec.get("scope")
-    if not isinstance(group, str) or not isinstance(kind, str) or scope not in {"Namespaced", "Cluster"}:
-        return None
-    return (group, kind), scope == "Namespaced"
+def _well_known() -> Mapping[GroupKind, bool]:
+    from .well_known_kinds import WELL_KNOWN  # most sources have no use for it
+
+    return WELL_KNOWN
+
+
+def _written(manifest: Manifest) -> GroupKind | None:
+    """Return the kind of an object that names its namespace."""
+    metadata = manifest.get("metadata")
+    namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
+    is_named = isinstance(namespace, str) and bool(namespace)
+    return (group_of(manifest["apiVersion"]), manifest["kind"]) if is_named else None
 
 
 def _observed_scopes(facts: Facts) -> dict[GroupKind, bool]:

@@ -2,48 +2,52 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from render.errors import Problem
 
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
 
-_BYTES_TO_SEARCH = 2 * 1024 * 1024
-_LEAST_SEARCHES = 5
+if TYPE_CHECKING:  # most sources have nothing to point at
+    from render.documents import Places
+
+_REMEMBERED = 32
 
 
 @dataclass(slots=True)
 class Lines:
     """The lines of fields, in files that are read again when the first line of theirs is asked for.
 
-    Each search reads the file from its start. So that a big file full of mistakes costs no more than a small one, its
-    first few get lines and the others only the file.
+    A file's places are looked up once and kept while it is among the last few, so that many problems of one file cost
+    as much as one.
     """
 
     read: ReadBlobs
-    _contents: dict[bytes, bytes] = field(default_factory=dict)
-    _searches: dict[bytes, int] = field(default_factory=dict)
+    _places: "dict[bytes, Places]" = field(default_factory=dict)
 
     def line_of(self, place: LocatedManifest, path: str = "") -> int:
-        """Return the line of a manifest's field, or of the nearest parent it has; 0 when it is not searched for."""
-        from render.documents import locate_field  # most sources have nothing to point at
+        """Return the line of a manifest's field, or of the nearest parent it has."""
+        places = self._places_in(place.file.id)
+        return places.of_field(place.position, (place.prefix + path).rstrip(".")).line
 
-        id_ = place.file.id
-        if id_ not in self._contents:
-            self._contents |= self.read([id_])
-            self._searches[id_] = max(_LEAST_SEARCHES, _BYTES_TO_SEARCH // (len(self._contents[id_]) + 1))
-        if not self._searches[id_]:
-            return 0
-        self._searches[id_] -= 1
-        return locate_field(self._contents[id_], place.position, (place.prefix + path).rstrip(".")).line
+    def _places_in(self, id_: bytes) -> "Places":
+        from render.documents import Places
+
+        if id_ not in self._places:
+            if len(self._places) == _REMEMBERED:
+                del self._places[next(iter(self._places))]
+            self._places[id_] = Places(self.read([id_])[id_])
+        return self._places[id_]
 
     def located(self, found: Iterable[FieldProblem]) -> tuple[Problem, ...]:
         """Return problems with their files and lines, sorted."""
-        return tuple(
-            sorted(
-                replace(problem, path=place.file.path, line=self.line_of(place, problem.field))
-                for place, problem in found
-            )
-        )
+        by_file = sorted(found, key=lambda each: each.place.file.path)
+        return tuple(sorted(map(self.located_problem, by_file)))
+
+    def located_problem(self, found: FieldProblem) -> Problem:
+        """Return a problem with its file and line."""
+        place, problem = found
+        return replace(problem, path=place.file.path, line=self.line_of(place, problem.field))
 
 
 @dataclass(slots=True)

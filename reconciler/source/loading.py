@@ -10,21 +10,27 @@ Nothing here reads anything but blobs, through the function it is given.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 
 from render.errors import InputError, Problem
 from render.fleet import Fleet, Permission
 from render.model import Template
 
+from .broken import Broken, broken_by
+from .built_in_kinds import BUILT_IN, GroupKind
 from .checks import (
     absent_clusters,
     absent_listed_clusters,
     conflicting_customizations,
+    duplicate_templates,
     duplicates,
     readable_secrets,
     unknown_scopes,
 )
+from .definitions import scopes_elsewhere
 from .desired import Desired
 from .facts import Facts
 from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile, select_files
@@ -59,13 +65,36 @@ def no_facts(_fleet: Fleet) -> Facts:
 class Loaded:
     """A source as far as it could be loaded: the values of all that is right, and every problem of the rest, sorted.
 
-    ``lines`` finds the lines of fields, for checks that come later; None when there was nothing to load.
+    ``broken`` has those problems that can be left out: ``desired`` is what the source says without them. ``lines``
+    finds the lines of fields, for checks that come later; None when there was nothing to load. ``files`` are all of the
+    snapshot, ``ignore`` the lines that leave some out.
     """
 
     desired: Desired
     problems: tuple[Problem, ...] = ()
+    broken: tuple[Broken, ...] = ()
     tests: tuple[PolicyTest, ...] = ()
     lines: PlacedLines | None = field(default=None, compare=False, repr=False)
+    files: tuple[SourceFile, ...] = field(default=(), compare=False, repr=False)
+    ignore: tuple[str, ...] = ()
+
+    @property
+    def blocking(self) -> tuple[Problem, ...]:
+        """The problems that nothing can be left out for."""
+        left_out = {each.problem for each in self.broken}
+        return tuple(problem for problem in self.problems if problem not in left_out)
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """The warnings, also of what is left out."""
+        return tuple(sorted((*self.desired.warnings, *(each.warning for each in self.broken))))
+
+
+class _Lookup(NamedTuple):
+    """The places that are only looked at for kinds whose scope the files do not tell."""
+
+    facts: FactsOf
+    elsewhere: Callable[[], Mapping[GroupKind, bool]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,21 +146,34 @@ def load_source(
         return Loaded(desired=Desired(), problems=home.problems)
     selection = select_files(files, folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore)
     contents = load_manifests(selection.files, read=read, cache=cache)
-    parts, lines = _parts(home, selection, contents, facts or no_facts), Lines(read)
+    elsewhere = partial(scopes_elsewhere, files, selection.files, read=read, cache=cache)
+    parts, lines = _parts(home, selection, contents, _Lookup(facts or no_facts, elsewhere)), Lines(read)
     keep_encrypted_texts(parts.templates, read)
+    broken = tuple(_broken(parts, lines))
     unscoped = unknown_scopes(parts.templates.unscoped, parts.karmada.policies) if facts else ()
-    problems = tuple(sorted((*_file_problems(parts), *lines.located([*_problems(parts, lines), *unscoped]))))
+    hard = (*_file_problems(parts), *lines.located([*_problems(parts, lines), *unscoped]))
+    problems = tuple(sorted((*hard, *(each.problem for each in broken))))
     warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located(_warnings(parts)))))
     places = {(place.file.path, place.number): place for place in contents.manifests}
     placed = PlacedLines(Lines(read), places)
     tests = tuple(sorted(parts.tests.tests, key=lambda test: test.name))
-    return Loaded(desired=_desired(parts, warnings), problems=problems, tests=tests, lines=placed)
+    return Loaded(
+        desired=_desired(parts, warnings),
+        problems=problems,
+        broken=() if home.fleet.source.is_strict else broken,
+        tests=tests,
+        lines=placed,
+        files=tuple(files),
+        ignore=home.ignore,
+    )
 
 
-def _parts(home: FleetSource, selection: FileSelection, contents: Contents, facts: FactsOf) -> _Parts:
-    roles = sorted_by_role(contents.manifests, home)
-    scopes = Scopes.of((place.manifest for place in roles.templates), lambda: facts(home.fleet), home.fleet)
-    roles.set_aside(tuple(misnamed_kinds(roles.templates, scopes.is_namespaced)))
+def _parts(home: FleetSource, selection: FileSelection, contents: Contents, lookup: "_Lookup") -> _Parts:
+    left_out = _unreadable_files(contents)
+    roles = sorted_by_role([place for place in contents.manifests if place.file.path not in left_out], home)
+    manifests = (place.manifest for place in roles.templates)
+    scopes = Scopes.of(manifests, lambda: lookup.facts(home.fleet), home.fleet, lookup.elsewhere)
+    roles.set_aside(tuple(misnamed_kinds(roles.templates, scopes.is_known)))
     return _Parts(
         home=home,
         selection=selection,
@@ -145,18 +187,40 @@ def _parts(home: FleetSource, selection: FileSelection, contents: Contents, fact
     )
 
 
+def _unreadable_files(contents: Contents) -> frozenset[str]:
+    """Return the paths of the files that can be left out: they cannot be read, and mention no API that decides."""
+    unreadable = {each.file.path for each in contents.unreadable}
+    return frozenset(unreadable - {each.file.path for each in contents.unreadable if each.is_ours})
+
+
+def _broken(parts: _Parts, lines: Lines) -> Iterator[Broken]:
+    """Yield what can be left out, and leave out the templates that stand in more than one place."""
+    left_out = _unreadable_files(parts.contents)
+    for each in parts.contents.unreadable:
+        if each.file.path in left_out:
+            yield broken_by(each.problem, [each.file])
+    for file in parts.selection.too_big:
+        message = f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read"
+        yield broken_by(Problem(file.path, 0, "", message, IGNORE_HINT), [file])
+    for found in (*parts.contents.problems, *parts.templates.problems):
+        yield broken_by(lines.located_problem(found), [found.place.file])
+    unusable: set[int] = set()
+    for duplicate in duplicate_templates(parts.templates.placed, parts.home.folder, lines):
+        yield broken_by(lines.located_problem(duplicate.found), [place.file for place in duplicate.places])
+        unusable.update(map(id, duplicate.unusable))
+    parts.templates.leave_out(unusable)
+
+
 def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
     """Yield the problems of manifests, one by one and compared with each other."""
-    karmada, templates, webhooks = parts.karmada, parts.templates, parts.webhooks
-    for found in (parts.contents, parts.roles, karmada, templates, webhooks, parts.tests):
+    karmada, webhooks = parts.karmada, parts.webhooks
+    for found in (parts.roles, karmada, webhooks, parts.tests):
         yield from found.problems
-    placed = (*templates.placed, *webhooks.placed)
-    yield from duplicates(
-        [*((str(template.ref), place) for template, place in placed), *karmada.admitted, *parts.tests.admitted], lines
-    )
+    placed = ((str(template.ref), place) for template, place in webhooks.placed)
+    yield from duplicates([*placed, *karmada.admitted, *parts.tests.admitted], lines)
     yield from conflicting_customizations(karmada.customizations, [place for _, place in karmada.admitted])
     if parts.home.fleet.secrets is Permission.REFUSE:
-        yield from readable_secrets(templates.placed, is_refused=True)
+        yield from readable_secrets(parts.templates.placed, is_refused=True)
 
 
 def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
@@ -174,9 +238,8 @@ def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
 
 
 def _file_problems(parts: _Parts) -> Iterator[Problem]:
-    yield from parts.contents.unreadable
-    for file in parts.selection.too_big:
-        yield Problem(file.path, 0, "", f"{file.size} bytes, but at most {MAX_FILE_SIZE} are read", IGNORE_HINT)
+    left_out = _unreadable_files(parts.contents)
+    return (each.problem for each in parts.contents.unreadable if each.file.path not in left_out)
 
 
 def _file_warnings(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Problem]:
@@ -201,9 +264,19 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         warnings=warnings,
         skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
         fact_scoped_kinds=frozenset(kind for kind in kinds if parts.scopes.is_fact_scoped(*kind)),
-        files=len(parts.selection.files) - len(parts.contents.skipped),
-        source_digest=source_digest_of(parts.selection.files, parts.contents, parts.templates.placed, parts.home.path),
+        files=len({place.file.path for place in parts.contents.manifests}),
+        source_digest=_source_digest(parts, kinds),
     )
+
+
+def _source_digest(parts: _Parts, kinds: Iterable[tuple[str, str]]) -> str:
+    """Return the digest of a source, and of the scopes that its kinds have for a reason beside its files."""
+    digest = source_digest_of(parts.selection.files, parts.contents, parts.templates.placed, parts.home.path)
+    told = sorted(kind for kind in kinds if kind not in BUILT_IN)
+    if not told:
+        return digest
+    scopes = "".join(f"{group}\0{kind}\0{parts.scopes.is_namespaced(group, kind)}\n" for group, kind in told)
+    return hashlib.sha256(f"{digest}\n{scopes}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def source_digest_of(
@@ -216,7 +289,7 @@ def source_digest_of(
     plain = {(place.file.path, place.number) for template, place in templates if _is_ordinary(template)}
     mixed = {place.file.path for place in contents.manifests if (place.file.path, place.number) not in plain}
     held = {path for path, _ in plain} - mixed
-    left = held.union(each.path for each in contents.skipped) - {fleet_path}
+    left = held.union({each.path for each in contents.skipped} - mixed) - {fleet_path}
     lines = sorted(f"{file.path}\0{file.id.hex()}\n" for file in files if file.path not in left)
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 

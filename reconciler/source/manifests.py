@@ -1,7 +1,8 @@
 """Manifests parsed from the selected files: each blob is parsed once, lists are expanded, each manifest has its place.
 
-A file none of whose documents has apiVersion and kind holds no manifest and is skipped. In a file that has manifests,
-every other document is a problem: it is more likely a slip than meant to be left out.
+A file none of whose documents has apiVersion and kind holds no manifest and is skipped. So is a document that has both
+and is no Kubernetes object (``foreign_documents``), and a file that is a template. In a file that has manifests, every
+other document is a problem: it is more likely a slip than meant to be left out.
 """
 
 import re
@@ -13,8 +14,11 @@ from overrides.secrecy import holds_secrets
 from render.admission.findings import NAME_BY_TYPE
 from render.documents import read_documents
 from render.errors import Problem
+from render.model import ARGOSY_GROUP, group_of
 
+from .built_in_kinds import BUILT_IN
 from .files import FLEET_FILE, Reason, Skipped, SourceFile
+from .foreign_documents import foreign_reason, is_wholly_encrypted
 
 ReadBlobs = Callable[[Iterable[bytes]], Mapping[bytes, bytes]]
 """Read the content of blobs by id."""
@@ -40,7 +44,9 @@ _BATCH_SIZE = 64 * 1024 * 1024
 
 _LFS = b"version https://git-lfs.github.com/spec/v1"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_MANIFEST = re.compile(rb"apiVersion|\bkind\b")
+_MANIFEST = re.compile(rb"apiVersion|\bkind\b|\bsops\b")
+_TEMPLATE = re.compile(rb"^[ \t]*(?:- +)?(?:[^\s'\"#{]+: +)?\{\{.*\}\}", re.MULTILINE)
+_OURS = re.compile(rb"karmada\.io|argosy\.dev")
 _SECRET_WORD = re.compile(rb"secret|passw|passphrase|token|credential|key|last-applied", re.IGNORECASE)
 _IDENTITY = ("apiVersion", "kind")
 
@@ -70,7 +76,15 @@ class FieldProblem(NamedTuple):
     problem: Problem
 
 
-_Outcome = LocatedManifest | FieldProblem | Problem | Skipped
+class UnreadableDocument(NamedTuple):
+    """A document that cannot be read, or a file as a whole; ``is_ours``: it mentions Karmada's API or ours."""
+
+    file: SourceFile
+    problem: Problem
+    is_ours: bool
+
+
+_Outcome = LocatedManifest | FieldProblem | UnreadableDocument | Skipped
 
 
 class Contents(NamedTuple):
@@ -78,7 +92,7 @@ class Contents(NamedTuple):
 
     manifests: tuple[LocatedManifest, ...]
     problems: tuple[FieldProblem, ...]
-    unreadable: tuple[Problem, ...]
+    unreadable: tuple[UnreadableDocument, ...]
     skipped: tuple[Skipped, ...]
 
 
@@ -88,7 +102,7 @@ def load_manifests(files: Sequence[SourceFile], *, read: ReadBlobs, cache: Parse
     return Contents(
         manifests=tuple(each for each in outcomes if type(each) is LocatedManifest),
         problems=tuple(each for each in outcomes if type(each) is FieldProblem),
-        unreadable=tuple(each for each in outcomes if type(each) is Problem),
+        unreadable=tuple(each for each in outcomes if type(each) is UnreadableDocument),
         skipped=tuple(each for each in outcomes if type(each) is Skipped),
     )
 
@@ -129,10 +143,16 @@ def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) ->
     if content.startswith(_UTF_16) or _MANIFEST.search(content):
         read, errors = read_documents(content)
         documents = tuple((document.line, document.value) for document in read)
+        if errors and _TEMPLATE.search(content):
+            yield Skipped(file.path, Reason.TEMPLATE)
+            return
         if errors:
             is_meant = b"apiVersion" in content or content.startswith(_UTF_16) or file.path.endswith(FLEET_FILE)
+            is_ours = file.path.endswith(FLEET_FILE) or _OURS.search(content) is not None
             for error in errors:
-                yield Problem(file.path, error.line, "", error.message, error.hint if is_meant else IGNORE_HINT)
+                hint = error.hint if is_meant else IGNORE_HINT
+                problem = Problem(file.path, error.line, "", error.message, hint)
+                yield UnreadableDocument(file, problem, is_ours)
             if any(_has_identity(value) for _, value in documents):
                 yield from _manifests(file, documents)
             return
@@ -149,7 +169,9 @@ def _may_be_secret(content: bytes, documents: ParsedBlob) -> bool:
 def _manifests(file: SourceFile, documents: ParsedBlob) -> Iterator[_Outcome]:
     if not any(_has_identity(value) for _, value in documents):
         half = any(isinstance(value, dict) and not value.keys().isdisjoint(_IDENTITY) for _, value in documents)
-        yield Skipped(file.path, Reason.HALF_MANIFEST if half else Reason.NO_MANIFEST)
+        reason = Reason.HALF_MANIFEST if half else Reason.NO_MANIFEST
+        is_encrypted = any(is_wholly_encrypted(value) for _, value in documents)
+        yield Skipped(file.path, Reason.ENCRYPTED if is_encrypted else reason)
         return
     numbers = count()
     for position, (_, value) in enumerate(documents):
@@ -160,13 +182,16 @@ def _has_identity(value: Any) -> bool:
     return isinstance(value, dict) and "apiVersion" in value and "kind" in value
 
 
-def _expanded(place: LocatedManifest, numbers: Iterator[int]) -> Iterator[LocatedManifest | FieldProblem]:
+def _expanded(place: LocatedManifest, numbers: Iterator[int]) -> Iterator[LocatedManifest | FieldProblem | Skipped]:
     """Yield the manifest, the items of a list one by one, or what keeps it from being either."""
     faults = tuple(_identity_faults(place))
     if faults:
         yield from faults
     elif not (place.manifest["kind"].endswith("List") and "items" in place.manifest):
-        yield place._replace(number=next(numbers))
+        group = group_of(place.manifest["apiVersion"])
+        is_built_in = group.endswith(("karmada.io", ARGOSY_GROUP)) or (group, place.manifest["kind"]) in BUILT_IN
+        reason = foreign_reason(place.manifest, is_built_in=is_built_in)
+        yield Skipped(place.file.path, reason) if reason else place._replace(number=next(numbers))
     elif not isinstance(place.manifest["items"], list | None):
         yield place.problem("items", f"must be a list, not {NAME_BY_TYPE[type(place.manifest['items'])]}")
     else:

@@ -4,7 +4,7 @@ Group and kind decide. A manifest that all but names a kind of Karmada or Argosy
 slip in the kind - is a problem: taken for one more template, a policy would have no effect.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -12,11 +12,10 @@ from render.admission import AdmittedKind
 from render.model import ARGOSY_GROUP, group_of
 from render.suggestions import nearest
 
+from .built_in_kinds import BUILT_IN
 from .fleet_file import FleetSource
 from .karmada_objects import admitted_kind, source_kinds
-from .kind_scopes import BUILT_IN
 from .manifests import FieldProblem, LocatedManifest
-from .templates import IsNamespaced
 
 _PROJECTS = ("karmada.io", ARGOSY_GROUP)
 _SLIP = 0.9
@@ -27,12 +26,12 @@ _WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
 _TEST = "PolicyTest"
 
 
-def misnamed_kinds(places: Iterable[LocatedManifest], is_namespaced: IsNamespaced) -> Iterator[FieldProblem]:
+def misnamed_kinds(places: Iterable[LocatedManifest], is_known: Callable[[str, str], bool]) -> Iterator[FieldProblem]:
     """Yield a problem for each manifest that must have meant another kind; what is defined or declared means itself."""
     for place in places:
         group, kind = group_of(place.manifest["apiVersion"]), place.manifest["kind"]
         problem = _kind_problem(place, group, kind)
-        if problem is not None and is_namespaced(group, kind) is None:
+        if problem is not None and not is_known(group, kind):
             yield problem
 
 

@@ -6,7 +6,7 @@ most of the names that are refused here, too, but only after the commit is made.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -106,6 +106,11 @@ class Templates:
     unscoped: list[tuple[Template, LocatedManifest]] = field(default_factory=list)
     problems: list[FieldProblem] = field(default_factory=list)
     warnings: list[FieldProblem] = field(default_factory=list)
+
+    def leave_out(self, ids: Collection[int]) -> None:
+        """Forget templates, known by identity."""
+        self.placed = [each for each in self.placed if id(each[0]) not in ids]
+        self.unscoped = [each for each in self.unscoped if id(each[0]) not in ids]
 
 
 def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamespaced, fleet: Fleet) -> Templates:

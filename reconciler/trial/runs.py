@@ -38,7 +38,7 @@ def run_tests(repository: Repository, commit: str, paths: Sequence[str], *, is_r
     expectations are about to be written anew, and may name anything.
     """
     loaded = read_loaded(repository, commit, facts=recorded_facts(repository))
-    if loaded.problems:
+    if loaded.blocking:
         raise InputError(loaded.problems, warnings=loaded.desired.warnings)
     tests = _below(paths, loaded.tests, repository.folder.under)
     line_of = loaded.lines.line_of if loaded.lines else lambda _path, _number, _field: 0

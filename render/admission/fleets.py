@@ -20,7 +20,7 @@ _PERMISSION = Text(choices=("Allow", "Refuse"))
 
 FLEET_SPEC = Struct(
     {
-        "source": Struct({"paths": TEXTS, "ignore": TEXTS}),
+        "source": Struct({"paths": TEXTS, "ignore": TEXTS, "strict": POINTER_FLAG}),
         "rendered": Struct({"remote": TEXT, "branch": TEXT}),
         "mirrors": TEXTS,
         "defaultNamespace": TEXT,

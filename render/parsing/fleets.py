@@ -64,7 +64,11 @@ def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
 
 
 def _source(plain: Manifest) -> SourceSettings:
-    return SourceSettings(paths=tuple(plain.get("paths") or (".",)), ignore=tuple(plain.get("ignore") or ()))
+    return SourceSettings(
+        paths=tuple(plain.get("paths") or (".",)),
+        ignore=tuple(plain.get("ignore") or ()),
+        is_strict=bool(plain.get("strict")),
+    )
 
 
 def _rendered(plain: Manifest) -> RenderedSettings:

@@ -1,0 +1,156 @@
+"""The files of a source compared with those of the commit that was rendered before, so that nothing vanishes unsaid.
+
+1. What is broken and can be left out is a warning while it stands there as it did - at a first run, whatever there is -
+   and a problem once it changes.
+2. A file that is not read any more though objects were rendered from it - it became a link or a pointer, its folder a
+   chart, or it moved to where files are ignored - is a problem. Only an ignore that was written to leave it out says
+   that it is meant.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from reconciler.pipeline.previous import Previous
+from reconciler.repository import Repository
+from reconciler.source.desired import Desired
+from reconciler.source.files import Reason, Skipped, SourceFile, select_files
+from reconciler.source.fleet_file import load_fleet
+from render.errors import GitError, InputError, Problem
+from render.model import ObjectRef
+from render.words import listed
+
+from .reading import Source, read_source
+
+_SILENT = frozenset({Reason.NO_MANIFEST})
+"""Reasons that nobody has to be told: a file that was emptied was emptied on purpose."""
+_BACK = "make it readable again; if its objects are to go, remove the file, or name it under source.ignore"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """A file that is not read any more, the reason, and the objects that were rendered from it.
+
+    ``is_meant``: argosy.yaml or an ignore file was changed to leave it out.
+    """
+
+    path: str
+    reason: str
+    refs: tuple[ObjectRef, ...]
+    is_meant: bool
+
+    @property
+    def message(self) -> str:
+        """The loss in words."""
+        return f"not read any more: {self.reason}; {listed(list(map(str, self.refs)))} came from it"
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+def check_continuity(repository: Repository, source: Source, previous: Previous | None) -> None:
+    """Raise InputError for what may not be left out of a source, as some of it was rendered before."""
+    problems = discontinuities(repository, source, previous)
+    if problems:
+        raise InputError(problems, warnings=source.warnings_beside(problems))
+
+
+def discontinuities(repository: Repository, source: Source, previous: Previous | None) -> list[Problem]:
+    """Return what is newly broken in a source, and what is not read any more though objects were rendered from it."""
+    if previous is None or previous.source == source.commit:
+        return []
+    problems: list[Problem] = []
+    if source.broken:
+        before = _files_before(repository, previous)
+        blobs = {path: file.id for path, file in before.items()}
+        problems += (each.problem for each in source.broken if not each.is_in(blobs))
+    for each in unread_files(repository, source, previous):
+        if not each.is_meant:
+            problems.append(Problem(each.path, 0, "", each.message, _BACK))
+    return sorted(problems)
+
+
+def unread_files(repository: Repository, source: Source, previous: Previous) -> tuple[Unread, ...]:
+    """Return the files that objects of the previous rendered commit came from and that are not read any more."""
+    before = _files_before(repository, previous)
+    if not before:
+        return ()
+    read = repository.read_blobs
+    home = load_fleet(list(before.values()), folder=repository.folder.under, read=read)
+    if home.problems:
+        return ()
+    chosen = select_files(before.values(), folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore).files
+    found = dict(_not_read(source, {file.path: before[file.path] for file in chosen}))
+    if not found:
+        return ()
+    lost = _lost_objects(repository, source.desired, previous, found)
+    is_ignore_new = bool(set(source.ignore) - set(home.ignore))
+    return tuple(
+        Unread(
+            path=path,
+            reason=_reason(path, found[path]),
+            refs=refs,
+            is_meant=is_ignore_new and found[path].reason is Reason.IGNORED,
+        )
+        for path, refs in sorted(lost.items())
+    )
+
+
+def _reason(path: str, skipped: Skipped) -> str:
+    """Return why a file is not read, naming what leaves it out where that is another place."""
+    if skipped.path == path:
+        return skipped.reason
+    return f"{skipped.path} is {skipped.reason}"
+
+
+def _files_before(repository: Repository, previous: Previous) -> Mapping[str, SourceFile]:
+    """Return the files of the source that was rendered before; none where its commit is not here."""
+    try:
+        return {file.path: file for file in repository.snapshot(previous.source).files}
+    except GitError:
+        return {}
+
+
+def _not_read(source: Source, chosen: Mapping[str, SourceFile]) -> Iterator[tuple[str, Skipped]]:
+    """Yield the files that were read and are not, with what leaves them out, where they stand or where they moved.
+
+    A file that is read in part is read: what is missing from it was taken out.
+    """
+    covering = _coverings(each for each in source.desired.skipped if each.reason not in _SILENT)
+    is_read = {template.path for template in source.desired.templates}
+    now = {file.path: file for file in source.files}
+    moved = {file.id: path for path, file in now.items() if path not in chosen and covering(path)}
+    for path, file in chosen.items():
+        if path in is_read:
+            continue
+        current = now.get(path)
+        skipped = covering(path) if current is not None else covering(moved.get(file.id, ""))
+        is_same = current is not None and current.id == file.id and skipped and skipped.path == path
+        if skipped is not None and not is_same:
+            yield path, skipped
+
+
+def _coverings(skipped: Iterable[Skipped]) -> Callable[[str], Skipped | None]:
+    """Return what finds the entry that leaves a path out: itself, or a folder above it."""
+    by_path = {each.path: each for each in skipped}
+
+    def covering(path: str) -> Skipped | None:
+        while path:
+            if path in by_path:
+                return by_path[path]
+            path = path.rpartition("/")[0]
+        return None
+
+    return covering
+
+
+def _lost_objects(
+    repository: Repository, desired: Desired, previous: Previous, paths: Iterable[str]
+) -> dict[str, tuple[ObjectRef, ...]]:
+    """Return the objects of these files that were rendered, by file, as far as no other file has them now."""
+    wanted, kept = set(paths), {template.ref for template in desired.templates}
+    before = read_source(repository, previous.source).desired
+    lost: dict[str, list[ObjectRef]] = {}
+    for template in before.templates:
+        if template.path in wanted and template.ref not in kept and template.ref in previous.bindings:
+            lost.setdefault(template.path, []).append(template.ref)
+    return {path: tuple(sorted(refs)) for path, refs in lost.items()}

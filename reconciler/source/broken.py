@@ -1,0 +1,35 @@
+"""What is wrong in a source and can be left out of it, so that the rest is delivered all the same.
+
+A repository of others is full of files that nobody applies. One that cannot be used harms nothing while no object was
+delivered from it: it is left out, with a warning. That cannot be told from the files alone, so loading says what could
+be left out, and ``publish.continuity`` compares it with the commit that was rendered before.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from render.errors import Problem
+
+from .files import SourceFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """A problem of templates alone, and the path and blob id of each file it is about."""
+
+    problem: Problem
+    files: tuple[tuple[str, bytes], ...]
+
+    @property
+    def warning(self) -> Problem:
+        """The problem as a warning."""
+        return replace(self.problem, message=f"left out: {self.problem.message}")
+
+    def is_in(self, blob_by_path: Mapping[str, bytes]) -> bool:
+        """Say whether each of its files stood there before, byte for byte."""
+        return all(blob_by_path.get(path) == id_ for path, id_ in self.files)
+
+
+def broken_by(problem: Problem, files: Collection[SourceFile]) -> Broken:
+    """Return a problem of files as something that can be left out."""
+    return Broken(problem=problem, files=tuple(sorted({(file.path, file.id) for file in files})))

@@ -1,0 +1,82 @@
+"""Documents that look like Kubernetes objects and are none: configuration of tools, and text that is not there yet.
+
+kubeconfigs, files for kind, kubeadm, the kubelet, audit policies and their like carry apiVersion and kind, because
+their programs use the same machinery; no API server stores them.
+"""
+
+from typing import Any
+
+from render.model import group_of
+
+from .files import Reason
+
+_CONFIGURATION_GROUPS = frozenset(
+    {
+        "apiserver.config.k8s.io",
+        "apiserver.k8s.io",
+        "audit.k8s.io",
+        "backstage.io",
+        "chainsaw.kyverno.io",
+        "cli.kyverno.io",
+        "client.authentication.k8s.io",
+        "clusterctl.cluster.x-k8s.io",
+        "controller-runtime.sigs.k8s.io",
+        "credentialprovider.kubelet.k8s.io",
+        "eksctl.io",
+        "imagepolicy.k8s.io",
+        "k0sctl.k0sproject.io",
+        "k3d.io",
+        "kind.sigs.k8s.io",
+        "kind.x-k8s.io",
+        "krew.googlecontainertools.github.com",
+        "kubeadm.k8s.io",
+        "kubelet.config.k8s.io",
+        "kubeproxy.config.k8s.io",
+        "kubescheduler.config.k8s.io",
+        "kustomize.config.k8s.io",
+        "kuttl.dev",
+        "meta.gateway-api.x-k8s.io",
+        "meta.pkg.crossplane.io",
+        "minikube.k8s.io",
+        "pod-security.admission.config.k8s.io",
+        "scorecard.operatorframework.io",
+        "skaffold",
+    }
+)
+"""Groups of documents that programs read from files."""
+
+_ENCRYPTED = "ENC["
+_TEMPLATE = "{{"
+
+
+def foreign_reason(manifest: Any, *, is_built_in: bool) -> Reason | None:
+    """Return why a document with apiVersion and kind is no Kubernetes object; None if it is one, or meant to be.
+
+    ``is_built_in``: the kind is one of Kubernetes, Karmada or Argosy, so that without metadata it is a slip.
+    """
+    api_version, kind = manifest["apiVersion"], manifest["kind"]
+    if _ENCRYPTED in api_version[:4] or _ENCRYPTED in kind[:4]:
+        return Reason.ENCRYPTED
+    metadata = manifest.get("metadata")
+    if any(_TEMPLATE in text for text in (api_version, kind, *_names(metadata))):
+        return Reason.TEMPLATE
+    if group_of(api_version) in _CONFIGURATION_GROUPS or _is_kubeconfig(manifest):
+        return Reason.NO_OBJECT
+    return Reason.NO_OBJECT if metadata is None and not is_built_in else None
+
+
+def is_wholly_encrypted(value: Any) -> bool:
+    """Say whether a document is what SOPS makes of a file that it encrypts without leaving anything readable."""
+    if not isinstance(value, dict) or not isinstance(value.get("sops"), dict):
+        return False
+    return all(_ENCRYPTED in str(text)[:4] for key, text in value.items() if key in {"apiVersion", "kind", "data"})
+
+
+def _names(metadata: Any) -> list[str]:
+    found = (metadata.get("name"), metadata.get("namespace")) if isinstance(metadata, dict) else ()
+    return [text for text in found if isinstance(text, str)]
+
+
+def _is_kubeconfig(manifest: Any) -> bool:
+    is_config = (manifest["apiVersion"], manifest["kind"]) == ("v1", "Config")
+    return is_config and not {"clusters", "contexts", "users"}.isdisjoint(manifest)

@@ -1,0 +1,189 @@
+"""Nothing vanishes unsaid: what is broken and what is not read any more, compared with the commit rendered before."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from .build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
+from .stories import settings, told
+
+MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
+FIRST = {
+    "cluster.yaml": a_cluster("member1"),
+    "policy.yaml": a_policy("all", selectors=[MAPS], placement=on_clusters("member1")),
+    "apps/one.yaml": a_config_map("one", at="apps"),
+    "apps/two.yaml": a_config_map("two", at="apps"),
+}
+STRAY = b"apiVersion: v1\nkind: [\n"
+STRAY_SAID = "stray.yaml:3: left out: no value where one must stand\n  hint: check brackets, quotes and indentation\n"
+
+
+def rendered(path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
+    """A repository whose objects are rendered, beside a file that cannot be read."""
+    repository = Repository.create(path)
+    repository.commit({**FIRST, "stray.yaml": STRAY})
+    ended = told(argosy(repository, capsys, "reconcile", "--bootstrap"), repository)
+    assert (ended.code, ended.err) == (0, f"warning: {STRAY_SAID}")
+    return repository
+
+
+def test_a_file_that_was_as_broken_before_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = rendered(tmp_path / "fleet", capsys)
+    repository.commit({"apps/three.yaml": a_config_map("three")})
+    ended = argosy(repository, capsys, "reconcile")
+    assert (ended.code, ended.err) == (0, f"warning: {STRAY_SAID}")
+    assert argosy(repository, capsys, "validate").code == 0
+
+
+def test_a_file_that_is_newly_broken_is_a_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = rendered(tmp_path / "fleet", capsys)
+    repository.commit({"stray.yaml": STRAY.replace(b"v1", b"v2")})
+    problem = STRAY_SAID.replace("left out: ", "")
+    for command in ("reconcile", "render", "reconcile --dry-run"):
+        ended = argosy(repository, capsys, *command.split())
+        assert ended == (3, "", f"{problem}1 problem; nothing was changed\n")
+    ended = argosy(repository, capsys, "validate")
+    assert (ended.code, ended.out.startswith(problem)) == (3, True)
+
+
+def test_a_strict_source_has_no_broken_file_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({**FIRST, "stray.yaml": STRAY, "argosy.yaml": settings(source={"strict": True})})
+    ended = argosy(repository, capsys, "reconcile", "--bootstrap")
+    problem = STRAY_SAID.replace("left out: ", "")
+    assert ended == (3, "", f"{problem}1 problem; nothing was changed\n")
+
+
+def test_a_broken_policy_is_a_problem_at_a_first_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({**FIRST, "policy.yaml": b"apiVersion: policy.karmada.io/v1alpha1\nkind: [\n"})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 3
+
+
+def test_objects_in_two_folders_stop_nothing_at_a_first_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of equal definitions the first is used; of others none, as nothing says which is meant."""
+    repository = Repository.create(tmp_path / "fleet")
+    again = {"staging/one.yaml": a_config_map("one", at="staging"), "staging/two.yaml": a_config_map("two", at="apps")}
+    repository.commit({**FIRST, **again})
+    ended = argosy(repository, capsys, "reconcile", "--bootstrap")
+    said = (
+        "warning: staging/one.yaml:1: left out: 2 objects of staging are defined in apps as well: ConfigMap default/one"
+        " and ConfigMap default/two\n"
+        "  hint: keep one, or leave out a folder in argosy.yaml:\n"
+        "    spec:\n      source:\n        ignore: [/staging/]\n"
+    )
+    assert (ended.code, ended.err) == (0, said)
+    assert repository.files("argosy/rendered", "clusters/member1/default") == [
+        "clusters/member1/default/ConfigMap/two.yaml"
+    ]
+
+
+def linked(repository: Repository) -> None:
+    path = repository.path / "apps/one.yaml"
+    path.rename(repository.path / "elsewhere.txt")
+    path.symlink_to("../elsewhere.txt")
+
+
+def a_kustomization(repository: Repository) -> None:
+    (repository.path / "apps/kustomization.yaml").write_text("resources: [one.yaml, two.yaml]\n")
+
+
+def a_chart(repository: Repository) -> None:
+    (repository.path / "apps/Chart.yaml").write_text("name: apps\n")
+
+
+def a_pointer(repository: Repository) -> None:
+    text = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
+    (repository.path / "apps/one.yaml").write_text(text)
+
+
+def a_template(repository: Repository) -> None:
+    (repository.path / "apps/one.yaml").write_text("{{ if x }}\nkind: ConfigMap\n{{ end }}\n")
+
+
+def moved(repository: Repository) -> None:
+    (repository.path / ".old").mkdir()
+    (repository.path / "apps/one.yaml").rename(repository.path / ".old/one.yaml")
+
+
+class Unread(NamedTuple):
+    why: str
+    change: Callable[[Repository], None]
+    said: tuple[str, ...]
+
+
+ONE = "ConfigMap default/one came from it"
+TWO = "ConfigMap default/two came from it"
+UNREAD = [
+    Unread("a link", linked, (f"apps/one.yaml: not read any more: a symbolic link; links are never followed; {ONE}",)),
+    Unread(
+        "a folder with a kustomization",
+        a_kustomization,
+        tuple(
+            f"apps/{name}.yaml: not read any more: apps is a kustomization; building them is not built yet; {said}"
+            for name, said in (("one", ONE), ("two", TWO))
+        ),
+    ),
+    Unread(
+        "a folder with a chart",
+        a_chart,
+        tuple(
+            f"apps/{name}.yaml: not read any more: apps is a Helm chart; rendering charts is not built yet; {said}"
+            for name, said in (("one", ONE), ("two", TWO))
+        ),
+    ),
+    Unread(
+        "a pointer of Git LFS",
+        a_pointer,
+        (f"apps/one.yaml: not read any more: a Git LFS pointer; only what Git itself holds is read; {ONE}",),
+    ),
+    Unread(
+        "a template",
+        a_template,
+        (f"apps/one.yaml: not read any more: a template; what stands in {{{{ }}}} is not filled in; {ONE}",),
+    ),
+    Unread(
+        "a file moved behind a dot",
+        moved,
+        (f"apps/one.yaml: not read any more: .old is below a folder whose name begins with a dot; {ONE}",),
+    ),
+]
+HINT = "  hint: make it readable again; if its objects are to go, remove the file, or name it under source.ignore\n"
+
+
+@pytest.mark.parametrize("case", UNREAD, ids=lambda case: case.why)
+def test_what_is_not_read_any_more_is_a_problem(
+    case: Unread, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = rendered(tmp_path / "fleet", capsys)
+    case.change(repository)
+    repository.commit({})
+    problems = "".join(f"{line}\n{HINT}" for line in case.said)
+    count = "1 problem" if len(case.said) == 1 else f"{len(case.said)} problems"
+    assert argosy(repository, capsys, "reconcile") == (3, "", f"{problems}{count}; nothing was changed\n")
+    ended = argosy(repository, capsys, "diff", "main~1", "main")
+    assert (ended.code, ended.err.startswith(problems)) == (3, True)
+    assert argosy(repository, capsys, "validate").code == 3
+
+
+def test_an_ignore_that_is_written_says_that_it_is_meant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The difference and the guard name the cause all the same."""
+    repository = rendered(tmp_path / "fleet", capsys)
+    repository.commit({"argosy.yaml": settings(source={"ignore": ["/apps/"]})})
+    causes = [
+        f"apps/{name}.yaml: not read any more: apps is ignored; ConfigMap default/{name} came from it"
+        for name in ("one", "two")
+    ]
+    ended = argosy(repository, capsys, "diff", "main~1", "main")
+    assert (ended.code, [line for line in ended.err.splitlines() if "apps/" in line]) == (
+        1,
+        [f"warning: {cause}" for cause in causes],
+    )
+    ended = argosy(repository, capsys, "reconcile")
+    assert (ended.code, [line for line in ended.err.splitlines() if "apps/" in line]) == (
+        6,
+        [f"  {cause}" for cause in causes],
+    )
+    assert argosy(repository, capsys, "reconcile", "--allow-removal", "member1=2").code == 0
