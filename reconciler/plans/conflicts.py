@@ -63,15 +63,15 @@ class DecidedConflicts:
 def decide_conflicts(
     want: dict[str, Any],
     live: Manifest,
-    differing: tuple[FieldDifference, ...],
+    different: tuple[FieldDifference, ...],
     *,
     overwrite: bool,
     ours: Container[str],
 ) -> DecidedConflicts:
-    """Decide about every differing field that another manager owns; ``ours`` are the managers that are our own."""
+    """Decide about every field that differs and has another owner; ``ours`` are the managers that are our own."""
     decided: dict[Decision, list[FieldChange]] = {decision: [] for decision in Decision}
     remaining = want
-    for path in _conflicting_paths(want, live, differing):
+    for path in _conflicting_paths(want, live, different):
         for owner in owners_at(live, path, ours):
             decision = decide(owner, overwrite=overwrite)
             decided[decision].append(field_change(want, live, FieldDifference(path, DifferenceKind.LOST), owner))
@@ -85,8 +85,8 @@ def decide_conflicts(
     )
 
 
-def _conflicting_paths(want: Manifest, live: Manifest, differing: tuple[FieldDifference, ...]) -> Iterator[Path]:
-    for difference in differing:
+def _conflicting_paths(want: Manifest, live: Manifest, different: tuple[FieldDifference, ...]) -> Iterator[Path]:
+    for difference in different:
         if difference.change is not DifferenceKind.DROPPED:
             wanted, present = value_at(want, difference.path), value_at(live, difference.path)
             if present is not MISSING:
@@ -104,12 +104,12 @@ def value_differences(want: Any, live: Any, path: Path = ()) -> Iterator[FieldDi
 
 
 def field_changes(
-    want: Manifest, live: Manifest, differing: tuple[FieldDifference, ...], ours: Container[str]
+    want: Manifest, live: Manifest, different: tuple[FieldDifference, ...], ours: Container[str]
 ) -> tuple[FieldChange, ...]:
     """Return differences by their innermost fields, each with the manager that owns the field now."""
     return tuple(
         field_change(want, live, inner, next(iter(owners_at(live, inner.path, ours)), Owner("")))
-        for difference in differing
+        for difference in different
         for inner in _innermost(want, live, difference)
     )
 

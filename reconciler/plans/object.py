@@ -208,10 +208,10 @@ def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], 
     manager = str(entry["manager"])
     ours = {manager, options.applyset.manager}
     want = _with_retained(want, live, fields, context)
-    differing, decided = differences(want, live, fields), DecidedConflicts(want=want)
-    if differing:
-        decided = decide_conflicts(want, live, differing, overwrite=context.overwrites, ours=ours)
-        differing = differences(decided.want, live, fields) if decided.yielded else differing
+    different, decided = differences(want, live, fields), DecidedConflicts(want=want)
+    if different:
+        decided = decide_conflicts(want, live, different, overwrite=context.overwrites, ours=ours)
+        different = differences(decided.want, live, fields) if decided.yielded else different
     base = _base(context, decided.want, live, action=Action.UNCHANGED, reason="UpToDate")
     foreign, migrate = foreign_changes(decided.want, live, manager), _migrating(live, options)
     if manager != options.applyset.manager:
@@ -219,9 +219,9 @@ def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], 
     if foreign or decided.yielded:
         base = replace(base, foreign=foreign, yielded=decided.yielded)
     # Managed fields are kept by API version: an entry of another version says nothing about the fields of this one.
-    if not (differing or migrate or decided.failed) and entry.get("apiVersion") == want["apiVersion"]:
+    if not (different or migrate or decided.failed) and entry.get("apiVersion") == want["apiVersion"]:
         return base
-    base = replace(base, changes=field_changes(decided.want, live, differing, ours), migrate=migrate)
+    base = replace(base, changes=field_changes(decided.want, live, different, ours), migrate=migrate)
     if decided.failed:
         return _conflicting(base, decided.failed)
     if not migrate and options.server_forms.get(base.ref) == server_form_digest(decided.want, live, fields):

@@ -68,15 +68,15 @@ def own_entry(live: Manifest, manager: str) -> Mapping[str, Any] | None:
 
 def differences(want: Manifest, live: Manifest, fields: Fields) -> tuple[FieldDifference, ...]:
     """Compare the wanted fields with those we own and with the live values; nothing when applying changes nothing."""
-    differing: list[FieldDifference] = []
+    different: list[FieldDifference] = []
     metadata = {key: value for key, value in want["metadata"].items() if key in _OWNED_METADATA}
     content = {key: value for key, value in want.items() if key not in {"apiVersion", "kind", "metadata"}}
-    _compare_fields({"metadata": metadata, **content}, live, fields, (), differing)
-    return tuple(differing)
+    _compare_fields({"metadata": metadata, **content}, live, fields, (), different)
+    return tuple(different)
 
 
 def _compare_fields(
-    want: Mapping[str, Any], live: Any, owned: Fields, path: Path, differing: list[FieldDifference]
+    want: Mapping[str, Any], live: Any, owned: Fields, path: Path, different: list[FieldDifference]
 ) -> None:
     live_value = live.get if isinstance(live, dict) else _missing
     matched = 0
@@ -85,15 +85,15 @@ def _compare_fields(
         inner = owned.get(f"f:{name}")
         if inner is None:
             if not (_is_empty(value) and contained(value, present)):
-                differing.append(FieldDifference((*path, name), DifferenceKind.LOST))
+                different.append(FieldDifference((*path, name), DifferenceKind.LOST))
             continue
         matched += 1
         # Most fields are text that did not change, and this loop is where a large cluster's time goes.
         if inner or type(value) is not str or value != present:
-            _compare(value, present, inner, (*path, name), differing)
+            _compare(value, present, inner, (*path, name), different)
     if len(owned) - ("." in owned) > matched:
         dropped = (key[2:] for key in owned if key.startswith("f:") and key[2:] not in want)
-        differing.extend(FieldDifference((*path, name), DifferenceKind.DROPPED) for name in dropped)
+        different.extend(FieldDifference((*path, name), DifferenceKind.DROPPED) for name in dropped)
 
 
 def _missing(_name: str, missing: Any) -> Any:
@@ -105,20 +105,20 @@ def _is_empty(want: Any) -> bool:
     return want is None or (isinstance(want, dict | list) and not want)
 
 
-def _compare(want: Any, live: Any, owned: Fields, path: Path, differing: list[FieldDifference]) -> None:
+def _compare(want: Any, live: Any, owned: Fields, path: Path, different: list[FieldDifference]) -> None:
     if not owned:
         if not contained(want, live, path):
-            differing.append(FieldDifference(path, DifferenceKind.MODIFIED))
+            different.append(FieldDifference(path, DifferenceKind.MODIFIED))
     elif isinstance(want, dict):
-        _compare_fields(want, live, owned, path, differing)
+        _compare_fields(want, live, owned, path, different)
     elif isinstance(want, list):
-        _compare_list(want, live if isinstance(live, list) else [], owned, path, differing)
+        _compare_list(want, live if isinstance(live, list) else [], owned, path, different)
     elif want is not None:
-        differing.append(FieldDifference(path, DifferenceKind.MODIFIED))
+        different.append(FieldDifference(path, DifferenceKind.MODIFIED))
 
 
 def _compare_list(
-    want: list[Any], live: list[Any], owned: Fields, path: Path, differing: list[FieldDifference]
+    want: list[Any], live: list[Any], owned: Fields, path: Path, different: list[FieldDifference]
 ) -> None:
     unclaimed = list(want)
     for text, inner in owned.items():
@@ -127,13 +127,13 @@ def _compare_list(
             continue
         item = _claimed(unclaimed, step)
         if item is MISSING:
-            differing.append(FieldDifference((*path, step), DifferenceKind.DROPPED))
+            different.append(FieldDifference((*path, step), DifferenceKind.DROPPED))
         elif isinstance(step, Key):
-            _compare(item, item_matching(live, step), inner, (*path, step), differing)
+            _compare(item, item_matching(live, step), inner, (*path, step), different)
         elif step.value not in live:
-            differing.append(FieldDifference((*path, step), DifferenceKind.MODIFIED))
+            different.append(FieldDifference((*path, step), DifferenceKind.MODIFIED))
     names = next((step.values for step in map(parse_step, owned) if isinstance(step, Key)), (("name", ""),))
-    differing.extend(FieldDifference((*path, _step_of(item, names)), DifferenceKind.LOST) for item in unclaimed)
+    different.extend(FieldDifference((*path, _step_of(item, names)), DifferenceKind.LOST) for item in unclaimed)
 
 
 def _claimed(unclaimed: list[Any], step: Key | Member) -> Any:

@@ -60,7 +60,7 @@ class Delivery:
 
     @property
     def writes(self) -> bool:
-        """Whether anything may be written, in clusters or to the status branch."""
+        """True where anything may be written, in clusters or to the status branch."""
         return not (self.dry_run or self.is_observing)
 
 

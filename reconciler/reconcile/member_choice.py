@@ -47,7 +47,7 @@ def _wanted_members(by_name: Mapping[str, Cluster], options: AccessOptions) -> I
 
 
 def in_shard(cluster: str, index: int, count: int) -> bool:
-    """Whether a cluster belongs to shard ``index`` (from 1) of ``count``; other clusters' coming and going moves none.
+    """Return whether a cluster is in shard ``index`` (from 1) of ``count``; other clusters that come or go move none.
 
     >>> [in_shard("member1", index, 2) for index in (1, 2)]
     [False, True]

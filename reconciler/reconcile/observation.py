@@ -37,9 +37,9 @@ from render.model import ObjectRef
 from .fleet_context import FleetContext
 
 MOST_SECONDS = 60.0
-"""How long the observation of one member may take at most."""
+"""The time that the observation of one member may take at most."""
 AGENT_GRACE = 600.0
-"""For how many seconds an agent that sends heartbeats may be silent before its cluster's readiness is unknown."""
+"""The seconds for which an agent that sends heartbeats may be silent before its cluster's readiness is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class Observation:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a person should know of this observation."""
+        """The warnings that a person should see about this observation."""
         unread = [
             f"{member.cluster}: its capacity is not known: {failure.message}"
             for member in self.members
@@ -73,7 +73,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassRecord:
-    """What a pass records beside its reports: the observation, the source, and the answers it rendered by, if it did.
+    """The record of a pass beside its reports: the observation, the source, and the answers it rendered by, if it did.
 
     ``answers`` are None for a pass that applies what was rendered before; the recorded ones stay then.
     """
@@ -169,7 +169,7 @@ def _state_after(cluster: Cluster, before: ClusterState | None, member: MemberOb
 
 
 def _is_without_credentials(member: MemberObservation) -> bool:
-    """Whether a member was not even asked: without credentials here, nothing is known of the member there."""
+    """Return whether a member was not even asked: credentials that are missing here say nothing about the member."""
     return member.failure is not None and member.failure.kind is FailureKind.CREDENTIALS
 
 

@@ -1,4 +1,4 @@
-"""What pull-mode agents wrote, taken in: from each agent's branch its own cluster's files, and nothing else.
+"""The branches of pull-mode agents, read: from each agent's branch its own cluster's files, and nothing else.
 
 An agent may push its own branch alone, but what is on it is still checked: another cluster's path, a file that names
 another cluster, a branch of a cluster that does not pull - all that is left out and reported.
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from reconciler.publish.branches import Publication
+from reconciler.publish.status_branch import inventory_path
 from reconciler.repository import Fetching, Repository
 from render.cluster import Cluster
 from render.documents import DocumentErrors, parse_documents
@@ -51,26 +52,26 @@ def files_from_agents(
 
 
 def is_pulling(cluster: Cluster) -> bool:
-    """Whether a cluster's own agent applies to it."""
+    """Return whether a cluster's own agent applies to it."""
     return cluster.sync_mode == "Pull"
 
 
 def is_own_path(path: str, cluster: str) -> bool:
-    """Whether a path of the status branch belongs to one cluster alone.
+    """Return whether a path of the status branch belongs to one cluster alone.
 
     >>> is_own_path("works/eu-1/shop/Service/web.yaml", "eu-1"), is_own_path("facts/eu-10.yaml", "eu-1")
     (True, False)
     """
-    alone = {cluster_path(cluster), facts_path(cluster), f"inventory/{cluster}.yaml"}
-    return path in alone or path.startswith(f"works/{cluster}/")
+    own_files = {cluster_path(cluster), facts_path(cluster), inventory_path(cluster)}
+    return path in own_files or path.startswith(f"works/{cluster}/")
 
 
 def agent_tips(publication: Publication, prefix: str) -> dict[str, str]:
-    """Return the branches of all agents and where they stand, asking the remote once and fetching what is new."""
+    """Return the tips of all agents' branches, asking the remote once and fetching those that are new."""
     repository, remote = publication.repository, publication.remote
     if not remote:
-        found = repository.refs(f"refs/heads/{prefix}")
-        return {ref.removeprefix("refs/heads/"): tip for ref, tip in found.items()}
+        refs = repository.refs(f"refs/heads/{prefix}")
+        return {ref.removeprefix("refs/heads/"): tip for ref, tip in refs.items()}
     tips = repository.remote_tips(remote).tips
     heads = {ref: tip for ref, tip in tips.items() if ref.startswith(f"refs/heads/{prefix}")}
     branches = {ref.removeprefix("refs/heads/"): tip for ref, tip in heads.items()}
@@ -96,7 +97,7 @@ def _own_files(repository: Repository, tip: str, cluster: str) -> tuple[dict[str
 
 
 def _is_of(cluster: str, path: str, content: bytes) -> bool:
-    """Whether a file says that it is of this cluster; a Work's status names none, its path does."""
+    """Return whether a file says that it is of this cluster; a Work's status names none, only its path does."""
     if path.startswith("works/"):
         return _value(content) is not None
     value = _value(content)

@@ -1,6 +1,6 @@
-"""The status of each binding: scheduled, applied everywhere, and what its object reports in every cluster.
+"""The status of each binding: scheduled, applied everywhere, and the status its object reports in every cluster.
 
-What comes out is Karmada's ResourceBinding status, and the status that the template itself would be given.
+It is the status of Karmada's ResourceBinding, with the status that the template itself would get there.
 """
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
@@ -17,16 +17,16 @@ from .work_status import APPLIED
 
 FULLY_APPLIED = "FullyApplied"
 STATUS_AGGREGATED = "StatusAggregated"
-"""Told only where it is not so: the interpreter failed, and the template's last status stays."""
+"""The condition that is only written where it is False: the interpreter failed, and the last status stays."""
 Works = Mapping[str, Manifest]
 """The Works of one object by cluster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BindingInputs:
-    """What a binding's status is made of. ``template`` is None for one whose template is gone.
+    """The inputs of a binding's status. ``template`` is None for one whose template was deleted.
 
-    ``works`` and ``members`` are those of the clusters somebody looks at.
+    ``works`` and ``members`` are those of the clusters that are observed.
     """
 
     binding: Binding
@@ -40,15 +40,15 @@ class BindingInputs:
         return tuple(name for name in expected_clusters(self.binding) if name in self.members)
 
 
-def binding_after(parts: BindingInputs, before: Manifest | None, interpreter: Interpreter, now: str) -> Manifest:
+def binding_after(inputs: BindingInputs, before: Manifest | None, interpreter: Interpreter, now: str) -> Manifest:
     """Return a binding's status file as a value; equal to ``before`` when nothing in it changed."""
-    binding, ref = parts.binding, parts.binding.ref
-    items = aggregated_items(parts)
+    binding, ref = inputs.binding, inputs.binding.ref
+    items = aggregated_items(inputs)
     known = before.get("status") or {} if before else {}
-    spoken = [condition(each.type, each.status, each.reason, each.message) for each in binding.conditions]
-    template_status, faults = _template_status(parts, items, before, interpreter)
+    scheduled = [condition(each.type, each.status, each.reason, each.message) for each in binding.conditions]
+    template_status, faults = _template_status(inputs, items, before, interpreter)
     conditions = with_times(
-        [*spoken, fully_applied(parts.expected, items), *faults], known.get("conditions") or (), now
+        [*scheduled, fully_applied(inputs.expected, items), *faults], known.get("conditions") or (), now
     )
     namespace = {"namespace": ref.namespace} if ref.namespace else {}
     return {
@@ -62,9 +62,9 @@ def binding_after(parts: BindingInputs, before: Manifest | None, interpreter: In
 
 
 def expected_clusters(binding: Binding) -> tuple[str, ...]:
-    """Return where a binding's object should be: its targets, those of what requires it, those it is being moved from.
+    """Return the clusters of a binding's object: its targets, those of what requires it, those it is evicted from.
 
-    A cluster that is left at once (``purgeMode: Directly``) is not among them.
+    A cluster it leaves at once (``purgeMode: Directly``) is not among them.
     """
     names = {target.name for target in binding.targets}
     names |= {target.name for snapshot in binding.required_by for target in snapshot.clusters}
@@ -72,9 +72,9 @@ def expected_clusters(binding: Binding) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def aggregated_items(parts: BindingInputs) -> list[dict[str, Any]]:
+def aggregated_items(inputs: BindingInputs) -> list[dict[str, Any]]:
     """Return ``aggregatedStatus``: an item for every cluster that has a Work of the object, by cluster name."""
-    return [_item(name, parts.works[name]) for name in parts.expected if name in parts.works]
+    return [_item(name, inputs.works[name]) for name in inputs.expected if name in inputs.works]
 
 
 def _item(cluster: str, work: Manifest) -> dict[str, Any]:
@@ -99,14 +99,14 @@ def fully_applied(expected: Collection[str], items: Sequence[Mapping[str, Any]])
 
 
 def _template_status(
-    parts: BindingInputs, items: Iterable[Mapping[str, Any]], before: Manifest | None, interpreter: Interpreter
+    inputs: BindingInputs, items: Iterable[Mapping[str, Any]], before: Manifest | None, interpreter: Interpreter
 ) -> tuple[Any, tuple[dict[str, str], ...]]:
-    """Return the status the template would be given; the last one where its interpreter fails, none without a rule.
+    """Return the status of the template, with a condition where its interpreter fails and the last status stays.
 
-    With it comes a condition that says so.
+    A kind without a rule has none.
     """
     known = before.get("templateStatus") if before else None
-    template = parts.template
+    template = inputs.template
     if template is None or not interpreter.has(Operation.AGGREGATE_STATUS, template.manifest):
         return None, ()
     manifest = {key: value for key, value in template.manifest.items() if key != "status"}

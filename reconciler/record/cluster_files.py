@@ -1,4 +1,4 @@
-"""A cluster as the status branch tells of it: Karmada's Cluster with its status, and how its last pass ended."""
+"""The files of clusters on the status branch, and its front page: Karmada's Cluster, and the end of the last apply."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ HEARTBEAT = "argosy.dev/heartbeat"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterRecord:
-    """What is recorded of a cluster.
+    """The record of a cluster.
 
-    ``applied`` is the rendered commit the last pass applied, ``outcome`` how that ended and ``since`` since when passes
-    end so. ``heartbeat`` is when its agent last looked, where it says so.
+    ``applied`` is the rendered commit that was last applied, ``outcome`` the end of that and ``since`` the time of the
+    first pass that ended so. ``heartbeat`` is the time its agent last observed it, where the agent promises any.
     """
 
     state: ClusterState
@@ -31,7 +31,7 @@ class ClusterRecord:
 
     @property
     def ready_since(self) -> str:
-        """When the cluster last became ready, or ceased to be."""
+        """The time at which the cluster last became ready, or ceased to be."""
         return str(condition_of_type(self.state.status.get("conditions"), READY).get("lastTransitionTime") or "")
 
     @property
@@ -49,8 +49,8 @@ def cluster_file(record: ClusterRecord) -> bytes:
         SINCE: record.since,
         HEARTBEAT: record.heartbeat,
     }
-    said = {key: word for key, word in annotations.items() if word}
-    metadata = {"name": record.state.name, **({"annotations": said} if said else {})}
+    written = {key: value for key, value in annotations.items() if value}
+    metadata = {"name": record.state.name, **({"annotations": written} if written else {})}
     head = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": metadata}
     return emit({**head, "status": record.state.status})
 
@@ -58,17 +58,21 @@ def cluster_file(record: ClusterRecord) -> bytes:
 def parse_cluster_record(manifest: Manifest) -> ClusterRecord:
     """Read a record back; KeyError, TypeError or AttributeError when the file is none."""
     metadata = manifest["metadata"]
-    said = metadata.get("annotations") or {}
+    annotations = metadata.get("annotations") or {}
     state = ClusterState(
-        name=str(metadata["name"]), status=manifest.get("status") or {}, failing_since=str(said.get(FAILING) or "")
+        name=str(metadata["name"]),
+        status=manifest.get("status") or {},
+        failing_since=str(annotations.get(FAILING) or ""),
     )
-    words = [str(said.get(key) or "") for key in (APPLIED, OUTCOME, SINCE, HEARTBEAT)]
-    return ClusterRecord(state=state, applied=words[0], outcome=words[1], since=words[2], heartbeat=words[3])
+    applied, outcome, since, heartbeat = (
+        str(annotations.get(key) or "") for key in (APPLIED, OUTCOME, SINCE, HEARTBEAT)
+    )
+    return ClusterRecord(state=state, applied=applied, outcome=outcome, since=since, heartbeat=heartbeat)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnhealthyObject:
-    """An object that is not as it should be: where, why and since when."""
+    """An object that is not as it should be: the cluster, the reason and the time since then."""
 
     cluster: str
     object: str
@@ -81,7 +85,7 @@ class UnhealthyObject:
 class ClusterLine:
     """A cluster's line on the front page. ``ready`` is True, False, Unknown or nothing.
 
-    One that is no member any more is disconnected: nobody looks at it, so what was last seen says nothing.
+    One that is no member any more is disconnected: it is not observed, so what was last seen says nothing.
     """
 
     name: str
@@ -101,22 +105,24 @@ _INTRODUCTION = """\
 Written by Argosy. `clusters/` tells what each cluster is and can hold, `works/` how every object is in every cluster,
 `bindings/` how it is all in all. `inventory/` is what pruning goes by: leave it alone.
 """
-_MOST_AILING = 50
+_MOST_UNHEALTHY = 50
 DISCONNECTED = "disconnected: left as it was"
 
 
-def status_page(lines: Mapping[str, ClusterLine], ailing: Iterable[UnhealthyObject]) -> bytes:
-    """Return README.md of the status branch: a line per cluster, then what is not as it should be."""
+def status_page(lines: Mapping[str, ClusterLine], unhealthy: Iterable[UnhealthyObject]) -> bytes:
+    """Return README.md of the status branch: a line per cluster, then the objects that are not as they should be."""
     page = [_INTRODUCTION, "| cluster | ready | version | converged | objects | unhealthy | since | |"]
     page += ["|---|---|---|---|---:|---:|---|---|"]
     for name, line in sorted(lines.items()):
         page.append(f"| [{name}](clusters/{name}.yaml) | {' | '.join(_cells(line))} |")
-    worst = sorted(ailing, key=lambda each: (each.since, each.cluster, each.object))
+    worst = sorted(unhealthy, key=lambda each: (each.since, each.cluster, each.object))
     if worst:
         page += ["", "| not as it should be | cluster | reason | since |", "|---|---|---|---|"]
-        page += [f"| {each.object} | {each.cluster} | {each.reason} | {each.since} |" for each in worst[:_MOST_AILING]]
-    if len(worst) > _MOST_AILING:
-        page += ["", f"{len(worst) - _MOST_AILING} more."]
+        page += [
+            f"| {each.object} | {each.cluster} | {each.reason} | {each.since} |" for each in worst[:_MOST_UNHEALTHY]
+        ]
+    if len(worst) > _MOST_UNHEALTHY:
+        page += ["", f"{len(worst) - _MOST_UNHEALTHY} more."]
     return ("\n".join(page) + "\n").encode()
 
 

@@ -1,4 +1,4 @@
-"""What the status branch holds, as values: read once, and each distinct file parsed once."""
+"""The status branch as values: read once, and each distinct file parsed once."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.pipeline.webhook_answers import Answers, parsed_answers
-from reconciler.publish.status_branch import StatusBranch
+from reconciler.publish.status_branch import StatusBranch, inventory_path
 from reconciler.source.facts import ClusterFacts, Facts
 from render.documents import DocumentErrors, parse_documents
 from render.layout import object_path
@@ -25,7 +25,7 @@ ANSWERS_PATH = f"facts/{ANSWERS_FILE}"
 class RecordedStatus:
     """The files of a status commit by path.
 
-    A file that cannot be read counts as absent: what it said is seen again by the next look.
+    A file that cannot be read counts as absent: the next observation says again what it said.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
@@ -52,13 +52,13 @@ class RecordedStatus:
 
     def facts(self) -> Facts:
         """Return the facts of every cluster."""
-        found = {}
+        facts_by_cluster = {}
         for path in self.below("facts"):
             manifest = self.manifest(path)
             if manifest is not None and "metadata" in manifest:
                 facts = ClusterFacts.parse(self.files[path])
-                found[facts.name] = facts
-        return found
+                facts_by_cluster[facts.name] = facts
+        return facts_by_cluster
 
     def answers(self) -> Answers:
         """Return what interpreter webhooks answered."""
@@ -66,27 +66,27 @@ class RecordedStatus:
 
     def clusters(self) -> dict[str, ClusterRecord]:
         """Return the record of every cluster."""
-        found = {}
+        records = {}
         for path in self.below("clusters"):
             manifest = self.manifest(path)
             if manifest is not None:
                 record = parse_cluster_record(manifest)
-                found[record.state.name] = record
-        return found
+                records[record.state.name] = record
+        return records
 
     def works(self) -> dict[str, dict[str, Manifest]]:
         """Return the Works of every object by cluster, the objects by their path below a cluster's folder."""
-        found: dict[str, dict[str, Manifest]] = {}
+        works: dict[str, dict[str, Manifest]] = {}
         for path in self.below("works"):
             _, cluster, below = path.split("/", 2)
             manifest = self.manifest(path)
             if manifest is not None:
-                found.setdefault(below, {})[cluster] = manifest
-        return found
+                works.setdefault(below, {})[cluster] = manifest
+        return works
 
     def converged(self, cluster: str) -> str:
-        """Return the commit a cluster's inventory says it holds."""
-        inventory = self.manifest(f"inventory/{cluster}.yaml") or {}
+        """Return the commit a cluster's inventory says it converged at."""
+        inventory = self.manifest(inventory_path(cluster)) or {}
         return str(inventory.get("converged") or "")
 
     def binding(self, ref: ObjectRef) -> Manifest | None:
@@ -108,22 +108,22 @@ def read_recorded(status: StatusBranch, commit: str | None) -> RecordedStatus:
 
 
 def path_in_cluster(ref: ObjectRef) -> str:
-    """Return where an object is kept below the folder of a cluster."""
+    """Return the path of an object below the folder of a cluster."""
     return "/".join(object_path(ref))
 
 
 def binding_path(ref: ObjectRef) -> str:
-    """Return where the branch keeps the status of an object's binding."""
+    """Return the path of the status of an object's binding."""
     return f"bindings/{path_in_cluster(ref)}"
 
 
 def cluster_path(cluster: str) -> str:
-    """Return where the branch keeps a cluster."""
+    """Return the path of a cluster's record."""
     return f"clusters/{cluster}.yaml"
 
 
 def facts_path(cluster: str) -> str:
-    """Return where the branch keeps a cluster's facts."""
+    """Return the path of a cluster's facts."""
     return f"facts/{cluster}.yaml"
 
 
@@ -138,7 +138,7 @@ def _parsed(content: bytes) -> Manifest | None:
 def cluster_lines(
     recorded: RecordedStatus, members: Container[str], converged: Mapping[str, str] | None = None
 ) -> dict[str, ClusterLine]:
-    """Return a line for every cluster; ``converged`` maps clusters to the commits that newer news say they hold."""
+    """Return a line for every cluster; ``converged`` are commits that clusters reached after the record was written."""
     newer = converged or {}
     records, works = recorded.clusters(), recorded.works()
     objects = Counter(cluster for by_cluster in works.values() for cluster in by_cluster)
@@ -165,20 +165,20 @@ def cluster_lines(
 
 
 def is_applied_and_healthy(work: Manifest) -> bool:
-    """Whether an object is applied and healthy."""
-    return all(_said(work, kind).get("status") == "True" for kind in (APPLIED, HEALTHY))
+    """Return whether an object is applied and healthy."""
+    return all(_condition(work, kind).get("status") == "True" for kind in (APPLIED, HEALTHY))
 
 
 def unhealthy_objects(recorded: RecordedStatus, members: Container[str]) -> Iterable[UnhealthyObject]:
-    """Return every object of a member that is not as it should be, with its most telling reason."""
+    """Yield every object of a member that is not as it should be, with its most telling reason."""
     for below, by_cluster in sorted(recorded.works().items()):
         for cluster, work in sorted(by_cluster.items()):
             if cluster in members and not is_applied_and_healthy(work):
-                yield _ailing(below, cluster, work)
+                yield _unhealthy(below, cluster, work)
 
 
-def _ailing(below: str, cluster: str, work: Manifest) -> UnhealthyObject:
-    worst = next((each for kind in (APPLIED, HEALTHY) if (each := _said(work, kind)).get("status") != "True"), {})
+def _unhealthy(below: str, cluster: str, work: Manifest) -> UnhealthyObject:
+    worst = next((each for kind in (APPLIED, HEALTHY) if (each := _condition(work, kind)).get("status") != "True"), {})
     return UnhealthyObject(
         cluster=cluster,
         object=object_of(work) or below,
@@ -191,11 +191,11 @@ def _ailing(below: str, cluster: str, work: Manifest) -> UnhealthyObject:
 def object_of(work: Manifest) -> str:
     """Return the object a Work's status is of, as ``Deployment.apps shop/web``."""
     entry: Mapping[str, Any] = next(iter(work["status"].get("manifestStatuses") or ()), {})
-    found = entry.get("identifier") or {}
-    if not found:
+    identity = entry.get("identifier") or {}
+    if not identity:
         return ""
-    return str(ObjectRef(found.get("group", ""), found["kind"], found.get("namespace", ""), found["name"]))
+    return str(ObjectRef(identity.get("group", ""), identity["kind"], identity.get("namespace", ""), identity["name"]))
 
 
-def _said(work: Manifest, kind: str) -> Mapping[str, Any]:
+def _condition(work: Manifest, kind: str) -> Mapping[str, Any]:
     return condition_of_type((work.get("status") or {}).get("conditions"), kind)

@@ -1,4 +1,4 @@
-"""The files and the message of a status commit: everything a pass saw and did that is worth a commit."""
+"""The files and the message of a status commit: everything that a pass observed and did that is worth a commit."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,39 +31,36 @@ from .recorded_status import (
     path_in_cluster,
     unhealthy_objects,
 )
-from .work_changes import WorkStatuses
+from .work_changes import MOST_CASES, WorkStatuses
 from .work_status import WorkInputs, have_equal_status, status_of, work_inputs
 
 AT_ONCE = 16
-_MOST_CASES = 8
 _ASKED = (Operation.INTERPRET_HEALTH, Operation.INTERPRET_STATUS)
-
-
 _READY = {"True": "ready", "False": "not ready"}
 _MOST_NAMED = 2
 _MOST_LINES = 50
 
 
 def ask_ahead(reports: Iterable[ClusterReport], interpreter: Interpreter) -> None:
-    """Ask for the health and the status of every object that a webhook interprets."""
+    """Ask webhooks about every object they interpret, many at once; the interpreter remembers their answers."""
     if interpreter.webhooks:
-        in_parallel(lambda subject: status_of(subject, interpreter), _cases(reports, interpreter), limit=AT_ONCE)
+        in_parallel(lambda inputs: status_of(inputs, interpreter), _distinct(reports, interpreter), limit=AT_ONCE)
 
 
-def _cases(reports: Iterable[ClusterReport], interpreter: Interpreter) -> Iterator[WorkInputs]:
+def _distinct(reports: Iterable[ClusterReport], interpreter: Interpreter) -> Iterator[WorkInputs]:
+    """Yield the objects that webhooks interpret, those of equal status in several clusters once."""
     known: dict[ObjectRef, list[WorkInputs]] = {}
     for report in reports:
-        for subject in work_inputs(report):
-            cases = known.setdefault(subject.item.ref, [])
-            if _is_asked(subject, interpreter) and not any(
-                have_equal_status(case, subject) for case in cases[-_MOST_CASES:]
-            ):
-                cases.append(subject)
-                yield subject
+        for inputs in work_inputs(report):
+            cases = known.setdefault(inputs.item.ref, [])
+            recent = cases[-MOST_CASES:]
+            if _is_asked(inputs, interpreter) and not any(have_equal_status(case, inputs) for case in recent):
+                cases.append(inputs)
+                yield inputs
 
 
-def _is_asked(subject: WorkInputs, interpreter: Interpreter) -> bool:
-    live = subject.live
+def _is_asked(inputs: WorkInputs, interpreter: Interpreter) -> bool:
+    live = inputs.live
     return live is not None and any(interpreter.layer(operation, live) is Layer.WEBHOOK for operation in _ASKED)
 
 
@@ -93,8 +90,8 @@ class StatusInputs:
 def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequence[ClusterReport]) -> Files:
     """Return the files that differ from those recorded."""
     steps = recorded.with_files(inputs.agents)
-    for made in (_cluster_files, _fact_files, _work_files, _binding_files):
-        steps = steps.with_files(made(steps, inputs, reports))
+    for files_of in (_cluster_files, _fact_files, _work_files, _binding_files):
+        steps = steps.with_files(files_of(steps, inputs, reports))
     converged = {report.cluster: inputs.commit for report in reports if _is_converged(report)}
     lines = cluster_lines(steps, inputs.members, converged)
     page = status_page(lines, unhealthy_objects(steps, inputs.members)) if steps.files else None
@@ -136,21 +133,21 @@ def _fact_files(_recorded: RecordedStatus, inputs: StatusInputs, _reports: Seque
 
 def _work_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterable[ClusterReport]) -> Files:
     files: dict[str, bytes | None] = {}
-    judgements, below = WorkStatuses(inputs.interpreter, inputs.now), cache(path_in_cluster)
-    told: dict[str, set[str]] = {}
+    statuses, below = WorkStatuses(inputs.interpreter, inputs.now), cache(path_in_cluster)
+    recorded_paths: dict[str, set[str]] = {}
     for path in recorded.below("works"):
-        told.setdefault(path.split("/", 2)[1], set()).add(path)
+        recorded_paths.setdefault(path.split("/", 2)[1], set()).add(path)
     for report in reports:
         if report.applied is None or report.plan is None or report.plan.refusal:
             continue
-        gone = told.get(report.cluster, set())
-        for subject in work_inputs(report):
-            path = f"works/{report.cluster}/{below(subject.item.ref)}"
-            gone.discard(path)
-            content = judgements.file(subject, recorded.manifest(path))
+        removed = recorded_paths.get(report.cluster, set())
+        for work in work_inputs(report):
+            path = f"works/{report.cluster}/{below(work.item.ref)}"
+            removed.discard(path)
+            content = statuses.file(work, recorded.manifest(path))
             if content is not None:
                 files[path] = content
-        files |= dict.fromkeys(gone)
+        files |= dict.fromkeys(removed)
     return files
 
 
@@ -161,13 +158,13 @@ def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Seq
     files: dict[str, bytes | None] = dict.fromkeys(recorded.below("bindings"))
     for ref, binding in inputs.bindings.items():
         path, before = binding_path(ref), recorded.binding(ref)
-        parts = BindingInputs(
+        binding_inputs = BindingInputs(
             binding=binding,
             template=inputs.templates.get(ref),
             works=works.get(path_in_cluster(ref), {}),
             members=inputs.members,
         )
-        after = binding_after(parts, before, inputs.interpreter, inputs.now)
+        after = binding_after(binding_inputs, before, inputs.interpreter, inputs.now)
         files[path] = recorded.files[path] if after == before else emit(after)
     return files
 
@@ -175,8 +172,10 @@ def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Seq
 def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files: Files) -> str:
     """Return the message of the commit that writes these files."""
     ready = {name: _READY.get(state.ready, "silent") for name, state in inputs.turned.items()}
-    news = [report for report in reports if f"clusters/{report.cluster}.yaml" in files and report.cluster not in ready]
-    ended = {report.cluster: word for report in news if (word := _ended(report))}
+    changed = [
+        report for report in reports if f"clusters/{report.cluster}.yaml" in files and report.cluster not in ready
+    ]
+    ended = {report.cluster: ending for report in changed if (ending := _ending(report))}
     facts = sorted(
         path.removeprefix("facts/").removesuffix(".yaml")
         for path in files
@@ -193,8 +192,8 @@ def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files
     return "\n".join([subject, "", *lines[:_MOST_LINES], *more]) if len(names) > 1 else subject
 
 
-def _ended(report: ClusterReport) -> str:
-    """Return how a pass over a cluster ended, unless all is done."""
+def _ending(report: ClusterReport) -> str:
+    """Return how the apply to a cluster ended, empty when all is done."""
     if report.failure is not None:
         return str(report.failure.kind)
     outcome = report.applied.outcome if report.applied else ApplyOutcome.CONVERGED
@@ -220,7 +219,7 @@ def _named(names: Sequence[str]) -> str:
 def _words(
     name: str, words: Iterable[Mapping[str, str]], facts: Sequence[str], objects: Mapping[str, int]
 ) -> Iterable[str]:
-    yield from (found[name] for found in words if name in found)
+    yield from (word_by_cluster[name] for word_by_cluster in words if name in word_by_cluster)
     if name in facts:
         yield "facts"
     if name in objects:

@@ -1,4 +1,9 @@
-"""Changes of a Work's status that are worth a commit; objects that are alike in many clusters are compared once."""
+"""The changes of a Work's status that are worth a commit; equal objects of many clusters are compared once.
+
+A change of state is worth one at once: applied, healthy, a finding, a generation. Counters and times that go on moving
+are not, or every pass over a busy fleet would make a commit: they are written once a workload is healthy, or when the
+record is stale.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,59 +23,59 @@ _COUNTED_KINDS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSe
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 _PASSING = re.compile(r"[0-9a-f]{8,}|\d+(?:\.\d+)?(?:ms|s|m|h)?")
 _VERSIONS = frozenset({"resourceVersion", "uid"})
+MOST_CASES = 8
+"""The number of different objects of one identity that are told apart; a fleet rarely has more."""
 
 
-_MOST_CASES = 8
-
-
-def work_after(before: Manifest | None, seen: Manifest, now: str) -> Manifest:
+def work_after(before: Manifest | None, observed: Manifest, now: str) -> Manifest:
     """Return the Work to record: ``before`` itself when nothing about it changed that is worth a commit."""
     old_status = before.get("status") or {} if before else {}
-    new_status = seen["status"]
+    new_status = observed["status"]
     old_conditions = old_status.get("conditions") or []
     if before is not None:
         new_status = _with_last_reported(old_status, new_status)
-        seen = {**seen, "status": new_status}
-        if not _is_worth_it(before, seen, now):
+        observed = {**observed, "status": new_status}
+        if not _is_worth_a_commit(before, observed, now):
             return before
     conditions = with_times(new_status["conditions"], old_conditions, now)
-    return {**seen, "observedAt": now, "status": {**new_status, "conditions": conditions}}
+    return {**observed, "observedAt": now, "status": {**new_status, "conditions": conditions}}
 
 
 def _with_last_reported(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a status with what was last reported of an object, where it cannot be told now."""
+    """Return a status with the last reported status of the object, where its interpreter failed now."""
     last = _entry(old).get("status")
     if last is None or not condition_of_type(new["conditions"], STATUS_REFLECTED):
         return new
     return {**new, "manifestStatuses": [{**_entry(new), "status": last}]}
 
 
-def _is_worth_it(before: Manifest, seen: Manifest, now: str) -> bool:
-    old, new = before["status"], seen["status"]
-    if _spoken(old.get("conditions") or ()) != _spoken(new["conditions"]):
+def _is_worth_a_commit(before: Manifest, observed: Manifest, now: str) -> bool:
+    old, new = before["status"], observed["status"]
+    if _without_volatile(old.get("conditions") or ()) != _without_volatile(new["conditions"]):
         return True
-    if _found(before) != _found(seen) or _entry(old).get("health") != _entry(new).get("health"):
+    if _finding_keys(before) != _finding_keys(observed) or _entry(old).get("health") != _entry(new).get("health"):
         return True
     reported, now_reported = _entry(old).get("status"), _entry(new).get("status")
     if without_times(reported) == without_times(now_reported):
         return False
     if _generation(reported) != _generation(now_reported) or (reported is None) != (now_reported is None):
         return True
-    is_settled = _entry(new).get("health") == "Healthy" and _kind(new) in _COUNTED_KINDS
-    return is_settled or seconds_between(str(before.get("observedAt")), now) >= STALE_SECONDS
+    # A healthy workload's counters stay as they are now, so that these are worth writing down.
+    is_finished = _entry(new).get("health") == "Healthy" and _kind(new) in _COUNTED_KINDS
+    return is_finished or seconds_between(str(before.get("observedAt")), now) >= STALE_SECONDS
 
 
 def without_times(value: Any) -> Any:
     """Return plain data with every time and object version made equal."""
     if isinstance(value, Mapping):
-        return {key: without_times(part) for key, part in value.items() if key not in _VERSIONS}
+        return {key: without_times(inner) for key, inner in value.items() if key not in _VERSIONS}
     if isinstance(value, list | tuple):
-        return [without_times(part) for part in value]
+        return [without_times(inner) for inner in value]
     return "time" if isinstance(value, str) and _TIME.fullmatch(value) else value
 
 
 def lasting(text: str) -> str:
-    """Return a message without its numbers, durations and hashes, which differ from one moment to the next.
+    """Return a message without its numbers, durations and hashes, which differ at every observation.
 
     >>> lasting("back-off 5m0s restarting pod web-7d4b9c4f5b")
     'back-off # restarting pod web-#'
@@ -78,7 +83,7 @@ def lasting(text: str) -> str:
     return re.sub(r"#+", "#", _PASSING.sub("#", text))
 
 
-def _spoken(conditions: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+def _without_volatile(conditions: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     return [
         (
             each["type"],
@@ -90,7 +95,7 @@ def _spoken(conditions: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     ]
 
 
-def _found(work: Manifest) -> set[tuple[str, ...]]:
+def _finding_keys(work: Manifest) -> set[tuple[str, ...]]:
     return {
         (each["about"].partition(" ")[0], each.get("container", ""), each["reason"])
         for each in work.get("findings") or ()
@@ -112,33 +117,33 @@ def _generation(reported: Any) -> Any:
 
 
 class _Case(NamedTuple):
-    subject: WorkInputs
+    inputs: WorkInputs
     before: Manifest | None
     content: bytes | None
 
 
 @dataclass(slots=True)
 class WorkStatuses:
-    """What was judged in a pass so far, the newest case of each object first."""
+    """The statuses worked out in a pass so far, the newest case of each object first."""
 
     interpreter: Interpreter
     now: str
     _cases: dict[ObjectRef, list[_Case]] = field(default_factory=dict)
 
-    def file(self, subject: WorkInputs, before: Manifest | None) -> bytes | None:
+    def file(self, inputs: WorkInputs, before: Manifest | None) -> bytes | None:
         """Return the file of an object's Work; None where the one recorded stays.
 
         ``before`` is what is recorded: one value per distinct file.
         """
-        cases = self._cases.setdefault(subject.item.ref, [])
+        cases = self._cases.setdefault(inputs.item.ref, [])
         for case in cases:
-            if case.before is before and have_equal_status(case.subject, subject):
+            if case.before is before and have_equal_status(case.inputs, inputs):
                 return case.content
-        content = self._judged(subject, before)
-        cases.insert(0, _Case(subject, before, content))
-        del cases[_MOST_CASES:]
+        content = self._file(inputs, before)
+        cases.insert(0, _Case(inputs, before, content))
+        del cases[MOST_CASES:]
         return content
 
-    def _judged(self, subject: WorkInputs, before: Manifest | None) -> bytes | None:
-        after = work_after(before, work_manifest(status_of(subject, self.interpreter)), self.now)
+    def _file(self, inputs: WorkInputs, before: Manifest | None) -> bytes | None:
+        after = work_after(before, work_manifest(status_of(inputs, self.interpreter)), self.now)
         return None if after is before else emit(after)

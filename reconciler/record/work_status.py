@@ -1,4 +1,4 @@
-"""The status of each object in each cluster, as Karmada's Work has it: applied or not, healthy or not, what it reports.
+"""The status of each object in each cluster, as in Karmada's Work: applied, healthy, and the status it reports.
 
 Two conditions say it all: ``Applied``, and ``Healthy`` with the most telling reason. Nothing in a Work's status names
 its cluster, so that equal ones are one blob whatever the number of clusters.
@@ -23,14 +23,14 @@ from render.model import Manifest, ObjectRef
 
 APPLIED, HEALTHY, DISPATCHING = "Applied", "Healthy", "Dispatching"
 STATUS_REFLECTED = "StatusReflected"
-"""Told only where it is not so: the interpreter failed, and what was last reported stays."""
+"""The condition that is only written where it is False: the interpreter failed, and the last reported status stays."""
 SUSPENDED = "SuspendDispatching"
-_OWN = frozenset({"uid", "resourceVersion", "managedFields", "creationTimestamp"})
-"""Metadata that differs from cluster to cluster, and that no status tells."""
+_OWN_METADATA = frozenset({"uid", "resourceVersion", "managedFields", "creationTimestamp"})
+"""The metadata that differs from cluster to cluster and is in no status."""
 
 
 class Health(StrEnum):
-    """Karmada's three words for an object's health."""
+    """An object's health, in Karmada's words."""
 
     HEALTHY = "Healthy"
     UNHEALTHY = "Unhealthy"
@@ -39,7 +39,7 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkStatus:
-    """What is known of one object in one cluster after a pass. ``conditions`` have no times yet."""
+    """The status of one object in one cluster after a pass; its ``conditions`` have no times yet."""
 
     ref: ObjectRef
     version: str
@@ -51,7 +51,7 @@ class WorkStatus:
 
 
 class WorkInputs(NamedTuple):
-    """What one object's status is made of: plan, result, the object as it is, and what ails it."""
+    """The inputs of one object's status: its plan, its result, the live object and the findings about it."""
 
     item: PlannedObject
     result: ObjectResult | None
@@ -60,7 +60,7 @@ class WorkInputs(NamedTuple):
 
 
 def work_inputs(report: ClusterReport) -> tuple[WorkInputs, ...]:
-    """Return every object a cluster should hold, by reference; none where it was not applied to."""
+    """Return the inputs for every object a cluster should hold; none where it was not applied to."""
     if report.plan is None or report.applied is None:
         return ()
     results = {result.ref: result for result in report.applied.results}
@@ -71,9 +71,9 @@ def work_inputs(report: ClusterReport) -> tuple[WorkInputs, ...]:
     )
 
 
-def status_of(subject: WorkInputs, interpreter: Interpreter) -> WorkStatus:
+def status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
     """Return the status of one object in one cluster."""
-    item, result, live, findings = subject
+    item, result, live, findings = inputs
     version = _version(item, live)
     applied = _applied(item, result)
     if live is None or applied["status"] != "True":
@@ -81,15 +81,15 @@ def status_of(subject: WorkInputs, interpreter: Interpreter) -> WorkStatus:
         return WorkStatus(
             ref=item.ref, version=version, conditions=(*_suspension(item), applied, unknown), health=Health.UNKNOWN
         )
-    health, why = health_of(live, interpreter)
+    health, state = health_of(live, interpreter)
     first = findings[0] if findings and health is not Health.HEALTHY else None
-    reason, message = (first.reason, first.message) if first else (why.reason, why.message)
-    word = {Health.HEALTHY: "True", Health.UNHEALTHY: "False", Health.UNKNOWN: "Unknown"}[health]
+    reason, message = (first.reason, first.message) if first else (state.reason, state.message)
+    healthy = {Health.HEALTHY: "True", Health.UNHEALTHY: "False", Health.UNKNOWN: "Unknown"}[health]
     reported, faults = _reported(live, interpreter)
     return WorkStatus(
         ref=item.ref,
         version=version,
-        conditions=(*_suspension(item), applied, condition(HEALTHY, word, reason or str(health), message), *faults),
+        conditions=(*_suspension(item), applied, condition(HEALTHY, healthy, reason or str(health), message), *faults),
         health=health,
         reported=reported,
         generation=live["metadata"].get("generation") or 0,
@@ -98,13 +98,13 @@ def status_of(subject: WorkInputs, interpreter: Interpreter) -> WorkStatus:
 
 
 def have_equal_status(one: WorkInputs, other: WorkInputs) -> bool:
-    """Whether two clusters' objects have the same status: all is equal but what is any object's own."""
-    return _said(one) == _said(other) and one.findings == other.findings and _are_equal(one.live, other.live)
+    """Return whether two clusters' objects have equal statuses: all is equal but the metadata no two objects share."""
+    return _words(one) == _words(other) and one.findings == other.findings and _are_equal(one.live, other.live)
 
 
-def _said(subject: WorkInputs) -> tuple[str, ...]:
-    item, source = subject.item, subject.result or subject.item
-    return source.action, source.reason, source.message, item.reason, _version(item, subject.live)
+def _words(inputs: WorkInputs) -> tuple[str, ...]:
+    item, source = inputs.item, inputs.result or inputs.item
+    return source.action, source.reason, source.message, item.reason, _version(item, inputs.live)
 
 
 def _are_equal(one: Manifest | None, other: Manifest | None) -> bool:
@@ -112,12 +112,12 @@ def _are_equal(one: Manifest | None, other: Manifest | None) -> bool:
         return one is other
     if one.keys() != other.keys() or any(one[key] != other[key] for key in one if key != "metadata"):
         return False
-    mine, its = one["metadata"], other["metadata"]
-    return all(mine.get(key) == its.get(key) for key in mine.keys() | its.keys() if key not in _OWN)
+    first, second = one["metadata"], other["metadata"]
+    return all(first.get(key) == second.get(key) for key in first.keys() | second.keys() if key not in _OWN_METADATA)
 
 
 def health_of(live: Manifest, interpreter: Interpreter) -> tuple[Health, LiveState]:
-    """Return an object's health and why: healthy only if its interpreter and its conditions agree that it is."""
+    """Return an object's health and its progress: healthy only if its interpreter and its conditions agree on it."""
     state = guarded(lambda: live_state(live))
     if isinstance(state, Failure):
         return Health.UNKNOWN, LiveState(Progress.UNKNOWN, str(state.kind), "its status has fields of wrong types")
@@ -133,7 +133,7 @@ def health_of(live: Manifest, interpreter: Interpreter) -> tuple[Health, LiveSta
 
 
 def _reported(live: Manifest, interpreter: Interpreter) -> tuple[Any, tuple[dict[str, str], ...]]:
-    """Return what is worth reporting of an object's status, and a condition where that cannot be told."""
+    """Return the part of an object's status that is reported, and a condition where its interpreter fails."""
     metadata = live["metadata"]
     annotations = {GENERATION_ANNOTATION: "0", **(metadata.get("annotations") or {})}
     try:
