@@ -67,8 +67,9 @@ def _identified(client: Client, cluster: str) -> ObservedCluster:
     if isinstance(version, Failure):
         return ObservedCluster(cluster=cluster, failure=version)
     uid = read_uid(client)
-    observed = ObservedCluster(cluster=cluster, version=str(version.body.get("gitVersion") or ""), date=version.date)
-    return replace(observed, failure=uid) if isinstance(uid, Failure) else replace(observed, uid=uid)
+    if isinstance(uid, Failure):
+        return ObservedCluster(cluster=cluster, failure=uid)
+    return ObservedCluster(cluster=cluster, uid=uid)
 
 
 def read_uid(client: Client) -> str | Failure:

@@ -176,8 +176,6 @@ class ObservedCluster:
 
     cluster: str
     uid: str = ""
-    version: str = ""
-    date: str = ""
     discovery: Discovery = field(default_factory=Discovery)
     live: Mapping[ObjectRef, Manifest] = field(default_factory=dict, repr=False)
     unlisted: Mapping[str, Failure] = field(default_factory=dict)

@@ -88,7 +88,6 @@ class ClusterLine:
     One that is no member any more is disconnected: it is not observed, so what was last seen says nothing.
     """
 
-    name: str
     is_connected: bool = True
     ready: str = ""
     version: str = ""

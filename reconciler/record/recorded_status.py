@@ -150,7 +150,6 @@ def cluster_lines(
     )
     return {
         name: ClusterLine(
-            name=name,
             ready=record.state.ready,
             version=record.version,
             is_connected=name in members,

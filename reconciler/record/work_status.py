@@ -46,7 +46,6 @@ class WorkStatus:
     conditions: tuple[Mapping[str, str], ...]
     health: Health
     reported: Any = field(default=None, repr=False)
-    generation: int = 0
     findings: tuple[Finding, ...] = ()
 
 
@@ -92,7 +91,6 @@ def status_of(inputs: WorkInputs, interpreter: Interpreter) -> WorkStatus:
         conditions=(*_suspension(item), applied, condition(HEALTHY, healthy, reason or str(health), message), *faults),
         health=health,
         reported=reported,
-        generation=live["metadata"].get("generation") or 0,
         findings=findings if health is not Health.HEALTHY else (),
     )
 

@@ -56,7 +56,7 @@ def _row(name: str, fleet: FleetStatus) -> tuple[str, ...]:
 
 
 def _observed_row(name: str, fleet: FleetStatus, line: ClusterLine | None) -> tuple[str, ...]:
-    observed = line or ClusterLine(name=name)
+    observed = line or ClusterLine()
     is_known = line is not None and name in fleet.members
     return (
         name,
