@@ -15,6 +15,7 @@ import pytest
 
 from tests.architecture import (
     House,
+    classes_of_one_name,
     components,
     findings,
     folder_cycles,
@@ -22,6 +23,8 @@ from tests.architecture import (
     hops,
     libraries,
     longest_chains,
+    module_cycles,
+    repeated_prefixes,
     summary,
 )
 
@@ -116,8 +119,21 @@ def test_no_folder_imports_one_that_imports_it() -> None:
     assert folder_cycles(HOUSE) == []
 
 
-def test_no_docstring_of_a_test_opens_with_a_clause_of_no_sentence() -> None:
-    assert headless_docstrings(HOUSE.tests) == []
+def test_no_module_imports_one_that_imports_it() -> None:
+    assert module_cycles(HOUSE) == []
+
+
+def test_no_class_has_the_name_of_another() -> None:
+    assert classes_of_one_name(HOUSE) == []
+
+
+def test_no_folder_repeats_the_first_word_of_its_files() -> None:
+    """Three files that share a word are a folder, or one file."""
+    assert repeated_prefixes(HOUSE) == []
+
+
+def test_no_docstring_opens_with_a_clause_of_no_sentence() -> None:
+    assert headless_docstrings([*MODULES, *HOUSE.tests]) == []
 
 
 SAMPLE = {

@@ -1,4 +1,4 @@
-"""What the topics of ``argosy help`` say, as data: tables of names, each with a whole sentence or two."""
+"""The topics of ``argosy help``, as data: tables of names, each with a whole sentence or two."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

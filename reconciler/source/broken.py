@@ -1,4 +1,4 @@
-"""What is wrong in a source and can be left out of it, so that the rest is delivered all the same.
+"""Mistakes in a source that can be left out of it, so that the rest is delivered all the same.
 
 A repository of others is full of files that nobody applies. One that cannot be used harms nothing while no object was
 delivered from it: it is left out, with a warning. That cannot be told from the files alone, so loading says what could

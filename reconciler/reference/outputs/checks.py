@@ -1,4 +1,4 @@
-"""What checks print: of the source, of policies, of commits, of the repository."""
+"""The output of checks: of the source, of policies, of commits, of the repository."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What ``argosy explain`` prints."""
+"""The output of ``argosy explain``."""
 
 from reconciler.reference.shapes import anything, flag, mapping, number, record, records, sequence, text, texts, whole
 

@@ -1,4 +1,4 @@
-"""What rendering, comparing and applying print."""
+"""The output of rendering, comparing and applying."""
 
 from reconciler.reference.shapes import (
     anything,

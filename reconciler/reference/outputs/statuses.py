@@ -1,4 +1,4 @@
-"""What ``argosy status`` prints."""
+"""The output of ``argosy status``."""
 
 from reconciler.reference.shapes import (
     anything,
