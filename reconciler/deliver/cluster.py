@@ -25,6 +25,7 @@ from .results import ApplySettings, ClusterResult, ObjectResult, object_result
 _PAUSE = 0.1
 _REMEMBERED = frozenset({"NeedsConfirmation", "PruneDisabled", "Terminating", "Finalizing", "NotEmpty"})
 """The reasons of objects that stay and are remembered by themselves: they outlive the commit that named them."""
+_AT_REST = frozenset({Action.UNCHANGED, Action.KEPT})
 _UNDONE = frozenset({"Held", "Unknown"})
 """The reasons of objects that should go and could not be judged: with one of them a cluster has not converged."""
 
@@ -36,7 +37,7 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
         return ClusterResult(cluster=plan.cluster, commit=plan.commit, failure=plan.refusal)
     context = ApplyContext(client=client, plan=plan, settings=settings)
     if settings.dry_run:
-        return _summary(context, _rehearsed(context), None, "")
+        return _summary(context, _rehearsed(context), None, plan.prune_hold)
     if settings.rehearse and (refused := _refused_in_rehearsal(context)):
         return refused
     if plan.writes or plan.members != plan.recorded:
@@ -240,13 +241,15 @@ def _summary(context: ApplyContext, results: list[ObjectResult], failure: Failur
     left = [result for result in results if result.ref in deletions and _stays(result)]
     is_undone = any(result.is_failure or result.reason in _UNDONE for result in results)
     outcome = ApplyOutcome.INCOMPLETE if is_undone or hold else ApplyOutcome.CONVERGED
+    # A dry run converges where there is nothing to do.
+    is_open = context.settings.dry_run and any(result.action not in _AT_REST for result in results)
     return ClusterResult(
         cluster=context.plan.cluster,
         commit=context.plan.commit,
         results=tuple(results),
         failure=failure,
         prune_hold=hold or context.plan.prune_hold,
-        outcome=ApplyOutcome.INTERRUPTED if failure or context.settings.dry_run else outcome,
+        outcome=ApplyOutcome.INTERRUPTED if failure or is_open else outcome,
         # What no commit of this fleet names is never remembered: remembered, it would be deleted by a later pass.
         left=tuple(context.plan.held[result.ref] for result in left if result.ref in context.plan.held),
     )

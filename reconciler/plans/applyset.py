@@ -18,16 +18,21 @@ _ID = "applyset.kubernetes.io/id"
 _TOOLING = "applyset.kubernetes.io/tooling"
 _KINDS = "applyset.kubernetes.io/contains-group-kinds"
 _NAMESPACES = "applyset.kubernetes.io/additional-namespaces"
+_MEMBER = "argosy.dev/member"
 TOOL = "argosy"
 _ROOT_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplySet:
-    """A set's parent and what it contains: kinds as ``Deployment.apps``, namespaces beside the parent's own."""
+    """A set's parent and what it contains: kinds as ``Deployment.apps``, namespaces beside the parent's own.
+
+    ``member`` is the name of the member that it is in, so that a cluster is known again whose inventory was lost.
+    """
 
     name: str = "argosy"
     namespace: str = "argosy-system"
+    member: str = ""
     group_kinds: frozenset[str] = frozenset()
     namespaces: frozenset[str] = frozenset()
 
@@ -57,6 +62,7 @@ class ApplySet:
         return ApplySet(
             name=self.name,
             namespace=self.namespace,
+            member=self.member,
             group_kinds=frozenset(ref.group_kind for ref in members),
             namespaces=frozenset(ref.namespace for ref in members if ref.namespace) - {self.namespace},
         )
@@ -66,6 +72,7 @@ class ApplySet:
         return ApplySet(
             name=self.name,
             namespace=self.namespace,
+            member=other.member or self.member,
             group_kinds=self.group_kinds | other.group_kinds,
             namespaces=self.namespaces | other.namespaces,
         )
@@ -76,6 +83,7 @@ class ApplySet:
         return ApplySet(
             name=self.name,
             namespace=self.namespace,
+            member=str(annotations.get(_MEMBER) or ""),
             group_kinds=_listed(annotations.get(_KINDS)),
             namespaces=_listed(annotations.get(_NAMESPACES)),
         )
@@ -97,6 +105,8 @@ class ApplySet:
         annotations = {_TOOLING: f"{TOOL}/{version}", _KINDS: ",".join(sorted(self.group_kinds))}
         if self.namespaces:
             annotations[_NAMESPACES] = ",".join(sorted(self.namespaces))
+        if self.member:
+            annotations[_MEMBER] = self.member
         metadata = {
             "name": self.name,
             "namespace": self.namespace,
@@ -106,12 +116,12 @@ class ApplySet:
         return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
 
     @classmethod
-    def of_fleet(cls, fleet: str, root: str) -> Self:
+    def of_fleet(cls, fleet: str, root: str, member: str = "") -> Self:
         """Return the empty set of a fleet: of its name, and of the commit that its rendered branch began with.
 
         Fleets share clusters and often a name, but never the root of a branch.
         """
-        return cls(name=f"argosy-{fleet}-{root[:_ROOT_DIGITS]}")
+        return cls(name=f"argosy-{fleet}-{root[:_ROOT_DIGITS]}", member=member)
 
 
 @lru_cache(maxsize=64)

@@ -15,9 +15,10 @@ from render.model import Manifest, ObjectRef, is_opaque
 
 from .applyset import ApplySet
 from .inventory import HeldObject, Inventory
+from .membership import is_member
 from .model import Action, ClusterDesired, DesiredObject, ObservedCluster, Plan, PlannedObject, PlanOptions
 from .object import PlanContext, plan_object, planned
-from .prune import NO_MEMBER, keeps_itself, plan_deletions
+from .prune import EMPTYING, NO_MEMBER, keeps_itself, plan_deletions
 from .retention import scaled_objects
 from .stages import CRD, sort_key
 
@@ -28,6 +29,7 @@ def make_plan(
     """Return all that will be done to a cluster, and why."""
     options = options or PlanOptions()
     refusal = observed.failure or _refusal(desired, observed, inventory, options)
+    inventory = _recovered(inventory, observed, options)
     plan = Plan(
         cluster=desired.cluster,
         commit=desired.commit,
@@ -49,7 +51,7 @@ def make_plan(
         plan,
         objects=tuple(objects),
         deletions=deletions,
-        prune_hold=hold,
+        prune_hold=hold or next((EMPTYING for item in deletions if item.message == EMPTYING), ""),
         members=options.applyset.containing([*refs, *kept]),
         recorded=options.applyset.recorded(observed.parent),
         parent_refusal=options.applyset.refusal(observed.parent),
@@ -66,6 +68,17 @@ def _former(observed: ObservedCluster, applyset: ApplySet) -> ApplySet | None:
     return applyset.former.recorded(parent) if parent and not applyset.former.refusal(parent) else None
 
 
+def _recovered(inventory: Inventory, observed: ObservedCluster, options: PlanOptions) -> Inventory:
+    """Return an inventory with what was lost of it: objects of the fleet that its rendered history names."""
+    live, applyset = observed.live, options.applyset
+    found = [
+        item
+        for item in options.recovered
+        if item.ref in live and is_member(live[item.ref], applyset, is_held=False) and item.ref not in inventory.held
+    ]
+    return inventory.with_objects([*inventory.held.values(), *found]) if found else inventory
+
+
 def _refusal(
     desired: ClusterDesired, observed: ObservedCluster, inventory: Inventory, options: PlanOptions
 ) -> Failure | None:
@@ -77,6 +90,14 @@ def _refusal(
             message=f"the context of {desired.cluster!r} leads to another cluster: the UID of its kube-system namespace"
             f" is {observed.uid or 'unknown'}, not {inventory.uid}",
             hint="correct the context; if the cluster was built anew, join it again",
+        )
+    known_as = options.applyset.recorded(observed.parent).member
+    if not inventory.converged and known_as not in {"", options.applyset.member}:
+        parent = options.applyset.parent
+        return Failure(
+            kind=FailureKind.WRONG_CLUSTER,
+            message=f"the context of {desired.cluster!r} leads to the cluster that this fleet knows as {known_as!r}",
+            hint=f"correct the context; if the member was renamed, take the annotation argosy.dev/member off {parent}",
         )
     if options.is_older and not options.allow_older:
         return Failure(
@@ -101,8 +122,6 @@ def _prune_hold(desired: ClusterDesired, observed: ObservedCluster, inventory: I
     unanswered = {ref.group for ref in inventory.held} & observed.discovery.unavailable
     if unanswered:
         return f"the API of {', '.join(sorted(unanswered))} does not answer"
-    if not desired.objects and inventory.held and options.allowed_removals is None:
-        return "the cluster would hold nothing"
     return ""
 
 

@@ -70,8 +70,9 @@ class PlanOptions:
     all; ``orphans``: those objects that go though no inventory names them. ``migrate_from``: managers whose fields
     become ours (another tool's, which we replace); ``take_from``: tools whose objects may be taken over.
     ``remove_foreign``: whether fields people added go. ``retain``: the source's own Retain rules (``retention_by``),
-    which return the wanted object itself where there is none. ``server_forms``: digests of objects a server keeps in a
-    form of its own.
+    which return the wanted object itself where there is none. ``recovered``: objects that the history of the rendered
+    branch names, for a cluster that has no inventory. ``server_forms``: digests of objects a server keeps in a form of
+    its own.
     """
 
     applyset: ApplySet = field(default_factory=ApplySet)
@@ -85,6 +86,7 @@ class PlanOptions:
     orphans: frozenset[ObjectRef] = frozenset()
     migrate_from: frozenset[str] = frozenset()
     take_from: frozenset[str] = frozenset()
+    recovered: tuple[HeldObject, ...] = ()
     remove_foreign: bool = False
     retain: Callable[[Manifest, Manifest], Manifest] = _desired_itself
     server_forms: Mapping[ObjectRef, str] = field(default_factory=dict)

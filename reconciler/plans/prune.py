@@ -15,13 +15,14 @@ from render.words import counted
 
 from .inventory import HeldObject, Inventory
 from .membership import fleet_entry, is_labelled, is_member, other_claim
-from .model import Action, ObservedCluster, PlannedObject, PlanOptions
+from .model import DELETIONS, Action, ObservedCluster, PlannedObject, PlanOptions
 from .stages import deletion_wave, needs_confirmation
 
 PRUNE = "argosy.dev/prune"
 NO_MEMBER = frozenset({"LabelLost", "NotOurs"})
 """The reasons of what is kept because it is not in our set any more."""
 
+EMPTYING = "the cluster would hold nothing"
 _HELM_POLICY = "helm.sh/resource-policy"
 
 
@@ -42,7 +43,7 @@ def plan_deletions(
         # A server may serve one object in two API groups: what is wanted by one name must not be deleted by the other.
         if observed.live[ref]["metadata"]["uid"] not in wanted_uids
     ]
-    reason = hold or _excess(candidates, observed, inventory, options)
+    reason = hold or _emptying(candidates, wanted, options) or _excess(candidates, observed, inventory, options)
     if reason:
         candidates = [_kept(item, reason) for item in candidates]
     unknown = (_unknown(held, observed) for ref, held in inventory.held.items() if _is_unknown(ref, wanted, observed))
@@ -120,6 +121,16 @@ def _protection(
     if needs_confirmation(ref) and not (options.confirm_all or ref in options.confirmed):
         return "NeedsConfirmation", "deleting it may delete much more", f"confirm it by name: {ref}"
     return None
+
+
+def _emptying(candidates: Iterable[PlannedObject], wanted: frozenset[ObjectRef], options: PlanOptions) -> str:
+    """Return why a cluster that nothing is wanted in must not be emptied yet.
+
+    What is kept in any case, and what is confirmed by name, does not count.
+    """
+    leaving = (item for item in candidates if item.action in DELETIONS and not needs_confirmation(item.ref))
+    is_emptied = not wanted and options.allowed_removals is None and any(leaving)
+    return EMPTYING if is_emptied else ""
 
 
 def _excess(

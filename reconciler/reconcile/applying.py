@@ -191,13 +191,15 @@ class ApplyRun:
                 options = replace(options, orphans=orphans.get(member.name, frozenset()))
             elif self.delivery.options.orphans:
                 options = replace(options, orphans=once_rendered(held, commits, self.commit))
+            if not known.converged and (recovered := commits.departed(member.name, (self.commit,))):
+                options = replace(options, recovered=recovered)
             jobs.append(ClusterJob(desired=commits.desired(member.name, self.commit), inventory=held, options=options))
         return jobs
 
     def _plan_options(self, inventory: Inventory, commits: RenderedCommits, trailers: RemovalTrailers) -> PlanOptions:
         options, cluster, converged = self.delivery.options, inventory.cluster, inventory.converged
         return PlanOptions(
-            applyset=self.applyset,
+            applyset=replace(self.applyset, member=cluster),
             is_older=bool(converged) and commits.is_before(self.commit, converged),
             allow_older=options.allow_older,
             guard=self.context.fleet.removal_guard,

@@ -82,6 +82,11 @@ ANNOTATIONS = (
             ),
             Entry("argosy.dev/heartbeat", "In clusters of an agent's branch: when the agent last looked."),
             Entry(
+                "argosy.dev/member",
+                "On an ApplySet's parent: the member that its cluster is. A cluster whose inventory was lost is known"
+                " again by it.",
+            ),
+            Entry(
                 "applyset.kubernetes.io/part-of",
                 "A label of every object that Argosy applied to a member: the fleet's ApplySet. Its parent is the"
                 " ConfigMap `argosy-<fleet>-<root>` in the namespace `argosy-system`, where the root is the beginning"
