@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from reconciler.cli import COMMANDS, argosy
+from reconciler.commands.options.global_options import GLOBAL_HINT
 from reconciler.reference.outputs import OUTPUTS
 from reconciler.reference.schemas import KINDS, json_schema
 from reconciler.reference.topics import TOPICS, topic
@@ -52,8 +53,9 @@ def _command(context: click.Context, heading: str) -> Iterator[str]:
     yield f"```text\n{context.command_path} {' '.join(usage)}\n```\n"
     yield from (f"{_words(paragraph)}\n" for paragraph in (command.help or "").split("\n\n"))
     yield from _options(context, [option for option in command.params if not getattr(option, "hidden", False)])
-    if command.epilog:
-        yield f"{_words(command.epilog.split(chr(10) * 2)[0])}\n"
+    own = (command.epilog or "").removesuffix(GLOBAL_HINT).strip()
+    if own:
+        yield f"{_words(own)}\n"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             inner = command.get_command(context, name)

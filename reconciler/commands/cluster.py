@@ -29,7 +29,7 @@ def command() -> None:
 @_NAME
 @click.option("--region", default="", help="The region it is in.")
 @click.option("--zone", "zones", multiple=True, help="A zone it is in (repeatable).")
-@click.option("--provider", default="", help="Who runs it.")
+@click.option("--provider", default="", help="The provider that runs it.")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label (repeatable).")
 @click.option("--context", default="", help="List it in argosy.yaml with this kubeconfig context: passes apply to it.")
 @_COMMIT

@@ -47,18 +47,30 @@ class DiffOptions:
 @click.option("--stat", is_flag=True, help="One line for each cluster instead of everything.")
 @click.option("-o", "--output", type=click.Choice(["text", "json", "markdown"]), default="text", help="Output format.")
 @click.option(
-    "--max-bytes", type=click.IntRange(min=2000), default=60_000, show_default=True, help="The longest markdown."
+    "--max-bytes",
+    type=click.IntRange(min=2000),
+    default=60_000,
+    show_default=True,
+    help="The limit of markdown, in bytes.",
 )
 @click.option("--check", is_flag=True, help="Ask the guards whether the change may be made: 0 yes, 6 no.")
-@click.option("--allow-removal", "allowed", multiple=True, metavar="CLUSTER=COUNT", help="Let so many objects leave.")
 @click.option(
-    "--allow-movement", "allowed_moves", multiple=True, metavar="OBJECT=COUNT", help="Let so many replicas move."
+    "--allow-removal",
+    "allowed",
+    multiple=True,
+    metavar="CLUSTER=COUNT",
+    help="Let so many objects leave a cluster (* for each).",
+)
+@click.option(
+    "--allow-movement",
+    "allowed_moves",
+    multiple=True,
+    metavar="OBJECT=COUNT",
+    help="Let so many replicas of a workload move (* for the fleet and each).",
 )
 @click.option("--watch", is_flag=True, help="Compare the files as they stand again whenever one is saved.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
-@click.option(
-    "--live", is_flag=True, help="What applying a rendered commit (BASE: the newest) would change in clusters."
-)
+@click.option("--live", is_flag=True, help="Show what applying a rendered commit would change in clusters.")
 @with_access_options
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:

@@ -54,20 +54,18 @@ class InterpretOptions:
 )
 @click.option("--check", is_flag=True, help="Check the customizations: their fields, and that every script compiles.")
 @click.option("--show-doc", is_flag=True, help="Show which Lua function each operation calls, and with what.")
-@click.option(
-    "--operation", type=click.Choice(tuple(_OPERATIONS), case_sensitive=False), help="Which operation to execute."
-)
+@click.option("--operation", type=click.Choice(tuple(_OPERATIONS), case_sensitive=False), help="The operation to try.")
 @click.option("--desired-file", type=_FILE, metavar="FILE", help="The object as it is wanted; Retain takes both.")
 @click.option("--observed-file", type=_FILE, metavar="FILE", help="The object as a member has it.")
 @click.option("--status-file", type=_FILE, metavar="FILE", help="The items of aggregatedStatus, for AggregateStatus.")
 @click.option("--desired-replica", type=click.IntRange(min=0), metavar="N", help="Replicas, for ReviseReplica.")
-@click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", help="How the answer is printed.")
+@click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", help="Output format.")
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
     """Check, show and try resource interpreter customizations against files.
 
-    The counterpart of karmadactl interpret. Without --operation the customizations are listed with what they customize.
-    No repository and no cluster is needed, and interpreter webhooks are not called, as by karmadactl.
+    This is the counterpart of karmadactl interpret. Without --operation, the customizations are listed with what they
+    customize. No repository and no cluster is needed, and interpreter webhooks are not called, as by karmadactl.
     """
     return interpret_and_show(log, InterpretOptions(**options))
 

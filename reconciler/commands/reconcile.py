@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @with_delivery_options
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
-    """Run one pass: fetch, render, guard, commit and push; apply to the clusters the fleet says how to reach.
+    """Run one reconcile pass: fetch, render, guard, commit, push, and apply where the fleet says how to reach clusters.
 
     Those are the ones that clusters in argosy.yaml lists ('*': all others), the one of --in-cluster, or all with
     kubeconfigs in argosy.yaml, --kubeconfig or --kubeconfigs. Where nothing is said, no cluster is asked.

@@ -60,9 +60,19 @@ class RenderOptions:
 @click.option("--commit", is_flag=True, help="Commit the tree to the local rendered branch.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
 @click.option("--accept-rewind", is_flag=True, help="Commit a source that does not follow the one rendered before.")
-@click.option("--allow-removal", "allowed", multiple=True, metavar="CLUSTER=COUNT", help="Let so many objects leave.")
 @click.option(
-    "--allow-movement", "allowed_moves", multiple=True, metavar="OBJECT=COUNT", help="Let so many replicas move."
+    "--allow-removal",
+    "allowed",
+    multiple=True,
+    metavar="CLUSTER=COUNT",
+    help="Let so many objects leave a cluster (* for each).",
+)
+@click.option(
+    "--allow-movement",
+    "allowed_moves",
+    multiple=True,
+    metavar="OBJECT=COUNT",
+    help="Let so many replicas of a workload move (* for the fleet and each).",
 )
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:

@@ -40,8 +40,8 @@ class StatusOptions:
 def command(log: Log, /, **options: Any) -> int:
     """Show what the branches say: of the fleet, of one cluster (cluster/NAME) or of one object (KIND/NAME).
 
-    Which source is rendered, what every cluster holds since when, and why something is not as it should be, down to
-    the container or the warning that says so. Nothing is fetched without --watch, and no cluster is asked.
+    It tells which source is rendered, what every cluster holds since when, and why something is not as it should be,
+    down to the container or the warning that says so. Nothing is fetched without --watch, and no cluster is asked.
     """
     subject = parsed_subject(options.pop("subject"))
     return show_status(log, StatusOptions(subject=subject, **options))

@@ -30,7 +30,7 @@ class VerifyOptions:
     default=1,
     show_default=True,
     metavar="N",
-    help="How many commits, going back.",
+    help="Verify so many commits, going back.",
 )
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 @click.pass_obj

@@ -30,10 +30,15 @@ class WaitOptions:
 @click.argument("subject", nargs=-1, metavar="[cluster/NAME | KIND/NAME]")
 @with_namespace_options("The namespace the object is in.")
 @click.option(
-    "--for", "wish", type=click.Choice(["applied", "healthy"]), default="applied", show_default=True, help="The wish."
+    "--for",
+    "wish",
+    type=click.Choice(["applied", "healthy"]),
+    default="applied",
+    show_default=True,
+    help="The state to wait for.",
 )
 @click.option(
-    "--timeout", default="5m", show_default=True, callback=seconds, metavar="TIME", help="How long to wait at most."
+    "--timeout", default="5m", show_default=True, callback=seconds, metavar="TIME", help="The longest time to wait."
 )
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:

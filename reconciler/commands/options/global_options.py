@@ -12,7 +12,7 @@ _GIVEN = "argosy.given"
 REPOSITORY = "argosy.repository"
 """The key of the repository in ``click.Context.meta``, for completion, which runs before any command does."""
 
-_HINT = "-C/--repo, -v, -q, --log-format and --no-color may stand here as well: argosy --help."
+GLOBAL_HINT = "-C/--repo, -v, -q, --log-format and --no-color may stand here as well: argosy --help."
 
 
 def _remember(context: click.Context, option: click.Parameter, value: Any) -> None:
@@ -41,7 +41,7 @@ def shared_options(*, hidden: bool = False) -> list[click.Parameter]:
             ["--log-format"],
             type=click.Choice([each.value for each in LogFormat]),
             default="text",
-            help="How stderr is written.",
+            help="The format of log lines on stderr.",
             **common,
         ),
         click.Option(["--no-color"], is_flag=True, help="No colours; NO_COLOR does the same.", **common),
@@ -52,7 +52,7 @@ def with_global_options(command: click.Command) -> click.Command:
     """Return a command that takes the global options too, and so do its own commands."""
     taking = copy.copy(command)
     taking.params = [*command.params, *shared_options(hidden=True)]
-    taking.epilog = "\n\n".join(filter(None, (command.epilog, _HINT)))
+    taking.epilog = "\n\n".join(filter(None, (command.epilog, GLOBAL_HINT)))
     if isinstance(taking, click.Group):
         taking.commands = {name: with_global_options(each) for name, each in taking.commands.items()}
     return taking

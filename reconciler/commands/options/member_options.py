@@ -42,7 +42,11 @@ _ACCESS = (
     ),
     click.option("--shard", default="1/1", callback=_shard, metavar="I/N", help="Only this share of the clusters."),
     click.option(
-        "--max-parallel", type=click.IntRange(1, 512), default=32, show_default=True, help="How many clusters at once."
+        "--max-parallel",
+        type=click.IntRange(1, 512),
+        default=32,
+        show_default=True,
+        help="Work on so many clusters at once.",
     ),
     click.option(
         "--timeout",
@@ -50,7 +54,7 @@ _ACCESS = (
         show_default=True,
         callback=seconds,
         metavar="TIME",
-        help="How long one cluster may take.",
+        help="The time limit of each cluster.",
     ),
     click.option(
         "--kubeconfig",
