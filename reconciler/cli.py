@@ -16,6 +16,7 @@ import click
 
 from reconciler.commands.options.completion import completed_param, with_completion
 from reconciler.commands.options.global_options import shared_options, with_global_options
+from reconciler.console.printing import print_error
 from reconciler.reference.exit_codes import EXIT_CODES
 from render.errors import ConfigError, ReconcileError
 
@@ -134,13 +135,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         result = argosy.main(args=arguments, prog_name="argosy", standalone_mode=False)
     except ReconcileError as error:
-        click.echo(f"argosy: {error}" if "\n" not in error.message else str(error), err=True)
+        print_error(f"argosy: {error}" if "\n" not in error.message else str(error))
         return error.exit_code
     except click.ClickException as error:
         error.show()
         return 2
     except (KeyboardInterrupt, click.Abort):
-        click.echo("argosy: interrupted", err=True)
+        print_error("argosy: interrupted")
         return 130
     except OSError as error:
         return _unwritten(error)
@@ -156,7 +157,7 @@ def _unwritten(error: OSError) -> int:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
         return 0
-    click.echo(f"argosy: there is no room to write: {os.strerror(error.errno or 0).lower()}", err=True)
+    print_error(f"argosy: there is no room to write: {os.strerror(error.errno or 0).lower()}")
     return ConfigError.exit_code
 
 
@@ -165,7 +166,7 @@ def _bug(error: Exception) -> int:
     import traceback
 
     name = f"{type(error).__name__}: {error.name}" if isinstance(error, ImportError) else type(error).__name__
-    click.echo(f"argosy: a bug: {name}; please report it with these lines", err=True)
+    print_error(f"argosy: a bug: {name}; please report it with these lines")
     for frame in traceback.extract_tb(error.__traceback__)[-12:]:
-        click.echo(f"  {frame.filename}:{frame.lineno} in {frame.name}", err=True)
+        print_error(f"  {frame.filename}:{frame.lineno} in {frame.name}")
     return 70

@@ -194,7 +194,7 @@ from kubernetes.config import incluster_config
 from reconciler.members.exchange import Request
 from reconciler.members.opening import MemberAccess, Members
 incluster_config.SERVICE_TOKEN_FILENAME, incluster_config.SERVICE_CERT_FILENAME = sys.argv[1:]
-client = Members(MemberAccess(in_cluster="here", untrusted=".")).open("here", time.monotonic() + 20)
+client = Members(MemberAccess(in_cluster="here", untrusted=(".",))).open("here", time.monotonic() + 20)
 for _ in range(2):
     print(client.send(Request(method="GET", path="/version")).status)
     open(sys.argv[1], "w").write("renewed")

@@ -55,7 +55,7 @@ def test_a_kubeconfig_of_the_source_gets_at_nothing_of_this_machine(case: Asked,
     }
     config = {section: [{"name": "it", key: values[key]}] for section, key in names.items()}
     path.write_text(json.dumps(config))
-    opened = Members(MemberAccess(kubeconfig=str(path), untrusted=str(source))).open("it", time.monotonic() + 1)
+    opened = Members(MemberAccess(kubeconfig=str(path), untrusted=(str(source),))).open("it", time.monotonic() + 1)
     if case.told:
         assert opened == Failure(kind=FailureKind.CREDENTIALS, message=f"the context 'it' would {case.told}", hint=HINT)
     else:

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.repository.failures import git_error, redacted
+from reconciler.console.cleaning import masked
+from reconciler.repository.failures import git_error
 from reconciler.repository.location import checked_address, is_address, without_secrets
 from render.errors import GitError, SourceMoved
 
@@ -112,7 +113,7 @@ SECRETS = [
 
 @pytest.mark.parametrize("case", SECRETS, ids=lambda case: case.why)
 def test_passwords_never_show(case: Secret) -> None:
-    assert redacted(case.text) == case.want
+    assert masked(case.text) == case.want
 
 
 class Failure(NamedTuple):

@@ -19,7 +19,7 @@ from tests.build import AUTHOR, Repository
 ROOT = Path(__file__).parent.parent
 ACTION = ROOT / ".github" / "actions" / "render"
 _EXPRESSION = re.compile(r"\$\{\{ *(.*?) *\}\}")
-_INSTALL = re.compile(r"(pipx|pip) install .*")
+_INSTALL = re.compile(r'(pipx|pip) install .*|"\$GITHUB_ACTION_PATH/install"\n')
 _TALKS = "clone|fetch|ls-remote|push|remote-http|remote-https|send-pack|fetch-pack|upload-pack|receive-pack"
 
 

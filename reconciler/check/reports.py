@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 from urllib.parse import quote
 
+from reconciler.console.cleaning import cleaned
 from reconciler.console.json_values import as_json
 from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
 from reconciler.repository.trailers import engine_version
@@ -68,7 +69,7 @@ def _rule(name: str) -> dict[str, Any]:
 
 def _result(problem: Problem, level: str) -> dict[str, Any]:
     what = f"{problem.field}: {problem.message}" if problem.field else problem.message
-    text = f"{what}\nHint: {problem.hint}" if problem.hint else what
+    text = cleaned(f"{what}\nHint: {problem.hint}" if problem.hint else what)
     place: dict[str, Any] = {"artifactLocation": {"uri": quote(problem.path)}}
     if problem.line:
         place["region"] = {"startLine": problem.line}
@@ -93,12 +94,12 @@ def annotation(word: str, problem: Problem) -> str:
     r"""Return one annotation, in which nothing out of the repository can end the command or begin another.
 
     >>> annotation("error", Problem("a.yaml", 3, "spec", "is odd\n::stop", ""))
-    '::error file=a.yaml,line=3,title=spec::is odd%0A::stop\n'
+    '::error file=a.yaml,line=3,title=spec::is odd%0A\\x3a:stop\n'
     """
     place = {"file": problem.path, "line": str(problem.line or ""), "title": problem.field or problem.kind}
-    given = ",".join(f"{key}={value.translate(_PROPERTY)}" for key, value in place.items() if value)
+    given = ",".join(f"{key}={cleaned(value).translate(_PROPERTY)}" for key, value in place.items() if value)
     text = f"{problem.message}\nhint: {problem.hint}" if problem.hint else problem.message
-    return f"::{word} {given}::{text.translate(_DATA)}\n"
+    return f"::{word} {given}::{cleaned(text).translate(_DATA)}\n"
 
 
 def as_text(validation: Validation, *, is_strict: bool = False) -> str:

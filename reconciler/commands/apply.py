@@ -7,6 +7,7 @@ import click
 
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
+from reconciler.console.printing import print_output
 from reconciler.deliver.options import DeliveryOptions
 
 from .options.member_options import with_delivery_options
@@ -76,7 +77,7 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     with open_repository(log.repository, progress=log.transfer) as repository:
         context, desired, commit = applied_commit(repository, options.revision)
         members = chosen_members(context.fleet, context.members, options.delivery, log)
-        access = member_access(context.fleet, options.delivery, str(repository.folder.work_tree or ""))
+        access = member_access(context.fleet, options.delivery, repository.folder)
         delivery = Delivery(members=members, options=options.delivery, allowed=removals, dry_run=is_rehearsal)
         open_client, record = Members(access).open, None
         if delivery.writes:
@@ -92,7 +93,8 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
         )
         reports = apply_and_log(run, log)
         maintain_repository(repository, log)
-    click.echo(_rehearsal(commit, reports, options) if is_rehearsal else _summary(commit, reports, options), nl=False)
+    text = _rehearsal(commit, reports, options) if is_rehearsal else _summary(commit, reports, options)
+    print_output(text, options.output)
     return exit_code(reports)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reconciler.console.log import Log
+from reconciler.console.printing import print_text
 from render.words import counted
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def join(log: Log, /, *, commit: bool, **options: Any) -> int:
     member = NewMember(**options)
     with opened_source(log) as source:
         before, after = source.fleet, join_member(source, member, log, commit=commit)
-    click.echo(f"cluster/{member.name} joined")
+    print_text(f"cluster/{member.name} joined")
     _show_reach(log, member.name, before, after)
     return 0
 
@@ -81,7 +82,7 @@ def _remove(log: Log, name: str, *, disconnect: bool, commit: bool) -> int:
 
     with opened_source(log) as source:
         before, after = source.fleet, remove_member(source, name, log, disconnect=disconnect, commit=commit)
-    click.echo(f"cluster/{name} {'disconnected' if disconnect else 'unjoined'}")
+    print_text(f"cluster/{name} {'disconnected' if disconnect else 'unjoined'}")
     if before.reached and not after.reached:
         log.warning("argosy.yaml lists no cluster any more: argosy reconcile only renders")
     return 0
@@ -94,12 +95,12 @@ def _drain(log: Log, name: str, *, commit: bool) -> int:
     with opened_source(log) as source:
         drain = drain_member(source, name, log, commit=commit)
     leaving = counted(drain.leaving, "object is", "objects are")
-    click.echo(f"cluster/{name} {'draining' if drain.is_new else 'already draining'}: {leaving} to leave")
+    print_text(f"cluster/{name} {'draining' if drain.is_new else 'already draining'}: {leaving} to leave")
     if source.fleet.rescheduling != "Source":
         log.warning("with rescheduling: Karmada a taint drives nothing out; set rescheduling: Source in argosy.yaml")
-    click.echo("next:")
+    print_text("next:")
     for step in drain.next_steps:
-        click.echo(f"  {step}")
+        print_text(f"  {step}")
     return 0
 
 
@@ -181,5 +182,5 @@ def _edit(log: Log, name: str, edits_of: "EditsOf", messages: EditMessages, *, c
         change = member_change(source, name, edits_of, messages.subject)
         if change is not None:
             write_change(source, change, log, commit=commit)
-    click.echo(f"cluster/{name} {messages.idle if change is None else messages.done}")
+    print_text(f"cluster/{name} {messages.idle if change is None else messages.done}")
     return 0

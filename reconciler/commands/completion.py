@@ -2,6 +2,8 @@
 
 import click
 
+from reconciler.console.printing import print_data
+
 _LINES = {
     "bash": 'eval "$(argosy completion bash)"  # in ~/.bashrc',
     "zsh": 'eval "$(argosy completion zsh)"  # in ~/.zshrc, after compinit',
@@ -18,4 +20,6 @@ def command(shell: str) -> None:
     completer = get_completion_class(shell)
     if completer is None:
         raise click.UsageError(f"no completion for {shell}")
-    click.echo(completer(click.get_current_context().find_root().command, {}, "argosy", "_ARGOSY_COMPLETE").source())
+    print_data(
+        completer(click.get_current_context().find_root().command, {}, "argosy", "_ARGOSY_COMPLETE").source() + "\n"
+    )

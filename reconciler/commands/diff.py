@@ -8,6 +8,7 @@ import click
 
 from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import Log
+from reconciler.console.printing import print_output
 from reconciler.members.options import AccessOptions
 
 from .options.member_options import with_access_options
@@ -138,7 +139,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     with log.timed("compare"):
         difference = difference_of(comparison)
     for text in _texts(difference, options):
-        click.echo(text, nl=False)
+        print_output(text, options.output)
     if options.check:
         check_comparison(comparison, allowed)
         return 1 if difference.problems else 0
@@ -175,12 +176,12 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     with open_repository(log.repository, progress=log.transfer) as repository:
         context, _, commit = applied_commit(repository, revision)
         members = chosen_members(context.fleet, context.members, options.access, log)
-        access = member_access(context.fleet, options.access, str(repository.folder.work_tree or ""))
+        access = member_access(context.fleet, options.access, repository.folder)
         limits = DeliveryOptions(max_parallel=options.access.max_parallel, timeout=options.access.timeout)
         delivery = Delivery(members=members, options=limits, is_observing=True)
         run = ApplyRun(context=context, commit=commit, delivery=delivery, open_client=Members(access).open)
         reports = apply_and_log(run, quieter)
     is_json = options.output == "json"
-    click.echo(live_json(commit, reports) if is_json else "".join(live_text(reports)), nl=False)
+    print_output(live_json(commit, reports) if is_json else "".join(live_text(reports)), options.output)
     code = exit_code(reports)
     return 1 if any(live_changes(report) for report in reports) else code

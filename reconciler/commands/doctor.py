@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.console.cleaning import masked
 from reconciler.console.log import Log
+from reconciler.console.printing import print_data, print_text
 
 if TYPE_CHECKING:
     from reconciler.check.prerequisites import Check
@@ -51,13 +53,16 @@ def _show_json(checks: "Sequence[Check]") -> None:
     from reconciler.console.json_values import as_json
     from render.model import ARGOSY_API_VERSION
 
-    items = [{"name": each.name, "ok": each.is_well, "found": each.state, "hint": each.hint} for each in checks]
-    click.echo(as_json({"apiVersion": ARGOSY_API_VERSION, "kind": "Diagnosis", "checks": items}), nl=False)
+    items = [
+        {"name": each.name, "ok": each.is_well, "found": masked(each.state), "hint": masked(each.hint)}
+        for each in checks
+    ]
+    print_data(as_json({"apiVersion": ARGOSY_API_VERSION, "kind": "Diagnosis", "checks": items}))
 
 
 def _show_lines(checks: "Sequence[Check]", log: Log) -> None:
     for check in checks:
         mark = click.style("ok  ", fg="green") if check.is_well else click.style("FAIL", fg="red")
-        click.echo(f"{mark} {check.name}: {check.state}", color=log.color)
+        print_text(f" {check.name}: {check.state}", mark=mark, color=log.color)
         if not check.is_well and check.hint:
-            click.echo(f"       hint: {check.hint}")
+            print_text(f"       hint: {check.hint}")

@@ -7,6 +7,7 @@ import click
 
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import VERBOSE, Log
+from reconciler.console.printing import print_data, print_output
 
 from .options.subject_options import with_namespace_options
 
@@ -67,10 +68,10 @@ def explain_and_show(log: Log, options: ExplainOptions) -> int:
         replay = replay_of(repository, log, revision=options.rev, worktree=options.worktree)
         answer = answer_to(request, replay)
     if options.output == "json":
-        click.echo(as_json(answer.value), nl=False)
+        print_data(as_json(answer.value))
     else:
         write = sections_markdown if options.output == "markdown" else sections_text
-        click.echo(write(answer.sections), nl=False)
+        print_output(write(answer.sections), options.output)
     return 0
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 import click
 from click.shell_completion import CompletionItem
 
+from reconciler.console.printing import print_text
+
 
 def _offered(context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer topics and commands to a shell."""
@@ -34,9 +36,9 @@ def command(context: click.Context, /, words: tuple[str, ...]) -> int:
         for section in page.sections:
             _write_section(formatter, section.title, section.before, section.entries)
     else:
-        click.echo(_command_help(context.find_root(), words, TOPICS))
+        print_text(_command_help(context.find_root(), words, TOPICS))
         return 0
-    click.echo(formatter.getvalue(), nl=False)
+    print_text(formatter.getvalue(), end="")
     return 0
 
 

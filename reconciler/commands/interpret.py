@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reconciler.console.log import Log
+from reconciler.console.printing import print_data, print_text
 
 if TYPE_CHECKING:
     from render.model import Manifest
@@ -77,7 +78,7 @@ def interpret_and_show(log: Log, options: InterpretOptions) -> int:
     from render.interpreter import Interpreter, InterpreterError, Operation
 
     if options.show_doc:
-        click.echo(_documentation(), nl=False)
+        print_text(_documentation(), end="")
         return 0
     if not options.files and (options.check or options.operation is None):
         raise click.UsageError(
@@ -85,7 +86,7 @@ def interpret_and_show(log: Log, options: InterpretOptions) -> int:
         )
     customizations = read_customizations(options.files)
     if options.check or options.operation is None:
-        click.echo(_listing(customizations), nl=False)
+        print_text(_listing(customizations), end="")
         return 0
     call = OperationCall(
         operation=Operation(options.operation),
@@ -100,7 +101,7 @@ def interpret_and_show(log: Log, options: InterpretOptions) -> int:
         log.warning(f"{call.operation}: {error}")
         return 1
     log.info("answered", layer=layer)
-    click.echo(f"{json.dumps(answer, indent=2)}\n" if options.output == "json" else emit(answer).decode(), nl=False)
+    print_data(f"{json.dumps(answer, indent=2)}\n" if options.output == "json" else emit(answer).decode())
     return 0
 
 

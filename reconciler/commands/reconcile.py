@@ -6,6 +6,7 @@ import click
 
 from reconciler.console.idle_options import is_given
 from reconciler.console.log import Log
+from reconciler.console.printing import print_data, print_text
 from reconciler.reconcile.options import ReconcileOptions
 
 from .options.member_options import with_delivery_options
@@ -73,7 +74,7 @@ def repeat_last_report(log: Log, repository: "Repository", options: ReconcileOpt
     for line in (*checkpoint.warnings, *checkpoint.problems):
         log.warning(line)
     rendered, source = str(checkpoint.tips.rendered)[:12], checkpoint.tips.source[:12]
-    click.echo(f"unchanged: {checkpoint.branch} {rendered} holds source {source}")
+    print_text(f"unchanged: {checkpoint.branch} {rendered} holds source {source}")
     return 1 if checkpoint.problems else 0
 
 
@@ -84,7 +85,7 @@ def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions)
 
     def on_commit(result: "PassResult") -> None:
         if options.output != "json":
-            click.echo(commit_line(result, dry_run=options.dry_run))
+            print_text(commit_line(result, dry_run=options.dry_run))
         for line in warning_lines(result):
             log.warning(line)
 
@@ -93,13 +94,13 @@ def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions)
     if options.output == "json":
         from reconciler.console.json_values import as_json
 
-        click.echo(as_json(plain_result(result)), nl=False)
+        print_data(as_json(plain_result(result)))
     if result.reports is None:
         return worst
     from reconciler.deliver.reports import exit_code, report_table
 
     if options.output != "json":
-        click.echo(report_table(result.reports), nl=False)
+        print_text(report_table(result.reports), end="")
     return exit_code(result.reports) or worst
 
 

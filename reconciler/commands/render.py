@@ -8,6 +8,7 @@ import click
 
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
+from reconciler.console.printing import print_output
 
 from .options.subject_options import with_namespace_options
 
@@ -132,7 +133,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
         elif not options.commit:
             output = options.output or ("table" if options.shape == "manifests" else "yaml")
             for text in output_texts(outcome, selection, shape=options.shape, output=output):
-                click.echo(text, nl=False)
+                print_output(text, output)
         if nothing := emptiness(outcome, selection):
             log.warning(nothing)
         if options.commit:

@@ -3,6 +3,8 @@
 import click
 from click.shell_completion import CompletionItem
 
+from reconciler.console.printing import print_data, print_text
+
 
 def _offered(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer kinds to a shell."""
@@ -24,10 +26,10 @@ def command(kind: str) -> int:
     from reconciler.reference.schemas import KINDS, json_schema
 
     if not kind:
-        click.echo(table(("KIND", "WHAT IT IS"), list(KINDS.items())), nl=False)
+        print_text(table(("KIND", "WHAT IT IS"), list(KINDS.items())), end="")
         return 0
     known_kind = next((each for each in KINDS if each.lower() == kind.lower()), None)
     if known_kind is None:
         raise unknown_name(f"there is no schema of {kind!r}", kind, KINDS)
-    click.echo(as_json(json_schema(known_kind)), nl=False)
+    print_data(as_json(json_schema(known_kind)))
     return 0

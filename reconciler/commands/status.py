@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reconciler.console.log import Log
+from reconciler.console.printing import print_output
 
 from .options.subject_options import parsed_subject, with_namespace_options
 
@@ -70,5 +71,5 @@ def _show(branches: "RecordedFleet", options: StatusOptions, *, is_first: bool =
         "name": lambda: f"{view.name}\n",
     }
     text = texts.get(options.output, lambda: view.text)()
-    click.echo(text if is_first else f"\n{text}", nl=False)
+    print_output(text if is_first else f"\n{text}", options.output)
     return 0 if view.is_fine else 1

@@ -7,6 +7,7 @@ import click
 
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
+from reconciler.console.printing import print_output, print_text
 from render.words import counted
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def run_tests_and_show(log: Log, options: TrialOptions) -> int:
             log.warning("the source has no PolicyTest")
         if options.update:
             return _update_and_show(log, repository, run)
-    click.echo(WRITERS[options.output](run.results), nl=False)
+    print_output(WRITERS[options.output](run.results), options.output)
     return 0 if all(trial.passed for trial in run.results.trials) else 1
 
 
@@ -71,6 +72,6 @@ def _update_and_show(log: Log, repository: "Repository", run: "PolicyTestRun") -
         for mismatch in file.left:
             log.warning(f"{file.path}: {mismatch.field}: {mismatch.message}; --update leaves it")
         if file.written:
-            click.echo(f"updated {file.path}: {counted(file.written, 'expectation')}")
+            print_text(f"updated {file.path}: {counted(file.written, 'expectation')}")
         is_left = is_left or bool(file.left)
     return 1 if is_left else 0

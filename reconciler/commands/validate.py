@@ -7,6 +7,7 @@ import click
 
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
+from reconciler.console.printing import print_output
 from render.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def validate_and_show(log: Log, options: ValidateOptions, memory: "SourceMemory 
         is_worktree = not options.rev and repository.folder.work_tree is not None
         commit = "" if is_worktree else repository.resolve(options.rev or "HEAD")
         validation = validation_of(repository, commit, memory)
-    click.echo(WRITERS[options.output](validation, is_strict=options.strict), nl=False)
+    print_output(WRITERS[options.output](validation, is_strict=options.strict), options.output)
     if validation.problems:
         return InputError.exit_code
     return 1 if options.strict and validation.warnings else 0

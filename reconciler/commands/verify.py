@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reconciler.console.log import Log
+from reconciler.console.printing import print_data, print_text
 
 if TYPE_CHECKING:
     from reconciler.check.verification import Verdict
@@ -68,8 +69,8 @@ def _show(verdicts: "Sequence[Verdict]", options: VerifyOptions) -> None:
             for each in verdicts
         ]
         value = {"apiVersion": ARGOSY_API_VERSION, "kind": "Verification", "commits": commits}
-        click.echo(as_json(value), nl=False)
+        print_data(as_json(value))
         return
     for each in verdicts:
         detail = f": {each.detail}" if each.detail else ""
-        click.echo(f"{each.commit[:12]} source {each.source[:12] or '-'}: {each.result}{detail}")
+        print_text(f"{each.commit[:12]} source {each.source[:12] or '-'}: {each.result}{detail}")

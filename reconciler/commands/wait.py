@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reconciler.console.log import Log
+from reconciler.console.printing import print_text
 
 from .options.member_options import seconds
 from .options.subject_options import parsed_subject, with_namespace_options
@@ -58,7 +59,7 @@ def wait_and_show(log: Log, options: WaitOptions, pacing: "Pacing | None" = None
     missing = missing_at_the_end(wish, log, timeout=options.timeout, pacing=pacing or Pacing())
     subject = options.subject or "the fleet"
     if not missing:
-        click.echo(f"{subject} is {options.wish}")
+        print_text(f"{subject} is {options.wish}")
         return 0
     log.warning(f"after {options.timeout:g} s {subject} is not {options.wish}")
     for each in missing[:_MOST_LISTED]:

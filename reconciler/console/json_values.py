@@ -8,13 +8,15 @@ from typing import Any
 from overrides.explanation import RuleEffect
 from render.model import ObjectRef
 
+from .cleaning import cleaned_json
+
 _LEFT_OUT = frozenset({"applied_placement"})
 """Fields that record state for the next pass and say nothing to a reader."""
 
 
 def as_json(value: Any) -> str:
     """Return plain data as indented JSON, as every command prints it."""
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return cleaned_json(json.dumps(value, indent=2, ensure_ascii=False)) + "\n"
 
 
 def plain_value(value: Any) -> Any:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from .cleaning import cleaned
+
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -58,5 +60,5 @@ def _counts(cases: Iterable[JUnitCase]) -> dict[str, str]:
 
 
 def _text(text: str) -> str:
-    """Return text without the characters that XML cannot hold."""
-    return _FORBIDDEN.sub("\ufffd", text)
+    """Return text without the characters that XML cannot hold or a reader must not obey."""
+    return _FORBIDDEN.sub("\ufffd", cleaned(text))

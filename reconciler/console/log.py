@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self, TextIO
 
+from .cleaning import cleaned, cleaned_json, masked
+from .text import one_line
+
 QUIET, NORMAL, VERBOSE, TIMINGS = -1, 0, 1, 2
 
 
@@ -72,7 +75,7 @@ class Log:
     def progress(self, text: str) -> None:
         """Show one line that the next one replaces; nothing where stderr is no terminal."""
         if self.is_terminal:
-            self.stream.write(f"\r\x1b[2K{text[:100]}")
+            self.stream.write(f"\r\x1b[2K{one_line(cleaned(text))[:100]}")
             self.stream.flush()
 
     def transfer(self, stage: str, done: int, total: int) -> None:
@@ -84,6 +87,7 @@ class Log:
             return
         if self.format is LogFormat.JSON:
             line = json.dumps({"level": severity, "event": event, **values}, ensure_ascii=False, default=str)
+            line = cleaned_json(masked(line))
         else:
             line = self._text(severity, event, values)
         self.progress("")
@@ -91,7 +95,7 @@ class Log:
         self.stream.flush()
 
     def _text(self, severity: str, event: str, values: dict[str, Any]) -> str:
-        words = [event, *(f"{key}={_quoted(value)}" for key, value in values.items())]
+        words = [cleaned(event), *(f"{key}={cleaned(_quoted(value))}" for key, value in values.items())]
         if severity == "warning":
             words.insert(0, "\x1b[33mwarning:\x1b[0m" if self.color else "warning:")
         return " ".join(words)

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from .cleaning import visible
+
 # Entities and no backslashes: a backslash stops neither a mention nor a bare link.
 _ENTITIES = {ord(character): f"&#{ord(character)};" for character in "&<>`*_[]()|~@#\\!:\"'"}
 _BREAKS = {ord(character): " " for character in "\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
@@ -102,4 +104,4 @@ def escaped(text: str) -> str:
     >>> escaped("@all <b> *x*")
     '&#64;all &#60;b&#62; &#42;x&#42;'
     """
-    return one_line(text).translate(_ENTITIES)
+    return visible(one_line(text)).translate(_ENTITIES)

@@ -123,4 +123,11 @@ def in_cluster_context() -> Context | Failure:
     cluster = {"server": configuration.host, "certificate-authority": configuration.ssl_ca_cert}
     user = {"tokenFile": incluster_config.SERVICE_TOKEN_FILENAME}
     root = Path("/")
-    return Context(name="in-cluster", cluster=cluster, user=user, cluster_folder=root, user_folder=root)
+    return Context(
+        name="in-cluster",
+        cluster=cluster,
+        user=user,
+        cluster_folder=root,
+        user_folder=root,
+        user_file=Path(incluster_config.SERVICE_TOKEN_FILENAME),
+    )

@@ -29,13 +29,17 @@ def unusable_context(message: str, hint: str = _TRY_KUBECTL) -> Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """A kubeconfig context with its cluster and its user, and the folders their relative paths start from."""
+    """A kubeconfig context with its cluster and its user, and the folders their relative paths start from.
+
+    ``user_file`` is the kubeconfig that has the user, which is not always the one that has the context.
+    """
 
     name: str
     cluster: Mapping[str, Any] = field(repr=False)
     user: Mapping[str, Any] = field(repr=False)
     cluster_folder: Path = Path()
     user_folder: Path = Path()
+    user_file: Path = Path()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +74,7 @@ def load_kubeconfig(files: Iterable[Path]) -> Kubeconfig | Failure:
         current = current or str(config.get("current-context") or "")
         for section, entries in named.items():
             for entry in config.get(section) or ():
-                entries.setdefault(str(entry.get("name")), (entry.get(section[:-1]) or {}, path.absolute().parent))
+                entries.setdefault(str(entry.get("name")), (entry.get(section[:-1]) or {}, path.absolute()))
     contexts = {name: _context(name, body, named) for name, (body, _) in named["contexts"].items()}
     return Kubeconfig(files=tuple(existing), contexts=contexts, current=current)
 
@@ -83,9 +87,16 @@ def _content(path: Path) -> Mapping[str, Any]:
 def _context(
     name: str, body: Mapping[str, Any], named: Mapping[str, Mapping[str, tuple[Mapping[str, Any], Path]]]
 ) -> Context:
-    cluster, cluster_folder = named["clusters"].get(str(body.get("cluster")), ({}, Path()))
-    user, user_folder = named["users"].get(str(body.get("user")), ({}, Path()))
-    return Context(name=name, cluster=cluster, user=user, cluster_folder=cluster_folder, user_folder=user_folder)
+    cluster, cluster_file = named["clusters"].get(str(body.get("cluster")), ({}, Path()))
+    user, user_file = named["users"].get(str(body.get("user")), ({}, Path()))
+    return Context(
+        name=name,
+        cluster=cluster,
+        user=user,
+        cluster_folder=cluster_file.parent,
+        user_folder=user_file.parent,
+        user_file=user_file,
+    )
 
 
 class Contexts:

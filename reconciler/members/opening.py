@@ -13,20 +13,25 @@ from .exchange import Failure
 from .identity import Impersonation
 from .kubeconfig import Context, Contexts, default_files, unusable_context
 
+_SENT_FILES = ("tokenFile", "client-certificate", "client-key")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberAccess:
     """The settings by which members are reached.
 
     ``kubeconfig`` stands in for the usual file, ``folder`` has one file a cluster, and ``in_cluster`` names the one
-    member this process runs in. ``untrusted`` is a folder (a checkout) whose kubeconfigs must not run programs.
+    member this process runs in. ``untrusted`` are folders (checkouts) whose kubeconfigs must not run programs, and
+    ``named_in_source`` are the kubeconfigs and folders that argosy.yaml names: these must not wherever the checkout
+    is that they stand in.
     """
 
     clusters: tuple[ClusterAccess, ...] = ()
     kubeconfig: str = ""
     folder: str = ""
     in_cluster: str = ""
-    untrusted: str = ""
+    untrusted: tuple[str, ...] = ()
+    named_in_source: frozenset[str] = frozenset()
     impersonate: Impersonation | None = None
     concurrency: int = DEFAULT_CONCURRENCY
     user_agent: str = "argosy"
@@ -74,18 +79,42 @@ class Members:
 
         Whoever can push to the source could otherwise run programs here, or have any file of this machine sent away.
         """
-        source = Path(self._access.untrusted).resolve()
-        if not self._access.untrusted or not context.user_folder.resolve().is_relative_to(source):
+        source = self._source_of(context)
+        if source is None:
             return None
-        user = context.user
-        token_file = (context.user_folder / str(user.get("tokenFile") or "")).resolve()
-        if user.get("exec") or user.get("auth-provider"):
-            what = f"run an {'exec plugin' if user.get('exec') else 'auth provider'} named in the source repository"
-        elif not token_file.is_relative_to(source):
-            what = "send away a file from outside of the source repository"
+        files = {context.user_folder / str(context.user[name]) for name in _SENT_FILES if context.user.get(name)}
+        if context.user.get("exec") or context.user.get("auth-provider"):
+            program = "an exec plugin" if context.user.get("exec") else "an auth provider"
+            refused = f"run {program} named in the source repository"
+        elif not all(path.resolve().is_relative_to(source) for path in files):
+            refused = "send away a file from outside of the source repository"
         else:
             return None
         return unusable_context(
-            f"the context {context.name!r} would {what}",
+            f"the context {context.name!r} would {refused}",
             "keep kubeconfigs with exec plugins, auth providers or token files outside of the repository",
         )
+
+    def _source_of(self, context: Context) -> Path | None:
+        """Return the checkout that a context's user comes from; None where it comes from this machine's own files.
+
+        A file that argosy.yaml names is of the source if it stands in any checkout: the one that was cloned as a bare
+        repository or given as an address is then not known here.
+        """
+        file = context.user_file
+        places = (file.parent.resolve(), file.resolve().parent)
+        checkouts = [Path(folder).resolve() for folder in self._access.untrusted]
+        if file == Path(self._access.kubeconfig) or not self._is_named_in_source(file):
+            found = (each for each in checkouts if any(place.is_relative_to(each) for place in places))
+            return next(found, None)
+        around = (folder for place in places for folder in (place, *place.parents))
+        return next((folder for folder in around if folder in checkouts or _is_repository(folder)), None)
+
+    def _is_named_in_source(self, file: Path) -> bool:
+        named = {Path(name).absolute() for name in self._access.named_in_source}
+        return not named.isdisjoint({file.absolute(), file.absolute().parent})
+
+
+def _is_repository(folder: Path) -> bool:
+    """Say whether a folder is the top of a checkout, or a bare repository."""
+    return (folder / ".git").exists() or all((folder / name).exists() for name in ("HEAD", "objects", "refs"))

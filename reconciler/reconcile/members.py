@@ -70,10 +70,9 @@ def observe_and_connect(
 ) -> ReachedMembers:
     """Observe the members a pass is for."""
     context = FleetContext.of(desired.fleet, desired, publication)
-    work_tree = str(publication.repository.folder.work_tree or "")
     allowed = {each.cluster: each.count for each in map(Allowance.parse, options.allowed)}
     members = chosen_members(desired.fleet, desired.clusters, options.delivery, log)
-    open_client = Members(member_access(desired.fleet, options.delivery, work_tree)).open
+    open_client = Members(member_access(desired.fleet, options.delivery, publication.repository.folder)).open
     return ReachedMembers(
         context=context,
         delivery=Delivery(members=members, options=options.delivery, allowed=allowed),

@@ -7,9 +7,9 @@ without anything that looks like a password.
 import re
 from typing import NamedTuple
 
+from reconciler.console.cleaning import masked
 from render.errors import GitError, SourceMoved
 
-_PASSWORD = re.compile(r"(?<=https://)[^/@\s]+(?=@)|(?<=://)[^/@\s:]*:[^/@\s]+(?=@)")
 _MARK = re.compile(r"^(?:(?:fatal|error|remote): )+")
 _REFUSED = re.compile(r"!\t[^:]*:(?P<ref>[^\t]+)\t\[[^\]]*\] ?\(?(?P<why>.*?)\)?")
 _NOISE = re.compile(
@@ -75,7 +75,7 @@ _MEANINGS = (
 
 def git_error(command: str, stderr: bytes, code: int) -> GitError:
     """Return the error for a git command that failed with this text and exit code."""
-    text = redacted(stderr.decode("utf-8", "replace"))
+    text = masked(stderr.decode("utf-8", "replace"))
     meaning = next((meaning for meaning in _MEANINGS if meaning.words in text), None)
     lines = [_plain(line) for line in text.splitlines() if line.strip() and not _NOISE.match(line.strip())]
     message = f"git {command}: {'; '.join(lines[:_LINES]) or f'ended with exit code {code}'}"
@@ -100,12 +100,3 @@ def _plain(line: str) -> str:
     """Return a line without its mark; of a line about a ref that was not pushed, the ref and the reason."""
     refused = _REFUSED.fullmatch(line.strip())
     return f"{refused['ref']}: {refused['why']}" if refused else _MARK.sub("", line.strip())
-
-
-def redacted(text: str) -> str:
-    """Return text in which the passwords of URLs are stars.
-
-    >>> redacted("https://me:s3cret@example.com/x")
-    'https://***@example.com/x'
-    """
-    return _PASSWORD.sub("***", text)

@@ -37,6 +37,13 @@ class GitFolder:
         return self.work_tree or self.git_dir
 
     @property
+    def work_trees(self) -> tuple[Path, ...]:
+        """Every work tree of the repository on this machine: this one, the main one and the linked ones."""
+        main = (self.common_dir.parent,) if self.common_dir.name == ".git" else ()
+        linked = (Path(_line(each)).parent for each in sorted(self.common_dir.glob("worktrees/*/gitdir")))
+        return tuple(dict.fromkeys((*([self.work_tree] if self.work_tree else []), *main, *linked)))
+
+    @property
     def objects(self) -> Path:
         """The folder of the objects."""
         return self.common_dir / "objects"

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from reconciler.console.cleaning import masked
 from render.errors import GitError
 
 from .command import GitCommand
-from .failures import git_error, redacted, too_slow
+from .failures import git_error, too_slow
 
 Progress = Callable[[str, int, int], None]
 """Receive the stage of a transfer, the number of things done, and their total (0: not known)."""
@@ -41,7 +42,7 @@ def configured_remotes(git: GitCommand) -> tuple[Remote, ...]:
     """Return the remotes of a repository, sorted by name."""
     with _opened(git) as repo:
         addresses = [(remote.name, next(iter(remote.urls))) for remote in repo.remotes]
-    return tuple(Remote(name=name, address=redacted(address)) for name, address in sorted(addresses))
+    return tuple(Remote(name=name, address=masked(address)) for name, address in sorted(addresses))
 
 
 def history_ids(git: GitCommand, revision: str, limit: int) -> tuple[str, ...]:

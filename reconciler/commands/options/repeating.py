@@ -8,9 +8,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-import click
-
 from reconciler.console.log import Log
+from reconciler.console.printing import print_error
 from reconciler.repository import open_repository
 from render.errors import ReconcileError
 
@@ -51,7 +50,7 @@ def run_for_each(log: Log, run: Callable[[], int], changes: Iterable[set[str]]) 
         try:
             code = run()
         except ReconcileError as error:
-            click.echo(str(error), err=True)
+            print_error(str(error))
             code = error.exit_code
         log.info("watching", saved=len(changed), ms=round((time.monotonic() - begun) * 1000), code=code)
     return code

@@ -1,0 +1,86 @@
+"""The cleaning of text that people and programs are shown, by the form it is shown in.
+
+Names, values and messages come from repositories and clusters of others. On a terminal, a control character moves the
+cursor or hides a line, and a mark of writing direction shows a name in another order than it has. In the log of a CI
+job, a line that begins with ``::`` is a command to the runner. An address may carry the password of the one it was
+made for. Nothing of that reaches a reader: every writer sends its text through one of these functions.
+"""
+
+import re
+from collections.abc import Iterator
+
+_HIDDEN = "***"
+_PASSWORD = re.compile(r"(?<=https://)[^/@\s]+(?=@)|(?<=://)[^/@\s:]*:[^/@\s]+(?=@)")
+_QUERY = re.compile(
+    r"(?<=[?&])((?:access_|private_|auth_)?token|password|secret|key|sig(?:nature)?)=[^&\s'\"#]+", re.IGNORECASE
+)
+# A runner takes ::name ...:: at the start of a line, whatever spaces are before it, and ##[name] anywhere in one.
+_COMMAND = re.compile(r"(?m)^([^\S\n]*):(?=:)|#(?=#\[)")
+
+
+def _unsafe_characters() -> Iterator[int]:
+    """Yield the characters that no reader is shown: controls, marks of direction, line separators, invisible ones."""
+    yield from (code for code in range(0x20) if chr(code) not in "\n\t")
+    yield from range(0x7F, 0xA0)
+    yield from (0x00AD, 0x061C, 0x180E, 0xFEFF)
+    yield from range(0x200B, 0x2010)
+    yield from range(0x2028, 0x202F)
+    yield from range(0x2060, 0x2070)
+    yield from range(0xD800, 0xE000)
+    yield from range(0xFFF9, 0xFFFC)
+    yield from range(0xE0000, 0xE0080)
+
+
+def _escape(code: int) -> str:
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _json_escape(code: int) -> str:
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    high, low = divmod(code - 0x10000, 0x400)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+
+
+_CODES = tuple(_unsafe_characters())
+_UNSAFE = re.compile("[" + "".join(map(chr, _CODES)).replace("\\", r"\\").replace("]", r"\]") + "]")
+
+
+def visible(text: str) -> str:
+    r"""Return text whose control characters and marks of direction are written out; lines and tabs stay.
+
+    >>> visible("a\x1b[2Kb\u202ec")
+    'a\\x1b[2Kb\\u202ec'
+    """
+    return _UNSAFE.sub(lambda match: _escape(ord(match[0])), text)
+
+
+def masked(text: str) -> str:
+    """Return text without the passwords and tokens of the addresses in it.
+
+    >>> masked("https://me:s3cret@example.com/x?token=abc&y=1")
+    'https://***@example.com/x?token=***&y=1'
+    """
+    return _QUERY.sub(rf"\1={_HIDDEN}", _PASSWORD.sub(_HIDDEN, text))
+
+
+def cleaned(text: str) -> str:
+    r"""Return text for a terminal or the log of a CI job: all of it visible, no password, no command to a runner.
+
+    >>> cleaned("  ::error::no\n##[group]x")
+    '  \\x3a:error::no\n\\x23#[group]x'
+    """
+    return _COMMAND.sub(_disarmed, masked(visible(text)))
+
+
+def _disarmed(match: re.Match[str]) -> str:
+    return f"{match[1]}\\x3a" if match[1] is not None else "\\x23"
+
+
+def cleaned_json(text: str) -> str:
+    r"""Return JSON that means the same, in which no character is one that a terminal obeys.
+
+    >>> cleaned_json('{"a": "\u202e"}')
+    '{"a": "\\u202e"}'
+    """
+    return _UNSAFE.sub(lambda match: _json_escape(ord(match[0])), text)

@@ -1,0 +1,169 @@
+r"""Every writer: control characters, marks of direction, commands to CI runners, passwords in addresses."""
+
+import ast
+import io
+import json
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import reconciler
+from reconciler.check.reports import WRITERS
+from reconciler.check.validation import Validation
+from reconciler.cli import run
+from reconciler.console.cleaning import cleaned, cleaned_json, masked, visible
+from reconciler.console.json_values import as_json
+from reconciler.console.junit import JUnitCase, JUnitSuite, junit_xml
+from reconciler.console.log import VERBOSE, Log, LogFormat
+from reconciler.console.text import escaped, section, sections_markdown
+from render.errors import Problem
+from tests.build import Repository, a_config_map, a_policy, argosy, on_clusters
+
+ESC, CSI, RLO, LSEP, TAG = "\x1b[2K\x1b]0;x\x07", "\x9b2J", "\u202e", "\u2028", "\U000e0041"
+HOSTILE = f"a{ESC}b{CSI}c{RLO}d{LSEP}e{TAG}f\x00\x7f\rg"
+OBEYED = frozenset(HOSTILE) - frozenset("abcdefg[2KJ]0;x")
+
+
+def obeyed(text: str) -> set[str]:
+    return set(text) & OBEYED
+
+
+class Cleaned(NamedTuple):
+    why: str
+    text: str
+    want: str
+
+
+CLEANED = [
+    Cleaned("plain text stays", "ünïcode 日本 😀\n\tx", "ünïcode 日本 😀\n\tx"),
+    Cleaned("a terminal's command is written out", "\x1b[31mred", "\\x1b[31mred"),
+    Cleaned("so is one of a single character", "\x9b31m", "\\x9b31m"),
+    Cleaned("a carriage return would hide the line before it", "good\rbad", "good\\x0dbad"),
+    Cleaned("a mark of direction would turn a name around", "a\u202eb", "a\\u202eb"),
+    Cleaned("an isolate as well", "a\u2066b", "a\\u2066b"),
+    Cleaned("a line separator is a line to some", "a\u2028::error::b", "a\\u2028::error::b"),
+    Cleaned("what takes no room would make two names look the same", "a\u200bb", "a\\u200bb"),
+    Cleaned("half a character cannot be written", "a\ud800b", "a\\ud800b"),
+    Cleaned("a runner's command at the start of a line", "x\n::set-output name=a::b", "x\n\\x3a:set-output name=a::b"),
+    Cleaned("spaces before it are no protection", "  ::error::x", "  \\x3a:error::x"),
+    Cleaned("the old form works anywhere in a line", "x ##[group]y", "x \\x23#[group]y"),
+    Cleaned("two colons within a line are nothing", "a::b", "a::b"),
+    Cleaned("a password in an address", "to https://me:pw@example.com/x.git", "to https://***@example.com/x.git"),
+    Cleaned("a token as the user", "https://t0ken@example.com/x", "https://***@example.com/x"),
+    Cleaned("a user of ssh is no secret", "ssh://git@example.com/x", "ssh://git@example.com/x"),
+    Cleaned("a token in a query", "https://example.com/x?private_token=abc", "https://example.com/x?private_token=***"),
+]
+
+
+@pytest.mark.parametrize("case", CLEANED, ids=lambda case: case.why)
+def test_text_is_cleaned(case: Cleaned) -> None:
+    assert cleaned(case.text) == case.want
+    assert cleaned(cleaned(case.text)) == case.want
+
+
+def test_json_means_the_same_after_it_was_cleaned() -> None:
+    value = {HOSTILE: [HOSTILE, {"a": HOSTILE}]}
+    text = as_json(value)
+    assert json.loads(text) == value
+    assert obeyed(text) == set()
+    assert cleaned_json(text) == text
+
+
+PROBLEM = Problem(f"apps/{HOSTILE}.yaml", 3, f"spec.{HOSTILE}", f"{HOSTILE}\n::error::{HOSTILE}", HOSTILE)
+
+
+@pytest.mark.parametrize("form", [form for form in WRITERS if form != "text"])
+def test_a_validation_in_every_form_obeys_nobody(form: str) -> None:
+    text = WRITERS[form](Validation(commit="", problems=(PROBLEM,), warnings=(PROBLEM,), desired=None), is_strict=False)
+    assert obeyed(text) == set()
+    if form == "github":
+        assert [line.partition(" ")[0] for line in text.splitlines()] == ["::error", "::warning"]
+
+
+def test_junit_and_markdown_obey_nobody() -> None:
+    case = JUnitCase(name=HOSTILE, file=HOSTILE, failure=f"::error::{HOSTILE}", detail=f"\n::stop::{HOSTILE}")
+    xml = junit_xml([JUnitSuite(name=HOSTILE, cases=(case,))])
+    assert obeyed(xml) == set()
+    assert ET.fromstring(xml).tag == "testsuites"
+    assert not any(line.lstrip().startswith("::") for line in xml.splitlines())
+    assert obeyed(sections_markdown([section(HOSTILE, [HOSTILE], [[HOSTILE]], before=[HOSTILE])])) == set()
+    assert obeyed(escaped(HOSTILE)) == set()
+
+
+@pytest.mark.parametrize("form", list(LogFormat))
+def test_a_log_obeys_nobody(form: LogFormat) -> None:
+    stream = io.StringIO()
+    log = Log(stream=stream, level=VERBOSE, format=form)
+    hostile = f"::error::{HOSTILE} https://me:pw@example.com"
+    for say in (log.info, log.warning, log.detail):
+        say(hostile, value=hostile, key=f"\n{hostile}")
+    text = stream.getvalue()
+    assert obeyed(text) == set()
+    assert "pw" not in text
+    assert not any(line.lstrip().startswith("::") for line in text.splitlines())
+
+
+def test_an_error_obeys_nobody(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    metadata = 'metadata: {name: x, labels: {a: ["\\e[2K\\u202e"]}}'
+    repository.commit({"a.yaml": f"apiVersion: v1\nkind: ConfigMap\n{metadata}\n"})
+    code, out, err = argosy(repository, capsys, "validate", "-o", "text")
+    assert code in {0, 3}
+    assert obeyed(out + err) == set()
+    assert run(["-C", f"{repository.path}/{HOSTILE.replace(chr(0), '')}", "validate"]) == 4
+    captured = capsys.readouterr()
+    assert obeyed(captured.out + captured.err) == set()
+
+
+PASSWORD = "s3cr3t-pw"
+REMOTE = f"""apiVersion: argosy.dev/v1alpha1
+kind: Fleet
+spec:
+  rendered:
+    remote: https://me:{PASSWORD}@127.0.0.1:1/x.git
+"""
+COMMANDS = [
+    *["render", "diff", "explain cm/a", "status", "verify", "doctor", "doctor -o json"],
+    *["reconcile", "reconcile -o json", "validate", "validate -o sarif", "apply", "wait --timeout 1"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_password_of_the_remote_is_told_by_no_command(
+    command: str, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = a_policy(placement=on_clusters("member1"))
+    repository.commit({"argosy.yaml": REMOTE, "a.yaml": a_config_map("a"), "policy.yaml": policy})
+    _, out, err = argosy(repository, capsys, "-v", *command.split())
+    assert PASSWORD not in out + err
+
+
+PRINTING = {"reconciler/console/printing.py", "reconciler/console/log.py"}
+"""The modules that write to a terminal; everything else goes through them."""
+
+
+def writes_of(tree: ast.AST) -> list[int]:
+    """The lines that print by themselves: print, click.echo, writes to the standard streams."""
+    names = {"print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write"}
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return [call.lineno for call in calls if ast.unparse(call.func) in names]
+
+
+def test_nothing_is_printed_around_the_writers() -> None:
+    root = Path(reconciler.__file__).parent
+    found = {
+        f"reconciler/{path.relative_to(root)}": lines
+        for path in sorted(root.rglob("*.py"))
+        if (lines := writes_of(ast.parse(path.read_text(encoding="utf-8"))))
+    }
+    assert set(found) == PRINTING - {"reconciler/console/log.py"}
+
+
+def test_cleaning_takes_time_in_proportion() -> None:
+    for part in ("\x1b", "::", "\n", " \n", "https://", "https://a:", "?token=", "##["):
+        begun = time.process_time()
+        cleaned(part * 20_000)
+        assert time.process_time() - begun < 2
+    assert visible("") == masked("") == ""
