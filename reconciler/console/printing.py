@@ -1,4 +1,4 @@
-"""What commands print on stdout: text for people, which is cleaned, and data for programs, which has its own form."""
+"""The printing of commands: text for people, which is cleaned, and data for programs, which has its own form."""
 
 import click
 

@@ -51,7 +51,7 @@ GOOD = {"base": "0" * 40, "rendered-branch": "argosy/rendered", "commits": "3", 
 
 
 def checked(tmp_path: Path, **given: str) -> subprocess.CompletedProcess[str]:
-    """What the action's first look at its inputs says."""
+    """Return how the action's check of its inputs ends."""
     values = {f"ARGOSY_{name.upper().replace('-', '_')}": value for name, value in {**GOOD, **given}.items()}
     values["ARGOSY_RENDERED"] = values.pop("ARGOSY_RENDERED_BRANCH")
     environment = {"PATH": os.environ["PATH"], **values}
