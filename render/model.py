@@ -69,7 +69,8 @@ class Template:
 
     ``path`` and ``document`` (counted from 0 in the file; items of a ``List`` count on from it) say where it stands;
     ``digest`` names its content (the blob id and the document's position). ``text`` is that of an opaque document,
-    which is carried byte for byte; empty for any other.
+    which is carried byte for byte; empty for any other. ``has_default_replicas``: the author left ``spec.replicas``
+    out, so that it is written where a policy divides it and nowhere else.
     """
 
     ref: ObjectRef
@@ -78,6 +79,7 @@ class Template:
     document: int = 0
     digest: str = ""
     text: bytes = field(default=b"", repr=False)
+    has_default_replicas: bool = False
 
     @property
     def api_version(self) -> str:

@@ -151,6 +151,7 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
     targets = context.targets.of(manifest, binding)
     if template.text:
         return _carried(template, clusters_of(targets))
+    is_left_out = template.has_default_replicas and not _is_divided(binding)
     contents: list[Content] = []
     failures: list[WorkFailure] = []
     for revised in _revisions(manifest, binding, targets, context.interpreter):
@@ -161,7 +162,8 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
             if overridden.error is not None:
                 failures.append(WorkFailure(clusters=overridden.clusters, error=overridden.error))
             elif overridden.manifest is not None:
-                manifest, applied, runs = pruned(overridden.manifest), tuple(overridden.applied), tuple(overridden.runs)
+                made = _without_default(overridden.manifest) if is_left_out else overridden.manifest
+                manifest, applied, runs = pruned(made), tuple(overridden.applied), tuple(overridden.runs)
                 contents.append(Content(overridden.clusters, manifest, applied, runs))
     blobs: dict[bytes, Blob] = {}
     texts = emit_together([content.manifest for content in contents])
@@ -196,14 +198,26 @@ def _divided_completions(
 
     Ties go by ``identity``, as in the division of its replicas.
     """
-    scheduling = binding.placement.replica_scheduling if binding.placement else None
-    is_divided = scheduling is not None and scheduling.type is ReplicaSchedulingType.DIVIDED
-    if manifest["kind"] != "Job" or binding.replicas <= 0 or not is_divided:
+    if manifest["kind"] != "Job" or binding.replicas <= 0 or not _is_divided(binding):
         return {}
     completions = (manifest.get("spec") or {}).get("completions")
     if type(completions) is not int or not any(replicas_by_cluster.values()):
         return {}
     return divide(completions, replicas_by_cluster, uid=identity)
+
+
+def _is_divided(binding: Binding) -> bool:
+    """Say whether the placement divides replicas, so that each cluster has a number of its own."""
+    scheduling = binding.placement.replica_scheduling if binding.placement else None
+    return scheduling is not None and scheduling.type is ReplicaSchedulingType.DIVIDED
+
+
+def _without_default(manifest: Manifest) -> Manifest:
+    """Return a manifest without replicas that nobody wrote: an autoscaler sets them. What an override set stays."""
+    spec = manifest.get("spec")
+    if not isinstance(spec, dict) or not isinstance(spec.get(REPLICAS), Hole):
+        return manifest
+    return {**manifest, "spec": {key: value for key, value in spec.items() if key != REPLICAS}}
 
 
 def _revisions(

@@ -404,6 +404,20 @@ BROKEN = [
         ),
     ),
     Broken(
+        "placement and override rules that are null",
+        {
+            "a.yaml": POLICY + "  placement:\n",
+            "b.yaml": OVERRIDE.partition("  overrideRules")[0] + "  overrideRules: ~\n",
+            "c.yaml": CLUSTER,
+        },
+        problems=(
+            "a.yaml:10: spec.placement: must be an object, not null\n"
+            "  hint: leave the field out, or give it a value\n"
+            "b.yaml:6: spec.overrideRules: must be a list, not null\n"
+            "  hint: leave the field out, or give it a value"
+        ),
+    ),
+    Broken(
         "a word that does not exist",
         {"a.yaml": POLICY + "  placement:\n    replicaScheduling:\n      replicaSchedulingType: Dividedd\n"},
         problems=(

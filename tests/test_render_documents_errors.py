@@ -37,6 +37,7 @@ ROWS = [
     Broken("a duplicate in JSON", '{"a": 1,\n "b": {"a": 1, "a": 2}}', f"2:16: duplicate key 'a'{KEPT_LAST}"),
     Broken("a long duplicate is shortened", f"{'k' * 99}: 1\n{'k' * 99}: 1\n",
            f"2:1: duplicate key '{'k' * 80}...'{KEPT_LAST}"),
+    Broken("a comment that touches the separator of the first line", "---#x\na: 1\n", f"2:2: {COLON}"),
     Broken("infinity", "a: [1, -.INF]\n", "1:8: infinity and not-a-number cannot be stored in Kubernetes"),
     Broken("not-a-number", "a: .nan\n", "1:4: infinity and not-a-number cannot be stored in Kubernetes"),
     Broken("a JSON number beyond floats", '{"a": 1e999}', "1:1: a number beyond all floats"),

@@ -89,6 +89,7 @@ class File(NamedTuple):
 FILES = [
     File("two documents", "{0}v: 1\n---\n{1}v: 2\n", [{"v": 1}, {"v": 2}]),
     File("empty documents are dropped", "---\n---\n# c\n---\n{0}---\n\n--- # c\n{1}---\n", [{}, {}]),
+    File("a comment may touch any separator but the first line's", "{0}v: 1\n---#x\n{1}v: 2\n", [{"v": 1}, {"v": 2}]),
     File("Windows line ends", "{0}v: |\r\n  a\r\n  b\r\n---\r\n{1}w: 'a\r\n  b'\r\n", [{"v": "a\nb\n"}, {"w": "a b"}]),
     File("a byte order mark", "\ufeff{0}v: 1\n---\n\ufeff{1}v: 2\n", [{"v": 1}, {"v": 2}]),
     File("an end marker before a separator", "{0}v: 1\n...\n---\n{1}v: 2\n...\n", [{"v": 1}, {"v": 2}]),

@@ -320,6 +320,12 @@ SUMS = [
         {"currentReplicas": 4, "desiredReplicas": 6},
     ),
     Sum(
+        "an autoscaler of which no member reports anything keeps no status",
+        an("autoscaling/v2", "HorizontalPodAutoscaler"),
+        items(None, {"currentReplicas": 0}),
+        None,
+    ),
+    Sum(
         "addresses: names first, each once, ports together",
         a_balancer(),
         items(

@@ -51,7 +51,7 @@ FLEET_FIELDS: Mapping[str, Field] = {
     "spec.skippedNamespaces": Field("Regular expressions of namespaces from which nothing is propagated.", ["kube-.*"]),
     "spec.compatibility": Field(
         "`Karmada` sets `claims`, `rescheduling`, `reserveCapacity`, `tieBreak` and `requireRecordedAPIs` as Karmada"
-        " does; each may still be set by itself.",
+        " does; each may still be set by itself. It also writes `replicas: 1` where a template has none.",
         "Argosy",
     ),
     "spec.claims": Field(

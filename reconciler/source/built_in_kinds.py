@@ -32,7 +32,7 @@ _NAMESPACED = {
 }
 _CLUSTER_SCOPED = {
     "": "ComponentStatus Namespace Node PersistentVolume",
-    "admissionregistration.k8s.io": "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding "
+    "admissionregistration.k8s.io": "InitializerConfiguration MutatingAdmissionPolicy MutatingAdmissionPolicyBinding "
     "MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding "
     "ValidatingWebhookConfiguration",
     "apiextensions.k8s.io": "CustomResourceDefinition",

@@ -128,7 +128,7 @@ def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamesp
         if manifest is not place.manifest and is_opaque(manifest):
             loaded.problems.append(_wrong_namespace(place, is_missing=bool(is_inside)))
             continue
-        template = template_of(place, manifest)
+        template = _with_default_replicas(template_of(place, manifest), manifest, fleet)
         if is_inside is False and manifest is not place.manifest:
             loaded.warnings.append(place.problem("metadata.namespace", _NAMESPACE_LEFT_OUT))
         reason = exclusions.reason(template)
@@ -215,6 +215,14 @@ def with_api_defaults(manifest: Manifest) -> Manifest:
     spec = manifest.get("spec") or {}
     defaults = _count_defaults(key, spec)
     return {**manifest, "spec": {**spec, **defaults}} if defaults else manifest
+
+
+def _with_default_replicas(template: Template, written: Manifest, fleet: Fleet) -> Template:
+    """Return a template that says whether its replicas are a default, which Karmada writes out and we do not."""
+    is_scaled = (group_of(written["apiVersion"]), written["kind"]) in _REPLICATED
+    if template.manifest is written or not is_scaled or fleet.is_karmada_compatible:
+        return template
+    return replace(template, has_default_replicas=True)
 
 
 def _count_defaults(key: tuple[str, str], spec: Mapping[str, Any]) -> dict[str, int]:

@@ -8,6 +8,7 @@ it only lacks what is new.
 from collections.abc import Mapping
 
 _NAMESPACED = {
+    "": "BuildConfig DeploymentConfig ImageStream Route",
     "access.strimzi.io": "KafkaAccess",
     "acid.zalan.do": "OperatorConfiguration PostgresTeam postgresql",
     "acme.cert-manager.io": "Challenge Order",

@@ -82,6 +82,7 @@ def _propagation_policy(kind: str, *, is_namespaced: bool) -> AdmittedKind:
         kind=kind,
         is_namespaced=is_namespaced,
         spec=walk_of(PROPAGATION_SPEC, _TYPED),
+        never_null={"placement": "an object"},
         mutate=mutate_policy,
         check=check_policy,
         warn=warn_of_policy,

@@ -10,7 +10,7 @@ do what its author expects is a warning. All problems of a document are reported
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from render.errors import Problem
@@ -45,6 +45,7 @@ class AdmittedKind:
     """The admission of one kind: walks by top-level field, then the functions that prepare, mutate, check and warn.
 
     ``is_decoded``: the kind has no CRD, all its types are read in the first stage. ``prepare`` runs before all rules.
+    ``never_null``: fields of the spec, and what they are, for which a null is refused instead of meaning no value.
     """
 
     api_version: str
@@ -54,6 +55,7 @@ class AdmittedKind:
     status: Walk | None = None
     is_spec_required: bool = True
     is_decoded: bool = False
+    never_null: Mapping[str, str] = field(default_factory=dict)
     name_fault: NameFault = subdomain_fault
     prepare: Rules = lambda _object, _findings: None
     mutate: Rules = lambda _object, _findings: None
@@ -102,6 +104,10 @@ def _decoded(manifest: Manifest, kind: AdmittedKind, default_namespace: str, fin
         if name not in _ROOT or (name == "status" and kind.status is None):
             findings.unknown(name, name, _ROOT[:4] if kind.status is None else _ROOT)
     decoded |= {name: manifest[name] for name in ("spec", "status") if manifest.get(name) is not None}
+    spec = manifest.get("spec")
+    for name, expected in kind.never_null.items():
+        if isinstance(spec, dict) and name in spec and spec[name] is None:
+            findings.wrong_type(f"spec.{name}", None, expected, hint="leave the field out, or give it a value")
     if kind.is_decoded:
         _walk_fields(decoded, kind, findings)
     if not _is_stopped(findings):

@@ -14,7 +14,7 @@ from .holes import copy_value
 from .lines import Block, Kind, KnownLines, LineEntry, NotOrdinary
 
 _LINES = KnownLines()
-_SEPARATOR = re.compile("--- *(?:#[ -~]*)?")
+_SEPARATOR = re.compile("---(?: +(?:#[ -~]*)?)?")
 _UNFIT_FOR_BLOCK = re.compile("[^\t\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _END = LineEntry(-1, Kind.KEY, "", None)
 _KEY, _KEY_AND_SCALAR, _DASH, _DASH_AND_SCALAR, _DASH_AND_ENTRY = (

@@ -38,9 +38,12 @@ def reflect_autoscaler(observed: Manifest) -> Any:
     return reflected(observed, AUTOSCALER_COUNTERS, ("desiredReplicas",))
 
 
-def aggregated_autoscaler(_template: Manifest, items: Items) -> Any:
-    """Add up the replicas, current and desired."""
-    return without_zeros(summed(items, AUTOSCALER_COUNTERS), ("currentReplicas",))
+def aggregated_autoscaler(template: Manifest, items: Items) -> Any:
+    """Add up the replicas, current and desired; where no member reports any, a template without status stays so."""
+    counters = summed(items, AUTOSCALER_COUNTERS)
+    if not any(counters.values()) and not mapping_at(template, "status"):
+        return None
+    return without_zeros(counters, ("currentReplicas",))
 
 
 KINDS: Mapping[tuple[str, str], Interpretation] = {
