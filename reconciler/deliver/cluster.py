@@ -20,10 +20,12 @@ from .applyset import narrow_parent, remove_namespace, retire_former, widen_pare
 from .lease import await_lease, release_lease
 from .object import ApplyContext, apply_object
 from .prune import carry_out_deletions
-from .results import ApplySettings, ClusterResult, ObjectResult, object_result
+from .results import FINALIZING, ApplySettings, ClusterResult, ObjectResult, object_result
 
 _PAUSE = 0.1
-_REMEMBERED = frozenset({"NeedsConfirmation", "PruneDisabled", "Terminating", "Finalizing", "NotEmpty"})
+_WAITING = frozenset({"NeedsConfirmation", "Terminating", FINALIZING, "NotEmpty", "Orphan"})
+"""The reasons of objects that wait to be deleted: a cluster with one has not converged, but holds its commit."""
+_REMEMBERED = frozenset({"NeedsConfirmation", "PruneDisabled", "Terminating", FINALIZING, "NotEmpty"})
 """The reasons of objects that stay and are remembered by themselves: they outlive the commit that named them."""
 _AT_REST = frozenset({Action.UNCHANGED, Action.KEPT})
 _UNDONE = frozenset({"Held", "Unknown"})
@@ -50,7 +52,7 @@ def apply_plan(client: Client, plan: Plan, settings: ApplySettings | None = None
     deletions, hold = _deleted(context, results, parent_hold)
     failure = hold if isinstance(hold, Failure) else client.stopped
     applied = _summary(context, [*results, *deletions], failure, hold.message if isinstance(hold, Failure) else hold)
-    if applied.outcome is ApplyOutcome.CONVERGED and not parent_hold:
+    if applied.recorded_outcome is ApplyOutcome.CONVERGED and not parent_hold:
         _close(context, plan.options.applyset.containing(_remaining(applied)))
     return applied
 
@@ -239,8 +241,9 @@ def _kept(item: PlannedObject, hold: str) -> ObjectResult:
 def _summary(context: ApplyContext, results: list[ObjectResult], failure: Failure | None, hold: str) -> ClusterResult:
     deletions = {item.ref for item in context.plan.deletions}
     left = [result for result in results if result.ref in deletions and _stays(result)]
-    is_undone = any(result.is_failure or result.reason in _UNDONE for result in results)
-    outcome = ApplyOutcome.INCOMPLETE if is_undone or hold else ApplyOutcome.CONVERGED
+    is_undone = bool(hold) or any(result.is_failure or result.reason in _UNDONE for result in results)
+    is_waiting = any(result.ref in deletions and result.reason in _WAITING for result in results)
+    outcome = ApplyOutcome.INCOMPLETE if is_undone or is_waiting else ApplyOutcome.CONVERGED
     # A dry run converges where there is nothing to do.
     is_open = context.settings.dry_run and any(result.action not in _AT_REST for result in results)
     return ClusterResult(
@@ -250,6 +253,7 @@ def _summary(context: ApplyContext, results: list[ObjectResult], failure: Failur
         failure=failure,
         prune_hold=hold or context.plan.prune_hold,
         outcome=ApplyOutcome.INTERRUPTED if failure or is_open else outcome,
+        is_waiting=is_waiting and not is_undone,
         # What no commit of this fleet names is never remembered: remembered, it would be deleted by a later pass.
         left=tuple(context.plan.held[result.ref] for result in left if result.ref in context.plan.held),
     )
@@ -262,6 +266,6 @@ def _stays(result: ObjectResult) -> bool:
 def _remaining(applied: ClusterResult) -> Iterator[ObjectRef]:
     """Yield the objects that still are members of the set."""
     for result in applied.results:
-        is_gone = result.action in {Action.DELETED, Action.HANDED_OFF} and result.reason != "Finalizing"
+        is_gone = result.action in {Action.DELETED, Action.HANDED_OFF} and result.reason != FINALIZING
         if not is_gone and result.reason not in NO_MEMBER:
             yield result.ref

@@ -16,7 +16,7 @@ from render.model import Manifest, ObjectRef
 from .object import ApplyContext
 from .ownership import give_up_ownership
 from .recreation import deletion, was_deleted
-from .results import ObjectResult, failed_result, object_result
+from .results import FINALIZING, ObjectResult, failed_result, object_result
 
 _BORN_WITH_NAMESPACES = frozenset(
     {
@@ -28,7 +28,6 @@ _BORN_WITH_NAMESPACES = frozenset(
 _TRANSIENT = frozenset({"Event", "Event.events.k8s.io", "Lease.coordination.k8s.io", "Endpoints"})
 """The kinds that controllers write by themselves and nobody misses."""
 _TRIES = 5
-_FINALIZING = "Finalizing"
 _PAUSE = 0.1
 _LAST = frozenset({"Namespace", CRD})
 
@@ -172,12 +171,12 @@ def _deleted(item: PlannedObject, outcome: Answer | Failure) -> ObjectResult:
         return replace(object_result(item), action=Action.DELETED)
     finalizers = ", ".join(metadata.get("finalizers") or (body.get("spec") or {}).get("finalizers") or ())
     message = f"it goes once its finalizers are done: {finalizers}" if finalizers else "it is going"
-    return replace(object_result(item), action=Action.DELETED, reason=_FINALIZING, message=message)
+    return replace(object_result(item), action=Action.DELETED, reason=FINALIZING, message=message)
 
 
 def _wait_until_gone(context: ApplyContext, results: Sequence[ObjectResult]) -> list[ObjectResult]:
     """Wait for objects with finalizers: custom resources need their controllers, which a later wave deletes."""
-    pending = {result.ref for result in results if result.reason == _FINALIZING}
+    pending = {result.ref for result in results if result.reason == FINALIZING}
     waited, pause = 0.0, _PAUSE
     while pending and waited < context.settings.settle_seconds and context.client.wait(pause):
         waited, pause = waited + pause, min(pause * 2, 2.0)
@@ -186,7 +185,7 @@ def _wait_until_gone(context: ApplyContext, results: Sequence[ObjectResult]) -> 
 
 
 def _without_finalizing(result: ObjectResult) -> ObjectResult:
-    return replace(result, reason="NotWanted", message="") if result.reason == _FINALIZING else result
+    return replace(result, reason="NotWanted", message="") if result.reason == FINALIZING else result
 
 
 def _exists(context: ApplyContext, ref: ObjectRef) -> bool:

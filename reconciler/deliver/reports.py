@@ -7,12 +7,14 @@ from typing import Any
 from reconciler.console.text import table
 from reconciler.members.exchange import FailureKind
 from reconciler.plans.inventory import ApplyOutcome
-from reconciler.plans.model import Action
+from reconciler.plans.model import Action, FieldChange
 from render.errors import ClusterError
 
-from .results import ClusterReport
+from .deviations import HANGING, deviations
+from .results import ClusterReport, ObjectResult
 
-_HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "FAILED", "STATE")
+_HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "KEPT", "FAILED", "STATE")
+_DEVIATIONS = ("OBJECT", "CLUSTER", "ACTION", "REASON", "MESSAGE")
 _UNREACHABLE = frozenset(
     {
         FailureKind.UNREACHABLE,
@@ -23,22 +25,22 @@ _UNREACHABLE = frozenset(
         FailureKind.UNAVAILABLE,
     }
 )
-_UNREMARKABLE = frozenset({Action.UNCHANGED, Action.KEPT})
 
 
 def report_lines(report: ClusterReport) -> list[str]:
-    """Return a line for everything that changed or failed in a cluster, and for what stopped it."""
+    """Return a line for everything that changed, was kept or failed in a cluster, and for what stopped it."""
     name = report.cluster
     lines = []
     if report.applied is not None:
-        lines = [f"{name}: {result}" for result in report.applied.results if result.action not in _UNREMARKABLE]
+        lines = [f"{name}: {result}" for result in report.applied.results if result.action is not Action.UNCHANGED]
     elif report.plan is not None and not report.plan.refusal:
         items = [*report.plan.objects, *report.plan.deletions]
         lines = [
             f"{name}: {item.ref}: {item.action}" + (f" ({item.reason})" if item.reason else "")
             for item in items
-            if item.action not in _UNREMARKABLE
+            if item.action is not Action.UNCHANGED
         ]
+    lines += [f"{name}: {each.ref}: {each.message} ({each.reason})" for each in deviations(report) if each.field]
     if report.applied is not None and report.applied.prune_hold:
         lines.append(f"{name}: nothing is pruned: {report.applied.prune_hold}")
     if report.failure is not None:
@@ -48,16 +50,28 @@ def report_lines(report: ClusterReport) -> list[str]:
 
 
 def report_table(reports: Iterable[ClusterReport]) -> str:
-    """Return a line for each cluster: how many objects were written, deleted or failed, and how the cluster ended."""
-    return table(_HEADER, [_row(report) for report in reports])
+    """Return a line for each cluster: how many objects were written, deleted, kept or failed, and how it ended.
+
+    A second table has a line for everything that is not as the commit says, with the reason.
+    """
+    listed = tuple(reports)
+    rows = [
+        (str(each.ref), report.cluster, each.action, each.reason, each.message)
+        for report in listed
+        for each in deviations(report)
+    ]
+    counts = table(_HEADER, [_row(report) for report in listed])
+    return f"{counts}\n{table(_DEVIATIONS, rows)}" if rows else counts
 
 
 def _row(report: ClusterReport) -> tuple[str, ...]:
     counts = _counts(report)
     written = counts["created"] + counts["configured"] + counts["adopted"]
     failed = counts["failed"] + counts["conflict"] + counts["blocked"]
-    deleted = counts["deleted"] + counts["handedOff"]
-    return (report.cluster, str(counts["unchanged"]), str(written), str(deleted), str(failed), report.state)
+    hanging = sum(1 for each in deviations(report) if each.action == HANGING)
+    deleted = counts["deleted"] + counts["handedOff"] - hanging
+    numbers = (counts["unchanged"], written, deleted, counts["kept"] + hanging, failed)
+    return (report.cluster, *map(str, numbers), report.state)
 
 
 def _counts(report: ClusterReport) -> Counter[str]:
@@ -105,14 +119,25 @@ def _plain(report: ClusterReport) -> dict[str, Any]:
         **({"failure": {"reason": str(failure.kind), "message": failure.message}} if failure else {}),
         **({"hold": report.applied.prune_hold} if report.applied is not None and report.applied.prune_hold else {}),
         "objects": [
-            {
-                "object": str(result.ref),
-                "action": str(result.action),
-                "reason": result.reason,
-                "message": result.message,
-                "warnings": list(result.warnings),
-            }
+            _plain_result(result)
             for result in results
-            if result.action is not Action.UNCHANGED
+            if result.action is not Action.UNCHANGED or result.yielded or result.foreign
         ],
     }
+
+
+def _plain_result(result: ObjectResult) -> dict[str, Any]:
+    fields = {"yielded": result.yielded, "foreign": result.foreign}
+    return {
+        "object": str(result.ref),
+        "action": str(result.action),
+        "reason": result.reason,
+        "message": result.message,
+        **({"hint": result.hint} if result.hint else {}),
+        "warnings": list(result.warnings),
+        **{name: [_plain_field(change) for change in changes] for name, changes in fields.items() if changes},
+    }
+
+
+def _plain_field(change: FieldChange) -> dict[str, str]:
+    return {"path": change.path, "live": change.live, "want": change.want, "manager": change.manager}

@@ -13,6 +13,8 @@ from .holder import LeaseHolder
 
 FAILED_ACTIONS = frozenset({Action.FAILED, Action.CONFLICT, Action.BLOCKED})
 """The actions that count as apply errors."""
+FINALIZING = "Finalizing"
+"""The reason of an object that was deleted and is still there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,8 @@ class ClusterResult:
     """The result of applying to one cluster.
 
     ``failure``: why it ended early. ``prune_hold``: why nothing was pruned. ``left``: what stays though nothing wants
-    it, and must be remembered.
+    it, and must be remembered. ``is_waiting``: the commit stands, and only objects that wait to be deleted - for a
+    confirmation, for their finalizers, to be empty - keep the cluster from converging.
     """
 
     cluster: str
@@ -61,6 +64,13 @@ class ClusterResult:
     prune_hold: str = ""
     outcome: ApplyOutcome = ApplyOutcome.INTERRUPTED
     left: tuple[HeldObject, ...] = ()
+    is_waiting: bool = False
+
+    @property
+    def recorded_outcome(self) -> ApplyOutcome:
+        """The outcome for the inventory: a commit that stands is held, for ``left`` remembers what waits."""
+        is_held = self.is_waiting and self.outcome is ApplyOutcome.INCOMPLETE
+        return ApplyOutcome.CONVERGED if is_held else self.outcome
 
     def count(self, action: Action) -> int:
         """Return the number of objects with this action."""

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from reconciler.console.log import Log
 from reconciler.deliver.attempts import AttemptRecord, read_uids
+from reconciler.deliver.deviations import unconfirmed
 from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
 from reconciler.deliver.holder import LeaseHolder, lease_holder
 from reconciler.deliver.options import DeliveryOptions
@@ -121,6 +122,8 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
 
     reports = replace(run, say=log.info).reports(tell)
     log.progress("")
+    for line in unconfirmed(run.delivery.options.confirmed, reports):
+        log.warning(line)
     return reports
 
 
@@ -284,7 +287,7 @@ class ApplyRun:
             if report.applied is None or before is None:
                 continue
             after = before.after(
-                self.commit, report.applied.outcome, report.applied.left, manager=self.applyset.manager
+                self.commit, report.applied.recorded_outcome, report.applied.left, manager=self.applyset.manager
             )
             if after != before:
                 files[inventory_path(report.cluster)] = inventory_file(after)

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from reconciler.deliver.deviations import Deviation
 from reconciler.observe.cluster_status import READY, ClusterState
 from reconciler.observe.conditions import condition_of_type
 from render.documents import emit
-from render.model import Manifest
+from render.model import Manifest, ObjectRef
 
 FAILING = "argosy.dev/failing-since"
 APPLIED = "argosy.dev/applied"
@@ -21,6 +22,7 @@ class ClusterRecord:
 
     ``applied`` is the rendered commit that was last applied, ``outcome`` the end of that and ``since`` the time of the
     first pass that ended so. ``heartbeat`` is the time its agent last observed it, where the agent promises any.
+    ``deviations`` are what that pass left other than the commit says, without the failures that Works tell.
     """
 
     state: ClusterState
@@ -28,6 +30,7 @@ class ClusterRecord:
     outcome: str = ""
     since: str = ""
     heartbeat: str = ""
+    deviations: tuple[Deviation, ...] = ()
 
     @property
     def ready_since(self) -> str:
@@ -52,7 +55,35 @@ def cluster_file(record: ClusterRecord) -> bytes:
     written = {key: value for key, value in annotations.items() if value}
     metadata = {"name": record.state.name, **({"annotations": written} if written else {})}
     head = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": metadata}
-    return emit({**head, "status": record.state.status})
+    listed = [_plain_deviation(each) for each in record.deviations]
+    return emit({**head, "status": record.state.status, **({"deviations": listed} if listed else {})})
+
+
+def _plain_deviation(each: Deviation) -> dict[str, str]:
+    ref = each.ref
+    words = {
+        "group": ref.group,
+        "kind": ref.kind,
+        "namespace": ref.namespace,
+        "name": ref.name,
+        "action": str(each.action),
+        "reason": str(each.reason),
+        "message": each.message,
+        "field": each.field,
+        "manager": each.manager,
+    }
+    return {key: word for key, word in words.items() if word}
+
+
+def _parsed_deviation(manifest: Mapping[str, str]) -> Deviation:
+    return Deviation(
+        ref=ObjectRef(manifest.get("group", ""), manifest["kind"], manifest.get("namespace", ""), manifest["name"]),
+        action=manifest["action"],
+        reason=manifest.get("reason", ""),
+        message=manifest.get("message", ""),
+        field=manifest.get("field", ""),
+        manager=manifest.get("manager", ""),
+    )
 
 
 def parse_cluster_record(manifest: Manifest) -> ClusterRecord:
@@ -67,7 +98,10 @@ def parse_cluster_record(manifest: Manifest) -> ClusterRecord:
     applied, outcome, since, heartbeat = (
         str(annotations.get(key) or "") for key in (APPLIED, OUTCOME, SINCE, HEARTBEAT)
     )
-    return ClusterRecord(state=state, applied=applied, outcome=outcome, since=since, heartbeat=heartbeat)
+    deviations = tuple(_parsed_deviation(each) for each in manifest.get("deviations") or ())
+    return ClusterRecord(
+        state=state, applied=applied, outcome=outcome, since=since, heartbeat=heartbeat, deviations=deviations
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
+from reconciler.deliver.deviations import recorded_deviations
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.parallel import in_parallel
 from reconciler.observe.cluster_status import ClusterState
@@ -101,7 +102,7 @@ def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequen
 
 
 def _is_converged(report: ClusterReport) -> bool:
-    return report.applied is not None and report.applied.outcome is ApplyOutcome.CONVERGED
+    return report.applied is not None and report.applied.recorded_outcome is ApplyOutcome.CONVERGED
 
 
 def _cluster_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterable[ClusterReport]) -> Files:
@@ -119,7 +120,8 @@ def _after(before: ClusterRecord, report: ClusterReport, inputs: StatusInputs) -
     outcome = outcome or (str(report.applied.outcome) if report.applied is not None else before.outcome)
     since = before.since if outcome == before.outcome else inputs.now
     applied = inputs.commit if report.applied is not None and report.failure is None else before.applied
-    return replace(before, outcome=outcome, since=since, applied=applied)
+    deviating = recorded_deviations(report) if report.applied is not None else before.deviations
+    return replace(before, outcome=outcome, since=since, applied=applied, deviations=deviating)
 
 
 def _fact_files(_recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:

@@ -1,7 +1,7 @@
 """The fleet at a glance: which source is rendered, a line per cluster, how bindings are, and what is not well."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from reconciler.console.text import table
@@ -12,6 +12,7 @@ from reconciler.record.recorded_status import RecordedStatus, cluster_lines, unh
 from render.binding import Binding
 
 from .fleet import FleetStatus, as_value, binding_problems
+from .objects import deviation_value
 
 _OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED", "SINCE", "NOTE")
 
@@ -36,6 +37,19 @@ def fleet_text(fleet: FleetStatus, recorded: RecordedStatus, *, wide: bool) -> I
     rows = [(each.object, each.cluster, each.reason, each.since) for each in unwell_objects(fleet, recorded)]
     if rows:
         yield "\n" + table(("NOT WELL", "CLUSTER", "REASON", "SINCE"), rows)
+    deviating = deviation_rows(recorded, fleet.members)
+    if deviating:
+        yield "\n" + table(("NOT AS COMMITTED", "CLUSTER", "ACTION", "REASON", "MESSAGE"), deviating)
+
+
+def deviation_rows(recorded: RecordedStatus, members: Container[str]) -> list[tuple[str, ...]]:
+    """Return a row for everything that the last pass over a member kept, left hanging or yielded, with the reason."""
+    return [
+        (str(each.ref), name, each.action, each.reason, each.message)
+        for name, record in sorted(recorded.clusters().items())
+        if name in members
+        for each in record.deviations
+    ]
 
 
 def unwell_objects(fleet: FleetStatus, recorded: RecordedStatus) -> tuple[UnhealthyObject, ...]:
@@ -107,6 +121,12 @@ def fleet_value(fleet: FleetStatus, recorded: RecordedStatus) -> dict[str, Any]:
         value["unwell"] = [
             {"object": each.object, "cluster": each.cluster, "reason": each.reason, "since": each.since}
             for each in unwell_objects(fleet, recorded)
+        ]
+        value["deviations"] = [
+            {"cluster": name, **deviation_value(each)}
+            for name, record in sorted(recorded.clusters().items())
+            if name in fleet.members
+            for each in record.deviations
         ]
     return value
 

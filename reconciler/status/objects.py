@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reconciler.console.text import table
+from reconciler.deliver.deviations import Deviation
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.dependencies import NOT_SCHEDULED
 from reconciler.record.binding_status import expected_clusters
@@ -192,7 +193,12 @@ def cluster_text(cluster: str, recorded: RecordedStatus, *, every: bool) -> str:
     lines.append(f"objects: {len(objects)}")
     listed = [each for each in objects if every or each.applied != "True" or each.health != "Healthy"]
     return (
-        "\n".join(lines) + "\n" + _room(status.get("resourceSummary") or {}) + _objects(listed) + "".join(_own(listed))
+        "\n".join(lines)
+        + "\n"
+        + _room(status.get("resourceSummary") or {})
+        + _objects(listed)
+        + "".join(_own(listed))
+        + _deviations(record.deviations)
     )
 
 
@@ -228,7 +234,26 @@ def cluster_value(cluster: str, recorded: RecordedStatus) -> dict[str, Any]:
         "failingSince": record.state.failing_since or None,
         "status": record.state.status,
         "objects": [each.as_value() for each in objects_in_cluster(cluster, recorded)],
+        "deviations": [deviation_value(each) for each in record.deviations],
     }
+
+
+def deviation_value(each: Deviation) -> dict[str, str]:
+    """Return a deviation as plain data, without what is empty."""
+    words = {
+        "object": str(each.ref),
+        "action": each.action,
+        "reason": each.reason,
+        "message": each.message,
+        "field": each.field,
+        "manager": each.manager,
+    }
+    return {key: word for key, word in words.items() if word}
+
+
+def _deviations(found: Iterable[Deviation]) -> str:
+    rows = [(str(each.ref), each.action, each.reason, each.message) for each in found]
+    return f"\n{table(('NOT AS COMMITTED', 'ACTION', 'REASON', 'MESSAGE'), rows)}" if rows else ""
 
 
 def unwell(ref: ObjectRef, recorded: RecordedStatus, clusters: Iterable[str]) -> list[str]:

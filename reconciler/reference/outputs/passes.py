@@ -137,6 +137,12 @@ LIVE_DIFFERENCE = {
     ),
 }
 
+_FIELD = {
+    "path": text(),
+    "live": text("The value in the cluster, hidden if it is secret."),
+    "want": text("The value in the commit, hidden if it is secret; empty if it has none."),
+    "manager": text("The field manager that owns it."),
+}
 REPORTS = mapping(
     record(
         {
@@ -151,9 +157,12 @@ REPORTS = mapping(
                     "action": text("What was done, such as `created`, `configured`, `deleted`, `kept` or `conflict`."),
                     "reason": REASON,
                     "message": text("The reason in a sentence; it may be empty."),
+                    "hint?": text("What to do about it."),
                     "warnings": texts("The warnings of the API server."),
+                    "yielded?": records(_FIELD, "The fields of the commit that are left to another manager."),
+                    "foreign?": records(_FIELD, "The fields that people added."),
                 },
-                "The objects with which anything was done, and those that were kept.",
+                "The objects with which anything was done, those that were kept, and those with fields of others.",
             ),
         }
     ),

@@ -28,6 +28,14 @@ _LIVE_OBJECT = {
     "status?": anything("The status it has there."),
     "findings?": sequence(mapping(text()), "What ails it there: pods, containers and events, with their reasons."),
 }
+_DEVIATION = {
+    "object": OBJECT,
+    "action": text("`kept`; `finalizing` for an object that is deleted and still there; `failed` for a deletion."),
+    "reason?": REASON,
+    "message?": MESSAGE,
+    "field?": text("The field it is about; left out if it is about the whole object."),
+    "manager?": text("The field manager that decides or added the field."),
+}
 FLEET_STATUS = {
     "branch": text("The rendered branch."),
     "rendered": RENDERED,
@@ -68,6 +76,10 @@ FLEET_STATUS = {
         {"object": OBJECT, "cluster": CLUSTER, "reason": REASON, "since": text()},
         "The objects that are not applied and healthy.",
     ),
+    "deviations?": records(
+        {"cluster": CLUSTER, **_DEVIATION},
+        "What the last pass kept, left in finalizers or yielded, so that it is not as the commit says.",
+    ),
 }
 CLUSTER_STATUS = {
     "cluster": CLUSTER,
@@ -78,6 +90,7 @@ CLUSTER_STATUS = {
     "failingSince?": nullable(text("The time since when it does not answer.")),
     "status?": manifest("Karmada's Cluster status."),
     "objects": records(_LIVE_OBJECT, "Its objects."),
+    "deviations?": records(_DEVIATION, "What the last pass kept, left in finalizers or yielded."),
 }
 OBJECT_STATUS = {
     "object": OBJECT,

@@ -1,0 +1,97 @@
+"""Deviations: the objects and fields of a cluster that are not as its commit says, each with the reason.
+
+An object that nothing wants any more and that stays, one that hangs in its finalizers, one that could not be applied, a
+field that another manager decides, a field that somebody added: each is one line, wherever a run is told of. Messages
+hold no live values, so that a status commit is not due whenever an autoscaler moves.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from reconciler.plans.model import Action, FieldChange, PlannedObject
+from render.model import ObjectRef
+
+from .results import FAILED_ACTIONS, FINALIZING, ClusterReport, ObjectResult
+
+YIELDED, FOREIGN = "Yielded", "Foreign"
+HANGING = "finalizing"
+"""The word for an object that was deleted, in the place of the action: it is not gone yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deviation:
+    """One object that is not as the commit says, or one field of it (``field``, owned by ``manager``), and why."""
+
+    ref: ObjectRef
+    action: str
+    reason: str
+    message: str = ""
+    field: str = ""
+    manager: str = ""
+
+    @property
+    def is_failure(self) -> bool:
+        """True where applying or deleting the object failed."""
+        return self.action in FAILED_ACTIONS
+
+
+def deviations(report: ClusterReport) -> tuple[Deviation, ...]:
+    """Return everything in a cluster that is not as its commit says after a pass, or before one that only observed."""
+    items: Iterable[ObjectResult | PlannedObject] = ()
+    if report.applied is not None:
+        items = report.applied.results
+    elif report.plan is not None and not report.plan.refusal:
+        items = (*report.plan.objects, *report.plan.deletions)
+    return tuple(each for item in items for each in _of_item(item))
+
+
+def recorded_deviations(report: ClusterReport) -> tuple[Deviation, ...]:
+    """Return the deviations that a cluster's own record keeps: failures of wanted objects are in their Works."""
+    wanted = frozenset(item.ref for item in (report.plan.objects if report.plan else ()))
+    return tuple(each for each in deviations(report) if not (each.is_failure and each.ref in wanted))
+
+
+def _of_item(item: ObjectResult | PlannedObject) -> Iterator[Deviation]:
+    if item.action is Action.KEPT or item.action in FAILED_ACTIONS:
+        yield Deviation(ref=item.ref, action=item.action, reason=item.reason, message=item.message)
+    elif item.reason == FINALIZING:
+        yield Deviation(ref=item.ref, action=HANGING, reason=item.reason, message=item.message)
+    for change in item.yielded:
+        yield _of_field(item.ref, YIELDED, change, f"field manager {change.manager!r} decides {change.path}")
+    for change in item.foreign:
+        yield _of_field(item.ref, FOREIGN, change, f"field manager {change.manager!r} added {change.path}")
+
+
+def _of_field(ref: ObjectRef, reason: str, change: FieldChange, message: str) -> Deviation:
+    return Deviation(
+        ref=ref, action=Action.KEPT, reason=reason, message=message, field=change.path, manager=change.manager
+    )
+
+
+def unconfirmed(confirmed: Iterable[str], reports: Iterable[ClusterReport]) -> tuple[str, ...]:
+    """Return a line for each confirmation (``Kind/name``) that was of no use, with the reason, cluster by cluster."""
+    seen = tuple(reports)
+    lines = []
+    for word in dict.fromkeys(confirmed):
+        about = [line for report in seen for line in _refused_confirmation(word, report)]
+        is_known = any(_is_named(item.ref, word) for report in seen for item in _planned(report))
+        lines += about if is_known else [f"--confirm {word}: no chosen cluster has such an object to delete"]
+    return tuple(lines)
+
+
+def _planned(report: ClusterReport) -> tuple[PlannedObject, ...]:
+    return (*report.plan.objects, *report.plan.deletions) if report.plan else ()
+
+
+def _refused_confirmation(word: str, report: ClusterReport) -> Iterator[str]:
+    wanted = frozenset(item.ref for item in (report.plan.objects if report.plan else ()))
+    for ref in sorted(ref for ref in wanted if _is_named(ref, word)):
+        yield f"--confirm {word}: {report.cluster} must hold {ref}, so it is not deleted"
+    for each in deviations(report):
+        is_kept = each.action == Action.KEPT and not each.field and each.ref not in wanted
+        if is_kept and _is_named(each.ref, word):
+            yield f"--confirm {word}: {report.cluster} keeps {each.ref} ({each.reason}): {each.message}"
+
+
+def _is_named(ref: ObjectRef, word: str) -> bool:
+    return f"{ref.kind}/{ref.name}" == word

@@ -1,0 +1,165 @@
+"""Deviations: all that is not as the commit says has a line and a reason, in tables, JSON and the status branch."""
+
+from typing import Any
+
+from reconciler.deliver.deviations import Deviation, deviations, recorded_deviations, unconfirmed
+from reconciler.deliver.reports import exit_code, plain_reports, report_lines, report_table
+from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
+from reconciler.observe.cluster_status import ClusterState
+from reconciler.plans.inventory import ApplyOutcome
+from reconciler.plans.model import Action, FieldChange, Plan, PlannedObject
+from reconciler.record.cluster_files import ClusterRecord, cluster_file, parse_cluster_record
+from reconciler.record.recorded_status import RecordedStatus
+from reconciler.status.objects import cluster_text, cluster_value
+from render.documents import parse_documents
+from render.model import ObjectRef
+
+from .applying import QUICK, Cluster
+from .build import a_config_map
+from .fakes import FakeCluster
+
+WEB = ObjectRef("apps", "Deployment", "shop", "web")
+SHOP = ObjectRef("", "Namespace", "", "shop")
+OLD = ObjectRef("", "ConfigMap", "shop", "old")
+SCALED = FieldChange(path=".spec.replicas", change="Lost", live="5", want="3", manager="kube-controller-manager")
+ADDED = FieldChange(path=".data.debug", change="Foreign", live="on", manager="kubectl-edit")
+RESULTS = (
+    ObjectResult(ref=WEB, action=Action.UNCHANGED, reason="UpToDate", yielded=(SCALED,), foreign=(ADDED,)),
+    ObjectResult(
+        ref=OLD, action=Action.DELETED, reason="Finalizing", message="it goes once its finalizers are done: x"
+    ),
+    ObjectResult(
+        ref=SHOP,
+        action=Action.KEPT,
+        reason="NeedsConfirmation",
+        message="deleting it may delete much more",
+        hint="confirm it by name: Namespace shop",
+    ),
+)
+
+
+def a_report(*results: ObjectResult, **fields: Any) -> ClusterReport:
+    plan = Plan(
+        cluster="eu",
+        objects=(PlannedObject(ref=WEB, action=Action.UNCHANGED),),
+        deletions=tuple(PlannedObject(ref=ref, action=Action.PRUNE) for ref in (OLD, SHOP)),
+    )
+    applied = ClusterResult(cluster="eu", results=results, **{"outcome": ApplyOutcome.INCOMPLETE, **fields})
+    return ClusterReport(cluster="eu", plan=plan, applied=applied)
+
+
+def test_the_table_has_a_line_for_everything_that_is_not_as_committed() -> None:
+    assert report_table([a_report(*RESULTS)]) == (
+        "CLUSTER   UNCHANGED   WRITTEN   DELETED   KEPT   FAILED   STATE\n"
+        "eu        1           0         0         2      0        Incomplete\n"
+        "\n"
+        "OBJECT                     CLUSTER   ACTION       REASON              MESSAGE\n"
+        "Deployment.apps shop/web   eu        kept         Yielded             "
+        "field manager 'kube-controller-manager' decides .spec.replicas\n"
+        "Deployment.apps shop/web   eu        kept         Foreign             "
+        "field manager 'kubectl-edit' added .data.debug\n"
+        "ConfigMap shop/old         eu        finalizing   Finalizing          "
+        "it goes once its finalizers are done: x\n"
+        "Namespace shop             eu        kept         NeedsConfirmation   deleting it may delete much more\n"
+    )
+
+
+def test_a_deletion_that_a_guard_holds_has_its_reason_in_the_table() -> None:
+    guarded = "30 of 40 objects would go (more than 10)"
+    held = ObjectResult(ref=OLD, action=Action.KEPT, reason="Held", message=guarded)
+    assert report_table([a_report(held, prune_hold=guarded)]).splitlines()[3:] == [
+        "OBJECT               CLUSTER   ACTION   REASON   MESSAGE",
+        "ConfigMap shop/old   eu        kept     Held     30 of 40 objects would go (more than 10)",
+    ]
+
+
+def test_the_log_tells_each_of_them() -> None:
+    assert report_lines(a_report(*RESULTS)) == [
+        "eu: ConfigMap shop/old: deleted (Finalizing): it goes once its finalizers are done: x",
+        (
+            "eu: Namespace shop: kept (NeedsConfirmation): deleting it may delete much more\n"
+            "  hint: confirm it by name: Namespace shop"
+        ),
+        "eu: Deployment.apps shop/web: field manager 'kube-controller-manager' decides .spec.replicas (Yielded)",
+        "eu: Deployment.apps shop/web: field manager 'kubectl-edit' added .data.debug (Foreign)",
+    ]
+
+
+def test_json_has_an_object_for_each_of_them() -> None:
+    plain = plain_reports([a_report(*RESULTS)])["eu"]["objects"]
+    field = {"path": ".spec.replicas", "live": "5", "want": "3", "manager": "kube-controller-manager"}
+    added = {"path": ".data.debug", "live": "on", "want": "", "manager": "kubectl-edit"}
+    assert plain[0] == {
+        "object": "Deployment.apps shop/web",
+        "action": "unchanged",
+        "reason": "UpToDate",
+        "message": "",
+        "warnings": [],
+        "yielded": [field],
+        "foreign": [added],
+    }
+    assert [(each["object"], each["reason"]) for each in plain[1:]] == [
+        ("ConfigMap shop/old", "Finalizing"),
+        ("Namespace shop", "NeedsConfirmation"),
+    ]
+    assert plain[2]["hint"] == "confirm it by name: Namespace shop"
+
+
+def test_the_record_of_a_cluster_keeps_them_without_failures_of_works() -> None:
+    failed = ObjectResult(ref=WEB, action=Action.CONFLICT, reason="NotOurs", message="it is not ours")
+    kept = recorded_deviations(a_report(failed, RESULTS[2]))
+    want = Deviation(ref=SHOP, action="kept", reason="NeedsConfirmation", message="deleting it may delete much more")
+    assert kept == (want,)
+    record = ClusterRecord(
+        state=ClusterState(name="eu"), outcome="Incomplete", deviations=deviations(a_report(*RESULTS))
+    )
+    content = cluster_file(record)
+    assert parse_cluster_record(parse_documents(content)[0].value) == record
+    recorded = RecordedStatus(files={"clusters/eu.yaml": content})
+    assert cluster_text("eu", recorded, every=False).splitlines()[3:] == [
+        "",
+        "NOT AS COMMITTED           ACTION       REASON              MESSAGE",
+        (
+            "Deployment.apps shop/web   kept         Yielded             "
+            "field manager 'kube-controller-manager' decides .spec.replicas"
+        ),
+        "Deployment.apps shop/web   kept         Foreign             field manager 'kubectl-edit' added .data.debug",
+        "ConfigMap shop/old         finalizing   Finalizing          it goes once its finalizers are done: x",
+        "Namespace shop             kept         NeedsConfirmation   deleting it may delete much more",
+    ]
+    assert cluster_value("eu", recorded)["deviations"][0] == {
+        "object": "Deployment.apps shop/web",
+        "action": "kept",
+        "reason": "Yielded",
+        "message": "field manager 'kube-controller-manager' decides .spec.replicas",
+        "field": ".spec.replicas",
+        "manager": "kube-controller-manager",
+    }
+
+
+def test_a_refused_confirmation_says_so() -> None:
+    occupied = ObjectResult(ref=SHOP, action=Action.KEPT, reason="NotEmpty", message="ConfigMap shop/theirs is in it")
+    report = a_report(occupied)
+    assert unconfirmed(["Namespace/shop", "Namespace/shap", "Deployment/web", "ConfigMap/old"], [report]) == (
+        "--confirm Namespace/shop: eu keeps Namespace shop (NotEmpty): ConfigMap shop/theirs is in it",
+        "--confirm Namespace/shap: no chosen cluster has such an object to delete",
+        "--confirm Deployment/web: eu must hold Deployment.apps shop/web, so it is not deleted",
+    )
+
+
+def test_a_cluster_that_waits_is_not_converged_and_holds_its_commit() -> None:
+    """What waits for its finalizers in the second run as in the first keeps the cluster from converging."""
+    cluster = Cluster(server=FakeCluster(), space="default")
+    kept, going = a_config_map("kept", a="1"), a_config_map("going", a="1")
+    going["metadata"]["finalizers"] = ["example.com/hold"]
+    cluster.apply(kept, going)
+    inventory = cluster.inventory(kept, going)
+    how = type(QUICK)(settle_seconds=0.0)
+    for reason in ("Finalizing", "Terminating"):
+        applied = cluster.apply(kept, inventory=inventory, how=how)
+        assert applied.results[-1].reason == reason
+        assert (applied.outcome, applied.recorded_outcome) == (ApplyOutcome.INCOMPLETE, ApplyOutcome.CONVERGED)
+        assert exit_code([ClusterReport(cluster="member1", applied=applied)]) == 1
+    cluster.edit("configmaps", "going", {"metadata": {"finalizers": None}})
+    cluster.server.request("DELETE", cluster.path("configmaps", "going"))
+    assert cluster.apply(kept, inventory=inventory, how=how).outcome is ApplyOutcome.CONVERGED
