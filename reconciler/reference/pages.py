@@ -203,12 +203,29 @@ FILES = (
             Entry(".argosyignore", "The files that are not read, in gitignore syntax, as in `spec.source.ignore`."),
             Entry("A file without apiVersion and kind", "It is skipped and counted."),
             Entry("A document without them beside others that have them", "It is a problem."),
+            Entry(
+                "A configuration file of a tool", "It is skipped: a kubeconfig, a file for kind or kubeadm, and so on."
+            ),
+            Entry("A file with templates in {{ }}", "It is not read, and a warning says so."),
             Entry("A list", "A kind that ends in `List` and has `items` is read as its items."),
             Entry("A folder whose name begins with a dot", "It is not read."),
             Entry("A folder with another argosy.yaml", "It is another fleet, and is left alone."),
-            Entry("A folder with Chart.yaml or kustomization.yaml", "It is not read, and a warning says so."),
+            Entry(
+                "A folder with Chart.yaml or kustomization.yaml",
+                "It is not read, and a warning says so. At the root of a fleet it hides nothing else.",
+            ),
             Entry("A symbolic link, a submodule, a Git LFS pointer", "It is never followed, and a warning says so."),
-            Entry("A file that SOPS encrypted", "It is carried byte for byte; no override changes it."),
+            Entry("A document that SOPS encrypted", "It is carried byte for byte; no override changes it."),
+            Entry("A file that SOPS encrypted as a whole", "It is not read, and a warning says so."),
+            Entry(
+                "A broken file",
+                "It is a problem if objects were rendered from it, or if it broke since the last rendered commit."
+                " Otherwise it is left out, with a warning; `spec.source.strict` makes it a problem.",
+            ),
+            Entry(
+                "A file that is not read any more",
+                "It is a problem if objects were rendered from it, unless an ignore was written to leave it out.",
+            ),
         ),
     ),
 )
