@@ -45,7 +45,7 @@ COMMANDS = {
 _ELSEWHERE = {
     "version": "--version",
     **{word: f"cluster {word}" for word in ("join", "unjoin", "label", "taint", "cordon", "uncordon")},
-    "drain": "cluster unjoin --drain",
+    "drain": "cluster drain",
     "get": "status",
     "describe": "explain",
     "lint": "validate",

@@ -53,6 +53,14 @@ class Change(NamedTuple):
 
 
 CHANGES = [
+    Change(
+        "a capacity",
+        ("set", "--cpu", "64", "--memory", "256Gi", "--pods", "110"),
+        "capacity set",
+        "  region: eu\n",
+        "  region: eu\nstatus:\n  resourceSummary:\n    allocatable:\n"
+        '      cpu: "64"\n      memory: 256Gi\n      pods: "110"\n',
+    ),
     Change("a new label", ("label", "tier=1"), "labeled", "# since May\n", '# since May\n    tier: "1"\n'),
     Change("another value", ("label", "env=test", "--overwrite"), "labeled", "production", "test"),
     Change("the value it has", ("label", "env=production"), "not labeled"),
@@ -142,6 +150,9 @@ REFUSALS = [
     Refusal("a member already", ("join", "paris"), 3, "'paris' is a member already: paris.yaml:2"),
     Refusal("a bad name", ("join", "../x"), 3, "clusters/../x.yaml: metadata.name: '../x' is no such name"),
     Refusal("a bad label", ("join", "new", "--label", "a=b c"), 3, "clusters/new.yaml: metadata.labels"),
+    Refusal("no capacity at all", ("set", "paris"), 2, "name a capacity: --cpu, --memory or --pods"),
+    Refusal("a capacity that is no amount", ("set", "paris", "--cpu", "many"), 2, "--cpu 'many' is no amount"),
+    Refusal("a capacity below nothing", ("set", "paris", "--memory=-1Gi"), 2, "--memory '-1Gi' is no amount"),
     Refusal("both ways to leave", ("unjoin", "paris", "--drain", "--disconnect"), 2, "choose one"),
 ]
 
@@ -154,6 +165,16 @@ def test_what_is_refused_changes_nothing(
     assert (ended.code, ended.out) == (case.code, "")
     assert case.said in ended.err
     assert repository.git("status", "--short") == ""
+
+
+def test_drain_is_the_first_half_of_leaving(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    drained = argosy(repository, capsys, "cluster", "drain", "paris")
+    text = (repository.path / "paris.yaml").read_text()
+    repository.git("checkout", "paris.yaml")
+    assert argosy(repository, capsys, "cluster", "unjoin", "paris", "--drain") == drained
+    assert (repository.path / "paris.yaml").read_text() == text != PARIS
+    assert argosy(repository, capsys, "cluster", "taint", "paris", "argosy.dev/drain-").code == 0
+    assert (repository.path / "paris.yaml").read_text() == PARIS
 
 
 def test_a_commit_holds_the_file_and_nothing_else(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:

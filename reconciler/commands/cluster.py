@@ -19,7 +19,7 @@ _NAME = click.argument("name")
 
 @click.group("cluster", epilog="Exit codes: 0 done; 2 no such member; 3 refused, nothing was changed; 4 Git failed.")
 def command() -> None:
-    """Join, label, taint, cordon and drain members by changing their files.
+    """Join, label, taint, cordon, drain and size members by changing their files.
 
     Cluster files are edited where they are: comments, order and every other byte stay. What would make the source
     worse is refused, and no cluster is asked.
@@ -171,6 +171,40 @@ def uncordon(log: Log, name: str, *, commit: bool) -> int:
     change = TaintChange(wanted=(), removed=(CORDON,))
     messages = EditMessages(subject=f"Uncordon {name}", done="uncordoned", idle="already uncordoned")
     return _edit(log, name, lambda each: taint_edits(each, change, overwrite=True), messages, commit=commit)
+
+
+@command.command()
+@_NAME
+@_COMMIT
+@click.pass_obj
+def drain(log: Log, name: str, *, commit: bool) -> int:
+    """Make everything leave a member, and say what to run next.
+
+    The member stays in the fleet. Taking its taint away again lets things come back.
+    """
+    return _drain(log, name, commit=commit)
+
+
+@command.command("set")
+@_NAME
+@click.option("--cpu", default="", metavar="AMOUNT", help="Processors that pods may use, such as 64 or 1500m.")
+@click.option("--memory", default="", metavar="AMOUNT", help="Memory that pods may use, such as 256Gi.")
+@click.option("--pods", default="", metavar="COUNT", help="The number of pods there is room for.")
+@_COMMIT
+@click.pass_obj
+def set_capacity(log: Log, /, name: str, *, commit: bool, **amounts: str) -> int:
+    """Declare the capacity of a member that is not observed.
+
+    It counts for strategies that divide by free capacity, until the member is observed.
+    """
+    from reconciler.edit.capacity import capacity_edits
+
+    wanted = {resource: amount for resource, amount in amounts.items() if amount}
+    if not wanted:
+        raise click.UsageError("name a capacity: --cpu, --memory or --pods")
+    said = ", ".join(f"{resource} {amount}" for resource, amount in wanted.items())
+    messages = EditMessages(subject=f"Set the capacity of {name}: {said}", done="capacity set", idle="unchanged")
+    return _edit(log, name, lambda manifest: capacity_edits(manifest, wanted), messages, commit=commit)
 
 
 def _edit(log: Log, name: str, edits_of: "EditsOf", messages: EditMessages, *, commit: bool) -> int:

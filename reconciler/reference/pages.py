@@ -57,7 +57,7 @@ ANNOTATIONS = (
         entries=(
             Entry(
                 "argosy.dev/drain",
-                "A taint. `argosy cluster unjoin --drain` sets it, and everything leaves the cluster.",
+                "A taint. `argosy cluster drain` sets it, and everything leaves the cluster.",
             ),
             Entry(
                 "cluster.karmada.io/unschedulable",
