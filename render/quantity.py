@@ -29,6 +29,10 @@ class QuantityFormat(StrEnum):
     DECIMAL_EXPONENT = "DecimalExponent"
 
 
+_LONGEST = 128
+"""The characters of a quantity; Kubernetes keeps 18 digits at most, and Python reads no number of 4,301."""
+
+
 @lru_cache(maxsize=4096)
 def parse_quantity(text: str) -> Amount:
     """Return the exact amount of a quantity; a ValueError names a text that is none.
@@ -36,7 +40,7 @@ def parse_quantity(text: str) -> Amount:
     >>> parse_quantity("64Mi"), parse_quantity("500m"), parse_quantity("1e3")
     (67108864, Fraction(1, 2), 1000)
     """
-    match = NOTATION.fullmatch(text)
+    match = NOTATION.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None or not (match[2] or match[3]):
         raise ValueError(f"{text[:64]!r} is not a quantity such as '500m', '2' or '64Mi'")
     sign, whole, decimals, binary, exponent, suffix = match.groups()

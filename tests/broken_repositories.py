@@ -156,13 +156,14 @@ BROKEN = [
         "an alias of nothing",
         {"a.yaml": CONFIG + "data: *nothing\n"},
         problems=(
-            "a.yaml:5: alias of an unknown anchor 'nothing'\n  hint: anchors are known only within their document"
+            "a.yaml:5: alias of an unknown anchor\n  hint: anchors are known only within their document;"
+            " put text that starts with '*' in quotes"
         ),
     ),
     Broken(
         "an anchor inside itself",
         {"a.yaml": CONFIG + "data: &loop\n  a: *loop\n"},
-        problems="a.yaml:6: anchor 'loop' contains itself",
+        problems="a.yaml:6: an anchor that contains itself",
     ),
     Broken(
         "brackets without end",

@@ -47,8 +47,9 @@ ROWS = [
     Broken("a template that was not rendered", "a: {{ .Values.x }}\n", f"1:5: {CONTAINER_KEY}"),
     Broken("an alias of a list as a key", "a: &b []\n*b : 1\n", f"2:1: {CONTAINER_KEY}"),
     Broken("an alias without an anchor", "a: *b\n",
-           "1:4: alias of an unknown anchor 'b'\n  hint: anchors are known only within their document"),
-    Broken("an anchor around its own alias", "a: &b [*b]\n", "1:8: anchor 'b' contains itself"),
+           "1:4: alias of an unknown anchor\n  hint: anchors are known only within their document;"
+           " put text that starts with '*' in quotes"),
+    Broken("an anchor around its own alias", "a: &b [*b]\n", "1:8: an anchor that contains itself"),
     Broken("a merge of text", "a: {<<: x}\n", f"1:9: {NO_MAPPING}"),
     Broken("a merge of an alias of a list", "a: &b [{c: 1}]\nd: {<<: *b}\n", f"2:9: {NO_MAPPING}"),
     Broken("a merge of a list of lists", "a: {<<: [[]]}\n", f"1:12: {NO_MAPPING}"),

@@ -319,6 +319,11 @@ PATCHES = [
         "a path that is not there", a_patch({"op": "remove", "path": "/x"}), "answered with a patch that does not apply"
     ),
     Refusal("no operation", a_patch({"path": "/x"}), "answered with a patch that does not apply"),
+    Refusal(
+        "copies, each of which may double the object",
+        a_patch(*({"op": "copy", "from": "/spec", "path": f"/spec/x{number}"} for number in range(20))),
+        "answered with a patch of more than 10000 operations or 4 copies",
+    ),
 ]
 
 

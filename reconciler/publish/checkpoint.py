@@ -11,16 +11,16 @@ by their ids. Without it, or with anything unexpected in it, the whole pass is d
 import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from reconciler.repository import Repository
-from reconciler.repository.cache import write_privately
+from reconciler.repository.cache import read_privately, write_privately
 from reconciler.repository.refs import head_branch
 from reconciler.repository.trailers import engine_version
 
 FILE_NAME = "checkpoint.json"
 """The name of the record in the repository's cache folder."""
+_LARGEST = 256 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +86,10 @@ def write_checkpoint(repository: Repository, checkpoint: Checkpoint) -> None:
 
 def read_checkpoint(repository: Repository) -> Checkpoint | None:
     """Return the checkpoint of this engine and this folder of the repository; None if there is none to trust."""
+    content = read_privately(repository.cache_dir / FILE_NAME, _LARGEST)
     try:
-        value = json.loads(Path(repository.cache_dir / FILE_NAME).read_text(encoding="utf-8"))
-        found = _parsed(value)
-    except (OSError, ValueError, TypeError, KeyError):
+        found = _parsed(json.loads(content or b"null"))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     is_ours = found.version == engine_version() and found.folder == repository.folder.under
     return found if is_ours else None

@@ -5,9 +5,11 @@ engine and Python it is. It is read once, replaced at once, and kept below a siz
 asked for longest. A cache that cannot be read is an empty one; one that cannot be written stays as it is.
 """
 
+import errno
 import hashlib
 import marshal
 import os
+import stat
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -23,7 +25,12 @@ _FEW = 32
 
 
 def write_privately(path: Path, content: bytes) -> None:
-    """Replace a file, whole and readable by nobody else; an OSError where that is not possible."""
+    """Replace a file, whole and readable by nobody else; an OSError where that is not possible.
+
+    A folder that is a link leads to where somebody else may want something written, so it counts as none.
+    """
+    if path.parent.is_symlink():
+        raise NotADirectoryError(errno.ENOTDIR, "is a symbolic link", str(path.parent))
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = path.with_suffix(f".{os.urandom(8).hex()}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -34,6 +41,22 @@ def write_privately(path: Path, content: bytes) -> None:
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def read_privately(path: Path, largest: int) -> bytes | None:
+    """Return a file that only this user can write to; None for none, for a link, a pipe, or one that is too large."""
+    if path.parent.is_symlink():
+        return None
+    try:
+        # A pipe would be waited for, and a link may lead anywhere.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            status = os.fstat(file.fileno())
+            is_ours = status.st_uid == os.geteuid() and not status.st_mode & _PRIVATE
+            is_usable = stat.S_ISREG(status.st_mode) and is_ours and status.st_size <= largest
+            return file.read() if is_usable else None
+    except OSError:
+        return None
 
 
 class Cache:
@@ -119,16 +142,15 @@ class Cache:
 
 def _table(path: Path) -> dict[bytes, bytes]:
     """Return the table in a file; an empty one for a file that is damaged, too large, or writable by others."""
-    try:
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            if status.st_uid != os.geteuid() or status.st_mode & _PRIVATE or status.st_size > _LARGEST:
-                return {}
-            content = file.read()
-    except OSError:
-        return {}
+    content = read_privately(path, _LARGEST) or b""
     encoded = content[_DIGEST:]
     if hashlib.sha256(encoded).digest() != content[:_DIGEST]:
         return {}
-    table = marshal.loads(encoded)  # noqa: S302 - builds data only, and the checksum held
-    return table if isinstance(table, dict) else {}
+    try:
+        table = marshal.loads(encoded)  # noqa: S302 - builds data only, and the checksum held
+    except (EOFError, ValueError, TypeError):
+        return {}
+    is_table = isinstance(table, dict) and all(
+        isinstance(id_, bytes) and isinstance(value, bytes) for id_, value in table.items()
+    )
+    return table if is_table else {}

@@ -9,7 +9,10 @@ from render.errors import GitError
 from render.gitobjects import object_id
 
 _HEADER = re.compile(rb"^([a-z]+) (.*(?:\n .*)*)$", re.MULTILINE)
-_SIGNATURE = re.compile(rb"(?P<who>.*?) ?(?P<time>-?\d+) [+-]\d{4}$")
+# A name may be of any length and end in anything but digits, so that there is one way to match, or none.
+_SIGNATURE = re.compile(rb"(?P<who>(?:.*[^0-9\s-])?) ?(?P<time>-?[0-9]{1,11}) [+-][0-9]{4}")
+_MOST_BYTES = 1 << 20
+"""The bytes that a commit may have: its message, and the signatures and tags it carries."""
 _TRAILER = re.compile(r"(?P<key>[A-Za-z0-9-]+)[ \t]*:[ \t]*(?P<value>.*)")
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 _GENERATED = ("Signed-off-by: ", "(cherry picked from commit ")
@@ -61,13 +64,15 @@ class CommitInfo:
 
 
 def parse_commit(id_: str, data: bytes) -> CommitInfo:
-    """Return a commit object as a value; a ``GitError`` if it is damaged."""
+    """Return a commit object as a value; a ``GitError`` if it is damaged, or larger than anybody writes one."""
+    if len(data) > _MOST_BYTES:
+        raise GitError(f"commit {id_[:12]} has {len(data)} bytes, but at most {_MOST_BYTES} are read")
     head, _, body = data.partition(b"\n\n")
     headers: dict[bytes, list[bytes]] = {}
     for key, value in _HEADER.findall(head):
         headers.setdefault(key, []).append(value)
-    committer = _SIGNATURE.match(b"".join(headers.get(b"committer", ())[:1]))
-    author = _SIGNATURE.match(b"".join(headers.get(b"author", ())[:1]))
+    committer = _SIGNATURE.fullmatch(b"".join(headers.get(b"committer", ())[:1]))
+    author = _SIGNATURE.fullmatch(b"".join(headers.get(b"author", ())[:1]))
     if not committer or not author or b"tree" not in headers:
         raise GitError(f"commit {id_[:12]} is damaged", hint="run git fsck")
     message = body.decode("utf-8", "replace").strip("\n")
@@ -93,12 +98,13 @@ def parse_trailers(message: str) -> Iterable[tuple[str, str]]:
     """
     paragraphs = re.split(r"\n[ \t]*\n", message.rstrip())
     lines = paragraphs[-1].lstrip("\n").split("\n") if len(paragraphs) > 1 else []
-    joined: list[str] = []
+    parts: list[list[str]] = []
     for line in lines:
-        if joined and line[:1] in (" ", "\t"):
-            joined[-1] += " " + line.strip()
+        if parts and line[:1] in (" ", "\t"):
+            parts[-1].append(line.strip())
         else:
-            joined.append(line)
+            parts.append([line])
+    joined = [" ".join(each) for each in parts]
     matches = [_TRAILER.fullmatch(line) for line in joined]
     generated = any(line.startswith(_GENERATED) for line in joined)
     trailers = [match for match in matches if match]

@@ -8,7 +8,7 @@ times.
 from dataclasses import dataclass
 from typing import Any
 
-from .document import MAX_ALIASED, MAX_DEPTH, UnusableDocument, quoted
+from .document import MAX_ALIASED, MAX_DEPTH, UnusableDocument
 
 _OPEN = object()
 _TOO_MUCH = "aliases that expand beyond all measure"
@@ -49,11 +49,13 @@ class Anchors:
         """Return the value of an alias that stands at this depth of the document."""
         anchor = self.by_name.get(name)
         if anchor is None:
+            # A value that begins with a star may be a password somebody forgot to quote: no name is repeated.
             raise UnusableDocument(
-                f"alias of an unknown anchor {quoted(name)}", "anchors are known only within their document"
+                "alias of an unknown anchor",
+                "anchors are known only within their document; put text that starts with '*' in quotes",
             )
         if anchor.value is _OPEN:
-            raise UnusableDocument(f"anchor {quoted(name)} contains itself")
+            raise UnusableDocument("an anchor that contains itself")
         self.used += 1
         if isinstance(anchor.value, (dict, list)) and depth + self.measure(anchor.value).height > MAX_DEPTH:
             raise UnusableDocument(f"nested deeper than {MAX_DEPTH} levels")

@@ -9,7 +9,8 @@ from .scalars import json_value
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"[ \t\n\r]*")
-_LONGEST_NUMBER = 400
+_LONGEST_NUMBER = 20
+"""The digits of int64 with a sign. Longer numbers are floats, and Python reads no integer of 4,301 digits at all."""
 
 
 class JsonValue(NamedTuple):

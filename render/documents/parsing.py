@@ -16,6 +16,8 @@ from .scanning import SyntaxProblem
 from .syntax import AliasEvent, FastProblem, LocatedEvents, NextEvent, ScalarEvent, fast_events
 
 HUGE = 1 << 20
+_MOST_DIRECTIVES = 100
+"""libyaml compares each directive with all before it, and any directive is refused in the end."""
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -78,6 +80,9 @@ def read_quickly(chunk: Chunk) -> ParsedChunk:
 
     A huge document that fails is not read exactly, which would take seconds: libyaml says what is wrong with it.
     """
+    if chunk.text.startswith("%") and chunk.text.count("\n%") >= _MOST_DIRECTIVES:
+        message, hint = "a directive, which kubectl does not read", "drop the line that starts with '%'"
+        return ParsedChunk(chunk, error=DocumentError(chunk.line, 1, message, hint))
     try:
         builder = FastBuilder(chunk.text)
         value = builder.document()

@@ -30,6 +30,8 @@ _BINARY_WITH_INNER_SIGN = re.compile(r"0b([-+][01]+)", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
 _FLOAT_AFTER_POINT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?", re.ASCII)
 
+_MOST_DIGITS = 20
+"""The decimal digits of the largest uint64."""
 INT64_MIN, INT64_MAX, UINT64_MAX = -(2**63), 2**63 - 1, 2**64 - 1
 
 
@@ -83,6 +85,8 @@ def _number_or_text(text: str) -> Any:
 def _integer(match: re.Match[str]) -> int | None:
     """Return the integer, or None where neither int64 nor (without a sign) uint64 holds it."""
     sign, *digits = match.groups()
+    if len(digits[-1] or "") > _MOST_DIGITS:
+        return None
     number = next(int(text, base) for text, base in zip(digits, (16, 8, 2, 10), strict=True) if text)
     number = -number if sign == "-" else number
     return number if INT64_MIN <= number <= (INT64_MAX if sign else UINT64_MAX) else None

@@ -16,7 +16,7 @@ from .answers import component_of, dependency_of, requirements_of
 from .customization_keys import FUNCTION, KIND, RULES
 from .fields import INT32, mapping_at, objects_at, text_at, type_name
 from .lua.conversion import restored, without_empty
-from .lua.sandbox import Limits, call_script
+from .lua.sandbox import Limits, ScriptExhausted, call_script
 from .operations import FUNCTION_BY_OPERATION, Interpretation, InterpreterError, Items, Operation, Replicas
 
 LIMITS = Limits()
@@ -145,12 +145,20 @@ def _interpretation(by_operation: Mapping[Operation, Sequence[Script]]) -> Inter
 
 
 def _named(script: Script, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function, its errors naming their customization."""
+    """Return the function, its errors naming their customization.
+
+    A script that ran out of time is not asked again: each of the kind's objects would cost the whole limit once more.
+    """
+    exhausted: list[ScriptExhausted] = []
 
     def ask(*arguments: Any) -> Any:
         try:
+            if exhausted:
+                raise ScriptExhausted(exhausted[0].what)
             return function(*arguments)
         except InterpreterError as error:
+            if isinstance(error, ScriptExhausted):
+                exhausted[:] = [error]
             raise InterpreterError(error.what, where=f"{KIND} {script.customization}") from error
 
     return ask

@@ -26,6 +26,8 @@ KIND = "ResourceInterpreterWebhookConfiguration"
 SECRET = ("v1", "Secret")
 API_VERSION, CONTEXT_KIND, VERSION = "config.karmada.io/v1alpha1", "ResourceInterpreterContext", "v1alpha1"
 ANY = "*"
+MOST_OPERATIONS = 10_000
+MOST_COPIES = 4
 LONGEST_REASON = 300
 _IDENTITY = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
 
@@ -191,15 +193,27 @@ def _patched(call: Call, manifest: Manifest, encoded: str) -> Manifest:
 
     try:
         patch = jsonpatch.JsonPatch.from_string(base64.b64decode(encoded, validate=True).decode())
+        _check_copies(call, patch)
         patched = patch.apply(manifest)
     except (binascii.Error, UnicodeDecodeError, ValueError) as error:
         raise call.error("answered with a patch that is no base64 JSON") from error
-    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError) as error:
+    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError, RecursionError) as error:
         raise call.error("answered with a patch that does not apply") from error
     made = mapping_at({"the patched object": patched}, "the patched object")
     if any(value_at(made, *path) != value_at(manifest, *path) for path in _IDENTITY):
         raise call.error("answered with a patch that makes it another object")
     return made
+
+
+def _check_copies(call: Call, patch: Any) -> None:
+    """Refuse a patch of more than a few copies: each may double the object, and twenty make a million of it.
+
+    A copy cannot be larger than all that is there, which the copies before it at most doubled.
+    """
+    operations = patch.patch
+    copies = sum(isinstance(each, Mapping) and each.get("op") == "copy" for each in operations)
+    if len(operations) > MOST_OPERATIONS or copies > MOST_COPIES:
+        raise call.error(f"answered with a patch of more than {MOST_OPERATIONS} operations or {MOST_COPIES} copies")
 
 
 FUNCTIONS: Mapping[Operation, Callable[[Call], Callable[..., Any]]] = {

@@ -19,8 +19,14 @@ from .conversion import lua_source
 from .kube_library import kube_answer
 from .prelude import PRELUDE
 
+EXHAUSTED = "the script ran too long"
+"""The prelude's words for a script that used up its instructions or its time."""
 POSITION = re.compile(r'^(?:script:(\d+)|\[string "<python>"\]:\d+): ')
 LONGEST_MESSAGE = 300
+
+
+class ScriptExhausted(InterpreterError):
+    """A script that used up its instructions or its time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +48,7 @@ def call_script(source: str, function: str, arguments: Sequence[Any], limits: Li
     answer = text.decode("utf-8", "replace")
     if not succeeded:
         _machine.cache_clear()
-        raise InterpreterError(_message(answer))
+        raise (ScriptExhausted if EXHAUSTED in answer.partition("\n")[0] else InterpreterError)(_message(answer))
     results: list[Any] = json.loads(answer)
     return results
 
