@@ -2,9 +2,13 @@
 
 from typing import Any
 
+import pytest
+
 from reconciler.deliver.deviations import Deviation, deviations, recorded_deviations, unconfirmed
+from reconciler.deliver.recreation import immutable_hint
 from reconciler.deliver.reports import exit_code, plain_reports, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
+from reconciler.members.exchange import Failure, FailureKind
 from reconciler.observe.cluster_status import ClusterState
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action, FieldChange, Plan, PlannedObject
@@ -163,3 +167,35 @@ def test_a_cluster_that_waits_is_not_converged_and_holds_its_commit() -> None:
     cluster.edit("configmaps", "going", {"metadata": {"finalizers": None}})
     cluster.server.request("DELETE", cluster.path("configmaps", "going"))
     assert cluster.apply(kept, inventory=inventory, how=how).outcome is ApplyOutcome.CONVERGED
+
+
+@pytest.mark.parametrize(
+    ("kind", "hint"),
+    [
+        (
+            "ConfigMap",
+            'undo the change, rename the object, or let it be recreated: annotate it with argosy.dev/recreate: "true"',
+        ),
+        ("Service", "undo the change, or rename the object"),
+    ],
+)
+def test_what_cannot_change_names_the_annotation_where_the_kind_allows_it(kind: str, hint: str) -> None:
+    assert immutable_hint(ObjectRef("", kind, "shop", "web")) == hint
+
+
+def test_a_change_of_what_cannot_change_tells_all_three_ways_out() -> None:
+    cluster = Cluster(server=FakeCluster(), space="default")
+    cluster.apply({**a_config_map("fixed", a="1"), "immutable": True})
+    applied = cluster.apply({**a_config_map("fixed", a="2"), "immutable": True})
+    assert str(applied.results[0]) == (
+        "ConfigMap default/fixed: failed (Immutable): data: Forbidden: field is immutable when `immutable` is set\n"
+        "  hint: undo the change, rename the object, or let it be recreated: "
+        'annotate it with argosy.dev/recreate: "true"'
+    )
+
+
+def test_a_cluster_that_is_too_busy_for_ever_is_one_that_could_not_be_reached() -> None:
+    busy = Failure(kind=FailureKind.THROTTLED, message="Too many requests")
+    well = ClusterResult(cluster="us", outcome=ApplyOutcome.CONVERGED)
+    reports = [ClusterReport(cluster="eu", failure=busy), ClusterReport(cluster="us", applied=well)]
+    assert exit_code(reports) == 7

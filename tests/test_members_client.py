@@ -71,6 +71,14 @@ def test_each_failure_is_tried_as_often_as_it_is_worth(case: Tried) -> None:
     assert (outcome.kind, len(wire.asked)) == (case.kind, case.tries)
 
 
+def test_a_server_that_is_too_busy_for_ever_stops_its_client() -> None:
+    with answering(Reply(429, "Too many requests", {})) as wire:
+        client = client_for(wire)
+        outcome = client.send(ASK)
+    assert isinstance(outcome, Failure)
+    assert client.stopped == outcome
+
+
 def test_what_succeeds_at_the_second_try_succeeded() -> None:
     pauses: list[float] = []
     with answering(refused(503), ok({"kind": "Namespace"})) as wire:

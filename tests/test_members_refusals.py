@@ -70,7 +70,7 @@ ANSWERS = [
         409,
         a_status("Operation cannot be fulfilled on configmaps", reason="Conflict", name="a"),
         FailureKind.RACE,
-        "Conflict: Operation cannot be fulfilled on configmaps",
+        "Operation cannot be fulfilled on configmaps",
     ),
     Answered(
         "a namespace that is going",
@@ -86,7 +86,7 @@ ANSWERS = [
         404,
         a_status('configmaps "a" not found', reason="NotFound", name="a", kind="configmaps"),
         FailureKind.NOT_FOUND,
-        'NotFound: configmaps "a" not found',
+        'configmaps "a" not found',
     ),
     Answered(
         "no such namespace",
@@ -181,7 +181,7 @@ ANSWERS = [
         403,
         a_status(f'admission webhook "p" denied the request: the password {CANARY} is short', reason="Forbidden"),
         FailureKind.FORBIDDEN,
-        'Forbidden: admission webhook "p" denied the request: the password (hidden) is short',
+        'admission webhook "p" denied the request: the password (hidden) is short',
     ),
     Answered(
         "credentials it does not know, whatever it says of them",
@@ -209,6 +209,60 @@ def test_of_a_secret_no_words_are_repeated(case: Answered) -> None:
     failure = failure_of(Request(method="PATCH", path="/x", body=SECRET), case.status, {}, body)
     assert CANARY not in repr(failure)
     assert failure.kind is case.kind
+
+
+class Hinted(NamedTuple):
+    why: str
+    status: int
+    message: str
+    shown: str
+    hint: str
+
+
+HINTS = [
+    Hinted(
+        "a missing permission",
+        403,
+        'deployments.apps "web" is forbidden: User "ada" cannot patch resource "deployments" in API group "apps"',
+        'deployments.apps "web" is forbidden: User "ada" cannot patch resource "deployments" in API group "apps"',
+        "grant the user of this context the verb on the resource",
+    ),
+    Hinted(
+        "a webhook that says no has nothing to do with permissions",
+        403,
+        'admission webhook "policy.example.com" denied the request: no latest tags',
+        'admission webhook "policy.example.com" denied the request: no latest tags',
+        "meet the rule of the admission webhook 'policy.example.com', or see its configuration",
+    ),
+    Hinted(
+        "a webhook that says no with a status of its own",
+        429,
+        'admission webhook "policy.example.com" denied the request: too many',
+        'Forbidden: admission webhook "policy.example.com" denied the request: too many',
+        "meet the rule of the admission webhook 'policy.example.com', or see its configuration",
+    ),
+    Hinted(
+        "a quota",
+        403,
+        'pods "web" is forbidden: exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5',
+        'pods "web" is forbidden: exceeded quota: small, requested: pods=1, used: pods=5, limited: pods=5',
+        "ask for less, or raise the ResourceQuota",
+    ),
+    Hinted(
+        "another authority of the cluster",
+        403,
+        'pods "web" is forbidden: violates PodSecurity "restricted:latest": privileged',
+        'pods "web" is forbidden: violates PodSecurity "restricted:latest": privileged',
+        "see which authorizer or admission plugin of the cluster refused it",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", HINTS, ids=lambda case: case.why)
+def test_a_refusal_says_what_to_do_and_its_reason_once(case: Hinted) -> None:
+    body = json.dumps(a_status(case.message, reason="Forbidden")).encode()
+    failure = failure_of(Request(method="PATCH", path="/x", body=DEPLOYMENT), case.status, {}, body)
+    assert (failure.message, failure.hint) == (case.shown, case.hint)
 
 
 def test_causes_name_fields_and_their_owners() -> None:

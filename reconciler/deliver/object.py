@@ -16,7 +16,7 @@ from reconciler.plans.payload import SERVER_METADATA
 from render.model import Manifest, ObjectRef
 
 from .ownership import take_ownership
-from .recreation import may_recreate, recreate
+from .recreation import immutable_hint, may_recreate, recreate
 from .results import ApplySettings, ObjectResult, failed_result, object_result
 
 _TRIES = 5
@@ -219,6 +219,8 @@ def _refused(context: ApplyContext, planned: PlannedObject, failure: Failure) ->
         return recreate(context.client, planned, failure, again=_creation(context))
     if failure.kind is FailureKind.CONFLICT:
         return replace(failed_result(planned, failure), action=Action.CONFLICT, hint=_CONFLICT_HINT)
+    if failure.kind is FailureKind.IMMUTABLE:
+        return replace(failed_result(planned, failure), hint=immutable_hint(planned.ref))
     return failed_result(planned, failure)
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Request
 from reconciler.members.listing import read_object
 from reconciler.plans.model import Action, PlannedObject
+from render.model import ObjectRef
 
 from .results import ObjectResult, failed_result, object_result
 
@@ -36,6 +37,13 @@ def may_recreate(planned: PlannedObject) -> bool:
     """Return whether an object's manifest and kind allow deleting it to create it again."""
     annotations = (planned.manifest or {"metadata": {}})["metadata"].get("annotations") or {}
     return annotations.get(RECREATE) == "true" and planned.ref.group_kind in _ALLOWED and bool(planned.uid)
+
+
+def immutable_hint(ref: ObjectRef) -> str:
+    """Return what to do about a change of a field that cannot change, by what the object's kind allows."""
+    if ref.group_kind not in _ALLOWED:
+        return "undo the change, or rename the object"
+    return f'undo the change, rename the object, or let it be recreated: annotate it with {RECREATE}: "true"'
 
 
 def deletion(path: str, *, uid: str, resource_version: str = "", orphan: bool = False) -> Request:

@@ -23,6 +23,7 @@ _UNREACHABLE = frozenset(
         FailureKind.CREDENTIALS,
         FailureKind.UNAUTHORIZED,
         FailureKind.UNAVAILABLE,
+        FailureKind.THROTTLED,
     }
 )
 

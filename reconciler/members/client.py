@@ -48,7 +48,7 @@ _RETRIES = {
 }
 _STOPPING = frozenset(
     {FailureKind.UNAUTHORIZED, FailureKind.CREDENTIALS, FailureKind.UNREACHABLE, FailureKind.CERTIFICATE}
-    | {FailureKind.WRONG_CLUSTER}
+    | {FailureKind.WRONG_CLUSTER, FailureKind.THROTTLED}
 )
 
 

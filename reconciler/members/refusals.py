@@ -28,11 +28,10 @@ _BY_STATUS = {
 }
 _HINTS = {
     FailureKind.UNAUTHORIZED: "renew the credentials of this cluster's context",
-    FailureKind.FORBIDDEN: "grant the user of this context the verb on the resource, or see what refused it",
     FailureKind.NAMESPACE_TERMINATING: "wait until the namespace is gone; the next pass creates it again",
     FailureKind.NAMESPACE_MISSING: "add the Namespace to the fleet, or create it in the cluster",
     FailureKind.TOO_LARGE: "make the object smaller; a ConfigMap or Secret holds at most 1 MiB",
-    FailureKind.IMMUTABLE: "undo the change, rename the object, or allow its recreation where its kind permits that",
+    FailureKind.IMMUTABLE: "undo the change, or rename the object",
     FailureKind.MANIFEST: "correct the template: the server's schema does not accept the field",
     FailureKind.WEBHOOK: "see to the webhook's backend; nothing it guards can be written meanwhile",
 }
@@ -52,6 +51,8 @@ _IMMUTABLE = re.compile(
     re.IGNORECASE,
 )
 _CONFLICT = re.compile(r'conflicts? with "(?P<manager>[^"]*)"(?: with subresource "(?P<subresource>[^"]*)")?')
+_DENIED = re.compile(r"admission webhook \"(?P<name>[^\"]*)\" denied the request")
+_LACKING = re.compile(r"\bUser \"[^\"]*\" cannot ")
 _WEBHOOK = re.compile(r'failed calling webhook "(?P<name>[^"]*)"')
 _MOST_DIGITS = 9
 _VALUE_CAUSES = frozenset({"Invalid", "Unsupported", "Duplicate"})
@@ -66,11 +67,25 @@ def failure_of(request: Request, status: int, headers: Mapping[str, str], body: 
     return Failure(
         kind=kind,
         message=_message(kind, status, refusal, request),
-        hint=_HINTS.get(kind, ""),
+        hint=_HINTS.get(kind, "") or _admission_hint(status, message),
         status=status,
         causes=tuple(cause for cause in causes if cause.field or cause.manager),
         retry_after=_seconds(headers.get("Retry-After", "")) or float(details["retryAfterSeconds"]),
     )
+
+
+def _admission_hint(status: int, message: str) -> str:
+    """Return what to do about a refusal that credentials, existence and schema have nothing to do with."""
+    denied = _DENIED.search(message)
+    if denied:
+        return f"meet the rule of the admission webhook {denied['name']!r}, or see its configuration"
+    if "exceeded quota: " in message:
+        return "ask for less, or raise the ResourceQuota"
+    if status != 403:
+        return ""
+    if _LACKING.search(message):
+        return "grant the user of this context the verb on the resource"
+    return "see which authorizer or admission plugin of the cluster refused it"
 
 
 def _cause(item: Mapping[str, Any]) -> Cause:
@@ -95,7 +110,9 @@ def _kind(status: int, message: str, causes: tuple[Cause, ...], details: Mapping
         return _missing(details)
     if status >= 500:
         return _server_failure(message)
-    return _BY_STATUS.get(status, FailureKind.BAD_REQUEST)
+    # A webhook may say no with any status, and none of them is a server's that has too much to do.
+    is_denied = status == 429 and _DENIED.search(message)
+    return FailureKind.BAD_REQUEST if is_denied else _BY_STATUS.get(status, FailureKind.BAD_REQUEST)
 
 
 def _missing(details: Mapping[str, Any]) -> FailureKind:
@@ -128,6 +145,9 @@ def _message(kind: FailureKind, status: int, refusal: Mapping[str, Any], request
         return "; ".join(sorted({_cause_text(item, request.body) for item in causes}))
     text = safe_message(message, request.body)
     reason = refusal["reason"] or (kind if refusal["isStatus"] else f"HTTP status {status}")
+    # Reports put the kind before the message; it would stand there twice.
+    if text and reason == kind:
+        return text
     return f"{reason}: {text}" if text else str(reason)
 
 
