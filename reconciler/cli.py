@@ -23,6 +23,7 @@ from render.errors import ConfigError, ReconcileError
 _FULL = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 COMMANDS = {
+    "init": "Write the first files of a fleet.",
     "render": "Show or commit what every cluster must hold.",
     "diff": "Show what a change does to every cluster.",
     "explain": "Say why an object is where it is.",
@@ -46,6 +47,7 @@ _ELSEWHERE = {
     "version": "--version",
     **{word: f"cluster {word}" for word in ("join", "unjoin", "label", "taint", "cordon", "uncordon")},
     "drain": "cluster drain",
+    "new": "init",
     "get": "status",
     "describe": "explain",
     "lint": "validate",

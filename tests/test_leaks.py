@@ -292,4 +292,4 @@ def test_applying_drifting_and_being_refused(
 def test_every_command_is_listened_to() -> None:
     """A new command is added to SAID, unless it can print no value of a source: the rest names those."""
     asked = {words[0] for words in SAID} | {"apply"}
-    assert set(COMMANDS) - asked == {"interpret", "completion", "help", "schema", "wait"}
+    assert set(COMMANDS) - asked == {"interpret", "completion", "help", "init", "schema", "wait"}

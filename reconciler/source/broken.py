@@ -15,10 +15,14 @@ from .files import SourceFile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broken:
-    """A problem of templates alone, and the path and blob id of each file it is about."""
+    """A problem of templates alone, and the path and blob id of each file it is about.
+
+    ``ignore`` is the line for argosy.yaml that would leave the whole problem out ("": none is known).
+    """
 
     problem: Problem
     files: tuple[tuple[str, bytes], ...]
+    ignore: str = ""
 
     @property
     def warning(self) -> Problem:
@@ -30,6 +34,6 @@ class Broken:
         return all(blob_by_path.get(path) == id_ for path, id_ in self.files)
 
 
-def broken_by(problem: Problem, files: Collection[SourceFile]) -> Broken:
+def broken_by(problem: Problem, files: Collection[SourceFile], ignore: str = "") -> Broken:
     """Return a problem of files as something that can be left out."""
-    return Broken(problem=problem, files=tuple(sorted({(file.path, file.id) for file in files})))
+    return Broken(problem=problem, files=tuple(sorted({(file.path, file.id) for file in files})), ignore=ignore)

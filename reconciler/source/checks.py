@@ -39,6 +39,7 @@ class DuplicateTemplates:
     found: FieldProblem
     places: tuple[LocatedManifest, ...]
     unusable: tuple[Template, ...]
+    ignore: str = ""
 
 
 def duplicate_templates(
@@ -74,14 +75,15 @@ def _duplicates_in(
         else [template for template, _ in each[1:]]
         for each in found
     ]
-    hint = "keep one"
+    hint, ignore = "keep one", ""
     if not any(each.file.path in folders for definitions in found for _, each in definitions):
-        inner = folders[1].removeprefix(f"{folder}/") if folder else folders[1]
-        hint = f"keep one, or leave out a folder in argosy.yaml:\n    spec:\n      source:\n        ignore: [/{inner}/]"
+        ignore = f"/{folders[1].removeprefix(f'{folder}/') if folder else folders[1]}/"
+        hint = f"keep one, or leave out a folder in argosy.yaml:\n    spec:\n      source:\n        ignore: [{ignore}]"
     return DuplicateTemplates(
         found=place.problem("", message, hint=hint, kind="Duplicate"),
         places=tuple(each for definitions in found for _, each in definitions),
         unusable=tuple(chain.from_iterable(unusable)),
+        ignore=ignore,
     )
 
 

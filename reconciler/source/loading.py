@@ -206,7 +206,9 @@ def _broken(parts: _Parts, lines: Lines) -> Iterator[Broken]:
         yield broken_by(lines.located_problem(found), [found.place.file])
     unusable: set[int] = set()
     for duplicate in duplicate_templates(parts.templates.placed, parts.home.folder, lines):
-        yield broken_by(lines.located_problem(duplicate.found), [place.file for place in duplicate.places])
+        yield broken_by(
+            lines.located_problem(duplicate.found), [place.file for place in duplicate.places], duplicate.ignore
+        )
         unusable.update(map(id, duplicate.unusable))
     parts.templates.leave_out(unusable)
 

@@ -1,0 +1,103 @@
+"""``argosy init``: the first files of a fleet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from reconciler.console.log import Log
+from reconciler.console.printing import print_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitOptions:
+    """The options of ``argosy init``."""
+
+    contexts: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
+    kubeconfig: str = ""
+    pipelines: tuple[str, ...] = ()
+    is_printed: bool = False
+
+
+@click.command(epilog="Exit codes: 0 written or printed; 3 there is a fleet already; 4 Git failed.")
+@click.option(
+    "--context", "contexts", multiple=True, metavar="NAME", help="Only these contexts of the kubeconfig (repeatable)."
+)
+@click.option(
+    "--new-cluster",
+    "clusters",
+    multiple=True,
+    metavar="NAME",
+    help="A cluster without a context, which passes render for and do not reach (repeatable).",
+)
+@click.option("--kubeconfig", default="", metavar="FILE", help="The kubeconfig  [default: the one kubectl reads]")
+@click.option(
+    "--ci", "pipelines", multiple=True, type=click.Choice(["github", "gitlab"]), help="Write pipeline files as well."
+)
+@click.option("--print", "is_printed", is_flag=True, help="Print the files and write nothing.")
+@click.pass_obj
+def command(log: Log, /, **options: Any) -> int:
+    """Write the first files of a fleet: argosy.yaml, a file for each cluster, and a policy.
+
+    Every context of the kubeconfig becomes a cluster, unless --context or --new-cluster names some. The policy selects
+    nothing yet, so that no object goes anywhere. Folders that repeat the objects of others are left out in argosy.yaml.
+    Nothing is committed, and no cluster is asked.
+    """
+    return write_first_files(log, InitOptions(**options))
+
+
+def write_first_files(log: Log, options: InitOptions) -> int:
+    """Write or print the first files, and name the commands to run next."""
+    from reconciler.edit.beginning import Beginning, first_files
+    from reconciler.edit.cluster_files import opened_source
+
+    is_by_hand = bool(options.clusters) and not options.contexts
+    found = () if is_by_hand else _contexts(log, options.kubeconfig, options.contexts)
+    wanted = Beginning(contexts=found, clusters=options.clusters, pipelines=options.pipelines)
+    with opened_source(log) as source:
+        files = first_files(source, wanted)
+        if not options.is_printed:
+            source.repository.put_files(files)
+    if options.is_printed:
+        _print_files(files)
+        return 0
+    for path in files:
+        log.info("wrote", file=path)
+    _print_next_steps(files, is_reaching=bool(found))
+    return 0
+
+
+def _contexts(log: Log, kubeconfig: str, chosen: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the contexts that become clusters; a kubeconfig that is not there is worth a word, unless it was named."""
+    import os
+
+    from reconciler.edit.beginning import chosen_contexts
+    from reconciler.members.kubeconfig import Kubeconfig, default_files, load_kubeconfig
+    from render.errors import ConfigError
+
+    files = (Path(kubeconfig).expanduser(),) if kubeconfig else default_files(os.environ)
+    loaded = load_kubeconfig(files)
+    if isinstance(loaded, Kubeconfig):
+        return chosen_contexts(loaded.contexts, chosen)
+    if kubeconfig or chosen:
+        raise ConfigError(loaded.message, hint=loaded.hint)
+    log.warning(f"{loaded.message}; argosy cluster join NAME adds a cluster")
+    return ()
+
+
+def _print_files(files: Mapping[str, bytes]) -> None:
+    for path, content in files.items():
+        print_text(f"# {path}\n{content.decode()}")
+
+
+def _print_next_steps(files: Mapping[str, bytes], *, is_reaching: bool) -> None:
+    print_text("next:")
+    print_text(f"  git add {' '.join(files)}")
+    print_text("  git commit -m 'Begin a fleet'")
+    print_text("  argosy reconcile --bootstrap --dry-run")
+    if is_reaching:
+        print_text("  argosy reconcile --bootstrap")
+        print_text("  argosy diff --live")

@@ -1,0 +1,122 @@
+"""``argosy init``: the files a fleet begins with, made from the kubeconfig contexts there are and from what is read.
+
+Nothing is propagated by them yet: the policy selects a label that no object has. So a first pass can only show what is
+there.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from reconciler.source.broken import Broken
+from reconciler.source.files import FLEET_FILE
+from render.documents import emit
+from render.errors import ConfigError
+from render.model import ARGOSY_API_VERSION
+from render.suggestions import nearest
+
+from .cluster_files import MemberSource
+from .joining import NewMember
+from .pipelines import PIPELINES
+
+_EXAMPLE_LABEL = "argosy-example"
+_POLICY_API = "policy.karmada.io/v1alpha1"
+_POLICY_PATH = "policies/starter.yaml"
+_LONGEST = 48
+_STARTER = "# Nothing has this label yet. Select what you want to propagate instead, by kind, name or labels.\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """The wishes for a new fleet: contexts of a kubeconfig, clusters by hand, and whose pipeline files to write."""
+
+    contexts: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
+    pipelines: tuple[str, ...] = ()
+
+
+def first_files(source: MemberSource, wanted: Beginning) -> dict[str, bytes]:
+    """Return the files of a new fleet by path; ConfigError where there is one already."""
+    if source.home.path:
+        raise ConfigError(
+            f"{source.home.path} is there already", hint="argosy cluster join NAME --context CONTEXT adds a member"
+        )
+    contexts = named_contexts(wanted.contexts)
+    members = sorted({*contexts, *wanted.clusters})
+    known = {cluster.name for cluster in source.loaded.desired.clusters}
+    base = f"{source.repository.folder.under}/" if source.repository.folder.under else ""
+    files = {f"{base}{FLEET_FILE}": _fleet(source, contexts)}
+    for name in members:
+        if name not in known:
+            files[f"{base}clusters/{name}.yaml"] = emit(NewMember(name=name).manifest())
+    files[f"{base}{_POLICY_PATH}"] = _STARTER.encode() + emit(_starter([*members, *known]))
+    for host in wanted.pipelines:
+        files |= {path: text.encode() for path, text in PIPELINES[host].items()}
+    taken = sorted(files.keys() & {file.path for file in source.files})
+    if taken:
+        raise ConfigError(f"{taken[0]} is there already", hint="move that file away")
+    source.checked(files)
+    return files
+
+
+def chosen_contexts(available: Iterable[str], chosen: Iterable[str]) -> tuple[str, ...]:
+    """Return the contexts that are chosen, all where none is; ConfigError names one that is not there."""
+    known, wanted = sorted(available), tuple(chosen)
+    for name in wanted:
+        if name not in known:
+            near = nearest(name, known)
+            hint = f"did you mean {near!r}?" if near else "kubectl config get-contexts lists them"
+            raise ConfigError(f"the kubeconfig has no context called {name!r}", hint=hint)
+    return wanted or tuple(known)
+
+
+def named_contexts(contexts: Iterable[str]) -> Mapping[str, str]:
+    """Return contexts by the names their clusters get: what is no name becomes one, and two never get the same.
+
+    >>> dict(named_contexts(["kind-eu", "admin@Prod.US"]))
+    {'kind-eu': 'kind-eu', 'admin-prod-us': 'admin@Prod.US'}
+    """
+    named: dict[str, str] = {}
+    for context in contexts:
+        stem = re.sub("[^a-z0-9]+", "-", context.lower()).strip("-")[-_LONGEST:].strip("-") or "cluster"
+        number, name = 2, stem
+        while name in named:
+            name, number = f"{stem}-{number}", number + 1
+        named[name] = context
+    return named
+
+
+def _fleet(source: MemberSource, contexts: Mapping[str, str]) -> bytes:
+    """Return argosy.yaml, with the contexts and the folders that repeat what others hold."""
+    spec: dict[str, Any] = {}
+    if ignored := repeated_folders(source.loaded.broken):
+        spec["source"] = {"ignore": ignored}
+    if contexts:
+        spec["clusters"] = [
+            {"name": name, **({"context": context} if context != name else {})} for name, context in contexts.items()
+        ]
+    head = {"apiVersion": ARGOSY_API_VERSION, "kind": "Fleet", "metadata": {"name": "default"}}
+    return emit({**head, **({"spec": spec} if spec else {})})
+
+
+def repeated_folders(broken: Iterable[Broken]) -> list[str]:
+    """Return the ignore lines for folders whose objects stand in another folder, too."""
+    return sorted({each.ignore for each in broken if each.ignore})
+
+
+def _starter(members: Iterable[str]) -> dict[str, Any]:
+    selector = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "labelSelector": {"matchLabels": {_EXAMPLE_LABEL: "true"}},
+    }
+    return {
+        "apiVersion": _POLICY_API,
+        "kind": "ClusterPropagationPolicy",
+        "metadata": {"name": "starter"},
+        "spec": {
+            "resourceSelectors": [selector],
+            "placement": {"clusterAffinity": {"clusterNames": sorted(set(members))}},
+        },
+    }
