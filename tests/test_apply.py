@@ -188,3 +188,75 @@ def test_a_live_difference_answers_one_question(
     words: tuple[str, ...], repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert argosy(repository, capsys, "diff", "--live", *words).code == 2
+
+
+def uid_of(member: Member) -> str:
+    return str(member.read("/api/v1/namespaces/kube-system")["metadata"]["uid"])
+
+
+def rebuilt(kubeconfigs: Path, members: tuple[Member, ...]) -> Member:
+    """Let member1's context lead to a cluster that somebody has put something in already."""
+    (kubeconfigs / "member1.yaml").write_text(members[2].kubeconfig.read_text())
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}
+    assert members[2].request("POST", "/api/v1/namespaces", namespace)[0] == 201
+    for name, value in (("one", "red"), ("two", "blue")):
+        body = a_config_map(name, namespace=SPACE, color=value)
+        path = f"/api/v1/namespaces/{SPACE}/configmaps?fieldManager=somebody"
+        assert members[2].request("POST", path, body)[0] == 201
+    return members[2]
+
+
+def test_a_cluster_that_was_built_anew_is_taken_in_again(
+    repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(repository, capsys, "render", "--commit", "--bootstrap").code == 0
+    assert apply(repository, capsys, kubeconfigs).code == 0
+    old, new = uid_of(members[0]), uid_of(rebuilt(kubeconfigs, members))
+    refused = apply(repository, capsys, kubeconfigs, "--cluster", "member1")
+    assert refused.code == 1
+    assert (
+        f"member1: WrongCluster: the context of 'member1' leads to another cluster: the UID of its kube-system namespace"
+        f" is {new}, not {old}\n  hint: correct the context; if the cluster was built anew, take it in again:"
+        f" argosy cluster rejoin member1 --accept-uid {new}\n" in refused.err
+    )
+    words = ("cluster", "rejoin", "member1", "--kubeconfigs", str(kubeconfigs))
+    found = [
+        f"  Namespace {SPACE}: to adopt (Equal): it was there already, as wanted",
+        f"  ConfigMap {SPACE}/one: to adopt (Equal): it was there already, as wanted",
+        f"  ConfigMap {SPACE}/three: to create (Missing)",
+        f"  ConfigMap {SPACE}/two: in conflict (NotOurs): it is in the cluster already, different and not ours"
+        " (managers: somebody)",
+        "4 objects: 1 to create, 2 to adopt, 1 in conflict",
+        "next:",
+    ]
+    shown = argosy(repository, capsys, *words)
+    head, tail = (
+        f"cluster/member1 was built anew: {new}, before {old}",
+        f"  argosy cluster rejoin member1 --accept-uid {new}",
+    )
+    assert (shown.code, shown.out.splitlines()) == (1, [head, *found, tail])
+    other = argosy(repository, capsys, *words, "--accept-uid", old)
+    assert (other.code, other.out) == (6, "")
+    assert (
+        f"the UID of member1's kube-system namespace is {new}, not {old}; nothing was recorded\n  hint: see which cluster"
+        " the context leads to; argosy cluster rejoin without --accept-uid shows it" in other.err
+    )
+    accepted = argosy(repository, capsys, *words, "--accept-uid", new)
+    head, tail = f"cluster/member1 rejoined: {new}, before {old}", "  argosy apply --cluster member1"
+    assert (accepted.code, accepted.out.splitlines()) == (0, [head, *found, tail])
+    again = argosy(repository, capsys, *words)
+    assert (again.code, again.out) == (0, f"cluster/member1 is the recorded one: {new}\n")
+    applied = apply(repository, capsys, kubeconfigs, "--cluster", "member1", "-o", "json")
+    assert counts(applied) == {"member1": {"adopted": 2, "conflict": 1, "created": 1}}
+    assert color(members[2], "two") == "blue"
+
+
+def test_a_member_that_nobody_knows_is_not_taken_in(
+    repository: Repository, kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert argosy(repository, capsys, "render", "--commit", "--bootstrap").code == 0
+    unknown = argosy(repository, capsys, "cluster", "rejoin", "member9", "--kubeconfigs", str(kubeconfigs))
+    assert unknown.code == 2
+    known = argosy(repository, capsys, "cluster", "rejoin", "member1", "--kubeconfigs", str(kubeconfigs))
+    assert known.code == 0
+    assert known.out.startswith("cluster/member1 is not recorded yet: ")

@@ -203,7 +203,11 @@ def test_another_cluster_behind_the_context_is_refused(cluster: Cluster) -> None
     applied = cluster.apply(a_config_map("settings", namespace=cluster.space), inventory=inventory, client=client)
     assert applied.failure
     assert applied.failure.kind is FailureKind.WRONG_CLUSTER
-    assert applied.failure.hint == "correct the context; if the cluster was built anew, join it again"
+    found = cluster.server.read("/api/v1/namespaces/kube-system")["metadata"]["uid"]
+    assert applied.failure.hint == (
+        "correct the context; if the cluster was built anew, take it in again:"
+        f" argosy cluster rejoin member1 --accept-uid {found}"
+    )
     assert client.writes == []
 
 

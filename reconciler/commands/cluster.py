@@ -7,7 +7,10 @@ import click
 
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
+from reconciler.members.options import AccessOptions
 from render.words import counted
+
+from .options.member_options import with_reach_options
 
 if TYPE_CHECKING:
     from reconciler.edit.labels import EditsOf
@@ -19,10 +22,10 @@ _NAME = click.argument("name")
 
 @click.group("cluster", epilog="Exit codes: 0 done; 2 no such member; 3 refused, nothing was changed; 4 Git failed.")
 def command() -> None:
-    """Join, label, taint, cordon, drain and size members by changing their files.
+    """Join, label, taint, cordon, drain and size members by changing their files; take rebuilt ones in again.
 
     Cluster files are edited where they are: comments, order and every other byte stay. What would make the source
-    worse is refused, and no cluster is asked.
+    worse is refused, and no cluster is asked. Only rejoin asks a cluster, and changes no file.
     """
 
 
@@ -74,6 +77,47 @@ def unjoin(log: Log, name: str, *, drain: bool, disconnect: bool, commit: bool) 
     if drain and disconnect:
         raise click.UsageError("--drain empties the cluster, --disconnect leaves it as it is: choose one")
     return _drain(log, name, commit=commit) if drain else _remove(log, name, disconnect=disconnect, commit=commit)
+
+
+@command.command(epilog="Exit codes: 0 accepted, or nothing to accept; 1 not accepted; 5 no answer; 6 another UID.")
+@_NAME
+@click.option("--accept-uid", "uid", default="", metavar="UID", help="Record the cluster that has this UID.")
+@with_reach_options
+@click.pass_obj
+def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
+    """Take a member in again whose cluster was built anew.
+
+    A cluster whose kube-system namespace has another UID than the recorded one is refused. This command shows what is
+    in it, and what the next apply would adopt, create or find in conflict. With --accept-uid its UID is recorded, and
+    nothing else is done: the next apply does the rest.
+    """
+    from reconciler.members.opening import Members
+    from reconciler.reconcile.applying import ApplyRun, Delivery, member_access
+    from reconciler.reconcile.fleet_context import applied_commit
+    from reconciler.reconcile.member_choice import chosen_members
+    from reconciler.reconcile.rejoining import accept, preview, rejoining
+    from reconciler.repository import open_repository
+
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        context, _, commit = applied_commit(repository, "")
+        members = chosen_members(context.fleet, context.members, access, log)
+        reach = member_access(context.fleet, access, repository.folder)
+        delivery = Delivery(members=members, is_observing=True)
+        run = ApplyRun(context=context, commit=commit, delivery=delivery, open_client=Members(reach).open)
+        found = rejoining(run, name)
+        if found.is_needed and uid:
+            accept(run, found, uid)
+    if not found.is_needed:
+        print_text(f"cluster/{name} is {'the recorded one' if found.recorded else 'not recorded yet'}: {found.uid}")
+        return 0
+    print_text(f"cluster/{name} {'rejoined' if uid else 'was built anew'}: {found.uid}, before {found.recorded}")
+    for line in preview(found):
+        print_text(line)
+    print_text("next:")
+    print_text(
+        f"  argosy apply --cluster {name}" if uid else f"  argosy cluster rejoin {name} --accept-uid {found.uid}"
+    )
+    return 0 if uid else 1
 
 
 def _remove(log: Log, name: str, *, disconnect: bool, commit: bool) -> int:

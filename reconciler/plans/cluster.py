@@ -89,7 +89,8 @@ def _refusal(
             kind=FailureKind.WRONG_CLUSTER,
             message=f"the context of {desired.cluster!r} leads to another cluster: the UID of its kube-system namespace"
             f" is {observed.uid or 'unknown'}, not {inventory.uid}",
-            hint="correct the context; if the cluster was built anew, join it again",
+            hint="correct the context; if the cluster was built anew, take it in again:"
+            f" argosy cluster rejoin {desired.cluster} --accept-uid {observed.uid or 'UID'}",
         )
     known_as = options.applyset.recorded(observed.parent).member
     if not inventory.converged and known_as not in {"", options.applyset.member}:

@@ -158,26 +158,37 @@ class ApplyRun:
         root = self.context.publication.repository.first_commit(self.commit)
         return ApplySet.of_fleet(self.context.fleet.name, root)
 
+    @cached_property
+    def _commits(self) -> RenderedCommits:
+        return RenderedCommits(self.context.publication.repository)
+
+    @cached_property
+    def _trailers(self) -> RemovalTrailers:
+        return RemovalTrailers(self.context.publication.repository, self.commit)
+
     def reports(self, tell: Callable[[ClusterReport], None] = _tell_nobody) -> tuple[ClusterReport, ...]:
         """Apply the commit to every chosen member and return what came of each, by name; ``tell`` gets each at once."""
         repository = self.context.publication.repository
         attempts = AttemptRecord(status=self.context.status, commit=self.commit, now=int(self.clock()))
         inventories = attempts.inventories()
-        commits, trailers = RenderedCommits(repository), RemovalTrailers(repository, self.commit)
-        orphans = self._agreed_orphans(inventories, commits, trailers, attempts)
+        orphans = self._agreed_orphans(inventories)
         if self.delivery.writes:
             inventories = attempts.record(self._uids(inventories))
-        jobs = self._jobs(inventories, commits, trailers, orphans)
+        jobs = self._jobs(inventories, orphans)
         finished = []
         with lease_holder(repository.cache_dir / "passes") if self.delivery.writes else nullcontext() as holder:
-            for report in apply_fleet(jobs, self.open_client, self._fleet_options(attempts, holder)):
+            options = replace(
+                self._fleet_options(holder),
+                before_writing=lambda plan: attempts.ensure_recorded(plan.cluster, plan.uid),
+            )
+            for report in apply_fleet(jobs, self.open_client, options):
                 tell(report)
                 finished.append(report)
         reports = tuple(sorted(finished, key=lambda report: report.cluster))
         if self.delivery.writes:
             for report in reports:
                 remember_server_forms(repository.cache_dir, report)
-            self._record(reports, commits)
+            self._record(reports)
         return reports
 
     def _uids(self, inventories: Mapping[str, Inventory]) -> dict[str, str]:
@@ -187,35 +198,26 @@ class ApplyRun:
         unknown = [name for name in names if name not in known]
         return known | read_uids(unknown, self.open_client, self.delivery.options.max_parallel)
 
-    def _agreed_orphans(
-        self,
-        inventories: Mapping[str, Inventory],
-        commits: RenderedCommits,
-        trailers: RemovalTrailers,
-        attempts: AttemptRecord,
-    ) -> Orphans | None:
+    def planned(self, inventories: Mapping[str, Inventory]) -> tuple[ClusterReport, ...]:
+        """Observe every chosen member and plan by these inventories; nothing is written."""
+        observing = replace(self._fleet_options(), is_observing=True)
+        return tuple(apply_fleet(self._jobs(inventories, None), self.open_client, observing))
+
+    def _agreed_orphans(self, inventories: Mapping[str, Inventory]) -> Orphans | None:
         """Observe what orphans there are and have them agreed to; None where a pass shows or ignores them."""
         if not (self.delivery.options.orphans and self.delivery.writes):
             return None
-        looking = replace(self._fleet_options(attempts), is_observing=True)
-        jobs = self._jobs(inventories, commits, trailers, None)
-        orphans = found_orphans(apply_fleet(jobs, self.open_client, looking))
+        orphans = found_orphans(self.planned(inventories))
         self.agree(orphans)
         return orphans
 
-    def _jobs(
-        self,
-        inventories: Mapping[str, Inventory],
-        commits: RenderedCommits,
-        trailers: RemovalTrailers,
-        orphans: Orphans | None,
-    ) -> list[ClusterJob]:
+    def _jobs(self, inventories: Mapping[str, Inventory], orphans: Orphans | None) -> list[ClusterJob]:
         """Return the job of each member; ``orphans`` are those agreed to, None for all that its options ask for."""
-        jobs = []
+        jobs, commits = [], self._commits
         for member in self.delivery.members:
             known = inventories.get(member.name, Inventory(cluster=member.name))
             held = with_trusted_objects(known, commits, self.commit)
-            options = self._plan_options(held, commits, trailers)
+            options = self._plan_options(held)
             if orphans is not None:
                 options = replace(options, orphans=orphans.get(member.name, frozenset()))
             elif self.delivery.options.orphans:
@@ -225,14 +227,14 @@ class ApplyRun:
             jobs.append(ClusterJob(desired=commits.desired(member.name, self.commit), inventory=held, options=options))
         return jobs
 
-    def _plan_options(self, inventory: Inventory, commits: RenderedCommits, trailers: RemovalTrailers) -> PlanOptions:
+    def _plan_options(self, inventory: Inventory) -> PlanOptions:
         options, cluster, converged = self.delivery.options, inventory.cluster, inventory.converged
         return PlanOptions(
             applyset=replace(self.applyset, member=cluster),
-            is_older=bool(converged) and commits.is_before(self.commit, converged),
+            is_older=bool(converged) and self._commits.is_before(self.commit, converged),
             allow_older=options.allow_older,
             guard=self.context.fleet.removal_guard,
-            allowed_removals=_most([trailers.allowed(cluster, converged), *self._allowed(cluster)]),
+            allowed_removals=_most([self._trailers.allowed(cluster, converged), *self._allowed(cluster)]),
             confirmed=frozenset(ref for ref in inventory.held if f"{ref.kind}/{ref.name}" in options.confirmed),
             confirm_all=options.confirm_all,
             prune=not options.no_prune,
@@ -246,7 +248,7 @@ class ApplyRun:
     def _allowed(self, cluster: str) -> Iterator[int]:
         return (self.delivery.allowed[name] for name in (cluster, "*") if name in self.delivery.allowed)
 
-    def _fleet_options(self, attempts: AttemptRecord, holder: LeaseHolder | None = None) -> FleetOptions:
+    def _fleet_options(self, holder: LeaseHolder | None = None) -> FleetOptions:
         return FleetOptions(
             max_parallel=self.delivery.options.max_parallel,
             timeout=self.delivery.options.timeout,
@@ -258,17 +260,16 @@ class ApplyRun:
                 tell=self.say,
                 version=engine_version(),
             ),
-            before_writing=lambda plan: attempts.ensure_recorded(plan.cluster, plan.uid),
         )
 
-    def _record(self, reports: Sequence[ClusterReport], commits: RenderedCommits) -> None:
+    def _record(self, reports: Sequence[ClusterReport]) -> None:
         """Commit what every member holds now, and what the pass saw of it.
 
         The files are made for whatever the status branch holds by then, because another pass may have been faster.
         """
         inputs = None
         if self.record is not None:
-            inputs = self.record.status_inputs(self.commit, commits.commit(self.commit).bindings)
+            inputs = self.record.status_inputs(self.commit, self._commits.commit(self.commit).bindings)
             ask_ahead(reports, inputs.interpreter)
         self.context.status.commit(
             lambda tip: merged_files([self._status_files(inputs, reports, tip), self._inventory_files(reports, tip)]),

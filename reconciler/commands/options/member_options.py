@@ -14,6 +14,7 @@ from reconciler.members.options import AccessOptions
 _SHARD = re.compile(r"([1-9][0-9]*)/([1-9][0-9]*)")
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
+_REACHING = ("timeout", "kubeconfig", "kubeconfigs", "as_user", "as_groups")
 _PRUNING = ("orphans", "confirmed", "confirm_all")
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -90,6 +91,19 @@ _WRITING = (
     click.option("--take-from", multiple=True, metavar="TOOL", help="Take over objects of this tool (repeatable)."),
     click.option("--remove-foreign", is_flag=True, help="Remove fields that people added to our objects."),
 )
+
+
+def with_reach_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command that is for one member and asks it; it gets them as ``access``."""
+    shown = tuple(option for option, name in zip(_ACCESS, AccessOptions.names(), strict=True) if name in _REACHING)
+
+    @wraps(command)
+    def gathered(*arguments: Any, name: str, **options: Any) -> Any:
+        access = AccessOptions(clusters=(name,), **{each: options.pop(each) for each in _REACHING})
+        _refuse_groups(access)
+        return command(*arguments, name=name, access=access, **options)
+
+    return _with_options(gathered, shown)
 
 
 def with_access_options(command: Callable[..., Any]) -> Callable[..., Any]:

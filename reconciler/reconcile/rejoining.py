@@ -1,0 +1,92 @@
+"""A member whose cluster was built anew, taken in again: shown as a pass would find it, then pinned to its new UID.
+
+A cluster is the one whose kube-system namespace has the recorded UID; any other is refused, for it may be somebody
+else's. Only a person knows that it is the member's new one, and says so by its UID.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reconciler.deliver.results import ClusterReport
+from reconciler.plans.inventory import Inventory
+from reconciler.plans.model import Action
+from reconciler.publish.status_branch import Files, inventory_file, inventory_path, read_inventories
+from render.errors import ClusterError, GuardRefused
+from render.words import counted
+
+from .applying import ApplyRun
+
+_PREVIEWED = {
+    Action.CREATED: "to create",
+    Action.ADOPTED: "to adopt",
+    Action.CONFIGURED: "to change",
+    Action.UNCHANGED: "as wanted",
+    Action.CONFLICT: "in conflict",
+    Action.BLOCKED: "blocked",
+    Action.KEPT: "left alone",
+    Action.PRUNE: "to delete",
+    Action.HAND_OFF: "to hand off",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejoining:
+    """A member before it is taken in again: its recorded UID, the one it has, and the plan for it as a new cluster."""
+
+    cluster: str
+    recorded: str
+    report: ClusterReport
+
+    @property
+    def uid(self) -> str:
+        """The UID that the cluster has."""
+        return self.report.plan.uid if self.report.plan is not None else ""
+
+    @property
+    def is_needed(self) -> bool:
+        """True where another cluster is recorded than the one that answers."""
+        return bool(self.recorded) and self.recorded != self.uid
+
+
+def rejoining(run: ApplyRun, name: str) -> Rejoining:
+    """Observe a member as if nothing were known of its cluster; ClusterError when that cannot be done."""
+    status = run.context.status
+    known = read_inventories(status, status.tip()).get(name, Inventory(cluster=name))
+    report = next(iter(run.planned({})), None)
+    if report is None:
+        raise ClusterError(f"{name} pulls for itself", hint="its agent takes it in again")
+    if report.failure is not None:
+        raise ClusterError(f"{name}: {report.failure.message}", hint=report.failure.hint)
+    return Rejoining(cluster=name, recorded=known.uid, report=report)
+
+
+def preview(found: Rejoining) -> tuple[str, ...]:
+    """Return a line for each object that is not as wanted, and how many there are of each sort."""
+    plan = found.report.plan
+    items = (*plan.objects, *plan.deletions) if plan is not None else ()
+    lines = [
+        f"  {item.ref}: {_PREVIEWED[item.action]}"
+        + (f" ({item.reason})" if item.reason else "")
+        + (f": {item.message}" if item.message else "")
+        for item in items
+        if item.action is not Action.UNCHANGED
+    ]
+    counts = {words: sum(item.action is action for item in items) for action, words in _PREVIEWED.items()}
+    summary = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
+    return (*lines, f"{counted(len(items), 'object')}: {summary}" if items else "no objects are rendered for it")
+
+
+def accept(run: ApplyRun, found: Rejoining, uid: str, clock: Callable[[], float] = time.time) -> None:
+    """Record the cluster that answers as the member's, with nothing in it; GuardRefused if its UID is another."""
+    if uid != found.uid:
+        raise GuardRefused(
+            f"the UID of {found.cluster}'s kube-system namespace is {found.uid}, not {uid}; nothing was recorded",
+            hint="see which cluster the context leads to; argosy cluster rejoin without --accept-uid shows it",
+        )
+
+    def made(_tip: str | None) -> Files:
+        inventory = Inventory(cluster=found.cluster, uid=uid)
+        return {inventory_path(found.cluster): inventory_file(inventory)}
+
+    run.context.status.commit(made, f"Rejoin {found.cluster}", time=int(clock()))
