@@ -215,17 +215,17 @@ def test_a_cluster_that_was_built_anew_is_taken_in_again(
     refused = apply(repository, capsys, kubeconfigs, "--cluster", "member1")
     assert refused.code == 1
     assert (
-        f"member1: WrongCluster: the context of 'member1' leads to another cluster: the UID of its kube-system namespace"
-        f" is {new}, not {old}\n  hint: correct the context; if the cluster was built anew, take it in again:"
+        "member1: WrongCluster: the context of 'member1' leads to another cluster: the UID of its kube-system"
+        f" namespace is {new}, not {old}\n  hint: correct the context; if the cluster was built anew, take it in again:"
         f" argosy cluster rejoin member1 --accept-uid {new}\n" in refused.err
     )
     words = ("cluster", "rejoin", "member1", "--kubeconfigs", str(kubeconfigs))
+    theirs = "it is in the cluster already, different and not ours"
     found = [
         f"  Namespace {SPACE}: to adopt (Equal): it was there already, as wanted",
         f"  ConfigMap {SPACE}/one: to adopt (Equal): it was there already, as wanted",
         f"  ConfigMap {SPACE}/three: to create (Missing)",
-        f"  ConfigMap {SPACE}/two: in conflict (NotOurs): it is in the cluster already, different and not ours"
-        " (managers: somebody)",
+        f"  ConfigMap {SPACE}/two: in conflict (NotOurs): {theirs} (managers: somebody)",
         "4 objects: 1 to create, 2 to adopt, 1 in conflict",
         "next:",
     ]
@@ -234,12 +234,12 @@ def test_a_cluster_that_was_built_anew_is_taken_in_again(
         f"cluster/member1 was built anew: {new}, before {old}",
         f"  argosy cluster rejoin member1 --accept-uid {new}",
     )
-    assert (shown.code, shown.out.splitlines()) == (1, [head, *found, tail])
+    assert (shown.code, shown.out.splitlines()) == (1, [head, *found, tail]), shown.err
     other = argosy(repository, capsys, *words, "--accept-uid", old)
     assert (other.code, other.out) == (6, "")
     assert (
-        f"the UID of member1's kube-system namespace is {new}, not {old}; nothing was recorded\n  hint: see which cluster"
-        " the context leads to; argosy cluster rejoin without --accept-uid shows it" in other.err
+        f"the UID of member1's kube-system namespace is {new}, not {old}; nothing was recorded\n  hint: see which"
+        " cluster the context leads to; argosy cluster rejoin without --accept-uid shows it" in other.err
     )
     accepted = argosy(repository, capsys, *words, "--accept-uid", new)
     head, tail = f"cluster/member1 rejoined: {new}, before {old}", "  argosy apply --cluster member1"

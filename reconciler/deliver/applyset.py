@@ -24,7 +24,7 @@ def widen_parent(client: Client, plan: Plan, options: ApplySettings) -> Failure 
     """Make the parent name every kind and namespace this pass may touch, before it touches any."""
     leaving = plan.options.applyset.containing(item.ref for item in plan.deletions)
     wider = plan.recorded.united(plan.members).united(leaving)
-    if wider == plan.recorded:
+    if wider == plan.recorded or not wider.group_kinds:
         return None
     return _ensure_namespace(client, wider, options) or _write(client, wider, options.version)
 
