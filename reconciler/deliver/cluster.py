@@ -18,9 +18,9 @@ from render.model import Manifest, ObjectRef
 
 from .applyset import narrow_parent, remove_namespace, retire_former, widen_parent
 from .lease import await_lease, release_lease
-from .object import ApplyContext, apply_object
 from .prune import carry_out_deletions
 from .results import FINALIZING, ApplySettings, ClusterResult, ObjectResult, object_result
+from .server_side_apply import ApplyContext, apply_object
 
 _PAUSE = 0.1
 _WAITING = frozenset({"NeedsConfirmation", "Terminating", FINALIZING, "NotEmpty", "Orphan"})

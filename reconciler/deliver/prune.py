@@ -13,10 +13,10 @@ from reconciler.plans.model import DELETIONS, Action, Plan, PlannedObject
 from reconciler.plans.stages import CRD, deletion_wave
 from render.model import Manifest, ObjectRef
 
-from .object import ApplyContext
 from .ownership import give_up_ownership
 from .recreation import deletion, was_deleted
 from .results import FINALIZING, ObjectResult, failed_result, object_result
+from .server_side_apply import ApplyContext
 
 _BORN_WITH_NAMESPACES = frozenset(
     {
