@@ -10,8 +10,6 @@ JSON_PATCH = "application/json-patch+json"
 JSON = "application/json"
 TEXT = "text/plain"
 
-"""The one name under which fields are owned. Changing it would orphan every field for ever."""
-
 
 class FailureKind(StrEnum):
     """The meaning of a failed request; the values are the reasons that reports show."""
