@@ -1,6 +1,7 @@
 """The guards before a commit: what takes or moves too much is refused, unless the source or the caller allows it.
 
-Both guards look before either refuses, so that one run names everything there is to allow.
+Both guards look before either refuses, so that one run names everything there is to allow. What is allowed
+(``Allowed``) comes from ``--allow-removal``, ``--allow-movement`` and the trailers of source commits.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

@@ -2,7 +2,8 @@
 
 A cluster's removals are the paths of its previous folder that its new folder lacks. They are refused, before anything
 is written, when they are more than ``max(count, percent of the cluster's objects)``, a whole namespace or a whole kind
-of more than ``whole`` objects, or everything the cluster holds - unless the source says that so many may go.
+of more than ``whole`` objects, or everything the cluster holds - unless the source says that so many may go. The plan
+for a cluster (``plans.prune``) applies the same limits to its live objects.
 """
 
 from collections import Counter
