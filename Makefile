@@ -10,7 +10,7 @@ DEMO_READY := $(DEMO)/venv/.ready
 EVERY_CORE := -n auto --maxprocesses 8 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help environment test lint types contracts pytest smoke demo fuzz mutations bench e2e clean
+.PHONY: help environment test lint types contracts pytest smoke demo fuzz mutations bench e2e attack clean
 .NOTPARALLEL:
 
 define install
@@ -66,6 +66,9 @@ bench: $(READY)  ## the benchmarks; one of them: make bench ARGS=yaml
 e2e: $(READY)  ## against real Kubernetes API servers, which it builds and starts
 	@$(BIN)/python -m tests.kubernetes
 	@ARGOSY_E2E=required $(BIN)/pytest -m cluster $(if $(ARGS),$(ARGS),$(EVERY_CORE))
+
+attack: $(READY)  ## what somebody hostile would try, with counts: members, pull requests, branches, time and memory
+	@$(BIN)/pytest tests/attack --durations 5 -rfE $(ARGS)
 
 clean:  ## remove the environments and every cache
 	rm -rf $(VENV) $(DEMO) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache
