@@ -256,11 +256,24 @@ def test_an_engine_that_renders_something_else_commits_that_alone_and_first(
         f"committed the engine upgrade branch=argosy/rendered commit={upgrade[:12]} engine={version}\n",
     )
     assert repository.git("log", "-2", "--format=%B", "argosy/rendered") == (
-        f"Render {second[:12]}\n\n1 of 1 cluster changes: member1\n\n"
+        f"Render {second[:12]}: change\n\n1 of 1 cluster changes: member1\n\n"
         f"Argosy-Source: {second}\nArgosy-Version: {version}\nArgosy-Previous: {upgrade}\n\n"
         f"Render {first[:12]} with engine {version}\n\nno cluster changes\n\n"
         f"Argosy-Source: {first}\nArgosy-Version: {version}\nArgosy-Previous: {old}"
     )
+
+
+def test_a_rendered_commit_has_the_subject_and_the_author_of_its_source(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rendered(repository, capsys, "nginx:1")
+    repository.commit({"nginx.yaml": a_deployment(image="nginx:2")}, "Update nginx\n\nIt is old.")
+    repository.git("commit", "-q", "--amend", "--no-edit", "--author=Ada <ada@example.com>")
+    source = repository.git("rev-parse", "HEAD")
+    assert argosy(repository, capsys, "reconcile").code == 0
+    said = repository.git("log", "-1", "--format=%an <%ae>|%cn|%s", "argosy/rendered")
+    committer = repository.git("log", "-1", "--format=%cn", "argosy/rendered~1")
+    assert said == f"Ada <ada@example.com>|{committer}|Render {source[:12]}: Update nginx"
 
 
 def test_both_sides_of_a_diff_start_from_the_same_past(

@@ -174,7 +174,7 @@ def nodes_of_pods(member: Member) -> list[str]:
 def histories_tell(story: Story) -> None:
     """A rendered commit for every outcome, and a status commit for whatever became of a cluster."""
     repository = story.repository
-    sources = repository.git("log", "--reverse", "--format=%h", "--abbrev=12").split()
+    sources = repository.git("log", "--reverse", "--format=%h: %s", "--abbrev=12").splitlines()
     assert story.subjects("argosy/rendered") == [f"Render {source}" for source in (*sources, sources[-1])]
     told = [subject.partition(": ")[2].split(", ") for subject in story.subjects("argosy/status")]
     turns = [parts[:2] for parts in told if parts[0].endswith(("ready", "Unreachable"))]

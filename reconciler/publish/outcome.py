@@ -11,6 +11,7 @@ from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
 from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.stages import Inputs, Rendered, render_pass
 from reconciler.repository import RefUpdate, Repository
+from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.failures import unreached
 from reconciler.repository.trailers import engine_version, rendered_trailers
 from render.errors import GitError, GuardRefused
@@ -21,6 +22,7 @@ from .branches import Publication
 from .reading import ObservedInputs, Source
 from .removal_guard import Removal, removals
 
+_LONGEST_SUBJECT = 200
 _DECISION_INPUTS = frozenset({"facts", RESERVED_FILE})
 """The entries of a rendered tree that a decision used; a change of these alone is no outcome."""
 
@@ -150,8 +152,15 @@ def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> s
     repository, tree = outcome.repository, outcome.rendered.tree
     tip = outcome.previous.commit if outcome.previous else None
     trailers = rendered_trailers(source=outcome.source.commit, previous=tip)
-    time = repository.commit_info(outcome.source.commit).time
-    commit = repository.commit_tree(tree.root, [tip] if tip else [], _message(outcome), trailers, time=time)
+    info = repository.commit_info(outcome.source.commit)
+    text = CommitText(
+        message=_message(outcome, info),
+        trailers=trailers,
+        author=repository.author,
+        time=info.time,
+        written_by="" if is_engine_upgrade(outcome) else info.author,
+    )
+    commit = encode_commit(tree.root, [tip] if tip else [], text, repository.algorithm)
     repository.store(blobs=tree.blobs, trees=tree.trees, commits=[commit])
     if publication.remote:
         repository.push(publication.remote, [RefUpdate(f"refs/heads/{branch}", commit.id, tip)])
@@ -161,13 +170,20 @@ def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> s
     return commit.id
 
 
-def _message(outcome: Outcome) -> str:
+def is_engine_upgrade(outcome: Outcome) -> bool:
+    """Say whether another engine than the one before made a pass."""
+    return bool(outcome.previous and outcome.previous.version != engine_version())
+
+
+def _message(outcome: Outcome, source: CommitInfo) -> str:
     before = outcome.previous.tree.clusters if outcome.previous else {}
     after = outcome.rendered.tree.clusters
     changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
     subject = f"Render {outcome.source.commit[:12]}"
-    if outcome.previous and outcome.previous.version != engine_version():
+    if is_engine_upgrade(outcome):
         subject += f" with engine {engine_version()}"
+    elif source.subject:
+        subject += f": {source.subject[:_LONGEST_SUBJECT]}"
     total, change = counted(len(after), "cluster"), "changes" if len(changed) == 1 else "change"
     what = f"{len(changed)} of {total} {change}: {', '.join(changed)}" if changed else "no cluster changes"
     return f"{subject}\n\n{what[:2000]}"

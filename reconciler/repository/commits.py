@@ -115,12 +115,16 @@ def parse_trailers(message: str) -> Iterable[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitText:
-    """The text of a new commit: the message, its trailers in order, the author, and the time (seconds, UTC)."""
+    """The text of a new commit: the message, its trailers in order, the author, and the time (seconds, UTC).
+
+    ``written_by`` is the author where somebody else commits, as ``CommitInfo.author`` has it.
+    """
 
     message: str
     trailers: Mapping[str, str]
     author: Signature
     time: int
+    written_by: str = ""
 
     def encode(self) -> bytes:
         """Return the part of a commit below its parents; a line break in a trailer is a ``ValueError``."""
@@ -130,8 +134,10 @@ class CommitText:
         lines = [f"{key}: {value.strip()}" for key, value in self.trailers.items()]
         paragraphs = [self.message.replace("\0", "").strip(), "\n".join(lines)]
         text = "\n\n".join(filter(None, paragraphs))
-        signed = b"%s %d +0000" % (self.author.encode(), self.time)
-        return b"author %s\ncommitter %s\n\n%s\n" % (signed, signed, text.encode("utf-8", "surrogateescape"))
+        name, _, email = self.written_by.rstrip(">").rpartition("<")
+        writer = Signature(name, email) if self.written_by else self.author
+        authored, committed = (b"%s %d +0000" % (who.encode(), self.time) for who in (writer, self.author))
+        return b"author %s\ncommitter %s\n\n%s\n" % (authored, committed, text.encode("utf-8", "surrogateescape"))
 
 
 def encode_commit(tree: bytes, parents: Iterable[str], text: CommitText, algorithm: str = "sha1") -> NewCommit:
