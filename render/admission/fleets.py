@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from render.fleet import OTHERS
+from render.patterns import UnusablePattern, check_pattern
 
 from .findings import Findings
 from .schema import INT32, ListOf, Struct, Text, Whole
@@ -123,7 +124,7 @@ def _mirror_fault(name: str) -> str:
 
 def _pattern_fault(pattern: str) -> str:
     try:
-        re.compile(pattern)
-    except re.error as error:
+        check_pattern(pattern)
+    except UnusablePattern as error:
         return f"{quoted(pattern)} is no regular expression: {error}"
     return ""

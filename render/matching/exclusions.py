@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from render.fleet import Fleet
 from render.model import Template
+from render.patterns import matches_whole
 
 CLAIMED_BY = "resourcetemplate.karmada.io/claimed-by"
 
@@ -59,7 +60,7 @@ class Exclusions:
             return False
         if namespace in SYSTEM_NAMESPACES or namespace.startswith("karmada-es-"):
             return True
-        return any(re.fullmatch(pattern, namespace) for pattern in self.namespaces)
+        return any(matches_whole(pattern, namespace) for pattern in self.namespaces)
 
 
 def exclusions_of(fleet: Fleet) -> Exclusions:
