@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.deliver.deviations import Deviation, deviations, recorded_deviations, unconfirmed
+from reconciler.deliver.deviations import Deviation, cluster_deviations, recorded_deviations, unconfirmed
 from reconciler.deliver.recreation import immutable_hint
 from reconciler.deliver.reports import exit_code, plain_reports, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
@@ -115,7 +115,7 @@ def test_the_record_of_a_cluster_keeps_them_without_failures_of_works() -> None:
     want = Deviation(ref=SHOP, action="kept", reason="NeedsConfirmation", message="deleting it may delete much more")
     assert kept == (want,)
     record = ClusterRecord(
-        state=ClusterState(name="eu"), outcome="Incomplete", deviations=deviations(a_report(*RESULTS))
+        state=ClusterState(name="eu"), outcome="Incomplete", deviations=cluster_deviations(a_report(*RESULTS))
     )
     content = cluster_file(record)
     assert parse_cluster_record(parse_documents(content)[0].value) == record
@@ -152,7 +152,7 @@ def test_a_refused_confirmation_says_so() -> None:
 
 
 def test_a_cluster_that_waits_is_not_converged_and_holds_its_commit() -> None:
-    """What waits for its finalizers in the second run as in the first keeps the cluster from converging."""
+    """An object that waits for its finalizers in the second run, as in the first, keeps the cluster from converging."""
     cluster = Cluster(server=FakeCluster(), space="default")
     kept, going = a_config_map("kept", a="1"), a_config_map("going", a="1")
     going["metadata"]["finalizers"] = ["example.com/hold"]

@@ -1,4 +1,4 @@
-"""What a pass does when the status branch is gone, when a cluster shall hold nothing, and when nothing is to do."""
+"""Passes when the status branch is gone, when a cluster shall hold nothing, and when nothing is to do."""
 
 import secrets
 from collections.abc import Iterator

@@ -95,7 +95,7 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
     from reconciler.reconcile.applying import ApplyRun, Delivery, member_access
     from reconciler.reconcile.fleet_context import applied_commit
     from reconciler.reconcile.member_choice import chosen_members
-    from reconciler.reconcile.rejoining import accept, preview, rejoining
+    from reconciler.reconcile.rejoining import accept, observe_rejoining, preview
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, progress=log.transfer) as repository:
@@ -104,7 +104,7 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
         reach = member_access(context.fleet, access, repository.folder)
         delivery = Delivery(members=members, is_observing=True)
         run = ApplyRun(context=context, commit=commit, delivery=delivery, open_client=Members(reach).open)
-        found = rejoining(run, name)
+        found = observe_rejoining(run, name)
         if found.is_needed and uid:
             accept(run, found, uid)
     if not found.is_needed:

@@ -35,7 +35,7 @@ class Deviation:
         return self.action in FAILED_ACTIONS
 
 
-def deviations(report: ClusterReport) -> tuple[Deviation, ...]:
+def cluster_deviations(report: ClusterReport) -> tuple[Deviation, ...]:
     """Return everything in a cluster that is not as its commit says after a pass, or before one that only observed."""
     items: Iterable[ObjectResult | PlannedObject] = ()
     if report.applied is not None:
@@ -48,7 +48,7 @@ def deviations(report: ClusterReport) -> tuple[Deviation, ...]:
 def recorded_deviations(report: ClusterReport) -> tuple[Deviation, ...]:
     """Return the deviations that a cluster's own record keeps: failures of wanted objects are in their Works."""
     wanted = frozenset(item.ref for item in (report.plan.objects if report.plan else ()))
-    return tuple(each for each in deviations(report) if not (each.is_failure and each.ref in wanted))
+    return tuple(each for each in cluster_deviations(report) if not (each.is_failure and each.ref in wanted))
 
 
 def _of_item(item: ObjectResult | PlannedObject) -> Iterator[Deviation]:
@@ -87,7 +87,7 @@ def _refused_confirmation(word: str, report: ClusterReport) -> Iterator[str]:
     wanted = frozenset(item.ref for item in (report.plan.objects if report.plan else ()))
     for ref in sorted(ref for ref in wanted if _is_named(ref, word)):
         yield f"--confirm {word}: {report.cluster} must hold {ref}, so it is not deleted"
-    for each in deviations(report):
+    for each in cluster_deviations(report):
         is_kept = each.action == Action.KEPT and not each.field and each.ref not in wanted
         if is_kept and _is_named(each.ref, word):
             yield f"--confirm {word}: {report.cluster} keeps {each.ref} ({each.reason}): {each.message}"

@@ -10,7 +10,7 @@ from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action, FieldChange
 from render.errors import ClusterError
 
-from .deviations import HANGING, deviations
+from .deviations import HANGING, cluster_deviations
 from .results import ClusterReport, ObjectResult
 
 _HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "KEPT", "FAILED", "STATE")
@@ -41,7 +41,9 @@ def report_lines(report: ClusterReport) -> list[str]:
             for item in items
             if item.action is not Action.UNCHANGED
         ]
-    lines += [f"{name}: {each.ref}: {each.message} ({each.reason})" for each in deviations(report) if each.field]
+    lines += [
+        f"{name}: {each.ref}: {each.message} ({each.reason})" for each in cluster_deviations(report) if each.field
+    ]
     if report.applied is not None and report.applied.prune_hold:
         lines.append(f"{name}: nothing is pruned: {report.applied.prune_hold}")
     if report.failure is not None:
@@ -59,7 +61,7 @@ def report_table(reports: Iterable[ClusterReport]) -> str:
     rows = [
         (str(each.ref), report.cluster, each.action, each.reason, each.message)
         for report in listed
-        for each in deviations(report)
+        for each in cluster_deviations(report)
     ]
     counts = table(_HEADER, [_row(report) for report in listed])
     return f"{counts}\n{table(_DEVIATIONS, rows)}" if rows else counts
@@ -69,7 +71,7 @@ def _row(report: ClusterReport) -> tuple[str, ...]:
     counts = _counts(report)
     written = counts["created"] + counts["configured"] + counts["adopted"]
     failed = counts["failed"] + counts["conflict"] + counts["blocked"]
-    hanging = sum(1 for each in deviations(report) if each.action == HANGING)
+    hanging = sum(1 for each in cluster_deviations(report) if each.action == HANGING)
     deleted = counts["deleted"] + counts["handedOff"] - hanging
     numbers = (counts["unchanged"], written, deleted, counts["kept"] + hanging, failed)
     return (report.cluster, *map(str, numbers), report.state)

@@ -49,7 +49,7 @@ class Rejoining:
         return bool(self.recorded) and self.recorded != self.uid
 
 
-def rejoining(run: ApplyRun, name: str) -> Rejoining:
+def observe_rejoining(run: ApplyRun, name: str) -> Rejoining:
     """Observe a member as if nothing were known of its cluster; ClusterError when that cannot be done."""
     status = run.context.status
     known = read_inventories(status, status.tip()).get(name, Inventory(cluster=name))
