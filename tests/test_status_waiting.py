@@ -131,6 +131,9 @@ def rendered_only(fleet: MemoryFleet) -> None:
     fleet.repository.git("update-ref", "-d", "refs/heads/argosy/status")
 
 
+AWAY = "passes over it end Unreachable since 2027-01-15T08:01:00Z"
+CLOSED = "AppliedFailed: Forbidden: closed"
+STARTING = "ReplicasMissing: updatedReplicas: 0 of 2"
 LATE = [
     Late("before the first pass", lambda _: None, ["nothing is rendered yet"]),
     Late("a source that no pass has seen", a_newer_source, ["source HEAD is not rendered yet"]),
@@ -139,23 +142,42 @@ LATE = [
         rendered_only,
         ["no pass has recorded anything yet: the fleet is only rendered, or none has got there"],
     ),
-    Late("a member that is away", a_member_away, ["us does not hold RENDERED yet"]),
-    Late("an object in such a member", a_member_away, ["us has not got the newest commit yet"], "deploy/nginx"),
-    Late("an object that was refused", unapplied, [f"{NGINX} is not applied in us"], "deploy/nginx"),
-    Late("a fleet with such an object", unapplied, ["us does not hold RENDERED yet"]),
+    Late("a member that is away", a_member_away, [f"us does not hold RENDERED yet: {AWAY}"]),
     Late(
-        "a workload that starts", MemoryFleet.run, [f"{NGINX} is not healthy in {name}" for name in BOTH], "", "healthy"
+        "an object in such a member", a_member_away, [f"us has not got the newest commit yet: {AWAY}"], "deploy/nginx"
     ),
-    Late("a workload that is done in one", one_settled, [f"{NGINX} is not healthy in us"], "deploy/nginx", "healthy"),
-    Late("one cluster", MemoryFleet.run, [f"{NGINX} is not healthy in us"], "cluster/us", "healthy"),
+    Late("an object that was refused", unapplied, [f"{NGINX} is not applied in us: {CLOSED}"], "deploy/nginx"),
+    Late(
+        "a fleet with such an object",
+        unapplied,
+        [
+            "us does not hold RENDERED yet: passes over it end Incomplete since 2027-01-15T08:00:00Z",
+            f"{NGINX} is not applied in us: {CLOSED}",
+        ],
+    ),
+    Late(
+        "a workload that starts",
+        MemoryFleet.run,
+        [f"{NGINX} is not healthy in {name}: {STARTING}" for name in BOTH],
+        "",
+        "healthy",
+    ),
+    Late(
+        "a workload that is done in one",
+        one_settled,
+        [f"{NGINX} is not healthy in us: {STARTING}"],
+        "deploy/nginx",
+        "healthy",
+    ),
+    Late("one cluster", MemoryFleet.run, [f"{NGINX} is not healthy in us: {STARTING}"], "cluster/us", "healthy"),
     Late("an object that finds no place", nowhere, [f"{NGINX} is placed nowhere"], "deploy/nginx"),
     Late(
         "more than anyone reads",
         many_objects,
         [
-            *(f"Deployment.apps default/d{number:02} is not healthy in eu" for number in range(12)),
-            f"{NGINX} is not healthy in eu",
-            *(f"Deployment.apps default/d{number:02} is not healthy in us" for number in range(7)),
+            *(f"Deployment.apps default/d{number:02} is not healthy in eu: {STARTING}" for number in range(12)),
+            f"{NGINX} is not healthy in eu: {STARTING}",
+            *(f"Deployment.apps default/d{number:02} is not healthy in us: {STARTING}" for number in range(7)),
             "6 more",
         ],
         "",

@@ -184,4 +184,4 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     is_json = options.output == "json"
     print_output(live_json(commit, reports) if is_json else "".join(live_text(reports)), options.output)
     code = exit_code(reports)
-    return 1 if any(live_changes(report) for report in reports) else code
+    return 1 if any(change.is_difference for report in reports for change in live_changes(report)) else code

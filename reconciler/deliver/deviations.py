@@ -57,7 +57,8 @@ def _of_item(item: ObjectResult | PlannedObject) -> Iterator[Deviation]:
     elif item.reason == FINALIZING:
         yield Deviation(ref=item.ref, action=HANGING, reason=item.reason, message=item.message)
     for change in item.yielded:
-        yield _of_field(item.ref, YIELDED, change, f"field manager {change.manager!r} decides {change.path}")
+        owner = f"field manager {change.manager!r}" if change.manager else "the cluster"
+        yield _of_field(item.ref, YIELDED, change, f"{owner} decides {change.path}")
     for change in item.foreign:
         yield _of_field(item.ref, FOREIGN, change, f"field manager {change.manager!r} added {change.path}")
 

@@ -27,13 +27,23 @@ _HELD = "Held"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveChange:
-    """A change that would be made to one object, the reason, and the fields that differ, masked where secret."""
+    """A change that would be made to one object, the reason, and the fields that differ, masked where secret.
+
+    ``yielded`` are left to other managers, ``foreign`` were added by people: applying changes neither.
+    """
 
     ref: ObjectRef
     action: Action
     reason: str = ""
     message: str = ""
     fields: tuple[FieldChange, ...] = ()
+    yielded: tuple[FieldChange, ...] = ()
+    foreign: tuple[FieldChange, ...] = ()
+
+    @property
+    def is_difference(self) -> bool:
+        """False where all that differs is left to another manager, as agreed."""
+        return self.action not in _UNCHANGED or self.reason == _HELD or bool(self.foreign)
 
 
 def live_changes(report: ClusterReport) -> tuple[LiveChange, ...]:
@@ -44,9 +54,17 @@ def live_changes(report: ClusterReport) -> tuple[LiveChange, ...]:
     elif report.plan is not None and not report.plan.refusal:
         items = (*report.plan.objects, *report.plan.deletions)
     return tuple(
-        LiveChange(ref=item.ref, action=item.action, reason=item.reason, message=item.message, fields=item.changes)
+        LiveChange(
+            ref=item.ref,
+            action=item.action,
+            reason=item.reason,
+            message=item.message,
+            fields=item.changes,
+            yielded=item.yielded,
+            foreign=item.foreign,
+        )
         for item in items
-        if item.action not in _UNCHANGED or item.reason == _HELD
+        if item.action not in _UNCHANGED or item.reason == _HELD or item.yielded or item.foreign
     )
 
 
@@ -58,7 +76,7 @@ def live_text(reports: Iterable[ClusterReport]) -> Iterator[str]:
             hint = f"\n  hint: {report.failure.hint}" if report.failure.hint else ""
             yield f"{report.cluster}: not known: {report.failure.message}{hint}\n"
             continue
-        yield f"{report.cluster}: {_counted(len(changes))}\n"
+        yield f"{report.cluster}: {_counted(sum(1 for change in changes if change.is_difference))}\n"
         for change in changes:
             yield from _lines(change)
 
@@ -68,12 +86,17 @@ def _counted(number: int) -> str:
 
 
 def _lines(change: LiveChange) -> Iterator[str]:
-    sign = _SIGNS.get(change.action, "!")
+    sign = " " if change.action is Action.UNCHANGED else _SIGNS.get(change.action, "!")
     message = f": {change.message}" if change.message else ""
     yield f"  {sign} {change.ref} {change.action} ({change.reason}){message}\n"
     for field in change.fields:
         owner = f"  ({' '.join(filter(None, (field.manager, field.time)))})" if field.manager else ""
         yield f"      {field.path.removeprefix('.')}: {field.live or 'nothing'} -> {field.want or 'nothing'}{owner}\n"
+    for field in change.yielded:
+        owner = field.manager or "the cluster"
+        yield f"      {field.path.removeprefix('.')}: {field.live}, not {field.want}: left to {owner}\n"
+    for field in change.foreign:
+        yield f"      {field.path.removeprefix('.')}: {field.live}: added by {field.manager}, left as it is\n"
 
 
 def live_json(commit: str, reports: Iterable[ClusterReport]) -> str:
@@ -97,11 +120,17 @@ def _plain(report: ClusterReport) -> dict[str, Any]:
 
 
 def _plain_change(change: LiveChange) -> dict[str, Any]:
-    names = ("path", "change", "live", "want", "manager", "time")
     return {
         "object": str(change.ref),
         "action": str(change.action),
         "reason": change.reason,
         "message": change.message,
-        "fields": [{name: str(getattr(field, name)) for name in names} for field in change.fields],
+        "fields": _plain_fields(change.fields),
+        **({"yielded": _plain_fields(change.yielded)} if change.yielded else {}),
+        **({"foreign": _plain_fields(change.foreign)} if change.foreign else {}),
     }
+
+
+def _plain_fields(fields: Iterable[FieldChange]) -> list[dict[str, str]]:
+    names = ("path", "change", "live", "want", "manager", "time")
+    return [{name: str(getattr(field, name)) for name in names} for field in fields]

@@ -103,6 +103,20 @@ def value_differences(want: Any, live: Any, path: Path = ()) -> Iterator[FieldDi
         yield FieldDifference(path, DifferenceKind.MODIFIED)
 
 
+def left_fields(asked: Manifest, want: Manifest, live: Manifest, ours: Container[str]) -> tuple[FieldChange, ...]:
+    """Return the fields ``asked`` for that ``want`` leaves as the cluster has them, where that is another value."""
+    if want is asked:
+        return ()
+    left = [each for each in value_differences(asked, want) if not _is_live(asked, live, each.path)]
+    return tuple(
+        field_change(asked, live, each, next(iter(owners_at(live, each.path, ours)), Owner(""))) for each in left
+    )
+
+
+def _is_live(asked: Manifest, live: Manifest, path: Path) -> bool:
+    return contained(value_at(asked, path), value_at(live, path), path)
+
+
 def field_changes(
     want: Manifest, live: Manifest, different: tuple[FieldDifference, ...], ours: Container[str]
 ) -> tuple[FieldChange, ...]:

@@ -18,7 +18,14 @@ from render.model import Manifest
 from render.policy import ConflictResolution
 
 from .applyset import PART_OF
-from .conflicts import DecidedConflicts, decide_conflicts, field_changes, foreign_changes, value_differences
+from .conflicts import (
+    DecidedConflicts,
+    decide_conflicts,
+    field_changes,
+    foreign_changes,
+    left_fields,
+    value_differences,
+)
 from .containment import contained
 from .field_paths import MISSING, without
 from .membership import OTHER_SET, fleet_entry, other_claim, other_managers
@@ -172,12 +179,13 @@ def _other_tool(base: PlannedObject, tool: str) -> PlannedObject:
 
 def _first_contact(base: PlannedObject, want: dict[str, Any], live: Manifest, context: PlanContext) -> PlannedObject:
     """Return the plan for an object we never applied."""
-    want = _with_retained(want, live, {}, context)
-    base = replace(base, manifest=want, migrate=_migrating(live, context.options))
+    asked, want = want, _with_retained(want, live, {}, context)
+    ours = {context.options.applyset.manager}
+    left = left_fields(asked, want, live, ours)
+    base = replace(base, manifest=want, migrate=_migrating(live, context.options), yielded=left)
     unlabelled = without(want, ("metadata", "labels", PART_OF))
     if all(contained(value, live.get(name, MISSING), (name,)) for name, value in unlabelled.items()):
         return replace(base, action=Action.ADOPTED, reason="Equal", message="it was there already, as wanted")
-    ours = {context.options.applyset.manager}
     base = replace(base, changes=field_changes(want, live, tuple(value_differences(unlabelled, live)), ours))
     if context.overwrites or base.migrate:
         reason = "Overwrite" if context.overwrites else "Migrated"
@@ -207,7 +215,8 @@ def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], 
     options, fields = context.options, entry.get("fieldsV1") or {}
     manager = str(entry["manager"])
     ours = {manager, options.applyset.manager}
-    want = _with_retained(want, live, fields, context)
+    asked, want = want, _with_retained(want, live, fields, context)
+    left = left_fields(asked, want, live, ours)
     different, decided = differences(want, live, fields), DecidedConflicts(want=want)
     if different:
         decided = decide_conflicts(want, live, different, overwrite=context.overwrites, ours=ours)
@@ -216,8 +225,8 @@ def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], 
     foreign, migrate = foreign_changes(decided.want, live, manager), _migrating(live, options)
     if manager != options.applyset.manager:
         migrate = (manager, *migrate)
-    if foreign or decided.yielded:
-        base = replace(base, foreign=foreign, yielded=decided.yielded)
+    if foreign or decided.yielded or left:
+        base = replace(base, foreign=foreign, yielded=(*left, *decided.yielded))
     # Managed fields are kept by API version: an entry of another version says nothing about the fields of this one.
     if not (different or migrate or decided.failed) and entry.get("apiVersion") == want["apiVersion"]:
         return base

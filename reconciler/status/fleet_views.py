@@ -34,9 +34,11 @@ def fleet_text(fleet: FleetStatus, recorded: RecordedStatus, *, wide: bool) -> I
     ]
     if listed:
         yield "\n" + table(("BINDING", "REASON", "MESSAGE"), [_binding_row(binding) for binding in listed])
-    rows = [(each.object, each.cluster, each.reason, each.since) for each in unwell_objects(fleet, recorded)]
+    rows = [
+        (each.object, each.cluster, each.reason, each.since, each.message) for each in unwell_objects(fleet, recorded)
+    ]
     if rows:
-        yield "\n" + table(("NOT WELL", "CLUSTER", "REASON", "SINCE"), rows)
+        yield "\n" + table(("NOT WELL", "CLUSTER", "REASON", "SINCE", "MESSAGE"), rows)
     deviating = deviation_rows(recorded, fleet.members)
     if deviating:
         yield "\n" + table(("NOT AS COMMITTED", "CLUSTER", "ACTION", "REASON", "MESSAGE"), deviating)
@@ -119,7 +121,13 @@ def fleet_value(fleet: FleetStatus, recorded: RecordedStatus) -> dict[str, Any]:
     value["clusters"] = {name: {**cluster, **observed.get(name, {})} for name, cluster in value["clusters"].items()}
     if recorded.files:
         value["unwell"] = [
-            {"object": each.object, "cluster": each.cluster, "reason": each.reason, "since": each.since}
+            {
+                "object": each.object,
+                "cluster": each.cluster,
+                "reason": each.reason,
+                "since": each.since,
+                "message": each.message,
+            }
             for each in unwell_objects(fleet, recorded)
         ]
         value["deviations"] = [

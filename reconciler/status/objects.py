@@ -216,8 +216,16 @@ def _room(summary: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def _objects(objects: Iterable[ObjectIn]) -> str:
-    rows = [(each.object, each.ready, each.applied, each.health, each.reason, each.since) for each in objects]
-    return f"\n{table(('OBJECT', 'READY', 'APPLIED', 'HEALTH', 'REASON', 'SINCE'), rows)}" if rows else ""
+    rows = [
+        (each.object, each.ready, each.applied, each.health, each.reason, each.since, _why(each)) for each in objects
+    ]
+    header = ("OBJECT", "READY", "APPLIED", "HEALTH", "REASON", "SINCE", "MESSAGE")
+    return f"\n{table(header, rows)}" if rows else ""
+
+
+def _why(each: ObjectIn) -> str:
+    """Return why an object is not applied; what ails it otherwise stands in its findings."""
+    return each.message if each.applied != "True" else ""
 
 
 def cluster_value(cluster: str, recorded: RecordedStatus) -> dict[str, Any]:

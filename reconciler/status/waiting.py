@@ -10,8 +10,8 @@ from reconciler.names.subjects import check_clusters, is_cluster_noun
 from reconciler.observe.conditions import condition_of_type
 from reconciler.publish.reading import read_source
 from reconciler.record.binding_status import expected_clusters
-from reconciler.record.recorded_status import RecordedStatus, is_applied_and_healthy, object_of
-from reconciler.record.work_status import APPLIED
+from reconciler.record.recorded_status import RecordedStatus, is_applied_and_healthy, object_of, path_in_cluster
+from reconciler.record.work_status import APPLIED, HEALTHY
 from reconciler.repository import open_repository
 from reconciler.source.desired import Desired
 from render.binding import Binding
@@ -107,12 +107,19 @@ def _of_object(branches: RecordedFleet, binding: Binding, state: str) -> list[st
     recorded = branches.recorded
     if not clusters:
         return [f"{binding.ref} is placed nowhere"]
-    late = [f"{name} has not got the newest commit yet" for name in clusters if not _was_applied(branches, name)]
+    late = [
+        f"{name} has not got the newest commit yet{_last_pass(branches, name)}"
+        for name in clusters
+        if not _was_applied(branches, name)
+    ]
     if late:
         return late
     if state == "healthy":
-        return [f"{binding.ref} is not healthy in {name}" for name in unwell(binding.ref, recorded, clusters)]
-    return [f"{binding.ref} is not applied in {name}" for name in _unapplied(binding.ref, recorded, clusters)]
+        late = unwell(binding.ref, recorded, clusters)
+    else:
+        late = _unapplied(binding.ref, recorded, clusters)
+    works = {name: recorded.manifest(f"works/{name}/{path_in_cluster(binding.ref)}") for name in late}
+    return [f"{binding.ref} is not {state} in {name}{_why(works[name])}" for name in late]
 
 
 def _unapplied(ref: ObjectRef, recorded: RecordedStatus, clusters: tuple[str, ...]) -> list[str]:
@@ -130,11 +137,46 @@ def _was_applied(branches: RecordedFleet, cluster: str) -> bool:
 
 def _of_cluster(branches: RecordedFleet, cluster: str, state: str) -> list[str]:
     if branches.recorded.converged(cluster) != branches.fleet.previous.commit:
-        return [f"{cluster} does not hold {branches.fleet.previous.commit[:12]} yet"]
+        missing = f"{cluster} does not hold {branches.fleet.previous.commit[:12]} yet{_last_pass(branches, cluster)}"
+        return [missing, *_reasons(branches, cluster)]
     works = [branches.recorded.manifest(path) for path in branches.recorded.below(f"works/{cluster}")]
     is_so = is_applied_and_healthy if state == "healthy" else _is_applied
-    late = [object_of(work) for work in works if work is not None and not is_so(work)]
-    return [f"{name} is not {state} in {cluster}" for name in late]
+    late = [work for work in works if work is not None and not is_so(work)]
+    return [f"{object_of(work)} is not {state} in {cluster}{_why(work)}" for work in late]
+
+
+def _reasons(branches: RecordedFleet, cluster: str) -> list[str]:
+    """Return the objects that kept the last pass over a cluster from converging on the newest commit, with reasons."""
+    if not _was_applied(branches, cluster):
+        return []
+    works = [branches.recorded.manifest(path) for path in branches.recorded.below(f"works/{cluster}")]
+    late = [work for work in works if work is not None and not _is_applied(work)]
+    held = branches.recorded.clusters()[cluster].deviations
+    return [
+        *(f"{object_of(work)} is not applied in {cluster}{_why(work)}" for work in late),
+        *(
+            f"{each.ref} is {each.action} in {cluster}: {each.reason}: {each.message}"
+            for each in held
+            if not each.field
+        ),
+    ]
+
+
+def _last_pass(branches: RecordedFleet, cluster: str) -> str:
+    """Return how the last pass over a cluster ended, where that is why it is late."""
+    record = branches.recorded.clusters().get(cluster)
+    if record is None or record.outcome in {"", "Converged"}:
+        return ": no pass has got there"
+    return f": passes over it end {record.outcome} since {record.since}"
+
+
+def _why(work: Manifest | None) -> str:
+    """Return the reason a Work gives, and its message where it has one."""
+    conditions = (work or {"status": {}})["status"].get("conditions")
+    found = (condition_of_type(conditions, kind) for kind in (APPLIED, HEALTHY))
+    worst = next((each for each in found if each.get("status") != "True"), {})
+    words = [str(worst.get(key) or "") for key in ("reason", "message")]
+    return "".join(f": {word}" for word in words if word)
 
 
 def _is_applied(work: Manifest) -> bool:

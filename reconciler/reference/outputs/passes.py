@@ -129,6 +129,8 @@ LIVE_DIFFERENCE = {
                             },
                             "The fields that differ.",
                         ),
+                        "yielded?": sequence(mapping(text()), "The fields of the commit that others decide, alike."),
+                        "foreign?": sequence(mapping(text()), "The fields that people added, alike."),
                     }
                 ),
             }

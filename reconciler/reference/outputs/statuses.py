@@ -73,7 +73,7 @@ FLEET_STATUS = {
         "The bindings.",
     ),
     "unwell?": records(
-        {"object": OBJECT, "cluster": CLUSTER, "reason": REASON, "since": text()},
+        {"object": OBJECT, "cluster": CLUSTER, "reason": REASON, "since": text(), "message": MESSAGE},
         "The objects that are not applied and healthy.",
     ),
     "deviations?": records(

@@ -1,0 +1,61 @@
+"""Live differences: what applying changes, what it leaves to others, and what people added."""
+
+from typing import Any
+
+from reconciler.deliver.results import ClusterReport
+from reconciler.diff.live import live_changes, live_text
+
+from .applying import Cluster
+from .build import a_config_map, a_deployment
+
+
+def shown(cluster: Cluster, *manifests: dict[str, Any]) -> str:
+    """Return what ``argosy diff --live`` prints of a cluster called eu, without times."""
+    observed, plan = cluster.plan(manifests, cluster.inventory(*manifests))
+    return "".join(live_text([ClusterReport(cluster="eu", observed=observed, plan=plan)]))
+
+
+def test_a_key_that_kubectl_added_is_shown(cluster: Cluster) -> None:
+    settings = a_config_map("settings", namespace=cluster.space, a="1")
+    cluster.apply(settings)
+    cluster.edit("configmaps", "settings", {"data": {"debug": "on"}})
+    assert shown(cluster, settings) == (
+        "eu: 1 object differs\n"
+        f"    ConfigMap {cluster.space}/settings unchanged (UpToDate)\n"
+        "      data.debug: on: added by kubectl-edit, left as it is\n"
+    )
+
+
+def test_a_container_that_kubectl_added_is_shown(cluster: Cluster) -> None:
+    web = a_deployment("web", namespace=cluster.space)
+    cluster.apply(web)
+    containers = cluster.read("deployments", "web", "apis/apps/v1")["spec"]["template"]["spec"]["containers"]
+    added = {"name": "debug", "image": "busybox"}
+    patch = {"spec": {"template": {"spec": {"containers": [*containers, added]}}}}
+    cluster.edit("deployments", "web", patch, api="apis/apps/v1")
+    told = shown(cluster, web)
+    assert told.startswith("eu: 1 object differs\n")
+    assert 'spec.template.spec.containers[name="debug"]: ' in told
+    assert told.endswith(": added by kubectl-edit, left as it is\n")
+
+
+def test_a_cluster_ip_that_is_not_given_is_told(cluster: Cluster) -> None:
+
+    def service(address: str) -> dict[str, Any]:
+        return {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "web", "namespace": cluster.space},
+            "spec": {"ports": [{"port": 80, "protocol": "TCP"}], "clusterIP": address},
+        }
+
+    cluster.apply(service("10.0.0.77"))
+    given = cluster.read("services", "web")["spec"]["clusterIP"]
+    asked = service("10.0.0.99")
+    assert shown(cluster, asked) == (
+        "eu: equal\n"
+        f"    Service {cluster.space}/web unchanged (UpToDate)\n"
+        f"      spec.clusterIP: {given}, not 10.0.0.99: left to the cluster\n"
+    )
+    _, plan = cluster.plan([asked], cluster.inventory(asked))
+    assert not any(change.is_difference for change in live_changes(ClusterReport(cluster="eu", plan=plan)))
