@@ -47,7 +47,6 @@ IMPORTERS = [
     Importer("kubernetes", ("reconciler/members/auth_providers",)),
     Importer("urllib3", ("reconciler/members/client", "reconciler/members/connection")),
     Importer("lupa", ("render/interpreter/",)),
-    Importer("pathspec", ("reconciler/source/files",)),
 ]
 
 

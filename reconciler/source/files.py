@@ -4,10 +4,12 @@ Only names, modes and sizes decide here; no file is opened. A *fleet* is the fol
 ``argosy.yaml`` further down is another fleet, and its folder is left alone.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+from .ignoring import ignore_test
 
 FLEET_FILE = "argosy.yaml"
 IGNORE_FILE = ".argosyignore"
@@ -164,7 +166,7 @@ class _Refusals:
 
     def __init__(self, base: str, ignore: Sequence[str], marks: Mapping[str, Reason]) -> None:
         self._base = base
-        self._ignores = _ignores(ignore)
+        self._ignores = ignore_test(ignore)
         self._marks = marks
         self._by_folder: dict[str, Skipped | None] = {}
 
@@ -201,15 +203,3 @@ class _Refusals:
                 return Skipped(folder, Reason.IGNORED)
         reason = self._marks.get(folder)
         return Skipped(folder or ".", reason) if reason else None
-
-
-def _ignores(lines: Sequence[str]) -> Callable[[str], bool]:
-    """Return a test of paths against gitignore lines; a folder's path ends with a slash.
-
-    A pattern such as ``build/`` means folders alone, which gitignore tells by that slash.
-    """
-    if not lines:
-        return lambda _: False
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(lines).match_file
