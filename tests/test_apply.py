@@ -260,3 +260,40 @@ def test_a_member_that_nobody_knows_is_not_taken_in(
     known = argosy(repository, capsys, "cluster", "rejoin", "member1", "--kubeconfigs", str(kubeconfigs))
     assert known.code == 0
     assert known.out.startswith("cluster/member1 is not recorded yet: ")
+
+
+def a_fleet(folder: Path, *names: str, color: str) -> Repository:
+    """A fleet of its own, with the name that every fleet has by default, that renders for member1."""
+    made = Repository.create(folder)
+    policy = a_policy("everything", namespace=SPACE, selectors=[CONFIG_MAPS], placement=on_clusters("member1"))
+    made.write({"clusters/member1.yaml": a_cluster("member1"), "policy.yaml": policy})
+    made.commit({f"{name}.yaml": a_config_map(name, namespace=SPACE, color=color) for name in names})
+    return made
+
+
+def test_two_fleets_with_one_cluster_keep_off_each_others_objects(
+    members: tuple[Member, ...], kubeconfigs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = a_fleet(tmp_path / "first", "shared", "one", color="red")
+    second = a_fleet(tmp_path / "second", "shared", "two", color="blue")
+    for fleet in (first, second):
+        assert argosy(fleet, capsys, "render", "--commit", "--bootstrap").code == 0
+    assert apply(first, capsys, kubeconfigs).code == 0
+    refused = apply(second, capsys, kubeconfigs)
+    root = first.git("rev-parse", "argosy/rendered")[:12]
+    assert refused.code == 1
+    assert (
+        f"member1: ConfigMap {SPACE}/shared: conflict (OtherFleet): it belongs to the fleet 'default' ({root})\n"
+        "  hint: let one fleet deliver it, or take it over with --take-from applyset\n" in refused.err
+    )
+    everything = ("--orphans", "--yes", "--confirm-all", "--allow-removal", "*=100")
+    second.commit({"shared.yaml": None, "two.yaml": None})
+    assert argosy(second, capsys, "render", "--commit", "--allow-removal", "member1=100").code == 0
+    assert apply(second, capsys, kubeconfigs, *everything).code == 0
+    assert {name: color(members[0], name) for name in ("shared", "one", "two")} == {
+        "shared": "red",
+        "one": "red",
+        "two": None,
+    }
+    quiet = apply(first, capsys, kubeconfigs, "-o", "json")
+    assert (quiet.code, counts(quiet)) == (0, {"member1": {"unchanged": 3}})

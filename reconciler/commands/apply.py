@@ -27,7 +27,10 @@ class ApplyOptions:
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
 
 
-@click.command(epilog="Exit codes: 0 converged; 1 an object failed; 5 no cluster could be used; 7 some unreachable.")
+@click.command(
+    epilog="Exit codes: 0 converged; 1 an object failed; 5 no cluster could be used; 6 nobody agreed that orphans go;"
+    " 7 some clusters could not be reached."
+)
 @click.argument("revision", default="", metavar="[REV]")
 @click.option(
     "--dry-run",
