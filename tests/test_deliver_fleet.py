@@ -14,6 +14,7 @@ from reconciler.members.exchange import Answer, Client, Failure, FailureKind, Re
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import ClusterDesired, Plan
+from render.errors import GitError
 
 from .applying import desired_objects
 from .build import a_config_map
@@ -138,12 +139,26 @@ def test_looking_only_plans_and_writes_nothing() -> None:
     assert (report.applied, clusters["a"].writes) == (None, [])
 
 
-def test_a_bug_in_one_thread_is_no_silence() -> None:
-    def broken(_name: str, _deadline: float) -> Client:
-        raise ZeroDivisionError("a bug")
+def test_a_bug_in_one_thread_is_the_failure_of_its_cluster_alone() -> None:
+    def broken(name: str, _deadline: float) -> Client:
+        if name == "b":
+            raise ZeroDivisionError("a bug")
+        return FakeCluster(name=name)
 
-    with pytest.raises(ZeroDivisionError, match="a bug"):
-        list(apply_fleet(jobs("a"), broken))
+    reports = list(apply_fleet(jobs("a", "b"), broken))
+    assert outcomes(reports) == {"a": ApplyOutcome.CONVERGED, "b": FailureKind.UNEXPECTED}
+
+
+def test_a_run_that_is_stopped_on_purpose_in_one_thread_is_stopped() -> None:
+    """An attempt that cannot be recorded in Git must not be followed by writes anywhere."""
+
+    def refuse(_plan: Plan) -> None:
+        raise GitError("the status branch could not be pushed")
+
+    clusters = fleet("a")
+    with pytest.raises(GitError, match="could not be pushed"):
+        list(apply_fleet(jobs("a"), opening(clusters), FleetOptions(before_writing=refuse)))
+    assert clusters["a"].writes == []
 
 
 class TestInParallel:

@@ -86,7 +86,7 @@ class TestTheStatusBranchIsGone:
 
 class TestAClusterShallHoldNothing:
     def test_it_is_emptied_once_that_is_allowed_whatever_namespaces_are_kept(self, fleet: MemoryFleet) -> None:
-        """What is kept waits for its own confirmation, and holds nothing else."""
+        """A namespace that is kept waits for its own confirmation, and keeps nothing else."""
         fleet.repository.commit({f"{name}.yaml": None for name in NAMES})
         (refused,) = fleet.run()
         assert refused.applied is not None
