@@ -158,9 +158,10 @@ def test_before_the_first_rendering_a_change_is_compared_all_the_same(hub: Repos
 def test_a_broken_file_is_annotated_and_nothing_else_is_done(hub: Repository, tmp_path: Path) -> None:
     a_change(hub, tmp_path / "clone")
     checkout = a_checkout(hub, tmp_path / "checkout", "refs/pull/1/merge")
-    checkout.commit({"policies/web.yaml": "kind: [\n", "policies/more.yaml": "apiVersion: v1\nkind: {\n"})
     runner = Runner.create(tmp_path / "runner", checkout)
     steps = {step.name: step for step in action_steps({}, context(hub))}
+    assert runner.run(steps["Fetch what the change is compared with"]).returncode == 0
+    checkout.commit({"policies/web.yaml": "kind: [\n", "policies/more.yaml": "apiVersion: v1\nkind: {\n"})
     done = runner.run(steps["Render"], is_offline=True)
     assert (done.returncode, runner.output(), runner.read("summary")) == (3, {"exit-code": "3"}, "")
     assert "::error file=policies/more.yaml,line=" in done.stdout
@@ -193,7 +194,7 @@ def test_what_was_merged_is_published_from_github(name: str, hub: Repository, tm
         done = runner.run(step)
         assert done.returncode == 0, done.stderr
     assert f"Argosy-Source: {merge}" in hub.git("log", "-1", "--format=%B", "argosy/rendered")
-    assert hub.git("log", "-1", "--format=%an", "argosy/rendered") == "argosy"
+    assert hub.git("log", "-1", "--format=%cn", "argosy/rendered") == "argosy"
 
 
 def gitlab_step(name: str, hub: Repository) -> Step:
