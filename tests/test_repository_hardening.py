@@ -197,7 +197,7 @@ def test_git_that_is_not_installed_says_so(tmp_path: Path) -> None:
     opened = open_repository(a_source(tmp_path / "repo").path, environment={"PATH": str(tmp_path)})
     with pytest.raises(GitError) as caught:
         opened.resolve("HEAD~0")
-    assert str(caught.value) == "git is not installed\n  hint: install git 2.31 or newer and put it on PATH"
+    assert str(caught.value) == "git is not installed\n  hint: install git 2.32 or newer and put it on PATH"
 
 
 def test_a_command_that_hangs_ends_with_its_children(tmp_path: Path) -> None:

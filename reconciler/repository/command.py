@@ -193,7 +193,7 @@ class GitCommand:
                 start_new_session=True,
             )
         except FileNotFoundError as error:
-            raise GitError("git is not installed", hint="install git 2.31 or newer and put it on PATH") from error
+            raise GitError("git is not installed", hint="install git 2.32 or newer and put it on PATH") from error
         try:
             with process:
                 try:
