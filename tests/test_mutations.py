@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import pytest
 
+from .architecture import House
 from .build import Repository
 from .mutations.mutants import chosen, mutants, probed
-from .mutations.trial import Copy, Options, tried
+from .mutations.trial import Copy, Nearness, Options, production, tried
 
 
 class Broken(NamedTuple):
@@ -133,3 +134,29 @@ def test_a_test_that_does_not_end_any_more_has_noticed(tree: Path, tmp_path: Pat
     with copy.changed({"render/sums.py": endless}):
         failure = copy.failure(["tests/test_sums.py::test_it"], ["tests/test_sums.py"], 3)
     assert failure == "no end within 3 s"
+
+
+def test_the_nearest_tests_come_first(tree: Path) -> None:
+    further = {
+        "render/whole.py": "from render import sums\n",
+        "tests/test_whole.py": "from render.whole import sums\n",
+        "tests/building.py": "import render.sums\n",
+        "tests/test_a_builder.py": "from .building import render\n",
+    }
+    Repository(tree).write(further)
+    names = ("a_builder", "signs", "sums", "whole")
+    ordered = Nearness(House.at(tree)).ordered([f"tests/test_{name}.py" for name in names], "render/sums.py")
+    assert ordered == [f"tests/test_{name}.py" for name in ("sums", "a_builder", "whole", "signs")]
+
+
+@pytest.mark.parametrize(
+    ("paths", "want"),
+    [
+        ([], ["render/__init__.py", "render/signs.py", "render/sums.py"]),
+        (["render/"], ["render/__init__.py", "render/signs.py", "render/sums.py"]),
+        (["render/sums.py", "overrides"], ["render/sums.py"]),
+        (["render/sum"], []),
+    ],
+)
+def test_paths_are_folders_or_files(tree: Path, paths: list[str], want: list[str]) -> None:
+    assert list(production(tree, paths)) == want
