@@ -36,7 +36,7 @@ def pytest_configure() -> None:
     pytest.register_assert_rewrite("tests.stories")
 
 
-TEST_SECONDS, CLUSTER_TEST_SECONDS = 300.0, 1800.0
+TEST_SECONDS, CLUSTER_TEST_SECONDS = 600.0, 1800.0
 
 
 @pytest.hookimpl(wrapper=True)

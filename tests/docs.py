@@ -34,6 +34,7 @@ from tests.fakes import FakeCluster
 from tests.memory_fleet import add_node, settle
 from tests.reference import page
 from tests.served import serving_members
+from tests.waiting import SECONDS
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -239,7 +240,7 @@ def run(command: list[str], folder: Path, environment: dict[str, str]) -> str:
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=60,
+        timeout=SECONDS,
     )
     lines = [line.rstrip() for line in done.stdout.splitlines()]
     return "".join(f"{line}\n" for line in lines)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
-SECONDS = 60.0
+SECONDS = 120.0
 """Enough for anything in the tests on a busy machine, short enough to wait for a failure."""
 
 Answer = TypeVar("Answer")

@@ -15,6 +15,7 @@ from typing import Any
 
 from render.documents import parse_documents
 from tests.build import AUTHOR, Repository
+from tests.waiting import SECONDS
 
 ROOT = Path(__file__).parent.parent
 ACTION = ROOT / ".github" / "actions" / "render"
@@ -119,7 +120,7 @@ class Runner:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=SECONDS,
             check=False,
         )
 

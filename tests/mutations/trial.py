@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import venv
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -76,6 +77,7 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self.root, self.folder = folder / "tree", folder
         self._support = folder / "support"
+        self._python = folder / "python"
         self._process: subprocess.Popen[bytes] | None = None
         self._is_stopped = False
 
@@ -86,12 +88,16 @@ class Copy:
         _copy_tracked(root, made.root)
         made._support.mkdir()
         shutil.copy(Path(__file__).with_name("plugin.py"), made._support / f"{PLUGIN}.py")
+        make_environment(made._python, made.root)
         return made
 
     def another(self, folder: Path) -> Self:
         """Copy everything, with what Python has compiled."""
-        shutil.copytree(self.folder, folder, symlinks=True)
-        return type(self)(folder)
+        made = type(self)(folder)
+        shutil.copytree(self.root, made.root, symlinks=True)
+        shutil.copytree(self._support, made._support)
+        make_environment(made._python, made.root)
+        return made
 
     def read(self, path: str) -> bytes:
         return (self.root / path).read_bytes()
@@ -123,12 +129,13 @@ class Copy:
         """Run pytest in the copy; return how it ended, None when it did not in time."""
         if self._is_stopped:
             return None
-        command = [sys.executable, "-m", "pytest", "-q", "-p", PLUGIN, "-p", "no:cacheprovider", *options]
+        python = str(self._python / "bin" / "python")
+        command = [python, "-m", "pytest", "-q", "-p", PLUGIN, "-p", "no:cacheprovider", *options]
         whole = {
             **os.environ,
             "ARGOSY_E2E": "off",
             "MUTATIONS_FOLDER": str(self.folder),
-            "PYTHONPATH": os.pathsep.join([str(self._support), str(self.root)]),
+            "PYTHONPATH": str(self._support),
             **environment,
         }
         with (self.folder / "output.txt").open("wb") as output:
@@ -154,6 +161,25 @@ class Copy:
         if self._process and self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait(timeout=SECONDS)
+
+
+def make_environment(folder: Path, tree: Path) -> None:
+    """Make an environment like this one whose own packages are those of the tree, in whatever process."""
+    venv.create(folder, symlinks=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    installed = [str(tree), *(path for path in sys.path if Path(path).name == "site-packages")]
+    (packages / "tree.pth").write_text("".join(f"{path}\n" for path in installed), encoding="utf-8")
+    old, new = sys.executable.encode(), str(folder / "bin" / "python").encode()
+    for program in Path(sys.executable).parent.iterdir():
+        target = folder / "bin" / program.name
+        if target.exists():
+            continue
+        content = program.read_bytes()
+        if content.startswith(b"#!" + old):
+            target.write_bytes(content.replace(old, new, 1))
+            target.chmod(0o755)
+        else:
+            target.symlink_to(program.resolve())
 
 
 def _copy_tracked(root: Path, folder: Path) -> None:
@@ -273,11 +299,20 @@ class Trial:
         near = self.baseline.reached.get(number, frozenset())
         rounds = [near, frozenset(self.baseline.seconds) - near] if self.wide or not near else [near]
         with copy.changed({mutant.path: mutant.applied(source)}):
-            failures = (self._failure(copy, tests, mutant) for tests in rounds if tests)
+            failures = (self._failure(copy, tests, mutant) for tests in rounds)
             caught_by = next(filter(None, failures), "")
         return Verdict(mutant=mutant, caught_by=caught_by, reached=len(near), difference=mutant.difference(source))
 
     def _failure(self, copy: Copy, tests: frozenset[str], mutant: Mutant) -> str:
+        """Return the test that fails, and does so again: one that needed more quiet than there was noticed nothing."""
+        while tests:
+            failed = self._first_failure(copy, tests, mutant)
+            if failed not in tests or self._first_failure(copy, frozenset({failed}), mutant):
+                return failed
+            tests -= {failed}
+        return ""
+
+    def _first_failure(self, copy: Copy, tests: frozenset[str], mutant: Mutant) -> str:
         files = self.nearness.ordered({test.partition("::")[0] for test in tests}, mutant.path)
         seconds = LEAST_SECONDS + TIMES_AS_LONG * sum(self.baseline.seconds[test] for test in tests)
         return copy.failure(tests, files, seconds)
