@@ -16,6 +16,7 @@ from render.fleet import Fleet
 from render.gitobjects import TREE_MODE
 from render.model import Manifest
 
+from .file_shapes import fault_of
 from .recorded_status import cluster_path, facts_path
 
 
@@ -98,11 +99,11 @@ def _own_files(repository: Repository, tip: str, cluster: str) -> tuple[dict[str
 
 def _is_of(cluster: str, path: str, content: bytes) -> bool:
     """Return whether a file says that it is of this cluster; a Work's status names none, only its path does."""
-    if path.startswith("works/"):
-        return _value(content) is not None
     value = _value(content)
-    if value is None:
+    if value is None or fault_of(path, content, value):
         return False
+    if path.startswith("works/"):
+        return True
     return value.get("cluster") == cluster or (value.get("metadata") or {}).get("name") == cluster
 
 

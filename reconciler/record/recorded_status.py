@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
@@ -11,10 +11,12 @@ from reconciler.pipeline.webhook_answers import Answers, parsed_answers
 from reconciler.publish.status_branch import StatusBranch, inventory_path
 from reconciler.source.facts import ClusterFacts, Facts
 from render.documents import DocumentErrors, parse_documents
+from render.errors import GitError
 from render.layout import object_path
 from render.model import Manifest, ObjectRef
 
 from .cluster_files import ClusterLine, ClusterRecord, UnhealthyObject, parse_cluster_record
+from .file_shapes import MOST_BYTES, fault_of
 from .work_status import APPLIED, HEALTHY
 
 FOLDERS = ("bindings", "clusters", "facts", "inventory", "works")
@@ -25,19 +27,19 @@ ANSWERS_PATH = f"facts/{ANSWERS_FILE}"
 class RecordedStatus:
     """The files of a status commit by path.
 
-    A file that cannot be read counts as absent: the next observation says again what it said.
+    A file of another shape than passes write is a GitError that names it, once it is read.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     _parsed: dict[bytes, Manifest | None] = field(default_factory=dict, repr=False)
 
     def manifest(self, path: str) -> Manifest | None:
-        """Return the one object of a file; None when there is no such file or nobody can read it."""
+        """Return the one object of a file; None when there is no such file."""
         content = self.files.get(path)
         if content is None:
             return None
         if content not in self._parsed:
-            self._parsed[content] = _parsed(content)
+            self._parsed[content] = _parsed(path, content)
         return self._parsed[content]
 
     def with_files(self, files: Mapping[str, bytes | None]) -> "RecordedStatus":
@@ -127,12 +129,17 @@ def facts_path(cluster: str) -> str:
     return f"facts/{cluster}.yaml"
 
 
-def _parsed(content: bytes) -> Manifest | None:
+def _parsed(path: str, content: bytes) -> Manifest:
     try:
-        value = parse_documents(content)[0].value
+        value: Any = parse_documents(content)[0].value if len(content) <= MOST_BYTES else None
     except (DocumentErrors, IndexError):
-        return None
-    return value if isinstance(value, dict) else None
+        value = None
+    if fault := fault_of(path, content, value):
+        raise GitError(
+            f"{path} on the status branch is not as Argosy writes it: {fault}",
+            hint="restore the file from an earlier commit of the branch, or remove it: the next pass writes it anew",
+        )
+    return cast("Manifest", value)
 
 
 def cluster_lines(

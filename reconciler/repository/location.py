@@ -91,7 +91,10 @@ def find_repository(start: Path) -> GitFolder:
         raise GitError(f"{start} does not exist", hint="name a Git repository or a folder in one: -C FOLDER")
     if not start.is_dir():
         raise GitError(f"{start} is no folder", hint="name a Git repository or a folder in one: -C FOLDER")
-    here = start.resolve()
+    try:
+        here = start.resolve()
+    except OSError as error:
+        raise GitError(f"{start} does not exist any more", hint="go to a folder that exists, or name one") from error
     for folder in (here, *here.parents):
         git_dir = _git_dir_of(folder / ".git")
         if git_dir is not None:

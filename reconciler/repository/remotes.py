@@ -12,6 +12,8 @@ from .porcelain import Progress, run_with_progress
 from .refs import RefUpdate, checked_ref
 
 _LINE = re.compile(r"(?P<id>[0-9a-f]{40,64})\t(?P<ref>\S+)")
+# A repository's configuration may name programs of its own for these, which run on this machine for a remote here.
+_UPLOAD, _RECEIVE = "--upload-pack=git-upload-pack", "--receive-pack=git-receive-pack"
 _SYMBOLIC = re.compile(r"ref: (?P<ref>\S+)\tHEAD")
 
 
@@ -27,7 +29,7 @@ def list_remote(git: GitCommand, remote: str, refs: Iterable[str] = ()) -> Remot
     """Return the refs of a remote - all, or those named in full - and its HEAD."""
     wanted = frozenset(refs)
     git, remote = _checked_remote(git, remote)
-    answer = git.run("ls-remote", "--symref", "--", remote, *sorted(wanted), network=True)
+    answer = git.run("ls-remote", "--symref", _UPLOAD, "--", remote, *sorted(wanted), network=True)
     listing = answer.stdout.decode("utf-8", "surrogateescape")
     listed = {match["ref"]: match["id"] for match in _LINE.finditer(listing) if not match["ref"].endswith("^{}")}
     head = _SYMBOLIC.search(listing)
@@ -60,7 +62,14 @@ def fetch_refs(git: GitCommand, remote: str, fetching: Fetching, progress: Progr
         source, _, target = refspec.removeprefix("+").partition(":")
         for ref in (source, target):
             checked_ref(ref.replace("*", "x", 1))
-    options = ["--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--no-tags", "--progress"]
+    options = [
+        _UPLOAD,
+        "--no-write-fetch-head",
+        "--no-auto-maintenance",
+        "--no-recurse-submodules",
+        "--no-tags",
+        "--progress",
+    ]
     options += ["--prune"] if fetching.prune else []
     options += [f"--depth={int(fetching.depth)}"] if fetching.depth else []
     git, remote = _checked_remote(git, remote)
@@ -75,6 +84,6 @@ def push_refs(git: GitCommand, remote: str, updates: Iterable[RefUpdate], progre
     refspecs = [f"{update.new or ''}:{update.ref}" for update in updates]
     # A server that speaks the dumb HTTP protocol refuses --atomic; one ref is atomic anyway.
     options = ["--atomic"] if len(updates) > 1 else []
-    options += ["--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--no-signed"]
+    options += [_RECEIVE, "--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--no-signed"]
     git, remote = _checked_remote(git, remote)
     run_with_progress(git, ("push", *options, *leases, "--", remote, *refspecs), progress)

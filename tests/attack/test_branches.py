@@ -1,0 +1,107 @@
+"""Branches that Argosy wrote, changed by somebody else; configuration of a clone that names programs."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reconciler.repository import open_repository
+from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from tests.fakes import FakeCluster
+from tests.served import serving_members
+from tests.workflows import ROOT
+
+ARGOSY = (sys.executable, "-m", "reconciler")
+FILES = {
+    "facts/member1.yaml": ["x", "metadata: {name: 1}", "metadata: {name: member1}\nstatus: {apiEnablements: x}"],
+    "clusters/member1.yaml": ["x", "metadata: x", "metadata: {name: member1}\nstatus: [1]\n", "[1]", "a: [\n"],
+    "works/member1/**/*.yaml": [
+        "x",
+        "metadata: {name: a}\nstatus: {conditions: [1]}",
+        "metadata: {name: a}\nstatus: {conditions: [{}]}",
+        "metadata: {name: a}\nstatus: {manifestStatuses: [{identifier: {kind: []}}]}",
+    ],
+    "bindings/**/*.yaml": ["x", "metadata: {name: a}\nstatus: {aggregatedStatus: {}}", "#" * (9 << 20)],
+    "inventory/member1.yaml": ["x", "[]"],
+}
+CASES = [(path, text) for path, texts in FILES.items() for text in texts]
+
+
+@pytest.fixture(scope="module")
+def applied(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, Path]:
+    """A fleet whose status branch has every kind of file."""
+    folder = tmp_path_factory.mktemp("applied")
+    repository = Repository.create(folder / "fleet")
+    policy = a_policy(placement=on_clusters("member1"))
+    repository.commit({"cluster.yaml": a_cluster("member1"), "a.yaml": a_deployment(), "policy.yaml": policy})
+    with serving_members([FakeCluster(name="member1")], folder / "kubeconfigs") as served:
+        done = subprocess.run(
+            [*ARGOSY, "-C", str(repository.path), "reconcile", "--bootstrap", "--kubeconfigs", str(served.kubeconfigs)],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode in {0, 1}, done.stderr
+    return repository, folder / "kubeconfigs"
+
+
+@pytest.mark.parametrize(("path", "text"), CASES, ids=lambda value: value[:40])
+def test_a_damaged_file_of_the_status_branch_is_named(
+    path: str, text: str, applied: tuple[Repository, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository, kubeconfigs = applied
+    tip = repository.git("rev-parse", "argosy/status")
+    worktree = repository.path.parent / "status"
+    repository.git("worktree", "add", "-q", "--detach", str(worktree), "argosy/status")
+    try:
+        status = Repository(worktree)
+        (file,) = worktree.glob(path)
+        file.write_text(text)
+        status.git("commit", "-q", "-am", "Damage")
+        repository.git("update-ref", "refs/heads/argosy/status", status.git("rev-parse", "HEAD"))
+        ends = [
+            argosy(repository, capsys, *command)
+            for command in (
+                ("status",),
+                ("reconcile", "--kubeconfigs", str(kubeconfigs), "--timeout", "3"),
+                ("verify",),
+            )
+        ]
+    finally:
+        repository.git("worktree", "remove", "--force", str(worktree))
+        repository.git("update-ref", "refs/heads/argosy/status", tip)
+    assert 70 not in {ended.code for ended in ends}
+    named = [ended for ended in ends if str(file.relative_to(worktree)) in ended.err]
+    assert named
+    assert {ended.code for ended in named} == {4}
+
+
+def test_no_program_that_a_clones_configuration_names_is_run(repository: Repository, tmp_path: Path) -> None:
+    canary = tmp_path / "canary"
+    repository.commit({"a.yaml": a_config_map("a")})
+    repository.git("clone", "-q", "--bare", ".", str(tmp_path / "hub.git"))
+    repository.git("remote", "add", "origin", (tmp_path / "hub.git").as_uri())
+    for name in ("uploadpack", "receivepack"):
+        repository.git("config", f"remote.origin.{name}", f"touch {canary};git-{name.replace('pack', '-pack')}")
+    with open_repository(str(repository.path)) as opened:
+        assert opened.remote_tips("origin").tips
+    assert not canary.exists()
+
+
+def test_a_folder_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = "import os, sys; os.chdir(sys.argv[1]); os.rmdir(sys.argv[1])"
+    script += "; from reconciler.cli import run; print(run(['status']))"
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(gone)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.strip() == "4", done.stderr
