@@ -96,6 +96,31 @@ class OnPolicyRemoval(StrEnum):
     REMOVE = "Remove"
 
 
+class FieldRuling(StrEnum):
+    """The claim on a field: set at creation alone, left to whoever else owns it, or always as committed."""
+
+    IGNORE = "Ignore"
+    YIELD = "Yield"
+    OWN = "Own"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldRule:
+    """A rule about one field of some objects; an empty part of these means any, ``*`` in them stands for any text.
+
+    ``path`` is written as in messages, such as ``.spec.template.spec.containers[*].image``. ``manager``: the field
+    manager that owns the field, where it matters.
+    """
+
+    rule: FieldRuling
+    path: str
+    group: str = ""
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    manager: str = ""
+
+
 class Permission(StrEnum):
     """A yes or no to something risky."""
 
@@ -117,6 +142,7 @@ class Fleet:
     ``reserve_capacity``: each new placement lowers the capacity the rest of the pass sees.
     ``require_recorded_apis``: a cluster with no recorded APIs fits nothing (Karmada's) instead of everything.
     ``secrets``: whether Secrets may be in the source.
+    ``field_rules``: who gets a field that others write as well; the first that fits counts.
     ``clusters``: the members that are reached by kubeconfig contexts; ``kubeconfigs``: a folder with one kubeconfig a
     cluster, by which all are reached. With neither, passes render and leave members alone.
     """
@@ -140,6 +166,7 @@ class Fleet:
     secrets: Permission = Permission.ALLOW
     removal_guard: RemovalGuard = field(default_factory=RemovalGuard)
     movement_guard: MovementGuard = field(default_factory=MovementGuard)
+    field_rules: tuple[FieldRule, ...] = ()
     clusters: tuple[ClusterAccess, ...] = ()
     kubeconfigs: str = ""
     path: str = ""

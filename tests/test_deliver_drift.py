@@ -7,6 +7,7 @@ import pytest
 
 from reconciler.members.exchange import Request
 from reconciler.plans.model import DesiredObject
+from render.fleet import FieldRule, FieldRuling
 from render.model import ObjectRef
 from render.policy import ConflictResolution
 
@@ -138,10 +139,11 @@ class TestConflicts:
         assert outcomes(applied) == {"ConfigMap settings": "configured Drifted"}
         assert cluster.read("configmaps", "settings")["data"] == {"a": "1"}
 
-    def test_a_controller_keeps_its_field(self, cluster: Cluster) -> None:
+    def test_a_controller_keeps_a_field_that_a_rule_leaves_to_it(self, cluster: Cluster) -> None:
         settings = self.contested(cluster, "clock-controller")
+        rule = FieldRule(rule=FieldRuling.YIELD, path=".data", manager="clock-*")
         client = cluster.client()
-        applied = cluster.apply(settings, client=client)
+        applied = cluster.apply(settings, client=client, field_rules=(rule,))
         assert outcomes(applied) == {"ConfigMap settings": "unchanged UpToDate"}
         assert [change.path for change in applied.results[0].yielded] == [".data.a"]
         assert client.writes == []

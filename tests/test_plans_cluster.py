@@ -9,7 +9,7 @@ from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure, FailureKind
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.cluster import held_object, make_plan
-from reconciler.plans.conflicts import Decision, decide
+from reconciler.plans.conflicts import Decision, OwnershipClaims, decide
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import Action, ClusterDesired, ObservedCluster, Plan, PlanOptions
 from reconciler.plans.object import server_form_digest
@@ -178,6 +178,7 @@ class Contested(NamedTuple):
     owner: Owner
     want: Decision
     want_overwriting: Decision
+    field: str = ".spec.replicas"
 
 
 CONTESTS = [
@@ -187,7 +188,29 @@ CONTESTS = [
         "an autoscaler's number is its own", Owner("kube-controller-manager", "scale"), Decision.YIELD, Decision.YIELD
     ),
     Contested("a scale by some script is its own", Owner("cron-scaler", "scale"), Decision.YIELD, Decision.YIELD),
-    Contested("a controller's field is its own", Owner("cert-manager-cainjector"), Decision.YIELD, Decision.YIELD),
+    Contested(
+        "a CA bundle is the injector's",
+        Owner("cert-manager-cainjector"),
+        Decision.YIELD,
+        Decision.YIELD,
+        '.webhooks[name="a"].clientConfig.caBundle',
+    ),
+    Contested(
+        "any other field of a controller is a conflict",
+        Owner("image-controller"),
+        Decision.FAIL,
+        Decision.OVERWRITE,
+        ".spec.template.spec.containers",
+    ),
+    Contested("an operator is a stranger", Owner("web-operator"), Decision.FAIL, Decision.OVERWRITE),
+    Contested("KEDA scales through the scale subresource alone", Owner("keda"), Decision.FAIL, Decision.OVERWRITE),
+    Contested(
+        "the scale subresource has replicas and nothing else",
+        Owner("cron-scaler", "scale"),
+        Decision.FAIL,
+        Decision.OVERWRITE,
+        ".spec.paused",
+    ),
     Contested("Helm is a conflict", Owner("helm"), Decision.FAIL, Decision.OVERWRITE),
     Contested("Argo CD is no mere controller", Owner("argocd-controller"), Decision.FAIL, Decision.OVERWRITE),
     Contested("Karmada is no mere controller", Owner("karmada-controller-manager"), Decision.FAIL, Decision.OVERWRITE),
@@ -203,7 +226,7 @@ CONTESTS = [
 
 @pytest.mark.parametrize("case", CONTESTS, ids=lambda case: case.why)
 def test_who_gets_a_field_with_two_owners(case: Contested) -> None:
-    decisions = [decide(case.owner, overwrite=overwrite) for overwrite in (False, True)]
+    decisions = [decide(case.owner, case.field, OwnershipClaims(overwrite=overwrite)) for overwrite in (False, True)]
     assert decisions == [case.want, case.want_overwriting]
 
 

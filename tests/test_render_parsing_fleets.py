@@ -5,6 +5,8 @@ from typing import Any
 from render.fleet import (
     ClaimMode,
     ClusterAccess,
+    FieldRule,
+    FieldRuling,
     Fleet,
     KindScope,
     NamespacePropagation,
@@ -61,6 +63,7 @@ def test_every_field_is_read() -> None:
                 },
                 "clusters": [{"name": "eu-1", "context": "prod-eu", "kubeconfig": "eu.conf"}],
                 "kubeconfigs": "~/.kube/fleet",
+                "fieldRules": [{"rule": "Yield", "path": ".data.a", "kind": "ConfigMap", "manager": "*-updater"}],
             },
         },
         path="argosy.yaml",
@@ -95,6 +98,7 @@ def test_every_field_is_read() -> None:
         ),
         clusters=(ClusterAccess(name="eu-1", context="prod-eu", kubeconfig="eu.conf"),),
         kubeconfigs="~/.kube/fleet",
+        field_rules=(FieldRule(rule=FieldRuling.YIELD, path=".data.a", kind="ConfigMap", manager="*-updater"),),
         path="argosy.yaml",
     )
 

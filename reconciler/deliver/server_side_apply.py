@@ -172,12 +172,12 @@ def _planned_again(
 
 def _decided_by_server(context: ApplyContext, planned: PlannedObject, failure: Failure) -> PlannedObject | None:
     """Decide a conflict that only the server sees, for it knows more of a schema than managed fields show."""
-    overwrite = context.plan_context(planned).overwrites
+    claims = context.plan_context(planned).claims
     want: Any = planned.manifest
     decisions = set()
     for cause in failure.causes:
         owner = Owner(cause.manager, cause.subresource)
-        decision = decide(owner, overwrite=overwrite)
+        decision = decide(owner, cause.field, claims)
         if decision is Decision.YIELD:
             want = without(want, parse_path(cause.field))
         decisions.add(decision)

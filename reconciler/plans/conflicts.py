@@ -1,7 +1,7 @@
 """Fields that two managers own: how they differ between manifest and live object, and which manager gets each."""
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -16,13 +16,19 @@ from .membership import fleet_words
 from .model import FieldChange
 from .ownership import DifferenceKind, FieldDifference, Owner, foreign_fields, owners_at
 
-# Argo CD's and Karmada's managers are called controllers as well, but they deploy what somebody wrote: asked first.
+# A deployer writes what somebody committed elsewhere, whatever the field: asked before the fields of run time.
 _DEPLOYERS = re.compile(
     r"helm.*|kustomize-controller|argocd.*|fleet.*|flux.*|pulumi.*|terraform.*|.*hashicorp.*|karmada.*"
 )
-_CONTROLLERS = re.compile(
-    r".*-controller.*|.*controller-manager|.*autoscaler.*|vpa.*|keda.*|cert-manager.*|.*-operator.*"
+# What others are known to decide at run time; what a manager is called says nothing of which fields are its own.
+_RUNTIME_FIELDS = re.compile(
+    r"(.*\.caBundle|\.spec\.(clusterIPs?|healthCheckNodePort|volumeName|claimRef)|\.spec\.ports\[[^]]*]\.nodePort)([.\[].*)?"
 )
+_REPLICAS = ".spec.replicas"
+
+
+def _no_ruling(_field: str, _owner: Owner) -> None:
+    return None
 
 
 class Decision(StrEnum):
@@ -33,21 +39,33 @@ class Decision(StrEnum):
     FAIL = "fail"
 
 
-def decide(owner: Owner, *, overwrite: bool) -> Decision:
-    """Decide about a field that another manager owns with another value.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnershipClaims:
+    """An object claims fields that others own: all of them by ``overwrite``, or single ones by ``ruling``."""
 
-    People's changes are drift and are overwritten. Controllers write at run time what is theirs, such as replicas. A
-    deployer or a stranger is a conflict unless the binding says ``overwrite``, another fleet is one in any case.
+    overwrite: bool = False
+    ruling: Callable[[str, Owner], Decision | None] = _no_ruling
+
+
+def decide(owner: Owner, field: str, claims: OwnershipClaims) -> Decision:
+    """Decide about a field, such as ``.spec.replicas``, that another manager owns with another value.
+
+    Another fleet's is a conflict in any case. A field rule decides otherwise. People's changes are drift and are
+    overwritten. Fields known to be decided at run time - replicas set through the scale subresource, CA bundles,
+    allocated values - are left to their owner, which no deployer is. The rest is a conflict unless the binding says
+    ``overwrite``.
     """
     if fleet_words(owner.manager):
         return Decision.FAIL
+    ruled = claims.ruling(field, owner)
+    if ruled is not None:
+        return ruled
     if owner.is_person or owner.manager in {TOOL, "before-first-apply"}:
         return Decision.OVERWRITE
-    if _DEPLOYERS.fullmatch(owner.manager):
-        return Decision.OVERWRITE if overwrite else Decision.FAIL
-    if owner.subresource == "scale" or _CONTROLLERS.fullmatch(owner.manager):
+    is_scaled = owner.subresource == "scale" and field == _REPLICAS
+    if not _DEPLOYERS.fullmatch(owner.manager) and (is_scaled or _RUNTIME_FIELDS.fullmatch(field)):
         return Decision.YIELD
-    return Decision.OVERWRITE if overwrite else Decision.FAIL
+    return Decision.OVERWRITE if claims.overwrite else Decision.FAIL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +82,7 @@ def decide_conflicts(
     want: dict[str, Any],
     live: Manifest,
     different: tuple[FieldDifference, ...],
-    *,
-    overwrite: bool,
+    claims: OwnershipClaims,
     ours: Container[str],
 ) -> DecidedConflicts:
     """Decide about every field that differs and has another owner; ``ours`` are the managers that are our own."""
@@ -73,7 +90,7 @@ def decide_conflicts(
     remaining = want
     for path in _conflicting_paths(want, live, different):
         for owner in owners_at(live, path, ours):
-            decision = decide(owner, overwrite=overwrite)
+            decision = decide(owner, path_text(path), claims)
             decided[decision].append(field_change(want, live, FieldDifference(path, DifferenceKind.LOST), owner))
             if decision is Decision.YIELD:
                 remaining = without(remaining, path)

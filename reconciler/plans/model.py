@@ -7,6 +7,7 @@ from typing import Any
 
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure
+from render.fleet import FieldRule
 from render.guards import RemovalGuard
 from render.model import Manifest, ObjectRef
 from render.policy import ConflictResolution
@@ -70,7 +71,8 @@ class PlanOptions:
     all; ``orphans``: those objects that go though no inventory names them. ``migrate_from``: managers whose fields
     become ours (another tool's, which we replace); ``take_from``: tools whose objects may be taken over.
     ``remove_foreign``: whether fields people added go. ``retain``: the source's own Retain rules (``retention_by``),
-    which return the wanted object itself where there is none. ``recovered``: objects that the history of the rendered
+    which return the wanted object itself where there is none. ``field_rules``:
+    argosy.yaml's, of any object. ``recovered``: objects that the history of the rendered
     branch names, for a cluster that has no inventory. ``server_forms``: digests of objects a server keeps in a form of
     its own.
     """
@@ -89,6 +91,7 @@ class PlanOptions:
     recovered: tuple[HeldObject, ...] = ()
     remove_foreign: bool = False
     retain: Callable[[Manifest, Manifest], Manifest] = _desired_itself
+    field_rules: tuple[FieldRule, ...] = ()
     server_forms: Mapping[ObjectRef, str] = field(default_factory=dict)
 
 

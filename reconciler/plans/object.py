@@ -9,17 +9,19 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from reconciler.members.discovery import Resource
+from render.fleet import FieldRule
 from render.model import Manifest
 from render.policy import ConflictResolution
 
 from .applyset import PART_OF
 from .conflicts import (
     DecidedConflicts,
+    OwnershipClaims,
     decide_conflicts,
     field_changes,
     foreign_changes,
@@ -28,6 +30,7 @@ from .conflicts import (
 )
 from .containment import contained
 from .field_paths import MISSING, without
+from .field_rules import claims_of, rules_of, with_rules
 from .membership import OTHER_SET, fleet_entry, other_claim, other_managers
 from .model import Action, DesiredObject, FieldChange, PlannedObject, PlanOptions
 from .ownership import Fields, Owner, differences, foreign_fields, own_entry, owned_part
@@ -61,6 +64,11 @@ class PlanContext:
     is_held: bool = False
 
     @property
+    def rules(self) -> tuple[FieldRule, ...]:
+        """The field rules about the object."""
+        return rules_of(self.desired.manifest, self.desired.ref, self.options.field_rules)
+
+    @property
     def overwrites(self) -> bool:
         """True where foreign objects and fields may be taken over; the object's annotation beats its policy."""
         annotations = self.desired.manifest["metadata"].get("annotations") or {}
@@ -68,6 +76,11 @@ class PlanContext:
         if resolution in {"overwrite", "abort"}:
             return resolution == "overwrite"
         return self.desired.conflict_resolution is ConflictResolution.OVERWRITE
+
+    @property
+    def claims(self) -> OwnershipClaims:
+        """The claims of the object's policy and rules on fields that others own."""
+        return claims_of(self.rules, overwrite=self.overwrites)
 
 
 def plan_object(live: Manifest | None, context: PlanContext) -> PlannedObject:
@@ -179,8 +192,8 @@ def _other_tool(base: PlannedObject, tool: str) -> PlannedObject:
 
 def _first_contact(base: PlannedObject, want: dict[str, Any], live: Manifest, context: PlanContext) -> PlannedObject:
     """Return the plan for an object we never applied."""
-    asked, want = want, _with_retained(want, live, {}, context)
     ours = {context.options.applyset.manager}
+    asked, want = want, _with_rules(want, live, {}, context, ours)
     left = left_fields(asked, want, live, ours)
     base = replace(base, manifest=want, migrate=_migrating(live, context.options), yielded=left)
     unlabelled = without(want, ("metadata", "labels", PART_OF))
@@ -210,16 +223,23 @@ def _with_retained(want: dict[str, Any], live: Manifest, fields: Fields, context
     return retained(context.desired.ref, want, live, fields, autoscaled=context.is_autoscaled)
 
 
+def _with_rules(
+    asked: dict[str, Any], live: Manifest, fields: Fields, context: PlanContext, ours: Container[str]
+) -> dict[str, Any]:
+    want, rules = _with_retained(asked, live, fields, context), context.rules
+    return with_rules(asked, want, live, ours, rules) if rules else want
+
+
 def _own_object(want: dict[str, Any], live: Manifest, entry: Mapping[str, Any], context: PlanContext) -> PlannedObject:
     """Return the plan for an object we applied before."""
     options, fields = context.options, entry.get("fieldsV1") or {}
     manager = str(entry["manager"])
     ours = {manager, options.applyset.manager}
-    asked, want = want, _with_retained(want, live, fields, context)
+    asked, want = want, _with_rules(want, live, fields, context, ours)
     left = left_fields(asked, want, live, ours)
     different, decided = differences(want, live, fields), DecidedConflicts(want=want)
     if different:
-        decided = decide_conflicts(want, live, different, overwrite=context.overwrites, ours=ours)
+        decided = decide_conflicts(want, live, different, context.claims, ours)
         different = differences(decided.want, live, fields) if decided.yielded else different
     base = _base(context, decided.want, live, action=Action.UNCHANGED, reason="UpToDate")
     foreign, migrate = foreign_changes(decided.want, live, manager), _migrating(live, options)

@@ -241,6 +241,7 @@ class ApplyRun:
             migrate_from=frozenset(options.migrate_from),
             take_from=frozenset(options.take_from),
             remove_foreign=options.remove_foreign,
+            field_rules=self.context.fleet.field_rules,
             retain=retention_by(self.context.interpreter or Interpreter()),
             server_forms=known_server_forms(self.context.publication.repository.cache_dir, inventory.uid),
         )

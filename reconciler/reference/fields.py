@@ -98,6 +98,21 @@ FLEET_FIELDS: Mapping[str, Field] = {
     "spec.movementGuard.pinned[].namespace": Field("Their namespace; left out means any."),
     "spec.movementGuard.pinned[].name": Field("Their name; left out means any."),
     "spec.movementGuard.pinned[].clusters": Field("The clusters they stay in; left out means those they are in."),
+    "spec.fieldRules": Field(
+        "Who gets fields that others write as well. The first rule that fits counts; annotations of an object count"
+        " before them. `*` stands for any text in all but `rule`.",
+        [],
+    ),
+    "spec.fieldRules[].rule": Field(
+        "`Ignore`: the field is set when the object is created, and never afterwards. `Yield`: a manager that owns it"
+        " with another value keeps it. `Own`: it is always as committed."
+    ),
+    "spec.fieldRules[].path": Field("The field with all in it, such as `.spec.template.spec.containers[*].image`."),
+    "spec.fieldRules[].group": Field("The API group of the objects; left out means any."),
+    "spec.fieldRules[].kind": Field("The kind of the objects; left out means any."),
+    "spec.fieldRules[].namespace": Field("The namespace of the objects; left out means any."),
+    "spec.fieldRules[].name": Field("The name of the objects; left out means any."),
+    "spec.fieldRules[].manager": Field("The field manager that owns the field now; left out means any."),
     "spec.clusters": Field("The members to which passes apply, and how each is reached.", []),
     "spec.clusters[].name": Field("The name of the member; `*` stands for every member that is not listed."),
     "spec.clusters[].context": Field("The kubeconfig context; left out means the one named like the member."),

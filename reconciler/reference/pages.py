@@ -32,6 +32,13 @@ ANNOTATIONS = (
                 " for ConfigMap, Secret, Deployment, StatefulSet, Job, Pod, RoleBinding and ClusterRoleBinding; a"
                 " StatefulSet leaves its pods running.",
             ),
+            Entry(
+                "argosy.dev/ignore-fields",
+                "Fields, such as `.spec.replicas, .data.size`, that are set when the object is created and never"
+                " afterwards. `fieldRules` in argosy.yaml say it for many objects.",
+            ),
+            Entry("argosy.dev/yield-fields", "Fields that any other manager keeps once it owns them."),
+            Entry("argosy.dev/own-fields", "Fields that are always as committed, whoever writes them."),
             Entry("helm.sh/resource-policy", '`keep`: the same as `argosy.dev/prune: "false"`.'),
             Entry(
                 "work.karmada.io/conflict-resolution",

@@ -49,6 +49,19 @@ FLEET_SPEC = Struct(
                 ),
             }
         ),
+        "fieldRules": ListOf(
+            Struct(
+                {
+                    "rule!": Text(choices=("Ignore", "Yield", "Own")),
+                    "path!": TEXT,
+                    "group": TEXT,
+                    "kind": TEXT,
+                    "namespace": TEXT,
+                    "name": TEXT,
+                    "manager": TEXT,
+                }
+            )
+        ),
         "clusters": ListOf(Struct({"name!": TEXT, "context": TEXT, "kubeconfig": TEXT})),
         "kubeconfigs": TEXT,
     }

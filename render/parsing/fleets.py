@@ -3,6 +3,8 @@
 from render.fleet import (
     ClaimMode,
     ClusterAccess,
+    FieldRule,
+    FieldRuling,
     Fleet,
     KindScope,
     NamespacePropagation,
@@ -57,6 +59,7 @@ def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
         secrets=Permission(spec.get("secrets") or "Allow"),
         removal_guard=_removal_guard(spec.get("removalGuard") or {}),
         movement_guard=_movement_guard(spec.get("movementGuard") or {}),
+        field_rules=tuple(map(_field_rule, spec.get("fieldRules") or ())),
         clusters=tuple(map(_cluster_access, spec.get("clusters") or ())),
         kubeconfigs=spec.get("kubeconfigs") or "",
         path=path,
@@ -109,6 +112,18 @@ def _pinned_object(plain: Manifest) -> PinnedObject:
         namespace=plain.get("namespace") or "",
         name=plain.get("name") or "",
         clusters=tuple(plain.get("clusters") or ()),
+    )
+
+
+def _field_rule(plain: Manifest) -> FieldRule:
+    return FieldRule(
+        rule=FieldRuling(plain["rule"]),
+        path=plain["path"],
+        group=plain.get("group") or "",
+        kind=plain.get("kind") or "",
+        namespace=plain.get("namespace") or "",
+        name=plain.get("name") or "",
+        manager=plain.get("manager") or "",
     )
 
 
