@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.cli import run
-from tests.build import Repository
+from tests.build import Repository, argosy
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/rendered"))
@@ -39,6 +39,32 @@ def test_an_example_renders_to_what_is_checked_in(name: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_example_has_its_line_in_the_list_of_examples(name: str) -> None:
     assert f"]({name})" in (EXAMPLES / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """All examples in one repository, each a fleet of its own."""
+    path = Path(tmp_path_factory.mktemp("together")) / "fleets"
+    for name in NAMES:
+        shutil.copytree(EXAMPLES / name, path / "examples" / name)
+    repository = Repository.create(path)
+    repository.commit({}, "Add the fleets")
+    return repository
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_runs_where_it_stands(name: str, together: Repository, tmp_path: Path) -> None:
+    """Neither the folders beside it nor what was rendered of it are part of it."""
+    target, fleet = tmp_path / "rendered", together.path / "examples" / name
+    assert run(["-q", "-C", str(fleet), "render", "--output-dir", str(target)]) == 0
+    assert contents(target) == contents(EXAMPLES / name / "rendered")
+
+
+def test_above_several_fleets_each_is_named(together: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = argosy(together, capsys, "validate")
+    listed = ", ".join(f"examples/{name}" for name in NAMES[:10])
+    said = f".: holds {len(NAMES)} fleets: {listed}\n  hint: name one with -C FOLDER\n"
+    assert (ended.code, ended.out.startswith(said)) == (3, True)
 
 
 def update() -> None:
