@@ -32,8 +32,10 @@ settings.load_profile("argosy")
 
 
 def pytest_configure() -> None:
-    """Let stories, which are told outside of test modules, say what differs."""
+    """Let stories, which are told outside of test modules, say what differs, and processes share compiled modules."""
     pytest.register_assert_rewrite("tests.stories")
+    # Hundreds of short processes are started; where each compiled all of Argosy again, that was most of their time.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 TEST_SECONDS, CLUSTER_TEST_SECONDS = 600.0, 1800.0
