@@ -1,6 +1,11 @@
 """Limits on what one commit may do to a fleet: remove objects, move replicas."""
 
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
+
+Place = tuple[str, str]
+"""The namespace of an object ("": cluster-scoped) and its kind, as messages name them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +19,22 @@ class RemovalGuard:
     count: int = 10
     percent: int = 20
     whole: int = 5
+
+    def broken_by(self, removed: Collection[Place], held: Collection[Place]) -> tuple[str, ...]:
+        """Return the limits that a removal breaks, given what of ``held`` is removed; all of it breaks that one alone.
+
+        >>> RemovalGuard().broken_by([("shop", "Secret")] * 6, [("shop", "Secret")] * 6 + [("", "Node")] * 60)
+        ('all 6 of namespace shop', 'all 6 of kind Secret')
+        """
+        if len(removed) >= len(held):
+            return ("everything it holds",)
+        bound = max(self.count, len(held) * self.percent // 100)
+        reasons = [f"more than {bound}"] if len(removed) > bound else []
+        for level, word in enumerate(("namespace", "kind")):
+            before, gone = (Counter(place[level] for place in places) for places in (held, removed))
+            whole = [name for name in sorted(gone) if name and gone[name] == before[name] > self.whole]
+            reasons += [f"all {gone[name]} of {word} {name}" for name in whole]
+        return tuple(reasons)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,7 @@ from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import Action, ClusterDesired, ObservedCluster, Plan, PlanOptions
 from reconciler.plans.object import server_form_digest
 from reconciler.plans.ownership import Owner
-from reconciler.plans.prune import broken_limits
 from reconciler.plans.retention import retained, scaled_objects
-from render.guards import RemovalGuard
 from render.model import ObjectRef
 
 from .applying import desired_objects
@@ -341,37 +339,6 @@ def test_autoscalers_name_what_they_scale() -> None:
         ObjectRef("apps", "StatefulSet", "shop", "db"),
         ObjectRef("apps", "Deployment", "shop", "web"),
     }
-
-
-class Limit(NamedTuple):
-    why: str
-    going: int
-    of: int
-    want: str
-
-
-LIMITS = [
-    Limit("a few", 10, 30, ""),
-    Limit("more than ten and than a fifth", 11, 30, "more than 10"),
-    Limit("no more than a fifth", 20, 100, ""),
-    Limit("more than a fifth", 21, 100, "more than 20"),
-    Limit("everything, however little", 1, 1, "everything it holds"),
-]
-
-
-@pytest.mark.parametrize("case", LIMITS, ids=lambda case: case.why)
-def test_how_much_may_go_at_once(case: Limit) -> None:
-    held = [ObjectRef("", "ConfigMap", "shop", f"c{number:03}") for number in range(case.of)]
-    assert broken_limits(held[: case.going], held, RemovalGuard()) == case.want
-
-
-def test_a_whole_namespace_or_kind_is_too_much() -> None:
-    rest = [ObjectRef("", "ConfigMap", "other", f"c{number}") for number in range(90)]
-    space = [ObjectRef("", "ConfigMap", "shop", f"c{number}") for number in range(6)]
-    kind = [ObjectRef("apps", "Deployment", "other", f"d{number}") for number in range(6)]
-    assert broken_limits(space, [*rest, *space], RemovalGuard()) == "all 6 of namespace shop"
-    assert broken_limits(kind, [*rest, *kind], RemovalGuard()) == "all 6 of kind Deployment.apps"
-    assert broken_limits(space[:5], [*rest, *space[:5]], RemovalGuard()) == ""
 
 
 def test_what_is_left_alone_is_counted_as_no_write() -> None:

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.publish.removal_guard import Allowance, Removal, check_removals, removals
+from reconciler.publish.allowances import Allowed, RemovalAllowance
+from reconciler.publish.removal_guard import Removal, check_removals, removals
 from render.errors import GuardRefused
 from render.gitobjects import object_id, parse_tree
 from render.guards import RemovalGuard
@@ -76,7 +77,7 @@ EVERYTHING = Removal(cluster="m1", paths=("shop/A/a.yaml", "shop/A/b.yaml"), hel
 
 def test_a_refusal_says_what_goes_and_how_to_allow_it() -> None:
     with pytest.raises(GuardRefused) as refused:
-        check_removals([EVERYTHING], [])
+        check_removals([EVERYTHING], {})
     assert str(refused.value) == (
         "this change removes too much at once; nothing was committed\n"
         "  m1: 2 of 2 objects (everything it holds): shop/A/a.yaml, shop/A/b.yaml\n"
@@ -86,25 +87,26 @@ def test_a_refusal_says_what_goes_and_how_to_allow_it() -> None:
     assert refused.value.exit_code == 6
 
 
-class Allowed(NamedTuple):
+class Statement(NamedTuple):
     why: str
     allowance: str
     passes: bool
 
 
 ALLOWANCES = [
-    Allowed("the very number", "m1 2", True),
-    Allowed("a larger number", "m1=5", True),
-    Allowed("every cluster", "* 2", True),
-    Allowed("one too few", "m1 1", False),
-    Allowed("another cluster", "m2 9", False),
+    Statement("the very number", "m1 2", True),
+    Statement("a larger number", "m1=5", True),
+    Statement("every cluster", "* 2", True),
+    Statement("one too few", "m1 1", False),
+    Statement("another cluster", "m2 9", False),
 ]
 
 
 @pytest.mark.parametrize("case", ALLOWANCES, ids=lambda case: case.why)
-def test_allowances(case: Allowed) -> None:
+def test_allowances(case: Statement) -> None:
     try:
-        check_removals([EVERYTHING], [Allowance.parse(case.allowance)])
+        allowed = Allowed(removals=(RemovalAllowance.parse(case.allowance),))
+        check_removals([EVERYTHING], allowed.removals_by_cluster)
     except GuardRefused:
         assert not case.passes
     else:
@@ -112,10 +114,10 @@ def test_allowances(case: Allowed) -> None:
 
 
 def test_what_breaks_no_limit_needs_no_allowance() -> None:
-    check_removals([Removal(cluster="m1", paths=("shop/A/a.yaml",), held=9, reasons=())], [])
+    check_removals([Removal(cluster="m1", paths=("shop/A/a.yaml",), held=9, reasons=())], {})
 
 
 @pytest.mark.parametrize("text", ["", "m1", "m1 many", "m1 1 2"])
 def test_a_malformed_allowance_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
-        Allowance.parse(text)
+        RemovalAllowance.parse(text)

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.publish.movement_guard import Breach, MovementAllowance, Placements, breaches, check_movements
+from reconciler.publish.allowances import MovementAllowance
+from reconciler.publish.movement_guard import Breach, Placements, breaches, check_movements
 from render.binding import Binding
 from render.errors import GuardRefused
 from render.guards import MovementBudget, MovementGuard, PinnedObject

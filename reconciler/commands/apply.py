@@ -9,7 +9,9 @@ from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
 from reconciler.deliver.options import DeliveryOptions
+from reconciler.publish.allowances import Allowed
 
+from .options.allowances import with_removal_option
 from .options.member_options import with_delivery_options
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ class ApplyOptions:
 
     revision: str = ""
     dry_run: str = "none"
-    allowed: tuple[str, ...] = ()
+    allowed: Allowed = field(default_factory=Allowed)
     output: str = "table"
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
 
@@ -38,13 +40,7 @@ class ApplyOptions:
     default="none",
     help="server: ask each server, and write nothing.",
 )
-@click.option(
-    "--allow-removal",
-    "allowed",
-    multiple=True,
-    metavar="CLUSTER=COUNT",
-    help="Let so many objects leave a cluster (* for each).",
-)
+@with_removal_option
 @click.option("-o", "--output", type=click.Choice(["table", "json"]), default="table", help="Output format.")
 @with_delivery_options
 @click.pass_obj
@@ -65,7 +61,6 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     from reconciler.deliver.reports import exit_code
     from reconciler.members.opening import Members
     from reconciler.publish.branches import maintain_repository
-    from reconciler.publish.guards import Allowed
     from reconciler.reconcile.applying import ApplyRun, Delivery, apply_and_log, member_access
     from reconciler.reconcile.fleet_context import applied_commit
     from reconciler.reconcile.member_choice import chosen_members
@@ -76,7 +71,7 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     is_rehearsal = options.dry_run == "server"
     if is_rehearsal:
         refuse_options(["rehearse"], "goes without --dry-run server, which is all it does")
-    removals = {each.cluster: each.count for each in Allowed.parse(options.allowed, ()).removals}
+    removals = options.allowed.removals_by_cluster
     with open_repository(log.repository, progress=log.transfer) as repository:
         context, desired, commit = applied_commit(repository, options.revision)
         members = chosen_members(context.fleet, context.members, options.delivery, log)

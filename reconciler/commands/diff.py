@@ -10,7 +10,9 @@ from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
 from reconciler.members.options import AccessOptions
+from reconciler.publish.allowances import Allowed
 
+from .options.allowances import with_allowance_options
 from .options.member_options import with_access_options
 
 if TYPE_CHECKING:
@@ -31,8 +33,7 @@ class DiffOptions:
     output: str = "text"
     max_bytes: int = 60_000
     check: bool = False
-    allowed: tuple[str, ...] = ()
-    allowed_moves: tuple[str, ...] = ()
+    allowed: Allowed = field(default_factory=Allowed)
     watch: bool = False
     bootstrap: bool = False
     live: bool = False
@@ -55,20 +56,7 @@ class DiffOptions:
     help="The limit of markdown, in bytes.",
 )
 @click.option("--check", is_flag=True, help="Ask the guards whether the change may be made: 0 yes, 6 no.")
-@click.option(
-    "--allow-removal",
-    "allowed",
-    multiple=True,
-    metavar="CLUSTER=COUNT",
-    help="Let so many objects leave a cluster (* for each).",
-)
-@click.option(
-    "--allow-movement",
-    "allowed_moves",
-    multiple=True,
-    metavar="OBJECT=COUNT",
-    help="Let so many replicas of a workload move (* for the fleet and each).",
-)
+@with_allowance_options
 @click.option("--watch", is_flag=True, help="Compare the files as they stand again whenever one is saved.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
 @click.option("--live", is_flag=True, help="Show what applying a rendered commit would change in clusters.")
@@ -124,11 +112,9 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     finds no place any more, else 0.
     """
     from reconciler.diff.comparison import Revisions, check_comparison, compared, difference_of
-    from reconciler.publish.guards import Allowed
     from reconciler.publish.memory import SourceMemory
     from reconciler.repository import open_repository
 
-    allowed = Allowed.parse(options.allowed, options.allowed_moves)
     with open_repository(log.repository, progress=log.transfer) as repository:
         if not options.head and repository.folder.work_tree is None:
             raise click.UsageError("name HEAD as well: there is no work tree here to compare")
@@ -141,7 +127,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     for text in _texts(difference, options):
         print_output(text, options.output)
     if options.check:
-        check_comparison(comparison, allowed)
+        check_comparison(comparison, options.allowed)
         return 1 if difference.problems else 0
     return 0 if difference.is_empty else 1
 

@@ -9,6 +9,7 @@ from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
 from reconciler.reconcile.options import ReconcileOptions
 
+from .options.allowances import with_allowance_options
 from .options.member_options import with_delivery_options
 
 if TYPE_CHECKING:
@@ -20,20 +21,7 @@ if TYPE_CHECKING:
 @click.option("--rev", default="", metavar="REV", help="Source to render  [default: the remote's branch, else HEAD]")
 @click.option("--bootstrap", is_flag=True, help="Allow the first run: there is no rendered branch yet.")
 @click.option("--accept-rewind", is_flag=True, help="Accept a source that does not follow the one rendered before.")
-@click.option(
-    "--allow-removal",
-    "allowed",
-    multiple=True,
-    metavar="CLUSTER=COUNT",
-    help="Let so many objects leave a cluster (* for each).",
-)
-@click.option(
-    "--allow-movement",
-    "allowed_moves",
-    multiple=True,
-    metavar="OBJECT=COUNT",
-    help="Let so many replicas of a workload move (* for the fleet and each).",
-)
+@with_allowance_options
 @click.option("--dry-run", is_flag=True, help="Do everything but commit and apply.")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 @with_delivery_options

@@ -1,6 +1,6 @@
 """``argosy render``: what every cluster must hold, shown, written to a folder or committed."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,9 @@ import click
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_output
+from reconciler.publish.allowances import Allowed
 
+from .options.allowances import with_allowance_options
 from .options.subject_options import with_namespace_options
 
 if TYPE_CHECKING:
@@ -34,8 +36,7 @@ class RenderOptions:
     commit: bool = False
     bootstrap: bool = False
     accept_rewind: bool = False
-    allowed: tuple[str, ...] = ()
-    allowed_moves: tuple[str, ...] = ()
+    allowed: Allowed = field(default_factory=Allowed)
 
 
 @click.command(epilog="Nothing but Git is read: no cluster, no network. Exit code 1: something could not be placed.")
@@ -61,20 +62,7 @@ class RenderOptions:
 @click.option("--commit", is_flag=True, help="Commit the tree to the local rendered branch.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
 @click.option("--accept-rewind", is_flag=True, help="Commit a source that does not follow the one rendered before.")
-@click.option(
-    "--allow-removal",
-    "allowed",
-    multiple=True,
-    metavar="CLUSTER=COUNT",
-    help="Let so many objects leave a cluster (* for each).",
-)
-@click.option(
-    "--allow-movement",
-    "allowed_moves",
-    multiple=True,
-    metavar="OBJECT=COUNT",
-    help="Let so many replicas of a workload move (* for the fleet and each).",
-)
+@with_allowance_options
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
     """Compute what every cluster must hold.
@@ -117,7 +105,6 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     from reconciler.preview.outputs import check_selection, emptiness, output_texts, write_tree
     from reconciler.preview.rendering import previewed
     from reconciler.preview.selection import Selection
-    from reconciler.publish.guards import Allowed
     from reconciler.publish.memory import SourceMemory
     from reconciler.publish.problems import problems_of
     from reconciler.repository import open_repository
@@ -137,8 +124,8 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
         if nothing := emptiness(outcome, selection):
             log.warning(nothing)
         if options.commit:
-            allowed = Allowed.parse(options.allowed, options.allowed_moves)
-            outcome = commit_here(outcome, allowed, log, is_first=is_first, accepts_rewind=options.accept_rewind)
+            accepts_rewind = options.accept_rewind
+            outcome = commit_here(outcome, options.allowed, log, is_first=is_first, accepts_rewind=accepts_rewind)
         else:
             warn_of_refusals(outcome, log)
     problems = problems_of(outcome)

@@ -9,9 +9,9 @@ from reconciler.pipeline.previous import Previous
 from reconciler.plans.cluster import held_object
 from reconciler.plans.inventory import HeldObject
 from reconciler.plans.model import ClusterDesired, DesiredObject
+from reconciler.publish.allowances import RemovalAllowance
 from reconciler.publish.guards import allowed_between
 from reconciler.publish.reading import read_previous
-from reconciler.publish.removal_guard import Allowance
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
 from render.binding import Binding
@@ -27,7 +27,7 @@ class RemovalTrailers:
 
     repository: Repository
     commit: str
-    _known: dict[str, tuple[Allowance, ...]] = field(default_factory=dict)
+    _known: dict[str, tuple[RemovalAllowance, ...]] = field(default_factory=dict)
 
     def allowed(self, cluster: str, converged: str) -> int | None:
         """Return how many objects may leave a cluster at once; None where the source does not say so."""
@@ -36,7 +36,7 @@ class RemovalTrailers:
         allowances = self._known.get(converged, ())
         return max((each.count for each in allowances if each.cluster in {cluster, "*"}), default=None)
 
-    def _since(self, converged: str) -> tuple[Allowance, ...]:
+    def _since(self, converged: str) -> tuple[RemovalAllowance, ...]:
         try:
             old, new = (self.repository.commit_info(commit).trailer(SOURCE)[0] for commit in (converged, self.commit))
             return allowed_between(self.repository, old, new).removals if old != new else ()

@@ -8,9 +8,10 @@ from reconciler.pipeline.movements import movements_between
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import replicas_by_cluster
 from reconciler.pipeline.released import Released
+from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import check_continuity, unread_files
-from reconciler.publish.guards import Allowed, allowed_between, breaches_of, check_limits, check_members
+from reconciler.publish.guards import allowed_between, breaches_of, check_limits, check_members
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.problems import problems_of

@@ -5,11 +5,9 @@ label, and our field manager applied it. Kinds that take others with them need c
 be deleted is *kept*, with the reason; nothing is ever deleted because something could not be read.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from render.guards import RemovalGuard
 from render.model import Manifest, ObjectRef
 from render.words import counted
 
@@ -146,30 +144,12 @@ def _excess(
         ref for ref, live in observed.live.items() if is_labelled(live, options.applyset, is_held=ref in inventory.held)
     ]
     guarded = [ref for ref in ours if not needs_confirmation(ref)]
-    broken = broken_limits(removed, guarded, options.guard)
-    return f"{len(removed)} of {counted(len(guarded), 'object')} would go ({broken})" if broken else ""
+    broken = options.guard.broken_by(_places(removed), _places(guarded))
+    return f"{len(removed)} of {counted(len(guarded), 'object')} would go ({broken[0]})" if broken else ""
 
 
-def broken_limits(removals: Iterable[ObjectRef], ours: Iterable[ObjectRef], guard: RemovalGuard) -> str:
-    """Return the limit that removals break: everything, too many, a whole namespace or kind; empty when none."""
-    removed, held = set(removals), set(ours)
-    if removed >= held:
-        return "everything it holds"
-    bound = max(guard.count, len(held) * guard.percent // 100)
-    if len(removed) > bound:
-        return f"more than {bound}"
-    removed_by_group = _count_by_group(removed)
-    for group, count in _count_by_group(held).items():
-        if count > guard.whole and removed_by_group.get(group) == count:
-            return f"all {count} of {group}"
-    return ""
-
-
-def _count_by_group(refs: Iterable[ObjectRef]) -> Mapping[str, int]:
-    """Count objects by each namespace and by each kind, named as messages name them."""
-    members = tuple(refs)
-    namespaces = Counter(f"namespace {ref.namespace}" for ref in members if ref.namespace)
-    return namespaces + Counter(f"kind {ref.group_kind}" for ref in members)
+def _places(refs: Iterable[ObjectRef]) -> list[tuple[str, str]]:
+    return [(ref.namespace, ref.group_kind) for ref in refs]
 
 
 def _kept(item: PlannedObject, reason: str) -> PlannedObject:

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from reconciler.console.log import Log
+from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import Publication
-from reconciler.publish.guards import Allowed, check_guards, movement_breaches
+from reconciler.publish.guards import check_guards, movement_breaches
 from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import Outcome, check_rewind, commit_outcome
 from render.errors import ConfigError

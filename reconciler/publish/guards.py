@@ -6,11 +6,8 @@ Both guards look before either refuses, so that one run names everything there i
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
-
-import click
 
 from reconciler.pipeline.previous import Previous
 from reconciler.repository import CommitInfo, Repository
@@ -21,40 +18,15 @@ from render.guards import MovementGuard
 from render.model import ObjectRef
 from render.words import listed
 
+from .allowances import EACH, Allowed, MovementAllowance, RemovalAllowance
 from .continuity import unread_files
-from .movement_guard import Breach, MovementAllowance, Placements, breaches, check_movements
+from .movement_guard import Breach, Placements, breaches, check_movements
 from .outcome import Outcome
-from .removal_guard import NOTHING_COMMITTED, Allowance, Removal, check_removals
+from .removal_guard import NOTHING_COMMITTED, Removal, check_removals
 
 NOTHING: Mapping[ObjectRef, Binding] = {}
 _MOST_COMMITS = 1000
-_Allowance = TypeVar("_Allowance", Allowance, MovementAllowance)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allowed:
-    """The removals and movements that are allowed beyond the limits."""
-
-    removals: tuple[Allowance, ...] = ()
-    movements: tuple[MovementAllowance, ...] = ()
-
-    @classmethod
-    def parse(cls, removal_texts: Iterable[str], movement_texts: Iterable[str]) -> "Allowed":
-        """Read values of ``--allow-removal`` and ``--allow-movement``; a usage error names the one that is wrong."""
-        return cls(
-            removals=tuple(_option(text, Allowance.parse, "removal", "cluster") for text in removal_texts),
-            movements=tuple(_option(text, MovementAllowance.parse, "movement", "object") for text in movement_texts),
-        )
-
-    def __or__(self, other: "Allowed") -> "Allowed":
-        return Allowed(removals=self.removals + other.removals, movements=self.movements + other.movements)
-
-
-def _option(text: str, parse: Callable[[str], _Allowance], what: str, subject: str) -> _Allowance:
-    try:
-        return parse(text)
-    except ValueError as error:
-        raise click.UsageError(f"--allow-{what} {text!r}: write <{subject}>=<count>, or *=<count>") from error
+_Allowance = TypeVar("_Allowance", RemovalAllowance, MovementAllowance)
 
 
 def check_guards(outcome: Outcome, allowed: Allowed) -> None:
@@ -87,7 +59,7 @@ def check_members(
 
     ``consequence`` ends the first line of the refusal.
     """
-    if not before or outcome.source.desired.clusters or any(each.cluster == "*" for each in allowed.removals):
+    if not before or outcome.source.desired.clusters or any(each.cluster == EACH for each in allowed.removals):
         return
     holders = f"{listed(sorted(before))} {'holds' if len(before) == 1 else 'hold'}"
     raise GuardRefused(
@@ -125,7 +97,7 @@ def check_limits(
     """Refuse what is too much and not allowed; one error names all, its first lines ending in ``consequence``."""
     refused = []
     for check in (
-        partial(check_removals, removed, allowed.removals, consequence),
+        partial(check_removals, removed, allowed.removals_by_cluster, consequence),
         partial(check_movements, broken, allowed.movements, consequence),
     ):
         try:
@@ -143,7 +115,7 @@ def allowed_between(repository: Repository, old: str, new: str) -> Allowed:
         return Allowed()
     commits = _commits_between(repository, old, new)
     return Allowed(
-        removals=tuple(_trailers(commits, ALLOW_REMOVAL, Allowance.parse)),
+        removals=tuple(_trailers(commits, ALLOW_REMOVAL, RemovalAllowance.parse)),
         movements=tuple(_trailers(commits, ALLOW_MOVEMENT, MovementAllowance.parse)),
     )
 

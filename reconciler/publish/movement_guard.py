@@ -19,13 +19,12 @@ from render.guards import MovementBudget, MovementGuard, PinnedObject
 from render.model import ObjectRef
 from render.words import counted
 
+from .allowances import EACH, MovementAllowance
 from .removal_guard import NOTHING_COMMITTED
 
 if TYPE_CHECKING:
     from reconciler.pipeline.movements import Movement
 
-
-FLEET = "*"
 _LISTED = 5
 _FEW, _MOST = 3, 20
 
@@ -41,30 +40,6 @@ class Breach:
     count: int
     message: str
     is_pin: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovementAllowance:
-    """A statement that ``count`` replicas of ``subject`` may move, or that it may leave so many clusters.
-
-    ``*`` stands for the fleet and for every workload.
-    """
-
-    subject: str
-    count: int
-
-    @classmethod
-    def parse(cls, text: str) -> "MovementAllowance":
-        """Read ``<object|*> <count>`` (or ``<object|*>=<count>``); ValueError when it is neither."""
-        subject, _, count = text.strip().replace("=", " ").rpartition(" ")
-        if not subject.strip():
-            raise ValueError(text)
-        return cls(subject=" ".join(subject.split()), count=int(count))
-
-    def covers(self, breach: Breach) -> bool:
-        """Return whether this lets a breach pass."""
-        is_meant = self.subject == breach.subject or (self.subject == FLEET and not breach.is_pin)
-        return is_meant and self.count >= breach.count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +72,7 @@ def _fleet_breaches(
     moved = sum(movement.displaced for movement in movements)
     total = sum(target.replicas for binding in placements.before.values() for target in binding.targets)
     if over := _over(moved, total, budget):
-        yield Breach(subject=FLEET, count=moved, message=f"the fleet: {_moved(moved, total)} ({over})")
+        yield Breach(subject=EACH, count=moved, message=f"the fleet: {_moved(moved, total)} ({over})")
 
 
 def _workload_breaches(movement: "Movement", budget: MovementBudget) -> Iterator[Breach]:
@@ -173,12 +148,17 @@ def _clusters(binding: Binding | None) -> set[str]:
     return required | {target.name for target in binding.targets}
 
 
+def _is_covered(breach: Breach, allowance: MovementAllowance) -> bool:
+    is_meant = allowance.subject == breach.subject or (allowance.subject == EACH and not breach.is_pin)
+    return is_meant and allowance.count >= breach.count
+
+
 def check_movements(
     found: Iterable[Breach], allowances: Iterable[MovementAllowance], consequence: str = NOTHING_COMMITTED
 ) -> None:
     """Raise GuardRefused when a limit is broken and no allowance covers it."""
     allowed = tuple(allowances)
-    refused = [breach for breach in found if not any(allowance.covers(breach) for allowance in allowed)]
+    refused = [breach for breach in found if not any(_is_covered(breach, allowance) for allowance in allowed)]
     if not refused:
         return
     lines = [f"this change moves too much at once{consequence}"]
@@ -198,6 +178,6 @@ def _wanted(refused: Iterable[Breach]) -> dict[str, int]:
     summed: dict[str, int] = {}
     for each in refused:
         wanted[each.subject] = max(wanted.get(each.subject, 0), each.count)
-        subject = each.subject if each.is_pin else FLEET
+        subject = each.subject if each.is_pin else EACH
         summed[subject] = max(summed.get(subject, 0), each.count)
     return wanted if len(wanted) <= _FEW else summed

@@ -6,7 +6,6 @@ of more than ``whole`` objects, or everything the cluster holds - unless the sou
 for a cluster (``plans.prune``) applies the same limits to its live objects.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -15,10 +14,13 @@ from render.gitobjects import TREE_MODE, TreeEntry
 from render.guards import RemovalGuard
 from render.words import counted
 
+from .allowances import EACH, RemovalAllowance
+
 ReadTree = Callable[[bytes], Iterable[TreeEntry]]
 Paths = frozenset[tuple[str, ...]]
 
-_NAMESPACE_FOLDER = ("_cluster", "Namespace")
+_CLUSTER_SCOPED = "_cluster"
+_NAMESPACE_FOLDER = (_CLUSTER_SCOPED, "Namespace")
 _LISTED = 5
 _FEW, _MOST = 3, 20
 NOTHING_COMMITTED = "; nothing was committed"
@@ -33,20 +35,6 @@ class Removal:
     paths: tuple[str, ...]
     held: int
     reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allowance:
-    """A statement that ``count`` objects may leave ``cluster`` (``*``: each cluster)."""
-
-    cluster: str
-    count: int
-
-    @classmethod
-    def parse(cls, text: str) -> "Allowance":
-        """Read ``<cluster|*> <count>`` (or ``<cluster|*>=<count>``); ValueError when it is neither."""
-        cluster, count = text.replace("=", " ").split()
-        return cls(cluster=cluster, count=int(count))
 
 
 def removals(
@@ -66,7 +54,7 @@ def removals(
             compared[old, new] = frozenset(_object_paths(old, read_tree)) if removed else removed, removed
         held, removed = compared[old, new]
         if removed:
-            reasons = _broken_limits(held, removed, limits)
+            reasons = limits.broken_by(_places(removed), _places(held))
             paths = tuple(sorted("/".join(path) for path in removed))
             found.append(Removal(cluster=cluster, paths=paths, held=len(held), reasons=reasons))
     return tuple(found)
@@ -98,31 +86,17 @@ def _object_paths(tree_id: bytes, read_tree: ReadTree, above: tuple[str, ...] = 
             yield path
 
 
-def _broken_limits(held: Paths, removed: Paths, limits: RemovalGuard) -> tuple[str, ...]:
-    if len(removed) == len(held):
-        return ("everything it holds",)
-    reasons = []
-    bound = max(limits.count, len(held) * limits.percent // 100)
-    if len(removed) > bound:
-        reasons.append(f"more than {bound}")
-    for level, word in ((0, "namespace"), (1, "kind")):
-        before, gone = Counter(path[level] for path in held), Counter(path[level] for path in removed)
-        whole = [name for name in sorted(gone) if gone[name] == before[name] > limits.whole and name != "_cluster"]
-        reasons += [f"all {gone[name]} of {word} {name}" for name in whole]
-    return tuple(reasons)
+def _places(paths: Paths) -> list[tuple[str, str]]:
+    """Return the namespace and the kind of each object, as its path names them."""
+    return [("" if namespace == _CLUSTER_SCOPED else namespace, kind) for namespace, kind, *_ in paths]
 
 
-def check_removals(
-    found: Iterable[Removal], allowances: Iterable[Allowance], consequence: str = NOTHING_COMMITTED
-) -> None:
-    """Raise GuardRefused when a cluster loses too much and no allowance covers its count."""
-    allowed: dict[str, int] = {}
-    for allowance in allowances:
-        allowed[allowance.cluster] = max(allowed.get(allowance.cluster, 0), allowance.count)
+def check_removals(found: Iterable[Removal], allowed: Mapping[str, int], consequence: str = NOTHING_COMMITTED) -> None:
+    """Raise GuardRefused when a cluster loses too much and its count (``*``: each one's) allows less."""
     refused = [
         removal
         for removal in found
-        if removal.reasons and len(removal.paths) > max(allowed.get(removal.cluster, 0), allowed.get("*", 0))
+        if removal.reasons and len(removal.paths) > max(allowed.get(removal.cluster, 0), allowed.get(EACH, 0))
     ]
     if not refused:
         return
@@ -136,11 +110,11 @@ def check_removals(
     )
 
 
-def _wanted(refused: Collection[Removal]) -> Iterable[Allowance]:
+def _wanted(refused: Collection[Removal]) -> Iterable[RemovalAllowance]:
     """Return what would let removals pass: an allowance for each of a few clusters, or one for all of many."""
     if len(refused) > _FEW:
-        return (Allowance(cluster="*", count=max(len(item.paths) for item in refused)),)
-    return (Allowance(cluster=item.cluster, count=len(item.paths)) for item in refused)
+        return (RemovalAllowance(cluster=EACH, count=max(len(item.paths) for item in refused)),)
+    return (RemovalAllowance(cluster=item.cluster, count=len(item.paths)) for item in refused)
 
 
 def _described(removal: Removal) -> str:

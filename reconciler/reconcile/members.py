@@ -11,7 +11,6 @@ from reconciler.pipeline.webhook_answers import answers_file, asked, lasting_ans
 from reconciler.publish.branches import Publication
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import ObservedInputs
-from reconciler.publish.removal_guard import Allowance
 from reconciler.source.desired import Desired
 from render.interpreter.webhooks import Send
 
@@ -70,12 +69,11 @@ def observe_and_connect(
 ) -> ReachedMembers:
     """Observe the members a pass is for."""
     context = FleetContext.of(desired.fleet, desired, publication)
-    allowed = {each.cluster: each.count for each in map(Allowance.parse, options.allowed)}
     members = chosen_members(desired.fleet, desired.clusters, options.delivery, log)
     open_client = Members(member_access(desired.fleet, options.delivery, publication.repository.folder)).open
     return ReachedMembers(
         context=context,
-        delivery=Delivery(members=members, options=options.delivery, allowed=allowed),
+        delivery=Delivery(members=members, options=options.delivery, allowed=options.allowed.removals_by_cluster),
         open_client=open_client,
         observation=observe_and_warn(context, members, options.delivery, open_client, log),
     )

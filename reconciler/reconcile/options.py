@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.deliver.options import DeliveryOptions
 from reconciler.members.options import reached_members
+from reconciler.publish.allowances import Allowed
 
 if TYPE_CHECKING:
     from render.fleet import Fleet
@@ -17,8 +18,7 @@ class ReconcileOptions:
     rev: str = ""
     bootstrap: bool = False
     accept_rewind: bool = False
-    allowed: tuple[str, ...] = ()
-    allowed_moves: tuple[str, ...] = ()
+    allowed: Allowed = field(default_factory=Allowed)
     dry_run: bool = False
     output: str = "text"
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)

@@ -18,7 +18,7 @@ from reconciler.pipeline.released import released_lines
 from reconciler.publish.branches import Publication, maintain_repository, publication_of
 from reconciler.publish.checkpoint import BranchNames, BranchTips, Checkpoint, write_checkpoint
 from reconciler.publish.continuity import check_continuity
-from reconciler.publish.guards import Allowed, check_guards
+from reconciler.publish.guards import check_guards
 from reconciler.publish.incremental import contents_of, scope_of
 from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import Outcome, check_rewind, commit_outcome, run_pass
@@ -174,7 +174,7 @@ def _upgraded(
     outcome = run_pass(repository, before, previous, observed, log)
     if options.dry_run or not outcome.changed:
         return previous
-    check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))
+    check_guards(outcome, options.allowed)
     commit = commit_outcome(outcome, publication, branch)
     log.info("committed the engine upgrade", branch=branch, commit=str(commit)[:12], engine=engine_version())
     return read_previous(repository, str(commit))
@@ -197,7 +197,7 @@ def _with_facts(repository: Repository, source: Source, observed: ObservedInputs
 def _committed(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, log: Log) -> PassResult:
     """Guard a pass and commit it, mirrors included."""
     outcome = replace(outcome, is_rewound=inputs.is_rewound)
-    check_guards(outcome, Allowed.parse(options.allowed, options.allowed_moves))
+    check_guards(outcome, options.allowed)
     if options.dry_run:
         return PassResult(outcome=outcome, commit=None)
     with log.timed("commit"):

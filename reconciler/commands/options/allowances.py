@@ -1,0 +1,66 @@
+"""The options that allow more removals and movements than the guards let pass, read before anything else is."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+
+from reconciler.publish.allowances import Allowed, MovementAllowance, RemovalAllowance
+
+
+def _parsed(parse: Callable[[str], Any], subject: str) -> Callable[..., tuple[Any, ...]]:
+    """Return the callback of an option that is given once for each allowance."""
+
+    def allowances(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[Any, ...]:
+        found = []
+        for text in texts:
+            try:
+                found.append(parse(text))
+            except ValueError as error:
+                said = f"{option.opts[0]} {text!r}: write <{subject}>=<count>, or *=<count>"
+                raise click.UsageError(said, context) from error
+        return tuple(found)
+
+    return allowances
+
+
+_removal_option = click.option(
+    "--allow-removal",
+    "allowed",
+    multiple=True,
+    callback=_parsed(RemovalAllowance.parse, "cluster"),
+    metavar="CLUSTER=COUNT",
+    help="Let so many objects leave a cluster (* for each).",
+)
+_movement_option = click.option(
+    "--allow-movement",
+    "allowed_moves",
+    multiple=True,
+    callback=_parsed(MovementAllowance.parse, "object"),
+    metavar="OBJECT=COUNT",
+    help="Let so many replicas of a workload move (* for the fleet and each).",
+)
+
+
+def with_removal_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--allow-removal`` to a command; it gets what is allowed as one value, ``allowed``."""
+    return _removal_option(_gathering(command))
+
+
+def with_allowance_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--allow-removal`` and ``--allow-movement``; the command gets what is allowed as one value, ``allowed``."""
+    return _removal_option(_movement_option(_gathering(command)))
+
+
+def _gathering(command: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(command)
+    def gathered(
+        *arguments: Any,
+        allowed: tuple[RemovalAllowance, ...],
+        allowed_moves: tuple[MovementAllowance, ...] = (),
+        **options: Any,
+    ) -> Any:
+        return command(*arguments, allowed=Allowed(removals=allowed, movements=allowed_moves), **options)
+
+    return gathered

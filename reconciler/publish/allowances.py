@@ -1,0 +1,62 @@
+"""Allowances: statements that more objects may be removed, or more replicas moved, than the guards let pass.
+
+They are given as options of a command, ``--allow-removal`` and ``--allow-movement``, and as trailers of source commits.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+EACH = "*"
+"""The subject that stands for each cluster, or for the fleet and each workload."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovalAllowance:
+    """A statement that ``count`` objects may leave ``cluster`` (``*``: each cluster)."""
+
+    cluster: str
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> "RemovalAllowance":
+        """Read ``<cluster|*> <count>`` (or ``<cluster|*>=<count>``); ValueError when it is neither."""
+        cluster, count = text.replace("=", " ").split()
+        return cls(cluster=cluster, count=int(count))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovementAllowance:
+    """A statement that ``count`` replicas of ``subject`` may move, or that it may leave so many clusters.
+
+    ``*`` stands for the fleet and for every workload.
+    """
+
+    subject: str
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> "MovementAllowance":
+        """Read ``<object|*> <count>`` (or ``<object|*>=<count>``); ValueError when it is neither."""
+        subject, _, count = text.strip().replace("=", " ").rpartition(" ")
+        if not subject.strip():
+            raise ValueError(text)
+        return cls(subject=" ".join(subject.split()), count=int(count))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed:
+    """The removals and movements that are allowed beyond the limits."""
+
+    removals: tuple[RemovalAllowance, ...] = ()
+    movements: tuple[MovementAllowance, ...] = ()
+
+    def __or__(self, other: "Allowed") -> "Allowed":
+        return Allowed(removals=self.removals + other.removals, movements=self.movements + other.movements)
+
+    @property
+    def removals_by_cluster(self) -> Mapping[str, int]:
+        """The most objects that may leave each cluster that is named (``*``: each)."""
+        counts: dict[str, int] = {}
+        for each in self.removals:
+            counts[each.cluster] = max(counts.get(each.cluster, 0), each.count)
+        return counts
