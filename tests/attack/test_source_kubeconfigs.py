@@ -1,14 +1,12 @@
 """A kubeconfig in the source asks for a program to be run: it is not, wherever the repository and the caller stand."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reconciler.cli import run
 from reconciler.members.exchange import Failure
 from reconciler.members.opening import MemberAccess, Members
 from tests.build import Repository, a_cluster, a_config_map, a_policy, on_clusters
@@ -54,7 +52,9 @@ SPECS = ("a folder", "a file", "an absolute folder", "an absolute file")
 
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
-def test_no_program_named_in_the_source_runs(arrangement: str, spec: str, tmp_path: Path) -> None:
+def test_no_program_named_in_the_source_runs(
+    arrangement: str, spec: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     canary, folder = tmp_path / "canary", tmp_path / "checkout" / "creds"
     base = str(folder) if spec.startswith("an absolute") else "creds"
     access = (
@@ -75,19 +75,12 @@ def test_no_program_named_in_the_source_runs(arrangement: str, spec: str, tmp_pa
     elif arrangement == "a clone elsewhere":
         location = str(tmp_path / "clone")
         checkout.git("clone", "-q", ".", location)
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+    monkeypatch.chdir(checkout.path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path))
     for command in (["reconcile", "--bootstrap"], ["apply"], ["diff", "--live"]):
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "reconciler", "-C", location, *command],
-            cwd=checkout.path,
-            env={**environment, "PYTHONPATH": str(Path(__file__).parent.parent.parent)},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode not in {0, 70}, done.stdout + done.stderr
-        assert not canary.exists(), (command, done.stderr)
+        assert run(["-C", location, *command]) not in {0, 70}, capsys.readouterr()
+        assert not canary.exists(), (command, capsys.readouterr())
 
 
 def test_a_link_to_a_kubeconfig_of_the_source_is_of_the_source(tmp_path: Path) -> None:
