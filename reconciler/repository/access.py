@@ -234,10 +234,19 @@ class Repository:
 
         if self.folder.work_tree is None:
             return ()
-        # git status would run the content filters of the repository, which are programs; none of them runs here.
-        silent = [f"filter.{name}.{part}=" for name in self.settings.filters for part in ("clean", "process")]
-        optional = [f"filter.{name}.required=false" for name in self.settings.filters]
-        return dirty_files(replace(self.git, options=(*self.git.options, *silent, *optional)))
+        return dirty_files(self._without_filters)
+
+    @property
+    def _without_filters(self) -> GitCommand:
+        """The git command without content filters: they are programs, which attributes in the source would start.
+
+        They are silenced in the environment, not by options: git ends the name of an option at its first "=", and the
+        name of a filter may have one.
+        """
+        silent = {"clean": "", "smudge": "", "process": "", "required": "false"}
+        names = self.settings.filters
+        extra = tuple((f"filter.{name}.{part}", value) for name in names for part, value in silent.items())
+        return replace(self.git, extra=(*self.git.extra, *extra))
 
     def work_tree_to(self, verb: str) -> Path:
         """Return the work tree; GitError where there is none to change, to commit, or whatever the verb says."""
@@ -255,7 +264,7 @@ class Repository:
         """Commit these files of the work tree, and nothing else of it, to the current branch; return the commit."""
         from .worktree import commit_paths
 
-        commit_paths(self.git, sorted(paths), message, self.author)
+        commit_paths(self._without_filters, sorted(paths), message, self.author)
         return self.resolve("HEAD")
 
     def remotes(self) -> tuple["Remote", ...]:

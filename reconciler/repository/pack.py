@@ -4,13 +4,16 @@
 2. Trees, then blobs, then commits follow, each as zlib level 1 or as a difference to an earlier object of the pack.
 3. The pack ends in the hash of all before it, which also names it.
 4. Pack, then index, are synced and renamed into place; Git looks at the index first, so an interruption before the
-   second rename leaves nothing but a temporary file, which ``git gc`` removes.
+   second rename leaves nothing but a temporary file, which a later pass or ``git gc`` removes.
 """
 
+import fcntl
 import os
 import struct
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -30,6 +33,9 @@ _BEGINNING = 40
 _BASES = 8
 _STORED = struct.Struct("<HBHH")
 _CHECK = struct.Struct(">I")
+_TEMPORARY = "tmp_pack_argosy_"
+_ABANDONED_AFTER = 3600.0
+"""Seconds without a byte after which a temporary file is one of a process that was killed."""
 
 
 def write_pack(
@@ -47,6 +53,7 @@ def write_pack(
     count = len(blobs) + len(trees) + len(commits)
     if not count:
         return None
+    _sweep(directory)
     with _Temporary(directory) as temporary:
         pack = _Pack(temporary.file, algorithm)
         pack.write(struct.pack(">4sII", b"PACK", 2, count))
@@ -202,8 +209,9 @@ class _Temporary:
     """A file in ``directory`` under a name Git takes for a leftover, gone at the end unless published."""
 
     def __init__(self, directory: Path) -> None:
-        self._path = directory / f"tmp_pack_{os.urandom(8).hex()}"
+        self._path = directory / f"{_TEMPORARY}{os.urandom(8).hex()}"
         self.file: IO[bytes] = self._path.open("xb")
+        _is_locked(self.file)
 
     def __enter__(self) -> Self:
         return self
@@ -218,6 +226,31 @@ class _Temporary:
     def __exit__(self, *_: object) -> None:
         self.file.close()
         self._path.unlink(missing_ok=True)
+
+
+def _sweep(directory: Path) -> None:
+    """Remove what writers left here that were killed: old files of ours alone, and none whose writer lives.
+
+    The lock is what a clock that jumps cannot make look abandoned.
+    """
+    oldest = time.time() - _ABANDONED_AFTER
+    for path in directory.glob(f"{_TEMPORARY}*"):
+        with suppress(OSError):
+            if path.lstat().st_mtime < oldest:
+                with path.open("rb") as file:
+                    if _is_locked(file):
+                        path.unlink()
+
+
+def _is_locked(file: IO[bytes]) -> bool:
+    """Lock a file for this process, which keeps it until it closes it or dies; False where another has it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # a file system without locks: the age decides
+    return True
 
 
 def _sync(directory: Path) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from render.errors import GitError
 
@@ -37,14 +38,42 @@ def list_remote(git: GitCommand, remote: str, refs: Iterable[str] = ()) -> Remot
     return RemoteTips(tips=tips, head=head["ref"] if head else "")
 
 
-def _checked_remote(git: GitCommand, remote: str) -> tuple[GitCommand, str]:
+def _checked_remote(git: GitCommand, remote: str, *, is_push: bool = False) -> tuple[GitCommand, str]:
     """Return the command and the name or address for a remote: no option, no other protocol, no password in it."""
     if is_address(remote):
         public, secrets = without_secrets(checked_address(remote))
         return replace(git, extra=(*git.extra, *secrets)), public
     if not remote or remote.startswith("-") or any(ord(letter) < 0x20 for letter in remote):
         raise GitError(f"{remote!r} is not a remote", hint="name a configured remote (git remote) or its address")
-    return git, remote
+    return replace(git, extra=(*git.extra, *_hidden_passwords(git, remote, is_push=is_push))), remote
+
+
+def _hidden_passwords(git: GitCommand, remote: str, *, is_push: bool) -> tuple[tuple[str, str], ...]:
+    """Return configuration that takes passwords out of a configured remote's addresses, and sends them all the same.
+
+    git hands the address of a remote to its helpers as an argument, which everybody on this machine can read. So the
+    address is rewritten as one for which the environment has the credentials; whatever else is configured for the
+    remote still counts. An address with a user alone stays: a credential helper knows the password.
+    """
+    option = ("--push",) if is_push else ()
+    real = _lines(git, "remote", "get-url", *option, "--all", "--", remote)
+    if not any(urlsplit(address).password for address in real):
+        return ()
+    pushed = _lines(git, "config", "--get-all", f"remote.{remote}.pushurl") if is_push else []
+    written = pushed or _lines(git, "config", "--get-all", f"remote.{remote}.url")
+    # Without addresses of their own, pushes go where pushInsteadOf leads, and only there once one of them matches.
+    rewriting = "pushInsteadOf" if is_push and not pushed else "insteadOf"
+    extra: list[tuple[str, str]] = []
+    for address, original in zip(real, written, strict=False):
+        public, secrets = without_secrets(address)
+        extra += [*secrets, (f"url.{public}.{rewriting}", original)]
+    return tuple(extra)
+
+
+def _lines(git: GitCommand, *arguments: str) -> list[str]:
+    """Return the lines of an answer; none where git knows nothing to answer."""
+    answer = git.run(*arguments, answers=frozenset({0, 1, 2, 128}))
+    return answer.stdout.decode("utf-8", "surrogateescape").splitlines() if not answer.returncode else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,5 +114,5 @@ def push_refs(git: GitCommand, remote: str, updates: Iterable[RefUpdate], progre
     # A server that speaks the dumb HTTP protocol refuses --atomic; one ref is atomic anyway.
     options = ["--atomic"] if len(updates) > 1 else []
     options += [_RECEIVE, "--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--no-signed"]
-    git, remote = _checked_remote(git, remote)
+    git, remote = _checked_remote(git, remote, is_push=True)
     run_with_progress(git, ("push", *options, *leases, "--", remote, *refspecs), progress)
