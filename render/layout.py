@@ -3,6 +3,10 @@
 A name keeps ``[a-z0-9.-]``; every other byte is percent-encoded, so that no name can leave its folder or collide with
 another one on a file system that ignores case. Over 200 bytes it is cut and ends in ``_`` and a hash: ``_`` is never
 left bare by the encoding, so a cut name equals no other.
+
+The folder of a kind keeps its capitals, for people know kinds by them. One in capitals alone that is too long for an
+acronym has them encoded: ``WIDGET`` stands beside ``Widget``. Other kinds of a group whose letters are the same have
+one folder where case is ignored; a source may not have both.
 """
 
 import hashlib
@@ -11,6 +15,7 @@ import re
 from .model import ObjectRef
 
 CLUSTER_SCOPED = "_cluster"
+_LONGEST_ACRONYM = 4
 _LIMIT = 200
 _HASH_DIGITS = 32
 _UNSAFE = re.compile(rb"[^a-z0-9.-]")
@@ -28,8 +33,13 @@ def encoded_name(name: str) -> str:
 
 
 def kind_folder(ref: ObjectRef) -> str:
-    """Return ``<Kind>`` or ``<Kind>.<group>``."""
-    return _encoded(ref.group_kind, _UNSAFE_KIND)
+    """Return ``<Kind>`` or ``<Kind>.<group>``.
+
+    >>> [kind_folder(ObjectRef("a.io", kind, "", "x")) for kind in ("APIService", "VPC", "WIDGET")]
+    ['APIService.a.io', 'VPC.a.io', '%57%49%44%47%45%54.a.io']
+    """
+    is_shouted = ref.kind.isupper() and len(ref.kind) > _LONGEST_ACRONYM
+    return _encoded(ref.group_kind, _UNSAFE if is_shouted else _UNSAFE_KIND)
 
 
 def object_folder(ref: ObjectRef) -> tuple[str, str]:
@@ -55,7 +65,7 @@ def ref_of_path(path: str) -> ObjectRef:
     namespace, kind, name = path.split("/", 2)
     kind_name, _, group = kind.partition(".")
     place = "" if namespace == CLUSTER_SCOPED else _decoded(namespace)
-    return ObjectRef(group, kind_name, place, _decoded(name.removesuffix(".yaml")))
+    return ObjectRef(group, _decoded(kind_name), place, _decoded(name.removesuffix(".yaml")))
 
 
 def _decoded(text: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.layout import encoded_name, object_path
+from render.layout import encoded_name, kind_folder, object_path, ref_of_path
 from render.model import ObjectRef
 
 
@@ -26,6 +26,15 @@ PATHS = [
     ),
     Path("upper case is kept apart", ObjectRef("", "X", "", "Web"), ("_cluster", "X", "%57eb.yaml")),
     Path("a slash cannot open a folder", ObjectRef("", "X", "", "../x"), ("_cluster", "X", "..%2Fx.yaml")),
+    Path("an acronym is a kind", ObjectRef("a.io", "EMQX", "", "x"), ("_cluster", "EMQX.a.io", "x.yaml")),
+    Path(
+        "so are its capitals in a longer one", ObjectRef("", "HTTPRoute", "", "x"), ("_cluster", "HTTPRoute", "x.yaml")
+    ),
+    Path(
+        "a kind in capitals alone stands beside the usual one",
+        ObjectRef("a.io", "WIDGET", "", "x"),
+        ("_cluster", "%57%49%44%47%45%54.a.io", "x.yaml"),
+    ),
     Path("the parent folder is no name", ObjectRef("", "X", "", ".."), ("_cluster", "X", "%2E%2E.yaml")),
 ]
 
@@ -33,6 +42,18 @@ PATHS = [
 @pytest.mark.parametrize("case", PATHS, ids=lambda case: case.why)
 def test_object_path(case: Path) -> None:
     assert object_path(case.ref) == case.want
+
+
+def test_a_path_leads_back_to_its_object() -> None:
+    refs = [case.ref for case in PATHS]
+    assert [ref_of_path("/".join(object_path(ref))) for ref in refs] == refs
+
+
+@given(st.from_regex(r"[A-Z]{5,9}", fullmatch=True))
+def test_a_kind_in_capitals_alone_meets_no_other(kind: str) -> None:
+    others = {kind.capitalize(), kind.lower(), kind[:1] + kind[1:].lower(), kind[:-1] + kind[-1].lower()}
+    folder = kind_folder(ObjectRef("a.io", kind, "", "x")).lower()
+    assert folder not in {kind_folder(ObjectRef("a.io", other, "", "x")).lower() for other in others}
 
 
 @given(st.text(min_size=1), st.text(min_size=1))

@@ -88,6 +88,9 @@ def named_object(noun: str, name: str, namespace: str, templates: Iterable[Templ
     named = [ref for ref in candidates if ref.name == name]
     if len(named) == 1:
         return named[0]
+    as_written = [ref for ref in named if noun in {ref.kind, ref.group_kind}]
+    if len(as_written) == 1:
+        return as_written[0]
     if named:
         choices = ", ".join(sorted(map(str, named)))
         raise UnknownName(f"{noun}/{name} may be {choices}", hint="say which with -n or a longer kind")

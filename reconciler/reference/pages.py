@@ -122,7 +122,8 @@ BRANCHES = (
     TopicSection(
         title="In argosy/rendered",
         before="A file is named after its object. Bytes outside of `[a-z0-9.-]` are percent-encoded, and a name of more"
-        " than 200 bytes is cut and gets a hash.",
+        " than 200 bytes is cut and gets a hash. A kind keeps its"
+        " capitals, unless it is capitals alone and longer than an acronym.",
         entries=(
             Entry("README.md", "Counts for people who browse the branch."),
             Entry(

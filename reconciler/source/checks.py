@@ -7,6 +7,7 @@ from typing import Any
 
 from render.admission.customizations import customization_conflicts
 from render.fleet import OTHERS, Fleet
+from render.layout import kind_folder
 from render.model import ObjectRef, Template
 from render.policy import PropagationPolicy
 from render.selection import implicit_priority
@@ -96,6 +97,23 @@ def _parting(first: str, second: str) -> tuple[str, str]:
     one, other = first.split("/"), second.split("/")
     depth = next((number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
     return "/".join(one[: depth + 1]), "/".join(other[: depth + 1])
+
+
+def kinds_alike(placed: Iterable[tuple[Template, LocatedManifest]], lines: Lines) -> Iterator[FieldProblem]:
+    """Yield a kind of which another one has the letters, so that their files would meet where case is ignored."""
+    first: dict[str, tuple[ObjectRef, LocatedManifest]] = {}
+    seen: set[tuple[str, str]] = set()
+    for template, place in placed:
+        ref = template.ref
+        if (ref.group, ref.kind) in seen:
+            continue
+        seen.add((ref.group, ref.kind))
+        other, where = first.setdefault(kind_folder(ref).lower(), (ref, place))
+        if other.group_kind != ref.group_kind:
+            at = f"{where.file.path}:{lines.line_of(where)}"
+            message = f"{ref.group_kind} and {other.group_kind} (at {at}) differ in capitals alone"
+            hint = "their files could not stand side by side everywhere: keep one of the kinds"
+            yield place.problem("kind", message, hint=hint, kind="NotSupported")
 
 
 def absent_clusters(places: Iterable[LocatedManifest], known: Collection[str]) -> Iterator[FieldProblem]:

@@ -27,6 +27,7 @@ from .checks import (
     conflicting_customizations,
     duplicate_templates,
     duplicates,
+    kinds_alike,
     readable_secrets,
     unknown_scopes,
 )
@@ -220,6 +221,7 @@ def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
         yield from found.problems
     placed = ((str(template.ref), place) for template, place in webhooks.placed)
     yield from duplicates([*placed, *karmada.admitted, *parts.tests.admitted], lines)
+    yield from kinds_alike(parts.templates.placed, lines)
     yield from conflicting_customizations(karmada.customizations, [place for _, place in karmada.admitted])
     if parts.home.fleet.secrets is Permission.REFUSE:
         yield from readable_secrets(parts.templates.placed, is_refused=True)

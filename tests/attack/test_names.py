@@ -1,0 +1,50 @@
+"""Names made to meet where they should not: on file systems that ignore case, and in what is printed."""
+
+from typing import Any
+
+import pytest
+
+from tests.build import Repository, a_cluster, a_cluster_policy, argosy, on_clusters
+
+
+def a_widget(kind: str, **spec: Any) -> dict[str, Any]:
+    return {"apiVersion": "example.com/v1", "kind": kind, "metadata": {"name": "a", "namespace": "shop"}, "spec": spec}
+
+
+def a_fleet_of(repository: Repository, *kinds: str) -> None:
+    selectors = [{"apiVersion": "example.com/v1", "kind": kind} for kind in kinds]
+    repository.commit(
+        {
+            "m1.yaml": a_cluster("m1"),
+            "policy.yaml": a_cluster_policy("all", selectors=selectors, placement=on_clusters("m1")),
+            **{f"{number}.yaml": a_widget(kind, is_of=kind) for number, kind in enumerate(kinds)},
+        }
+    )
+
+
+def test_kinds_of_the_same_letters_have_files_that_do_not_meet(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a_fleet_of(repository, "Widget", "WIDGET")
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    shouted = "shop/%57%49%44%47%45%54.example.com/a.yaml"
+    paths = repository.files()
+    for folder in ("bindings", "clusters/m1"):
+        assert {f"{folder}/shop/Widget.example.com/a.yaml", f"{folder}/{shouted}"} <= set(paths)
+    assert len({path.lower() for path in paths}) == len(paths)
+    assert "is_of: WIDGET" in repository.show(f"clusters/m1/{shouted}")
+    ended = argosy(repository, capsys, "explain", "WIDGET.example.com/a", "-n", "shop")
+    assert (ended.code, ended.out.splitlines()[0].split()[0]) == (0, "WIDGET.example.com"), ended
+    assert argosy(repository, capsys, "verify").code == 0
+
+
+@pytest.mark.parametrize(("one", "other"), [("PodSet", "Podset"), ("ROLE", "Role"), ("postgresql", "Postgresql")])
+def test_other_kinds_of_the_same_letters_are_refused(
+    one: str, other: str, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a_fleet_of(repository, one, other)
+    ended = argosy(repository, capsys, "reconcile", "--bootstrap")
+    assert ended.code == 3
+    assert (
+        f"1.yaml:2: kind: {other}.example.com and {one}.example.com (at 0.yaml:1) differ in capitals alone" in ended.err
+    )
