@@ -23,6 +23,7 @@ from .objects import Snapshot, list_files, read_objects
 from .refs import RefUpdate, checked_ref, has_ref_files, is_ref_name, read_ref_fast, update_refs
 from .revisions import resolve_revision
 from .settings import Settings
+from .stored_objects import StoredObjects
 
 if TYPE_CHECKING:
     from .past import RemovedFile
@@ -59,6 +60,10 @@ class Repository:
     def settings(self) -> Settings:
         """The repository's configuration, from all of git's files."""
         return Settings.read(self.git)
+
+    @cached_property
+    def _stored(self) -> StoredObjects:
+        return StoredObjects(self.folder.objects, self.algorithm)
 
     @property
     def algorithm(self) -> str:
@@ -103,7 +108,7 @@ class Repository:
         wanted = list(dict.fromkeys(ids))
         unstored = {id_: self._unstored[id_] for id_ in wanted if id_ in self._unstored}
         stored = (id_ for id_ in wanted if id_ not in unstored)
-        return {**read_objects(self.git, stored, "blob", partial=self.settings.is_partial), **unstored}
+        return {**read_objects(self.git, self._stored, stored, "blob", partial=self.settings.is_partial), **unstored}
 
     def worktree_snapshot(self, under: str = "", wanted: "Wanted" = lambda _path, _size: True) -> Snapshot:
         """Return the files as they stand in the work tree: tracked, or new and not ignored.
@@ -120,7 +125,7 @@ class Repository:
 
     def read_trees(self, ids: Iterable[bytes]) -> dict[bytes, tuple[TreeEntry, ...]]:
         """Return the entries of trees, which name further trees and blobs."""
-        contents = read_objects(self.git, ids, "tree", partial=self.settings.is_partial)
+        contents = read_objects(self.git, self._stored, ids, "tree", partial=self.settings.is_partial)
         return {id_: parse_tree(data, self.algorithm) for id_, data in contents.items()}
 
     def commit_info(self, commit: str) -> CommitInfo:
@@ -130,7 +135,7 @@ class Repository:
     def commit_infos(self, commits: Iterable[str]) -> tuple[CommitInfo, ...]:
         """Return the same of many commits, in their order."""
         ids = [bytes.fromhex(commit) for commit in commits]
-        contents = read_objects(self.git, ids, "commit", partial=self.settings.is_partial)
+        contents = read_objects(self.git, self._stored, ids, "commit", partial=self.settings.is_partial)
         return tuple(parse_commit(id_.hex(), contents[id_]) for id_ in ids)
 
     def is_ancestor(self, ancestor: str, commit: str) -> bool:

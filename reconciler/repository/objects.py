@@ -1,4 +1,4 @@
-"""Objects read in bulk: the files of a commit, the contents of blobs and trees, with one process each."""
+"""Objects read in bulk: the files of a commit, the contents of blobs and trees, with at most one process each."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,6 +10,7 @@ from render.errors import GitError
 from render.words import counted
 
 from .command import GitCommand
+from .stored_objects import FEW, StoredObjects
 
 _FILE = re.compile(rb"([0-7]+) [a-z]+ ([0-9a-f]+) +(-|[0-9]+|BAD)\t([^\0]+)\0")
 _PLAIN_FILE = re.compile(rb"([0-7]+) [a-z]+ ([0-9a-f]+)(\t)([^\0]+)\0")
@@ -73,11 +74,18 @@ def _present_sizes(git: GitCommand) -> dict[bytes, int]:
     return dict(zip(lines[::2], map(int, lines[1::2]), strict=True))
 
 
-def read_objects(git: GitCommand, ids: Iterable[bytes], kind: str, *, partial: bool) -> dict[bytes, bytes]:
+def read_objects(
+    git: GitCommand, stored: StoredObjects, ids: Iterable[bytes], kind: str, *, partial: bool
+) -> dict[bytes, bytes]:
     """Return the contents of objects, all of one kind; objects the repository lacks are a ``GitError`` naming them."""
     wanted = list(dict.fromkeys(ids))
-    if not wanted:
-        return {}
+    found = stored.read(wanted, kind) if len(wanted) <= FEW else {}
+    rest = [id_ for id_ in wanted if id_ not in found]
+    return {**found, **_read_by_git(git, rest, kind, partial=partial)} if rest else found
+
+
+def _read_by_git(git: GitCommand, wanted: list[bytes], kind: str, *, partial: bool) -> dict[bytes, bytes]:
+    """Return the contents of objects as git reads them."""
     try:
         contents = _contents(git, wanted, kind)
     except GitError:

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 from render.gitobjects import hasher
 
@@ -80,7 +81,7 @@ def present_objects(objects: Path, ids: Iterable[bytes], algorithm: str = "sha1"
     """
     wanted = set(ids)
     present: set[bytes] = set()
-    for folder in _object_folders(objects):
+    for folder in object_folders(objects):
         for index in sorted((folder / "pack").glob("pack-*.idx")):
             hits = _in_index(index, wanted, algorithm) if index.with_suffix(".pack").exists() else set()
             if hits:
@@ -91,6 +92,36 @@ def present_objects(objects: Path, ids: Iterable[bytes], algorithm: str = "sha1"
         present |= loose
         wanted -= loose
     return present
+
+
+class PackOffsets:
+    """An index opened to look up where objects start in the pack."""
+
+    def __init__(self, content: mmap.mmap, width: int) -> None:
+        self.width = width
+        self._content = content
+        self._count = int.from_bytes(content[_IDS - 4 : _IDS], "big")
+
+    @classmethod
+    def opened(cls, index: Path, algorithm: str = "sha1") -> Self:
+        """Open an index of version 2; another one is a ``ValueError``."""
+        with index.open("rb") as file:
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        if content[: len(MAGIC)] != MAGIC:
+            raise ValueError("not an index of version 2")
+        return cls(content, hasher(algorithm)().digest_size)
+
+    def of(self, id_: bytes) -> int | None:
+        """Return where an object starts in the pack; None if it is not there."""
+        position = _position(self._content, self._count, id_)
+        if position is None:
+            return None
+        offsets = _IDS + self._count * (self.width + 4)
+        offset = int.from_bytes(self._content[offsets + position * 4 : offsets + position * 4 + 4], "big")
+        if offset < _LARGE:
+            return offset
+        large = offsets + self._count * 4 + (offset - _LARGE) * 8
+        return int.from_bytes(self._content[large : large + 8], "big")
 
 
 def _in_index(index: Path, wanted: set[bytes], algorithm: str) -> set[bytes]:
@@ -108,22 +139,24 @@ def _among(content: mmap.mmap, wanted: set[bytes], width: int) -> set[bytes]:
         return set()
     count = int.from_bytes(content[_IDS - 4 : _IDS], "big")
     if count > len(wanted) * _WORTH_BISECTING:
-        return {id_ for id_ in wanted if _contains(content, count, id_)}
+        return {id_ for id_ in wanted if _position(content, count, id_) is not None}
     ids = content[_IDS : _IDS + count * width]
     return wanted.intersection([ids[start : start + width] for start in range(0, len(ids), width)])
 
 
-def _contains(content: mmap.mmap, count: int, id_: bytes) -> bool:
-    width = len(id_)
-    low, high = 0, count
+def _position(content: mmap.mmap, count: int, id_: bytes) -> int | None:
+    """Return the row of an object in an index; None if it is not there."""
+    width, fan = len(id_), len(MAGIC) + id_[0] * 4
+    low = int.from_bytes(content[fan - 4 : fan], "big") if id_[0] else 0
+    high = min(count, int.from_bytes(content[fan : fan + 4], "big"))
     while low < high:
         middle = (low + high) // 2
         start = _IDS + middle * width
         middle_id = content[start : start + width]
         if middle_id == id_:
-            return True
+            return middle
         low, high = (middle + 1, high) if middle_id < id_ else (low, middle)
-    return False
+    return None
 
 
 def _loose(folder: Path, wanted: set[bytes]) -> set[bytes]:
@@ -138,7 +171,7 @@ def _loose(folder: Path, wanted: set[bytes]) -> set[bytes]:
     return present
 
 
-def _object_folders(objects: Path, depth: int = _NESTED_ALTERNATES) -> Iterator[Path]:
+def object_folders(objects: Path, depth: int = _NESTED_ALTERNATES) -> Iterator[Path]:
     """Yield the object folder, then those it borrows from (``git clone --shared`` or ``--reference``)."""
     if not objects.is_dir():
         return
@@ -149,7 +182,7 @@ def _object_folders(objects: Path, depth: int = _NESTED_ALTERNATES) -> Iterator[
         return
     for line in lines if depth else ():
         if line and not line.startswith("#"):
-            yield from _object_folders(objects / line, depth - 1)
+            yield from object_folders(objects / line, depth - 1)
 
 
 def _touch(path: Path) -> None:

@@ -1,0 +1,205 @@
+"""Objects read from a repository's files without a process: what git reads, or nothing at all."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reconciler.repository import open_repository
+from reconciler.repository.stored_objects import FEW, StoredObjects, with_delta
+from render.errors import GitError
+
+from .build import Repository
+from .test_repository_pack import a_fleet, a_repository, an_object_set, written
+
+NOTE = "a line that stands in every one of these files, so that they are alike\n"
+
+
+def a_history(path: Path, *options: str) -> Repository:
+    """Many versions of one file, each a little longer, and a file of its own in each commit."""
+    path.mkdir(parents=True)
+    repository = Repository(path)
+    repository.git("init", "-q", "-b", "main", *options)
+    for number in range(12):
+        lines = "".join(f"{line}: {NOTE}" for line in range(number + 3))
+        repository.commit({"alike.txt": lines, f"folder/own-{number}.txt": f"number {number}\n"}, f"change {number}")
+    repository.git("tag", "-a", "-m", "a tag", "v1")
+    return repository
+
+
+def objects_of(repository: Repository) -> dict[str, list[bytes]]:
+    """The ids of all objects, by kind, as git lists them."""
+    listing = repository.git("cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)")
+    ids: dict[str, list[bytes]] = {}
+    for line in listing.splitlines():
+        kind, _, id_ = line.partition(" ")
+        ids.setdefault(kind, []).append(bytes.fromhex(id_))
+    return ids
+
+
+def as_git_reads(repository: Repository, ids: list[bytes], kind: str) -> dict[bytes, bytes]:
+    """The contents by git, which reads more objects than ``FEW`` at once."""
+    opened = open_repository(repository.path)
+    with opened.git.stream("cat-file", "--batch", stdin="".join(f"{id_.hex()}\n" for id_ in ids).encode()) as output:
+        contents = {}
+        for id_ in ids:
+            _, found, size = output.readline().split()
+            contents[id_] = output.read(int(size))
+            output.read(1)
+            assert found.decode() == kind
+    return contents
+
+
+class Storage(NamedTuple):
+    why: str
+    prepare: Callable[[Repository], object]
+    options: tuple[str, ...] = ()
+
+
+STORAGES = [
+    Storage("loose files", lambda _: None),
+    Storage("loose files of a sha256 repository", lambda _: None, ("--object-format=sha256",)),
+    Storage("one pack, with chains of differences", lambda repository: repository.git("repack", "-adqf")),
+    Storage(
+        "one pack of a sha256 repository",
+        lambda repository: repository.git("repack", "-adqf"),
+        ("--object-format=sha256",),
+    ),
+    Storage(
+        "differences that name their base by its id",
+        lambda repository: repository.git("-c", "repack.useDeltaBaseOffset=false", "repack", "-adqf"),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", STORAGES, ids=lambda case: case.why)
+def test_every_object_is_read_as_git_reads_it(tmp_path: Path, case: Storage) -> None:
+    repository = a_history(tmp_path / "repo", *case.options)
+    case.prepare(repository)
+    opened = open_repository(repository.path)
+    for kind, ids in objects_of(repository).items():
+        stored = StoredObjects(opened.folder.objects, opened.algorithm)
+        assert stored.read(ids, kind) == as_git_reads(repository, ids, kind)
+
+
+def test_a_pack_of_ours_is_read_without_git(tmp_path: Path) -> None:
+    objects = an_object_set(a_fleet())
+    repository = a_repository(tmp_path / "bare")
+    written(repository, objects)
+    blobs = {id_: blob if isinstance(blob, bytes) else blob.data() for id_, blob in objects.blobs.items()}
+    stored = StoredObjects(repository.path / "objects", "sha1")
+    assert stored.read(blobs, "blob") == blobs
+    assert stored.read(objects.trees, "tree") == objects.trees
+    assert stored.read(objects.commits, "commit") == objects.commits
+
+
+def test_an_index_with_offsets_of_eight_bytes_is_read(tmp_path: Path) -> None:
+    repository = a_history(tmp_path / "repo")
+    repository.git("repack", "-adqf")
+    (pack,) = (repository.path / ".git/objects/pack").glob("pack-*.pack")
+    pack.with_suffix(".idx").unlink()
+    repository.git("index-pack", "--index-version=2,0x40", str(pack))
+    ids = objects_of(repository)["blob"]
+    stored = StoredObjects(repository.path / ".git/objects", "sha1")
+    assert stored.read(ids, "blob") == as_git_reads(repository, ids, "blob")
+
+
+def test_objects_of_a_repository_that_is_borrowed_from_are_read(tmp_path: Path) -> None:
+    repository = a_history(tmp_path / "repo")
+    repository.git("clone", "-q", "--shared", str(repository.path), str(tmp_path / "clone"))
+    ids = objects_of(repository)["tree"]
+    stored = StoredObjects(tmp_path / "clone/.git/objects", "sha1")
+    assert stored.read(ids, "tree") == as_git_reads(repository, ids, "tree")
+
+
+def test_what_was_packed_after_the_first_look_is_found(tmp_path: Path) -> None:
+    repository = a_history(tmp_path / "repo")
+    ids = objects_of(repository)["blob"]
+    stored = StoredObjects(repository.path / ".git/objects", "sha1")
+    assert stored.read(ids, "blob").keys() == set(ids)
+    repository.git("repack", "-adqf")
+    later = repository.commit({"later.txt": "later\n"})
+    repository.git("repack", "-dq")
+    blob = bytes.fromhex(repository.git("rev-parse", f"{later}:later.txt"))
+    assert stored.read([*ids, blob], "blob").keys() == {*ids, blob}
+
+
+def test_an_object_of_another_kind_is_left_out(tmp_path: Path) -> None:
+    repository = a_history(tmp_path / "repo")
+    stored = StoredObjects(repository.path / ".git/objects", "sha1")
+    assert stored.read(objects_of(repository)["blob"], "tree") == {}
+
+
+def test_a_large_object_is_left_to_git(tmp_path: Path) -> None:
+    repository = a_history(tmp_path / "repo")
+    large = b"x" * (9 << 20)
+    (repository.path / "large.txt").write_bytes(large)
+    id_ = bytes.fromhex(repository.git("hash-object", "-w", "large.txt"))
+    stored = StoredObjects(repository.path / ".git/objects", "sha1")
+    assert stored.read([id_], "blob") == {}
+    assert open_repository(repository.path).read_blobs([id_]) == {id_: large}
+    repository.git("repack", "-adq")
+    assert stored.read([id_], "blob") == {}
+
+
+def test_few_objects_cost_no_process_and_many_cost_one(tmp_path: Path) -> None:
+    repository = a_repository(tmp_path / "bare")
+    objects = an_object_set({"eu": {f"app-{number}": b"number: %d\n" % number for number in range(FEW + 1)}})
+    written(repository, objects)
+    opened = open_repository(repository.path)
+    opened.read_blobs(list(objects.blobs)[:1])  # git has said that this is a repository, and how it is configured
+    # From here on git cannot be run.
+    object.__setattr__(opened.git, "folder", tmp_path / "nowhere")
+    few = list(objects.blobs)[:FEW]
+    assert opened.read_blobs(few) == {id_: objects.blobs[id_] for id_ in few}
+    with pytest.raises((GitError, OSError)):
+        opened.read_blobs(objects.blobs)
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[bytes, bytes]]:
+    """A repository of one pack, and its blobs."""
+    repository = a_history(tmp_path_factory.mktemp("damaged") / "repo")
+    repository.git("repack", "-adqf")
+    return repository.path / ".git/objects", as_git_reads(repository, objects_of(repository)["blob"], "blob")
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_a_damaged_file_gives_the_right_content_or_none(
+    packed: tuple[Path, dict[bytes, bytes]], data: st.DataObject
+) -> None:
+    """Any byte of any file may be another one: what is read is still what the id says, or nothing."""
+    objects, contents = packed
+    path = data.draw(st.sampled_from(sorted(each for each in (objects / "pack").iterdir() if each.suffix != ".rev")))
+    whole = path.read_bytes()
+    position = data.draw(st.integers(0, len(whole) - 1))
+    damaged = whole[:position] + bytes([whole[position] ^ data.draw(st.integers(1, 255))]) + whole[position + 1 :]
+    path.chmod(0o600)
+    path.write_bytes(damaged)
+    try:
+        read = StoredObjects(objects, "sha1").read(contents, "blob")
+    finally:
+        path.write_bytes(whole)
+    assert read == {id_: contents[id_] for id_ in read}
+
+
+DELTAS = {
+    "a base of another size": b"\x09\x03\x03abc",
+    "a result of another size": b"\x0a\x04\x03abc",
+    "a copy from beyond the base": b"\x0a\x04\x91\x09\x04",
+    "a result that is too large": b"\x0a\xff\xff\xff\x7f\x03abc",
+}
+
+
+@pytest.mark.parametrize("delta", DELTAS.values(), ids=DELTAS)
+def test_a_difference_that_does_not_fit_is_refused(delta: bytes) -> None:
+    with pytest.raises(ValueError, match=r"^(a difference to something else|another size than stated)$"):
+        with_delta(b"0123456789", delta)
+
+
+def test_a_difference_copies_and_inserts() -> None:
+    assert with_delta(b"0123456789", b"\x0a\x07\x91\x02\x04\x03abc") == b"2345abc"
