@@ -26,9 +26,14 @@ class Problem:
     hint: str = ""
     kind: str = ""
 
+    @property
+    def place(self) -> str:
+        """The file and line, such as ``apps/web.yaml:3``; empty where no file is to blame."""
+        path = _on_one_line(self.path)
+        return f"{path}:{self.line}" if self.line else path
+
     def __str__(self) -> str:
-        path, field = _on_one_line(self.path), _on_one_line(self.field)
-        where = f"{path}:{self.line}" if self.line else path
+        where, field = self.place, _on_one_line(self.field)
         what = f"{field}: {self.message}" if field else self.message
         text = f"{where}: {what}" if where else what
         return f"{text}\n  hint: {self.hint}" if self.hint else text

@@ -297,3 +297,29 @@ def test_two_fleets_with_one_cluster_keep_off_each_others_objects(
     }
     quiet = apply(first, capsys, kubeconfigs, "-o", "json")
     assert (quiet.code, counts(quiet)) == (0, {"member1": {"unchanged": 3}})
+
+
+@pytest.mark.parametrize("breaks", ["a file", "a guard"])
+def test_drift_is_healed_while_a_source_is_refused(
+    breaks: str,
+    repository: Repository,
+    members: tuple[Member, ...],
+    kubeconfigs: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    reaching = ("reconcile", "--kubeconfigs", str(kubeconfigs))
+    assert argosy(repository, capsys, *reaching, "--bootstrap").code == 0
+    rendered = repository.git("rev-parse", "argosy/rendered")
+    gone = {f"{name}.yaml": None for name in ("one", "two", "three")}
+    refused = repository.commit({"one.yaml": "kind: ConfigMap\nmetadata: ["} if breaks == "a file" else gone)
+    members[0].kubectl("-n", SPACE, "patch", "configmap", "two", "-p", '{"data":{"color":"blue"}}')
+    members[1].kubectl("-n", SPACE, "delete", "configmap", "three")
+    ended = argosy(repository, capsys, *reaching)
+    assert ended.code == (3 if breaks == "a file" else 6), ended.err
+    assert f"the last good commit {rendered[:12]} stays applied: 3 clusters converged\n" in ended.err
+    assert [color(member, name) for member in members[:2] for name in ("one", "two", "three")] == ["red"] * 6
+    assert refused in repository.show("refusal.yaml", "argosy/status")
+
+    repository.git("revert", "--no-edit", refused)
+    assert argosy(repository, capsys, *reaching).code == 0
+    assert "refusal.yaml" not in repository.files("argosy/status")

@@ -14,6 +14,7 @@ from .options.member_options import with_delivery_options
 
 if TYPE_CHECKING:
     from reconciler.reconcile.reconcile_pass import PassResult
+    from reconciler.reconcile.refused_pass import RefusedPass
     from reconciler.repository import Repository
 
 
@@ -35,6 +36,9 @@ def command(log: Log, /, **options: Any) -> int:
     A pass that changes nothing writes nothing. A pass that would remove too much at once, or move more replicas than
     argosy.yaml allows, commits nothing and exits with 6; a source trailer 'Argosy-Allow-Removal: <cluster|*> <count>'
     or 'Argosy-Allow-Movement: <object|*> <count>', or the option of that name, lets it go on.
+
+    A source with problems is refused with 3. While one is refused, by a guard or for its problems, the clusters that
+    are reached get the last good commit again, and the status branch records the refusal.
     """
     from reconciler.repository import open_repository
 
@@ -68,8 +72,7 @@ def repeat_last_report(log: Log, repository: "Repository", options: ReconcileOpt
 
 def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions) -> int:
     """Run one pass and print it; return 1 when an object could not be placed, built or applied."""
-    from reconciler.publish.problems import problems_of
-    from reconciler.reconcile.reconcile_pass import reconcile_fleet
+    from reconciler.reconcile.reconcile_pass import PassResult, reconcile_fleet
 
     def on_commit(result: "PassResult") -> None:
         if options.output != "json":
@@ -78,6 +81,15 @@ def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions)
             log.warning(line)
 
     result = reconcile_fleet(repository, options, log, on_commit)
+    if isinstance(result, PassResult):
+        return _print_result(result, options)
+    _print_refused(result, options)
+    raise result.error
+
+
+def _print_result(result: "PassResult", options: ReconcileOptions) -> int:
+    from reconciler.publish.problems import problems_of
+
     worst = 1 if problems_of(result.outcome) else 0
     if options.output == "json":
         from reconciler.console.json_values import as_json
@@ -90,6 +102,20 @@ def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions)
     if options.output != "json":
         print_text(report_table(result.reports), end="")
     return exit_code(result.reports) or worst
+
+
+def _print_refused(result: "RefusedPass", options: ReconcileOptions) -> None:
+    """Print what the members hold while a source is refused; the error that refuses it is printed last."""
+    from reconciler.deliver.reports import report_table
+
+    if options.output == "json":
+        from reconciler.console.json_values import as_json
+
+        print_data(as_json(plain_refused_pass(result)))
+        return
+    branch, previous = result.good.fleet.rendered_branch, result.good.previous
+    print_text(f"unchanged: {branch} {previous.commit[:12]} holds source {previous.source[:12]}")
+    print_text(report_table(result.reports), end="")
 
 
 def warning_lines(result: "PassResult") -> tuple[str, ...]:
@@ -141,3 +167,25 @@ def plain_result(result: "PassResult") -> dict[str, Any]:
     from reconciler.deliver.reports import plain_reports
 
     return {**value, "clusters": plain_reports(result.reports)}
+
+
+def plain_refused_pass(result: "RefusedPass") -> dict[str, Any]:
+    """Return a pass whose source was refused as plain data: of the same kind, with nothing changed."""
+    from reconciler.deliver.reports import plain_reports
+    from reconciler.record.refusal import plain_refusal
+    from render.model import ARGOSY_API_VERSION
+
+    previous = result.good.previous
+    return {
+        "apiVersion": ARGOSY_API_VERSION,
+        "kind": "Reconciliation",
+        "source": previous.source,
+        "previous": previous.commit,
+        "rendered": previous.commit,
+        "changed": False,
+        "removals": [],
+        "released": [],
+        "problems": [],
+        "refused": plain_refusal(result.refusal),
+        "clusters": plain_reports(result.reports),
+    }

@@ -42,7 +42,7 @@ class StatusBranch:
 
     def read(self, folder: str, commit: str | None) -> dict[str, bytes]:
         """Return the files below a folder of a commit of the branch, by path from the folder."""
-        if commit is None or folder.encode() not in {entry.name for entry in self._entries(commit)}:
+        if commit is None or folder.encode() not in {entry.name for entry in self.entries(commit)}:
             return {}
         files = self.repository.snapshot(commit, folder).files
         contents = self.repository.read_blobs(file.id for file in files)
@@ -92,7 +92,8 @@ class StatusBranch:
         else:
             self.repository.update_ref(ref, commit, tip, reason="argosy: status")
 
-    def _entries(self, commit: str) -> tuple[TreeEntry, ...]:
+    def entries(self, commit: str) -> tuple[TreeEntry, ...]:
+        """Return the entries at the root of a commit of the branch."""
         tree = self.repository.commit_info(commit).tree
         return self.repository.read_trees([tree])[tree]
 

@@ -11,6 +11,7 @@ from reconciler.pipeline.webhook_answers import answers_file, asked, lasting_ans
 from reconciler.publish.branches import Publication
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import ObservedInputs
+from reconciler.record.refusal import SourceRefusal
 from reconciler.source.desired import Desired
 from render.interpreter.webhooks import Send
 
@@ -53,12 +54,20 @@ class ReachedMembers:
     def apply(self, outcome: Outcome, commit: str, log: Log) -> tuple[ClusterReport, ...]:
         """Apply the rendered commit to the members and return a report of each."""
         answers = outcome.rendered.built.webhooks.used
+        record = PassRecord(observation=self.observation, desired=outcome.source.desired, answers=answers)
+        return self._apply(commit, record, log)
+
+    def apply_again(self, desired: Desired, commit: str, refusal: SourceRefusal, log: Log) -> tuple[ClusterReport, ...]:
+        """Apply a commit that was rendered before, and record why a newer source is refused; report on each member."""
+        return self._apply(commit, PassRecord(observation=self.observation, desired=desired, refusal=refusal), log)
+
+    def _apply(self, commit: str, record: PassRecord, log: Log) -> tuple[ClusterReport, ...]:
         run = ApplyRun(
             context=self.context,
             commit=commit,
             delivery=self.delivery,
             open_client=self.open_client,
-            record=PassRecord(observation=self.observation, desired=outcome.source.desired, answers=answers),
+            record=record,
             agree=agree_on_terminal(self.delivery.options, log),
         )
         return apply_and_log(run, log)

@@ -27,6 +27,7 @@ from reconciler.pipeline.webhook_answers import Answers
 from reconciler.record.agent_branches import AgentFiles, files_from_agents, is_pulling
 from reconciler.record.cluster_files import parse_cluster_record
 from reconciler.record.recorded_status import RecordedStatus, cluster_path, read_recorded
+from reconciler.record.refusal import SourceRefusal
 from reconciler.record.status_commit import StatusInputs
 from reconciler.source.desired import Desired, interpreter_of
 from reconciler.source.facts import Facts
@@ -75,12 +76,14 @@ class Observation:
 class PassRecord:
     """The record of a pass beside its reports: the observation, the source, and the answers it rendered by, if it did.
 
-    ``answers`` are None for a pass that applies what was rendered before; the recorded ones stay then.
+    ``answers`` are None for a pass that applies what was rendered before; the recorded ones stay then. ``refusal`` is
+    that of the newer source which such a pass was asked to render.
     """
 
     observation: Observation
     desired: Desired
     answers: Answers | None = None
+    refusal: SourceRefusal | None = None
 
     def status_inputs(self, commit: str, bindings: Mapping[ObjectRef, Binding]) -> StatusInputs:
         """Return what the status files are made from, given the rendered commit that is applied and its bindings."""
@@ -97,6 +100,7 @@ class PassRecord:
             facts={name: facts for name, facts in observation.facts.items() if name in observation.states},
             answers=self.answers,
             agents=observation.agents.files,
+            refusal=self.refusal,
         )
 
 

@@ -5,6 +5,8 @@
 3. render: a pure function of the source, the facts and the previous commit;
 4. guard, commit and push by compare-and-swap: where somebody else was faster, everything is done again;
 5. apply to the members and record what came of it; or, without members, write the checkpoint for the next pass.
+
+A source that is refused on the way changes nothing: members get the last good commit again (``refused_pass``).
 """
 
 from collections.abc import Callable
@@ -34,13 +36,16 @@ from reconciler.publish.reading import (
 )
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
-from render.errors import ConfigError, SourceMoved
+from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
 
 from .options import ReconcileOptions, is_reaching
 from .source_tip import SourceTip, find_source
 
 if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose members are reached
     from reconciler.deliver.results import ClusterReport
+
+    from .members import ReachedMembers
+    from .refused_pass import RefusedPass
 
 _TRIES = 5
 _REACHING = "clusters or kubeconfigs in argosy.yaml, --kubeconfig, --kubeconfigs or --in-cluster say how"
@@ -81,8 +86,13 @@ OnCommit = Callable[[PassResult], None]
 """Called once the rendered branch is committed, before any member is written to."""
 
 
-def reconcile_fleet(repository: Repository, options: ReconcileOptions, log: Log, on_commit: OnCommit) -> PassResult:
-    """Run one pass, again where somebody else moved a branch first; SourceMoved after too many tries."""
+def reconcile_fleet(
+    repository: Repository, options: ReconcileOptions, log: Log, on_commit: OnCommit
+) -> "PassResult | RefusedPass":
+    """Run one pass, again where somebody else moved a branch first; SourceMoved after too many tries.
+
+    The error of a source that is refused ends it, unless there are members that get the last good commit meanwhile.
+    """
     tip = find_source(repository, options.rev, log)
     for remaining in reversed(range(_TRIES)):
         try:
@@ -98,17 +108,32 @@ def reconcile_fleet(repository: Repository, options: ReconcileOptions, log: Log,
 
 def _reconciled(
     repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log, on_commit: OnCommit
-) -> PassResult:
-    inputs = read_inputs(repository, tip, options, log)
-    fleet = inputs.source.desired.fleet
-    if is_reaching(fleet, options):
-        return render_and_apply(inputs, options, log, on_commit)
+) -> "PassResult | RefusedPass":
+    try:
+        inputs = read_inputs(repository, tip, options, log)
+        result, members = _rendered(inputs, options, log)
+    except (InputError, ConfigError, GuardRefused) as error:
+        from .refused_pass import keep_last_good
+
+        refused = keep_last_good(repository, tip.commit, error, options, log)
+        if refused is None:
+            raise
+        return refused
+    on_commit(result)
+    if members is None:
+        return result
+    return replace(result, reports=members.apply(result.outcome, result.rendered or "", log))
+
+
+def _rendered(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "tuple[PassResult, ReachedMembers | None]":
+    if is_reaching(inputs.source.desired.fleet, options):
+        return render_for_members(inputs, options, log)
     if not options.dry_run:
         refuse_options(options.delivery.names(), f"goes with clusters that are reached: {_REACHING}")
-    return render_only(inputs, options, log, on_commit)
+    return render_only(inputs, options, log), None
 
 
-def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log, on_commit: OnCommit) -> PassResult:
+def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> PassResult:
     """Run a pass that reaches no member: it uses the recorded facts, and looks at what changed where it can."""
     repository, previous = inputs.publication.repository, inputs.previous
     observed = _recorded_inputs(inputs.publication, inputs.source)
@@ -116,14 +141,13 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log, on_comm
     scope = scope_of(repository, previous, source.desired, observed.folder) if previous else None
     outcome = run_pass(repository, source, previous, replace(observed, scope=scope), log)
     result = _committed(outcome, inputs, options, log)
-    on_commit(result)
     if inputs.tip.ref and not options.dry_run:
         _write_checkpoint(result, inputs, observed)
     return result
 
 
-def render_and_apply(inputs: PassInputs, options: ReconcileOptions, log: Log, on_commit: OnCommit) -> PassResult:
-    """Run a pass that reaches members: observe them, render by what they answer, apply the result, record it."""
+def render_for_members(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "tuple[PassResult, ReachedMembers]":
+    """Run the first part of a pass that reaches members: observe them, and render and commit by what they answer."""
     from .members import observe_and_connect
 
     repository = inputs.publication.repository
@@ -131,9 +155,7 @@ def render_and_apply(inputs: PassInputs, options: ReconcileOptions, log: Log, on
     source = _with_facts(repository, inputs.source, members.observed, log)
     outcome = run_pass(repository, source, inputs.previous, members.observed, log)
     outcome = members.with_webhook_answers(outcome, log)
-    result = _committed(outcome, inputs, options, log)
-    on_commit(result)
-    return replace(result, reports=members.apply(result.outcome, result.rendered or "", log))
+    return _committed(outcome, inputs, options, log), members
 
 
 def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log) -> PassInputs:

@@ -9,6 +9,8 @@ from reconciler.observe.conditions import condition_of_type
 from render.documents import emit
 from render.model import Manifest, ObjectRef
 
+from .refusal import SourceRefusal
+
 FAILING = "argosy.dev/failing-since"
 APPLIED = "argosy.dev/applied"
 OUTCOME = "argosy.dev/outcome"
@@ -142,9 +144,14 @@ _MOST_UNHEALTHY = 50
 DISCONNECTED = "disconnected: left as it was"
 
 
-def status_page(lines: Mapping[str, ClusterLine], unhealthy: Iterable[UnhealthyObject]) -> bytes:
-    """Return README.md of the status branch: a line per cluster, then the objects that are not as they should be."""
-    page = [_INTRODUCTION, "| cluster | ready | version | converged | objects | unhealthy | since | |"]
+def status_page(
+    lines: Mapping[str, ClusterLine], unhealthy: Iterable[UnhealthyObject], refusal: SourceRefusal | None = None
+) -> bytes:
+    """Return README.md of the status branch: what is refused, a line per cluster, what is not as it should be."""
+    page = [_INTRODUCTION]
+    if refusal is not None:
+        page += [*(f"    {line}" for line in refusal.lines), "", "The last good commit stays applied meanwhile.", ""]
+    page += ["| cluster | ready | version | converged | objects | unhealthy | since | |"]
     page += ["|---|---|---|---|---:|---:|---|---|"]
     for name, line in sorted(lines.items()):
         page.append(f"| [{name}](clusters/{name}.yaml) | {' | '.join(_cells(line))} |")

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 MOST_BYTES = 8 << 20
+_LARGEST_CODE = 256
 _LISTS = ("conditions", "manifestStatuses", "aggregatedStatus", "apiEnablements")
+REFUSAL_PATH = "refusal.yaml"
 _MAPPINGS = ("resourceSummary", "nodeSummary")
 
 
@@ -22,9 +24,21 @@ def fault_of(path: str, content: bytes, manifest: Any) -> str:
         return f"it has {len(content)} bytes, but at most {MOST_BYTES} are read"
     if not isinstance(manifest, dict):
         return "it holds no object"
+    if path == REFUSAL_PATH:
+        return _refusal_fault(manifest)
     if path.startswith("inventory/") or "metadata" not in manifest:
         return ""
     return _head_fault(manifest) or _status_fault(manifest.get("status") or {})
+
+
+def _refusal_fault(manifest: Mapping[str, Any]) -> str:
+    for name in ("source", "since", "message", "hint"):
+        if not isinstance(manifest.get(name), str):
+            return f"{name} is no text"
+    details, code = manifest.get("details"), manifest.get("code")
+    if not isinstance(details, list) or not all(isinstance(each, str) for each in details):
+        return "details is no list of texts"
+    return "" if type(code) is int and 0 < code < _LARGEST_CODE else "code is no exit code"
 
 
 def _head_fault(manifest: Mapping[str, Any]) -> str:

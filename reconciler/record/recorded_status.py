@@ -16,9 +16,11 @@ from render.layout import object_path
 from render.model import Manifest, ObjectRef
 
 from .cluster_files import ClusterLine, ClusterRecord, UnhealthyObject, parse_cluster_record
-from .file_shapes import MOST_BYTES, fault_of
+from .file_shapes import MOST_BYTES, REFUSAL_PATH, fault_of
+from .refusal import SourceRefusal, parse_refusal
 from .work_status import APPLIED, HEALTHY
 
+FILES = ("README.md", REFUSAL_PATH)
 FOLDERS = ("bindings", "clusters", "facts", "inventory", "works")
 ANSWERS_PATH = f"facts/{ANSWERS_FILE}"
 
@@ -76,6 +78,11 @@ class RecordedStatus:
                 records[record.state.name] = record
         return records
 
+    def refusal(self) -> SourceRefusal | None:
+        """Return the refusal of the source commit that the last pass was asked to render; None if it was rendered."""
+        manifest = self.manifest(REFUSAL_PATH)
+        return parse_refusal(manifest) if manifest is not None else None
+
     def works(self) -> dict[str, dict[str, Manifest]]:
         """Return the Works of every object by cluster, the objects by their path below a cluster's folder."""
         works: dict[str, dict[str, Manifest]] = {}
@@ -103,10 +110,18 @@ def read_recorded(status: StatusBranch, commit: str | None) -> RecordedStatus:
     files = [
         file
         for file in status.repository.snapshot(commit).files
-        if file.path == "README.md" or file.path.partition("/")[0] in FOLDERS
+        if file.path in FILES or file.path.partition("/")[0] in FOLDERS
     ]
     contents = status.repository.read_blobs({file.id for file in files})
     return RecordedStatus(files={file.path: contents[file.id] for file in files})
+
+
+def read_refusal(status: StatusBranch, commit: str | None) -> SourceRefusal | None:
+    """Read the refusal that a commit of the status branch records, and nothing else; None if there is none."""
+    entries = status.entries(commit) if commit is not None else ()
+    blob_id = next((entry.id for entry in entries if entry.name == REFUSAL_PATH.encode()), None)
+    files = {} if blob_id is None else {REFUSAL_PATH: status.repository.read_blobs([blob_id])[blob_id]}
+    return RecordedStatus(files=files).refusal()
 
 
 def path_in_cluster(ref: ObjectRef) -> str:

@@ -22,6 +22,7 @@ from render.words import counted
 
 from .binding_status import BindingInputs, binding_after
 from .cluster_files import ClusterRecord, cluster_file, status_page
+from .file_shapes import REFUSAL_PATH
 from .recorded_status import (
     ANSWERS_PATH,
     RecordedStatus,
@@ -32,6 +33,7 @@ from .recorded_status import (
     path_in_cluster,
     unhealthy_objects,
 )
+from .refusal import SourceRefusal, refusal_file
 from .work_changes import MOST_CASES, WorkStatuses
 from .work_status import WorkInputs, have_equal_status, status_of, work_inputs
 
@@ -71,8 +73,9 @@ class StatusInputs:
 
     ``commit`` is the rendered commit it applies, with its ``bindings``; ``states`` and ``facts`` are those of the
     clusters it observed, ``turned`` those of them whose readiness is not what it was; ``answers`` those of webhooks it
-    rendered by (None: it did not render); ``agents`` are the files taken from agents' branches. Clusters that are no
-    ``members`` are disconnected: what was last seen of them stays, and counts for nothing.
+    rendered by (None: it did not render); ``agents`` are the files taken from agents' branches; ``refusal`` is that of
+    the source it should have rendered. Clusters that are no ``members`` are disconnected: what was last seen of them
+    stays, and counts for nothing.
     """
 
     now: str
@@ -86,16 +89,17 @@ class StatusInputs:
     facts: Facts = field(default_factory=dict, repr=False)
     answers: Answers | None = field(default=None, repr=False)
     agents: Files = field(default_factory=dict, repr=False)
+    refusal: SourceRefusal | None = None
 
 
 def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequence[ClusterReport]) -> Files:
     """Return the files that differ from those recorded."""
     steps = recorded.with_files(inputs.agents)
-    for files_of in (_cluster_files, _fact_files, _work_files, _binding_files):
+    for files_of in (_cluster_files, _fact_files, _work_files, _binding_files, _refusal_files):
         steps = steps.with_files(files_of(steps, inputs, reports))
     converged = {report.cluster: inputs.commit for report in reports if _is_converged(report)}
     lines = cluster_lines(steps, inputs.members, converged)
-    page = status_page(lines, unhealthy_objects(steps, inputs.members)) if steps.files else None
+    page = status_page(lines, unhealthy_objects(steps, inputs.members), steps.refusal()) if steps.files else None
     steps = steps.with_files({"README.md": page})
     changed = {path: content for path, content in steps.files.items() if recorded.files.get(path) != content}
     return {**changed, **dict.fromkeys(path for path in recorded.files if path not in steps.files)}
@@ -171,6 +175,13 @@ def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Seq
     return files
 
 
+def _refusal_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
+    """Return the refusal of a newer source; a pass that renders takes back what was refused before."""
+    if inputs.refusal is not None:
+        return {REFUSAL_PATH: refusal_file(inputs.refusal.recorded_at(inputs.now, recorded.refusal()))}
+    return {} if inputs.answers is None else {REFUSAL_PATH: None}
+
+
 def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files: Files) -> str:
     """Return the message of the commit that writes these files."""
     ready = {name: _READY.get(state.ready, "silent") for name, state in inputs.turned.items()}
@@ -187,6 +198,8 @@ def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files
     parts = [*_grouped(ready), *_grouped(ended)]
     parts += [f"facts of {_named(facts)}"] if facts else []
     parts += [f"{counted(objects.total(), 'object')} of {_named(sorted(objects))}"] if objects else []
+    if inputs.refusal is not None and REFUSAL_PATH in files:
+        parts.append(f"source {inputs.refusal.source[:12]} is refused")
     subject = f"Apply {inputs.commit[:12]}" + (f": {', '.join(parts)}" if parts else "")
     names = sorted({*ready, *ended, *facts, *objects})
     lines = [f"{name}: {', '.join(_words(name, (ready, ended), facts, objects))}" for name in names]

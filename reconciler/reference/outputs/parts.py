@@ -29,6 +29,14 @@ PROBLEM: Mapping[str, Shape] = {
     "reason": REASON,
     "message": MESSAGE,
 }
+REFUSAL = {
+    "source": text("The source commit that is refused."),
+    "since": nullable(text("The time of the first pass that refused it; null if no pass has recorded that.")),
+    "code": whole("The exit code of passes that refuse it: 3 or 6."),
+    "message": text("The reason, in a sentence."),
+    "details": texts("The files and lines of problems, or what a guard counted."),
+    "hint": text("What to do about it; it may be empty."),
+}
 PROBLEMS = records(PROBLEM, "What could not be placed or built, and why.")
 
 CONDITION = {

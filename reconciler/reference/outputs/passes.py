@@ -15,7 +15,20 @@ from reconciler.reference.shapes import (
     whole,
 )
 
-from .parts import CLUSTER, MESSAGE, OBJECT, PREVIOUS, PROBLEM, PROBLEMS, REASON, REF, RELEASED, RENDERED, SOURCE
+from .parts import (
+    CLUSTER,
+    MESSAGE,
+    OBJECT,
+    PREVIOUS,
+    PROBLEM,
+    PROBLEMS,
+    REASON,
+    REF,
+    REFUSAL,
+    RELEASED,
+    RENDERED,
+    SOURCE,
+)
 
 RENDERING = {
     "source": SOURCE,
@@ -171,7 +184,7 @@ REPORTS = mapping(
     "For each cluster: what was done in it.",
 )
 RECONCILIATION = {
-    "source": text("The source commit."),
+    "source": text("The source commit that is rendered."),
     "previous": PREVIOUS,
     "rendered": nullable(text("The rendered commit that holds the source now.")),
     "changed": flag("True if the source renders to something new."),
@@ -181,5 +194,6 @@ RECONCILIATION = {
     ),
     "released": RELEASED,
     "problems": PROBLEMS,
+    "refused?": record(REFUSAL, "The refusal of a newer source: the last good commit was applied again."),
     "clusters?": {**REPORTS, "description": "Where the pass applied: what was done in each cluster."},
 }

@@ -1,0 +1,263 @@
+"""While a source is refused, the last good commit stays applied and observed; exit code and status branch say both."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from render.documents import parse_documents
+
+from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy
+from .fakes import FakeCluster
+from .memory_fleet import add_node
+from .served import Served, serving_members
+
+CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
+NAMES = ("member1", "member2")
+KEYS = [f"c{number:02}" for number in range(12)]
+
+
+class Fleet:
+    """A repository whose argosy.yaml says that its members are reached, which are in memory behind real HTTP."""
+
+    def __init__(self, repository: Repository, members: dict[str, FakeCluster], served: Served, out: Any) -> None:
+        self.repository, self.members, self.written, self._out = repository, members, served.written, out
+
+    def run(self, *words: str) -> Ended:
+        self.written.clear()
+        return argosy(self.repository, self._out, *words)
+
+    def drift(self) -> None:
+        """Change an object of member1 behind our back, as another manager would."""
+        live = self.member_object()
+        live["data"]["color"] = "blue"
+        for entry in live["metadata"]["managedFields"]:
+            entry["fieldsV1"] = {"f:metadata": entry["fieldsV1"].get("f:metadata", {})}
+
+    def member_object(self, name: str = "c00") -> Any:
+        return self.members["member1"].objects["configmaps.", "default", name]
+
+    def tip(self, branch: str) -> str:
+        return self.repository.git("rev-parse", branch)
+
+    def refusal(self) -> Any:
+        return parse_documents((self.repository.show("refusal.yaml", "argosy/status") + "\n").encode())[0].value
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Fleet]:
+    members = {name: FakeCluster(name=name) for name in NAMES}
+    for member in members.values():
+        add_node(member, "node", cpu="4", memory="8Gi", pods="110")
+    repository = Repository.create(tmp_path / "fleet")
+    with serving_members(members.values(), tmp_path / "kubeconfigs") as served:
+        spec = {"kubeconfigs": str(served.kubeconfigs)}
+        head = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+        files = {f"{key}.yaml": a_config_map(key, color="red") for key in KEYS}
+        policy = a_policy("all", selectors=[CONFIG_MAPS])
+        clusters = {f"clusters/{name}.yaml": a_cluster(name) for name in NAMES}
+        repository.commit({"argosy.yaml": {**head, "spec": spec}, "policy.yaml": policy, **clusters, **files})
+        made = Fleet(repository, members, served, capsys)
+        assert made.run("reconcile", "--bootstrap").code == 0
+        yield made
+
+
+class Refused(NamedTuple):
+    """A source that is refused: its files, the end of the pass, and the refusal as it is recorded."""
+
+    why: str
+    files: dict[str, Any]
+    code: int
+    error: str
+    message: str
+    details: list[str]
+    hint: str = ""
+
+
+WITHOUT_SELECTOR = """\
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: all, namespace: default}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap}]
+  placment: {}
+"""
+LEAVING = ", ".join(f"default/ConfigMap/{key}.yaml" for key in KEYS[:5])
+ALLOWING = (
+    "if it is meant, say so in a source commit with the trailer 'Argosy-Allow-Removal: member1 11',"
+    " 'Argosy-Allow-Removal: member2 11', or pass --allow-removal"
+)
+MUCH = [f"{name}: 11 of 12 objects (more than 10): {LEAVING} and 6 more" for name in NAMES]
+REFUSED = [
+    Refused(
+        "a broken policy",
+        {"policy.yaml": WITHOUT_SELECTOR},
+        3,
+        "policy.yaml:6: spec.placment: unknown field\n  hint: did you mean 'placement'?\n"
+        "1 problem; nothing was changed\n",
+        "1 problem; run argosy validate",
+        ["policy.yaml:6"],
+    ),
+    Refused(
+        "a broken argosy.yaml",
+        {"argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {removalGuards: 1}\n"},
+        3,
+        "argosy.yaml:3: spec.removalGuards: unknown field\n  hint: did you mean 'removalGuard'?\n"
+        "1 problem; nothing was changed\n",
+        "1 problem; run argosy validate",
+        ["argosy.yaml:3"],
+    ),
+    Refused(
+        "a file that is not read any more",
+        {"c00.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name }}\ndata: ["},
+        3,
+        "1 problem; nothing was changed\n",
+        "1 problem; run argosy validate",
+        ["c00.yaml"],
+    ),
+    Refused(
+        "a removal that is too much",
+        {f"{key}.yaml": None for key in KEYS[:11]},
+        6,
+        f"this change removes too much at once; nothing was committed\n  {MUCH[0]}\n  {MUCH[1]}\n  hint: {ALLOWING}\n",
+        "this change removes too much at once",
+        MUCH,
+        ALLOWING,
+    ),
+    Refused(
+        "a fleet whose argosy.yaml and clusters are gone",
+        {"argosy.yaml": None, "clusters/member1.yaml": None, "clusters/member2.yaml": None},
+        6,
+        "the source has no clusters any more, but member1, member2 hold objects; nothing was committed\n"
+        "  hint: look at source.paths and ignore in argosy.yaml; if it is meant, say so in a source commit with the"
+        " trailer 'Argosy-Allow-Removal: * 2'\n",
+        "the source has no clusters any more, but member1, member2 hold objects",
+        [],
+        "look at source.paths and ignore in argosy.yaml; if it is meant, say so in a source commit with the"
+        " trailer 'Argosy-Allow-Removal: * 2'",
+    ),
+]
+HEALED = """\
+CLUSTER   UNCHANGED   WRITTEN   DELETED   KEPT   FAILED   STATE
+member1   11          1         0         0      0        Converged
+member2   12          0         0         0      0        Converged
+"""
+AS_IT_WAS = HEALED.replace("11          1", "12          0")
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.why)
+def test_drift_is_healed_and_the_refusal_recorded(case: Refused, fleet: Fleet) -> None:
+    rendered, source = fleet.tip("argosy/rendered"), fleet.tip("HEAD")
+    refused = fleet.repository.commit(case.files)
+    fleet.drift()
+    ended = fleet.run("reconcile")
+    holds = f"unchanged: argosy/rendered {rendered[:12]} holds source {source[:12]}\n"
+    assert (ended.code, ended.out) == (case.code, f"{holds}{HEALED}")
+    said = f"warning: the last good commit {rendered[:12]} stays applied: 2 clusters converged\n"
+    assert f"member1: ConfigMap default/c00: configured (Drifted)\n{said}" in ended.err
+    assert ended.err.endswith(case.error)
+    assert fleet.member_object()["data"] == {"color": "red"}
+    assert fleet.tip("argosy/rendered") == rendered
+    assert {**fleet.refusal(), "since": ""} == {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "SourceRefusal",
+        "source": refused,
+        "since": "",
+        "code": case.code,
+        "message": case.message,
+        "details": case.details,
+        "hint": case.hint,
+    }
+
+
+@pytest.mark.parametrize("case", [REFUSED[0], REFUSED[3]], ids=lambda case: case.why)
+def test_a_refusal_is_recorded_once_until_it_is_over(case: Refused, fleet: Fleet) -> None:
+    refused = fleet.repository.commit(case.files)
+    fleet.run("reconcile")
+    subject = fleet.repository.git("log", "-1", "--format=%s", "argosy/status")
+    assert subject == f"Apply {fleet.tip('argosy/rendered')[:12]}: source {refused[:12]} is refused"
+    recorded, since = fleet.tip("argosy/status"), fleet.refusal()["since"]
+    page = fleet.repository.show("README.md", "argosy/status")
+    assert f"    source {refused[:12]} is refused since {since}: {case.message}\n" in page
+    assert fleet.run("reconcile").code == case.code
+    assert (fleet.tip("argosy/status"), fleet.written) == (recorded, [])
+
+    fleet.repository.git("revert", "--no-edit", "-n", refused)
+    fleet.repository.commit({})
+    assert fleet.run("reconcile").code == 0
+    assert "refusal.yaml" not in fleet.repository.files("argosy/status")
+    assert "is refused" not in fleet.repository.show("README.md", "argosy/status")
+
+
+def test_a_refused_pass_is_told_as_json(fleet: Fleet) -> None:
+    rendered, source = fleet.tip("argosy/rendered"), fleet.tip("HEAD")
+    case = REFUSED[0]
+    refused = fleet.repository.commit(case.files)
+    ended = fleet.run("reconcile", "-o", "json")
+    told = json.loads(ended.out)
+    clusters = told.pop("clusters")
+    assert (ended.code, told) == (
+        3,
+        {
+            "apiVersion": "argosy.dev/v1alpha1",
+            "kind": "Reconciliation",
+            "source": source,
+            "previous": rendered,
+            "rendered": rendered,
+            "changed": False,
+            "removals": [],
+            "released": [],
+            "problems": [],
+            "refused": {
+                "source": refused,
+                "since": fleet.refusal()["since"],
+                "code": 3,
+                "message": case.message,
+                "details": case.details,
+                "hint": "",
+            },
+        },
+    )
+    assert {name: each["state"] for name, each in clusters.items()} == dict.fromkeys(NAMES, "Converged")
+
+
+def test_a_dry_run_says_what_would_stay_and_writes_nothing(fleet: Fleet) -> None:
+    rendered, status = fleet.tip("argosy/rendered"), fleet.tip("argosy/status")
+    fleet.repository.commit(REFUSED[0].files)
+    fleet.drift()
+    ended = fleet.run("reconcile", "--dry-run")
+    assert ended == (3, "", f"warning: the last good commit {rendered[:12]} would stay applied\n{REFUSED[0].error}")
+    assert (fleet.written, fleet.tip("argosy/status")) == ([], status)
+
+
+def test_a_fleet_that_only_renders_has_nobody_to_apply_to(fleet: Fleet) -> None:
+    head = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
+    fleet.repository.commit({"argosy.yaml": head})
+    assert fleet.run("reconcile").code == 0
+    status = fleet.tip("argosy/status")
+    fleet.repository.commit(REFUSED[0].files)
+    assert fleet.run("reconcile") == (3, "", REFUSED[0].error)
+    assert (fleet.written, fleet.tip("argosy/status")) == ([], status)
+
+
+def test_a_first_run_has_no_last_good_commit(fleet: Fleet) -> None:
+    fleet.repository.git("branch", "-D", "argosy/rendered")
+    fleet.repository.commit(REFUSED[0].files)
+    assert fleet.run("reconcile", "--bootstrap") == (3, "", REFUSED[0].error)
+    assert fleet.written == []
+
+
+def test_orphans_are_not_deleted_beside_a_source_that_is_refused(fleet: Fleet) -> None:
+    fleet.repository.commit(REFUSED[0].files)
+    ended = fleet.run("reconcile", "--orphans", "--yes")
+    assert (ended.code, ended.out.endswith(AS_IT_WAS), fleet.written) == (3, True, [])
+
+
+def test_a_member_that_does_not_answer_is_counted(fleet: Fleet) -> None:
+    rendered = fleet.tip("argosy/rendered")
+    fleet.repository.commit(REFUSED[0].files)
+    ended = fleet.run("reconcile", "--kubeconfig", "/nowhere")
+    assert ended.code == 3
+    assert f"warning: the last good commit {rendered[:12]} stays applied: 0 of 2 clusters converged\n" in ended.err
