@@ -1,5 +1,6 @@
 """Objects read from a repository's files without a process: what git reads, or nothing at all."""
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -203,3 +204,14 @@ def test_a_difference_that_does_not_fit_is_refused(delta: bytes) -> None:
 
 def test_a_difference_copies_and_inserts() -> None:
     assert with_delta(b"0123456789", b"\x0a\x07\x91\x02\x04\x03abc") == b"2345abc"
+
+
+def test_a_difference_that_copies_more_than_it_states_ends_there() -> None:
+    copies_of_all = b"\x80" * 2000
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="another size than stated"):
+            with_delta(bytes(0x10000), b"\x80\x80\x04\x0a" + copies_of_all)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()

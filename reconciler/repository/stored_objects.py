@@ -182,10 +182,14 @@ def with_delta(base: bytes, delta: bytes) -> bytes:
     size, position = _size(delta, position)
     if source != len(base) or size > _LARGEST:
         raise ValueError("a difference to something else")
-    content = b"".join(_pieces(base, delta, position))
+    content = bytearray()
+    for piece in _pieces(base, delta, position):
+        content += piece
+        if len(content) > size:
+            break
     if len(content) != size:
         raise ValueError("another size than stated")
-    return content
+    return bytes(content)
 
 
 def _size(delta: bytes, position: int) -> tuple[int, int]:
