@@ -18,6 +18,7 @@ from .manifests import FieldProblem, LocatedManifest
 
 _CLUSTER_LISTS = ("clusterNames", "exclude")
 _MOST_LISTED = 5
+_MOST_HINTS = 20
 
 
 def duplicates(named: Iterable[tuple[str, LocatedManifest]], lines: Lines) -> Iterator[FieldProblem]:
@@ -136,13 +137,15 @@ def absent_listed_clusters(
     places: Iterable[LocatedManifest], fleet: Fleet, known: Collection[str]
 ) -> Iterator[FieldProblem]:
     """Yield a warning for each cluster that argosy.yaml says how to reach and the source does not have."""
+    there = {OTHERS, *known}
     for place in places:
-        for index, access in enumerate(fleet.clusters):
-            if access.name not in {OTHERS, *known}:
-                near = nearest(access.name, known)
-                hint = f"did you mean {near!r}?" if near else ""
-                message = f"the source has no cluster called {access.name!r}"
-                yield place.problem(f"spec.clusters[{index}].name", message, hint=hint)
+        absent = [(index, each.name) for index, each in enumerate(fleet.clusters) if each.name not in there]
+        for number, (index, name) in enumerate(absent):
+            # To compare each of thousands with each of thousands takes minutes, and nobody reads as many hints.
+            near = nearest(name, known) if number < _MOST_HINTS else ""
+            hint = f"did you mean {near!r}?" if near else ""
+            message = f"the source has no cluster called {name!r}"
+            yield place.problem(f"spec.clusters[{index}].name", message, hint=hint)
 
 
 def _lists_of_clusters(value: Any, path: str) -> Iterator[tuple[str, list[str]]]:

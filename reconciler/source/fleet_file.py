@@ -12,8 +12,12 @@ from render.parsing import fleet as parse_fleet
 from render.suggestions import nearest
 
 from .files import FLEET_FILE, IGNORE_FILE, MAX_FILE_SIZE, SYMLINK, SourceFile
+from .ignoring import MOST_TRIED, tried_lines
 from .lines import Lines
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs, load_manifests
+
+_MOST_HINTS = 20
+"""Absent paths that get a hint: to compare each of thousands with each of thousands would take minutes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +52,10 @@ def load_fleet(files: Sequence[SourceFile], *, folder: str, read: ReadBlobs) -> 
     fleet, problems = _parsed(file_by_path[path], file_by_path, read) if paths else (Fleet(), ())
     ignored = _ignore_lines(file_by_path.get(f"{home}/{IGNORE_FILE}" if home else IGNORE_FILE), read)
     ignore = (*ignored, *fleet.source.ignore)
+    if (tried := tried_lines(ignore)) > MOST_TRIED:
+        message = f"{tried} lines to ignore have wildcards other than *.SUFFIX, but at most {MOST_TRIED} are tried"
+        hint = "name files, folders or suffixes, of which there may be any number"
+        ignore, problems = (), (*problems, Problem(path or IGNORE_FILE, 0, "", message, hint))
     return FleetSource(fleet=fleet, folder=home, path=path, ignore=ignore, problems=problems)
 
 
@@ -95,12 +103,14 @@ def _absent_paths(place: LocatedManifest, fleet: Manifest, paths: Collection[str
     """Yield the files and folders that are to be read and are not there."""
     home = place.file.path.removesuffix(FLEET_FILE)
     inside = [path.removeprefix(home) for path in paths if path.startswith(home)]
+    folders = {path[: match.start()] for path in inside for match in re.finditer("/", path)}
+    there, hints = {"", ".", *inside, *folders}, 0
     for number, wanted in enumerate(((fleet.get("spec") or {}).get("source") or {}).get("paths") or ()):
         root = wanted.removeprefix("./").strip("/")
-        if root in {"", "."} or any(path == root or path.startswith(f"{root}/") for path in inside):
+        if root in there:
             continue
-        folders = {path[: match.start()] for path in inside for match in re.finditer("/", path)}
-        near = nearest(root, folders)
+        near = nearest(root, folders) if hints < _MOST_HINTS else ""
+        hints += 1
         hint = f"did you mean {near!r}?" if near else "it would be looked for beside argosy.yaml"
         yield place.problem(f"spec.source.paths[{number}]", f"there is no {wanted!r}", hint=hint)
 

@@ -5,15 +5,24 @@ other: a path asks for its own name, its whole path and each of its suffixes. On
 a path that starts with a folder only below that folder.
 
 A folder is judged before what is in it, so that a line has to match a path itself; the last line that does decides.
+
+A wildcard is never tried again at another place: of the places where what follows it may stand, the first serves as
+well as any, until the next wildcard takes up what is left. Only what follows the last one has to stand at the end. So
+every expression made here matches in time proportional to the line times the path.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 _WILD = re.compile(r"[*?\[\\]")
 _CLASS = re.compile(r"\[(!|\^)?(\]?[^\]\\/]*(?:\\.[^\]\\/]*)*)\]")
+
+
+MOST_TRIED = 1000
+"""Lines that may be tried one by one; lines that are looked up may be of any number."""
 
 
 class IgnoreLine(NamedTuple):
@@ -39,10 +48,10 @@ class _Lines:
         is_anchored, inner = "/" in pattern, pattern.removeprefix("/")
         if not _WILD.search(inner):
             (self.by_path if is_anchored else self.by_name).setdefault(inner, []).append(line)
-        elif not is_anchored and inner.startswith("*.") and not _WILD.search(inner[1:]):
+        elif not _is_tried(pattern):
             self.by_suffix.setdefault(inner[1:], []).append(line)
         else:
-            compiled = re.compile(_translated(inner) if is_anchored else f"(?:.*/)?{_translated(inner)}", re.DOTALL)
+            compiled = re.compile(_translated(inner) if is_anchored else f"(?:[^/]*/)*+{_segment(inner)}", re.DOTALL)
             first, slash, _ = inner.partition("/")
             if is_anchored and slash and not _WILD.search(first):
                 self.by_folder.setdefault(first, []).append((line, compiled))
@@ -62,6 +71,12 @@ class _Lines:
                 yield line
 
 
+def _is_tried(pattern: str) -> bool:
+    """Say whether a pattern has to be tried: it has a wildcard, and is more than one suffix of names."""
+    is_suffix = pattern.startswith("*.") and "/" not in pattern and not _WILD.search(pattern[1:])
+    return bool(_WILD.search(pattern)) and not is_suffix
+
+
 def ignore_test(lines: Sequence[str]) -> Callable[[str], bool]:
     r"""Return a test of paths against gitignore lines; a folder's path ends with a slash.
 
@@ -72,6 +87,24 @@ def ignore_test(lines: Sequence[str]) -> Callable[[str], bool]:
     [True, True, False, False]
     """
     known = _Lines()
+    for line, pattern in _parsed(lines):
+        known.add(line, pattern)
+
+    def is_ignored(path: str) -> bool:
+        is_folder = path.endswith("/")
+        found = [line for line in known.matching(path.rstrip("/")) if is_folder or not line.folders_only]
+        return bool(found) and not max(found).takes_back
+
+    return is_ignored
+
+
+def tried_lines(lines: Sequence[str]) -> int:
+    """Return how many lines have to be tried one by one."""
+    return sum(_is_tried(pattern) for _, pattern in _parsed(lines))
+
+
+def _parsed(lines: Sequence[str]) -> Iterator[tuple[IgnoreLine, str]]:
+    """Yield the lines that mean something, each with its pattern."""
     for number, text in enumerate(lines):
         pattern = _without_trailing_spaces(text.rstrip("\r\n"))
         if not pattern or pattern.startswith("#"):
@@ -81,14 +114,7 @@ def ignore_test(lines: Sequence[str]) -> Callable[[str], bool]:
         folders_only = pattern.endswith("/")
         pattern = pattern[:-1] if folders_only else pattern
         if pattern.strip("/"):
-            known.add(IgnoreLine(number, takes_back, folders_only), pattern)
-
-    def is_ignored(path: str) -> bool:
-        is_folder = path.endswith("/")
-        found = [line for line in known.matching(path.rstrip("/")) if is_folder or not line.folders_only]
-        return bool(found) and not max(found).takes_back
-
-    return is_ignored
+            yield IgnoreLine(number, takes_back, folders_only), pattern
 
 
 def _without_trailing_spaces(text: str) -> str:
@@ -104,38 +130,57 @@ def _without_trailing_spaces(text: str) -> str:
 
 def _translated(pattern: str) -> str:
     """Return the regular expression of a pattern's whole path."""
-    parts = pattern.split("/")
-    out = []
-    for number, part in enumerate(parts):
-        is_last = number == len(parts) - 1
+    parts = [part for part, after in pairwise((*pattern.split("/"), "")) if not part == after == "**"]
+    if parts[-1] == "**":
+        return f"{_joined(parts[:-1])}/.+" if len(parts) > 1 else ".+"
+    return _joined(parts)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Return the regular expression of parts of which none at the end stands for folders of any number."""
+    runs: list[list[str]] = [[]]
+    for part in parts:
         if part == "**":
-            out.append(".+" if is_last else "(?:[^/]+/)*")
+            runs.append([])
         else:
-            out.append(_segment(part) + ("" if is_last else "/"))
-    return "".join(out)
+            runs[-1].append(_segment(part))
+    first, *inner, last = ["/".join(run) for run in runs] if len(runs) > 1 else ["/".join(runs[0]), ""]
+    if len(runs) == 1:
+        return first
+    return "".join((first and f"{first}/", *(f"(?>(?:[^/]+/)*?{run}/)" for run in inner), f"(?:[^/]+/)*{last}"))
 
 
 def _segment(part: str) -> str:
     """Return the regular expression of a part between slashes."""
-    out, place = [], 0
+    first, *inner = _runs(part)
+    if not inner:
+        return first
+    *inner, last = inner
+    return "".join((first, *(f"(?>[^/]*?{run})" for run in inner if run), f"[^/]*{last}"))
+
+
+def _runs(part: str) -> list[str]:
+    """Return the regular expressions of what stands between the wildcards of a part."""
+    runs: list[list[str]] = [[]]
+    place, has_classes = 0, True
     while place < len(part):
         character = part[place]
-        matched = _CLASS.match(part, place) if character == "[" else None
+        matched = _CLASS.match(part, place) if character == "[" and has_classes else None
+        # One bracket that nothing closes says the same of all those after it.
+        has_classes = has_classes and (character != "[" or matched is not None)
         if matched:
-            out.append(f"(?!/)[{'^' if matched[1] else ''}{_class_body(matched[2])}]")
+            runs[-1].append(f"(?!/)[{'^' if matched[1] else ''}{_class_body(matched[2])}]")
             place = matched.end()
             continue
         if character == "\\" and place + 1 < len(part):
             place += 1
-            out.append(re.escape(part[place]))
+            runs[-1].append(re.escape(part[place]))
         elif character == "*":
-            while part[place + 1 : place + 2] == "*":
-                place += 1
-            out.append("[^/]*")
+            runs.append([])
         else:
-            out.append("[^/]" if character == "?" else re.escape(character))
+            runs[-1].append("[^/]" if character == "?" else re.escape(character))
         place += 1
-    return "".join(out)
+    return ["".join(run) for run in runs]
 
 
 def _class_body(body: str) -> str:
