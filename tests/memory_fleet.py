@@ -1,11 +1,14 @@
 """A fleet whose members are in memory: real repository, real passes, a clock of the test's own."""
 
 import io
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from reconciler.commands.status import StatusOptions, show_status
 from reconciler.console.log import QUIET, Log
 from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.results import ClusterReport
@@ -19,10 +22,11 @@ from reconciler.reconcile.fleet_context import FleetContext
 from reconciler.reconcile.observation import Observation, PassRecord, observe_members
 from reconciler.reconcile.orphans import Agree, refuse_orphans
 from reconciler.repository import open_repository
+from reconciler.status.branches import Pacing
 from render.documents import parse_documents
 
 from .applying import client_of
-from .build import Repository, a_cluster
+from .build import Ended, Repository, a_cluster
 from .clusters import Member
 from .fakes import FakeCluster
 
@@ -36,6 +40,7 @@ class MemoryFleet:
     repository: Repository
     members: dict[str, Any] = field(default_factory=dict)
     down: set[str] = field(default_factory=set)
+    down_failure: Failure = DOWN
     now: float = 1_800_000_000.0
     seen: Observation | None = None
 
@@ -59,16 +64,17 @@ class MemoryFleet:
         member = self.members[name]
         if isinstance(member, Member):
             return client_of(member)
-        return DOWN if name in self.down else member
+        return self.down_failure if name in self.down else member
 
     def run(
         self,
         seconds: float = 0.0,
         options: DeliveryOptions | None = None,
         agree: Agree = refuse_orphans,
+        only: Container[str] | None = None,
         **how: Any,
     ) -> tuple[ClusterReport, ...]:
-        """One pass, so many seconds after the last; ``how`` is what else a ``Delivery`` is told."""
+        """One pass over all, or ``only`` some, so many seconds after the last; ``how`` is for its ``Delivery``."""
         self.now += seconds
         log = Log(stream=io.StringIO(), level=QUIET)
         with open_repository(str(self.repository.path)) as repository:
@@ -76,7 +82,8 @@ class MemoryFleet:
             fleet, members = source.desired.fleet, source.desired.clusters
             context = FleetContext(publication=publication_of(repository, fleet), fleet=fleet, members=members)
             observing = ObserveOptions(open_client=self.open)
-            observation = self.seen = observe_members(context, members, observing, lambda: self.now)
+            chosen = tuple(member for member in members if only is None or member.name in only)
+            observation = self.seen = observe_members(context, chosen, observing, lambda: self.now)
             source = read_again_with_facts(repository, source, observation.facts)
             tip = context.publication.current_tip(fleet.rendered_branch)
             previous = read_previous(repository, tip) if tip else None
@@ -86,7 +93,7 @@ class MemoryFleet:
                 context=context,
                 commit=commit,
                 delivery=Delivery(
-                    members=tuple(member for member in members if member.sync_mode != "Pull"),
+                    members=tuple(member for member in chosen if member.sync_mode != "Pull"),
                     options=options or DeliveryOptions(),
                     **how,
                 ),
@@ -98,6 +105,18 @@ class MemoryFleet:
             reports = run.reports()
             maintain_repository(repository, log)
             return reports
+
+    def status(
+        self, capsys: pytest.CaptureFixture[str], subject: str = "", *, output: str = "table", later: float = 0.0
+    ) -> Ended:
+        """The answer of ``argosy status``, so many seconds after the last pass."""
+        log, options = (
+            Log(stream=io.StringIO(), repository=str(self.repository.path)),
+            StatusOptions(subject=subject, output=output),
+        )
+        capsys.readouterr()
+        code = show_status(log, options, Pacing(clock=lambda: self.now + later))
+        return Ended(code, capsys.readouterr().out, "")
 
     def status_commits(self) -> list[str]:
         """The subjects of the status branch, oldest first."""

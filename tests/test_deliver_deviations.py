@@ -15,6 +15,7 @@ from reconciler.plans.model import Action, FieldChange, Plan, PlannedObject
 from reconciler.record.cluster_files import ClusterRecord, cluster_file, parse_cluster_record
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.status.objects import cluster_text, cluster_value
+from reconciler.status.standing import Standing
 from render.documents import parse_documents
 from render.model import ObjectRef
 
@@ -120,7 +121,7 @@ def test_the_record_of_a_cluster_keeps_them_without_failures_of_works() -> None:
     content = cluster_file(record)
     assert parse_cluster_record(parse_documents(content)[0].value) == record
     recorded = RecordedStatus(files={"clusters/eu.yaml": content})
-    assert cluster_text("eu", recorded, every=False).splitlines()[3:] == [
+    assert cluster_text("eu", recorded, Standing(), now=0.0).splitlines()[3:] == [
         "",
         "NOT AS COMMITTED           ACTION       REASON              MESSAGE",
         (
@@ -131,7 +132,7 @@ def test_the_record_of_a_cluster_keeps_them_without_failures_of_works() -> None:
         "ConfigMap shop/old         finalizing   Finalizing          it goes once its finalizers are done: x",
         "Namespace shop             kept         NeedsConfirmation   deleting it may delete much more",
     ]
-    assert cluster_value("eu", recorded)["deviations"][0] == {
+    assert cluster_value("eu", recorded, Standing())["deviations"][0] == {
         "object": "Deployment.apps shop/web",
         "action": "kept",
         "reason": "Yielded",

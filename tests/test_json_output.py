@@ -37,6 +37,7 @@ KINDS = {
     "status": "FleetStatus",
     "status cluster/member1": "ClusterStatus",
     "status cm/one": "ObjectStatus",
+    "wait --timeout 0s": "Waiting",
     "verify": "Verification",
     "doctor": "Diagnosis",
 }
@@ -121,6 +122,8 @@ QUICKSTART = {
     "status": "FleetStatus",
     "status cluster/paris": "ClusterStatus",
     "status deploy/web": "ObjectStatus",
+    "status ns/shop": "ObjectStatus",
+    "wait deploy/web --timeout 0s": "Waiting",
 }
 REACHED = {
     "diff --live": "LiveDifference",

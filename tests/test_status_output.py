@@ -13,6 +13,7 @@ import pytest
 
 from reconciler.commands.status import StatusOptions, show_status
 from reconciler.console.log import Log
+from reconciler.status.branches import Pacing
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
 from .memory_fleet import MemoryFleet, settle
@@ -211,7 +212,10 @@ def test_a_commit_nobody_sees_is_not_one_that_nobody_rendered(
     ended = argosy(clone, capsys, "wait", "--timeout", "1s")
     assert (ended.code, plain(clone, ended.err)) == (
         1,
-        "warning: after 1 s the fleet is not applied\nwarning: source HEAD is not pushed, so no pass sees it\n",
+        (
+            "warning: after 1 s the fleet is not applied\n"
+            "warning: source HEAD is not pushed, so no pass sees it\n  hint: git push\n"
+        ),
     )
     clone.git("push", "-q")
     said = "argosy/rendered RENDERED holds source BEFORE, but the newest source is HEAD: run argosy reconcile"
@@ -274,14 +278,19 @@ def test_nobody_looks_at_a_disconnected_cluster(tmp_path: Path, capsys: pytest.C
     fleet.run(60)
     assert fleet.members["us"].objects == before
     held = fleet.recorded("inventory/us.yaml")["converged"][:12]
-    ended = argosy(fleet.repository, capsys, "status", "-o", "wide")
+    ended = fleet.status(capsys, output="wide", later=60)
     commit = fleet.repository.git("rev-parse", "argosy/rendered")[:12]
-    assert (ended.code, plain(fleet.repository, ended.out).splitlines()[2:]) == (
+    assert (ended.code, plain(fleet.repository, ended.out).splitlines()[1:]) == (
         0,
         [
-            "CLUSTER   READY   VERSION   OBJECTS   UNHEALTHY   REPLICAS   CONVERGED      SINCE                  NOTE",
-            "eu        True    v0.0.0    1         0           4          RENDERED   2027-01-15T08:00:00Z",
-            f"us                          1{' ' * 32}{held}{' ' * 26}disconnected: left as it was",
+            "recorded 2027-01-15T08:04:00Z, 1m ago: passes that find nothing new record nothing",
+            "",
+            (
+                "CLUSTER   READY   VERSION   OBJECTS   UNHEALTHY   REPLICAS   CONVERGED      SINCE"
+                "                  AGE   NOTE"
+            ),
+            "eu        True    v0.0.0    1         0           4          RENDERED   2027-01-15T08:00:00Z   5m",
+            f"us                          1{' ' * 32}{held}{' ' * 32}disconnected: left as it was",
             "",
             "bindings: 1 Success",
             "",
@@ -355,7 +364,7 @@ def test_watching_shows_what_is_new_and_nothing_twice(tmp_path: Path, capsys: py
 
     log, moves = Log(stream=io.StringIO(), repository=str(fleet.repository.path)), Moves(lambda: None, settled)
     with pytest.raises(KeyboardInterrupt):
-        show_status(log, StatusOptions(subject="deploy/nginx", watch=True), moves)
+        show_status(log, StatusOptions(subject="deploy/nginx", watch=True), Pacing(pause=moves))
     out = capsys.readouterr().out
     rows = [line for line in out.splitlines() if re.match(r"eu\s", line)]
     assert rows == [
@@ -370,7 +379,7 @@ def test_watching_outlives_a_remote_that_is_away(clone: Repository, capsys: pyte
     moves = Moves(lambda: hub.rename(away), lambda: None, lambda: away.rename(hub))
     stream = io.StringIO()
     with pytest.raises(KeyboardInterrupt):
-        show_status(Log(stream=stream, repository=str(clone.path)), StatusOptions(watch=True), moves)
+        show_status(Log(stream=stream, repository=str(clone.path)), StatusOptions(watch=True), Pacing(pause=moves))
     assert capsys.readouterr().out.count("CLUSTER") == 1
     assert [line.partition(":")[0] for line in stream.getvalue().splitlines() if line.startswith("warning")] == [
         "warning"

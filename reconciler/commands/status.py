@@ -1,7 +1,5 @@
 """``argosy status``: what the branches say about the fleet, a cluster or an object."""
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +11,7 @@ from reconciler.console.printing import print_output
 from .options.subject_options import parsed_subject, with_namespace_options
 
 if TYPE_CHECKING:
-    from reconciler.status.branches import RecordedFleet
+    from reconciler.status.branches import Pacing, RecordedFleet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +24,7 @@ class StatusOptions:
     watch: bool = False
 
 
-@click.command(epilog="Exit codes: 0 all is well; 1 something is not placed, not applied or not healthy.")
+@click.command(epilog="Exit codes: 0 all is well; 1 something is not placed, applied or healthy, or not known to be.")
 @click.argument("subject", nargs=-1, metavar="[cluster/NAME | KIND/NAME]")
 @with_namespace_options("The namespace the object is in.")
 @click.option(
@@ -43,20 +41,23 @@ def command(log: Log, /, **options: Any) -> int:
 
     It tells which source is rendered, what every cluster holds since when, and why something is not as it should be,
     down to the container or the warning that says so. Nothing is fetched without --watch, and no cluster is asked.
+    What is recorded of a cluster counts only if the last look at it and the last run over it succeeded; ages are since
+    the last change, for passes that find nothing new record nothing.
     """
     subject = parsed_subject(options.pop("subject"))
     return show_status(log, StatusOptions(subject=subject, **options))
 
 
-def show_status(log: Log, options: StatusOptions, pause: Callable[[float], object] = time.sleep) -> int:
+def show_status(log: Log, options: StatusOptions, pacing: "Pacing | None" = None) -> int:
     """Print the status of the subject, and with ``watch`` again whenever a branch moved; return the exit code."""
     from reconciler.repository import open_repository
-    from reconciler.status.branches import follow_branches, read_recorded_fleet
+    from reconciler.status.branches import Pacing, follow_branches, read_recorded_fleet
 
+    pacing = pacing or Pacing()
     if options.watch:
-        follow_branches(log, lambda branches, is_first: _show(branches, options, is_first=is_first), pause)
+        follow_branches(log, lambda branches, is_first: _show(branches, options, is_first=is_first), pacing)
     with open_repository(log.repository, refresh=False) as repository:
-        return _show(read_recorded_fleet(repository, log), options)
+        return _show(read_recorded_fleet(repository, log, pacing.clock), options)
 
 
 def _show(branches: "RecordedFleet", options: StatusOptions, *, is_first: bool = True) -> int:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reconciler.console.log import Log
-from reconciler.console.printing import print_text
+from reconciler.console.printing import print_data, print_text
 
 from .options.member_options import seconds
 from .options.subject_options import parsed_subject, with_namespace_options
 
 if TYPE_CHECKING:
-    from reconciler.status.waiting import Pacing
+    from reconciler.status.branches import Pacing
+    from reconciler.status.waiting import Waited
 
 _MOST_LISTED = 20
 
@@ -25,6 +26,12 @@ class WaitOptions:
     namespace: str = ""
     wish: str = "applied"
     timeout: float = 300.0
+    output: str = "text"
+
+    @property
+    def subject_words(self) -> str:
+        """The subject in words."""
+        return self.subject or "the fleet"
 
 
 @click.command(epilog="Exit codes: 0 it came true; 1 the time was over before.")
@@ -41,11 +48,14 @@ class WaitOptions:
 @click.option(
     "--timeout", default="5m", show_default=True, callback=seconds, metavar="TIME", help="The longest time to wait."
 )
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
     """Wait until the newest source is applied, or healthy: everywhere, in one cluster, or one object.
 
-    The branches are fetched every two seconds; no cluster is asked. Something else must run the passes.
+    The branches are fetched every two seconds; no cluster is asked. Something else must run the passes. A cluster
+    counts only if the last look at it and the last run over it succeeded, for the newest rendered commit, and if that
+    left nothing otherwise than the commit says. When the time is over, each reason why not yet is said.
     """
     subject = parsed_subject(options.pop("subject"))
     return wait_and_show(log, WaitOptions(subject=subject, **options))
@@ -53,17 +63,40 @@ def command(log: Log, /, **options: Any) -> int:
 
 def wait_and_show(log: Log, options: WaitOptions, pacing: "Pacing | None" = None) -> int:
     """Wait; return 0 once the wish came true, 1 when the time was over before, saying what is missing."""
-    from reconciler.status.waiting import Pacing, Wish, missing_at_the_end
+    from reconciler.status.branches import Pacing
+    from reconciler.status.waiting import Wish, wait_for
 
     wish = Wish(subject=options.subject, namespace=options.namespace, state=options.wish)
-    missing = missing_at_the_end(wish, log, timeout=options.timeout, pacing=pacing or Pacing())
-    subject = options.subject or "the fleet"
-    if not missing:
-        print_text(f"{subject} is {options.wish}")
-        return 0
-    log.warning(f"after {options.timeout:g} s {subject} is not {options.wish}")
-    for each in missing[:_MOST_LISTED]:
-        log.warning(each)
-    if len(missing) > _MOST_LISTED:
-        log.warning(f"{len(missing) - _MOST_LISTED} more")
-    return 1
+    waited = wait_for(wish, log, timeout=options.timeout, pacing=pacing or Pacing())
+    if options.output == "json":
+        _show_json(waited, options)
+    elif waited.missing:
+        _warn(waited, options, log)
+    else:
+        print_text(f"{options.subject_words} is {options.wish}")
+    return 1 if waited.missing else 0
+
+
+def _warn(waited: "Waited", options: WaitOptions, log: Log) -> None:
+    log.warning(f"after {options.timeout:g} s {options.subject_words} is not {options.wish}")
+    for each in waited.missing[:_MOST_LISTED]:
+        log.warning(str(each))
+    if len(waited.missing) > _MOST_LISTED:
+        log.warning(f"{len(waited.missing) - _MOST_LISTED} more")
+
+
+def _show_json(waited: "Waited", options: WaitOptions) -> None:
+    from reconciler.console.json_values import as_json, plain_value
+    from render.model import ARGOSY_API_VERSION
+
+    value = {
+        "apiVersion": ARGOSY_API_VERSION,
+        "kind": "Waiting",
+        "subject": options.subject or None,
+        "for": options.wish,
+        "cameTrue": not waited.missing,
+        "seconds": round(waited.seconds, 3),
+        "rendered": waited.rendered or None,
+        "missing": [plain_value(each) for each in waited.missing],
+    }
+    print_data(as_json(value))

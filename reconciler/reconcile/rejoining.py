@@ -12,6 +12,8 @@ from reconciler.deliver.results import ClusterReport
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import Action
 from reconciler.publish.status_branch import Files, inventory_file, inventory_path, read_inventories
+from reconciler.record.cluster_files import ClusterRecord, cluster_file
+from reconciler.record.recorded_status import cluster_path, read_recorded
 from render.errors import ClusterError, GuardRefused
 from render.words import counted
 
@@ -78,15 +80,22 @@ def preview(found: Rejoining) -> tuple[str, ...]:
 
 
 def accept(run: ApplyRun, found: Rejoining, uid: str, clock: Callable[[], float] = time.time) -> None:
-    """Record the cluster that answers as the member's, with nothing in it; GuardRefused if its UID is another."""
+    """Record the cluster that answers as the member's, with nothing in it; GuardRefused if its UID is another.
+
+    How runs over the cluster before it ended is forgotten: it says nothing of this one.
+    """
     if uid != found.uid:
         raise GuardRefused(
             f"the UID of {found.cluster}'s kube-system namespace is {found.uid}, not {uid}; nothing was recorded",
             hint="see which cluster the context leads to; argosy cluster rejoin without --accept-uid shows it",
         )
 
-    def made(_tip: str | None) -> Files:
+    def made(tip: str | None) -> Files:
         inventory = Inventory(cluster=found.cluster, uid=uid)
-        return {inventory_path(found.cluster): inventory_file(inventory)}
+        files: dict[str, bytes | None] = {inventory_path(found.cluster): inventory_file(inventory)}
+        record = read_recorded(run.context.status, tip).clusters().get(found.cluster)
+        if record is not None:
+            files[cluster_path(found.cluster)] = cluster_file(ClusterRecord(state=record.state))
+        return files
 
     run.context.status.commit(made, f"Rejoin {found.cluster}", time=int(clock()))

@@ -12,18 +12,24 @@ from render.model import Manifest, ObjectRef
 from .refusal import SourceRefusal
 
 FAILING = "argosy.dev/failing-since"
-APPLIED = "argosy.dev/applied"
-OUTCOME = "argosy.dev/outcome"
-SINCE = "argosy.dev/outcome-since"
-HEARTBEAT = "argosy.dev/heartbeat"
+_WORDS = {
+    "applied": "argosy.dev/applied",
+    "outcome": "argosy.dev/outcome",
+    "since": "argosy.dev/outcome-since",
+    "message": "argosy.dev/outcome-message",
+    "hint": "argosy.dev/outcome-hint",
+    "heartbeat": "argosy.dev/heartbeat",
+}
+"""The annotations of a record by the words they keep, in the order they are written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterRecord:
     """The record of a cluster.
 
-    ``applied`` is the rendered commit that was last applied, ``outcome`` the end of that and ``since`` the time of the
-    first pass that ended so. ``heartbeat`` is the time its agent last observed it, where the agent promises any.
+    ``applied`` is the rendered commit that was last applied, ``outcome`` the end of the last apply, ``message`` and
+    ``hint`` say why, and ``since`` is the time of the first pass that ended so. ``heartbeat`` is the time its agent
+    last observed it, where the agent promises any.
     ``deviations`` are what that pass left other than the commit says, without the failures that Works tell.
     """
 
@@ -31,6 +37,8 @@ class ClusterRecord:
     applied: str = ""
     outcome: str = ""
     since: str = ""
+    message: str = ""
+    hint: str = ""
     heartbeat: str = ""
     deviations: tuple[Deviation, ...] = ()
 
@@ -47,13 +55,8 @@ class ClusterRecord:
 
 def cluster_file(record: ClusterRecord) -> bytes:
     """Return a record as its file."""
-    annotations = {
-        FAILING: record.state.failing_since,
-        APPLIED: record.applied,
-        OUTCOME: record.outcome,
-        SINCE: record.since,
-        HEARTBEAT: record.heartbeat,
-    }
+    annotations = {FAILING: record.state.failing_since}
+    annotations |= {key: getattr(record, name) for name, key in _WORDS.items()}
     written = {key: value for key, value in annotations.items() if value}
     metadata = {"name": record.state.name, **({"annotations": written} if written else {})}
     head = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": metadata}
@@ -97,13 +100,9 @@ def parse_cluster_record(manifest: Manifest) -> ClusterRecord:
         status=manifest.get("status") or {},
         failing_since=str(annotations.get(FAILING) or ""),
     )
-    applied, outcome, since, heartbeat = (
-        str(annotations.get(key) or "") for key in (APPLIED, OUTCOME, SINCE, HEARTBEAT)
-    )
+    words = {name: str(annotations.get(key) or "") for name, key in _WORDS.items()}
     deviations = tuple(_parsed_deviation(each) for each in manifest.get("deviations") or ())
-    return ClusterRecord(
-        state=state, applied=applied, outcome=outcome, since=since, heartbeat=heartbeat, deviations=deviations
-    )
+    return ClusterRecord(state=state, deviations=deviations, **words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

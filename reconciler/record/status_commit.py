@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
+from reconciler.console.text import one_line
 from reconciler.deliver.deviations import recorded_deviations
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.parallel import in_parallel
@@ -34,7 +35,7 @@ from .recorded_status import (
     unhealthy_objects,
 )
 from .refusal import SourceRefusal, refusal_file
-from .work_changes import MOST_CASES, WorkStatuses
+from .work_changes import MOST_CASES, WorkStatuses, lasting
 from .work_status import WorkInputs, have_equal_status, status_of, work_inputs
 
 AT_ONCE = 16
@@ -42,6 +43,7 @@ _ASKED = (Operation.INTERPRET_HEALTH, Operation.INTERPRET_STATUS)
 _READY = {"True": "ready", "False": "not ready"}
 _MOST_NAMED = 2
 _MOST_LINES = 50
+_MOST_TEXT = 500
 
 
 def ask_ahead(reports: Iterable[ClusterReport], interpreter: Interpreter) -> None:
@@ -120,12 +122,24 @@ def _cluster_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iter
 
 
 def _after(before: ClusterRecord, report: ClusterReport, inputs: StatusInputs) -> ClusterRecord:
-    outcome = str(report.failure.kind) if report.failure is not None else ""
-    outcome = outcome or (str(report.applied.outcome) if report.applied is not None else before.outcome)
-    since = before.since if outcome == before.outcome else inputs.now
+    after = _with_ending(before, report)
+    since = before.since if after.outcome == before.outcome else inputs.now
     applied = inputs.commit if report.applied is not None and report.failure is None else before.applied
     deviating = recorded_deviations(report) if report.applied is not None else before.deviations
-    return replace(before, outcome=outcome, since=since, applied=applied, deviations=deviating)
+    return replace(after, since=since, applied=applied, deviations=deviating)
+
+
+def _with_ending(before: ClusterRecord, report: ClusterReport) -> ClusterRecord:
+    """Return a record with how a run ended, and why; a message that differs in its numbers alone stays as it was."""
+    outcome, message, hint = before.outcome, before.message, before.hint
+    if report.failure is not None:
+        outcome, message, hint = str(report.failure.kind), report.failure.message, report.failure.hint
+    elif report.applied is not None:
+        outcome, message, hint = str(report.applied.outcome), report.applied.prune_hold, ""
+    message, hint = one_line(message)[:_MOST_TEXT], one_line(hint)[:_MOST_TEXT]
+    if outcome == before.outcome and lasting(message) == lasting(before.message):
+        message, hint = before.message, before.hint
+    return replace(before, outcome=outcome, message=message, hint=hint)
 
 
 def _fact_files(_recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:

@@ -84,6 +84,8 @@ ANNOTATIONS = (
             Entry("argosy.dev/applied", "In clusters of the status branch: the rendered commit that was last applied."),
             Entry("argosy.dev/outcome", "In clusters of the status branch: how the last pass over the cluster ended."),
             Entry("argosy.dev/outcome-since", "In clusters of the status branch: since when passes end so."),
+            Entry("argosy.dev/outcome-message", "In clusters of the status branch: why the last pass ended so."),
+            Entry("argosy.dev/outcome-hint", "In clusters of the status branch: what to do about it."),
             Entry(
                 "argosy.dev/failing-since", "In clusters of the status branch: since when the cluster does not answer."
             ),

@@ -1,21 +1,28 @@
 """The rendered and the status branch read together, as they are known here or fetched."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NoReturn
 
 from reconciler.console.log import Log
 from reconciler.names.kinds import named_object
+from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
+from reconciler.pipeline.previous import Previous
 from reconciler.publish.branches import publication_of
 from reconciler.publish.reading import read_source
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.repository import Repository, open_repository
+from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.errors import ConfigError, ReconcileError
+from render.layout import object_path
+from render.model import ObjectRef, TargetCluster
 
 from .fleet import FleetStatus, fleet_status
+from .standing import Standing, standings
 
 Tips = tuple[str | None, ...]
 """The commits of HEAD, of the rendered branch and of the status branch."""
@@ -23,21 +30,40 @@ Tips = tuple[str | None, ...]
 POLL_SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class RecordedFleet:
-    """The fleet as its rendered branch describes it, and what its status branch records of it."""
+    """The fleet as its rendered branch describes it, and what its status branch records of it.
+
+    ``status_commit`` is the newest commit of the status branch and ``status_time`` its time; ``now`` is the time of
+    reading. Both times are in seconds.
+    """
 
     fleet: FleetStatus
     recorded: RecordedStatus
+    status_commit: str = ""
+    status_time: float = 0.0
+    now: float = 0.0
+
+    @cached_property
+    def standings(self) -> Mapping[str, Standing]:
+        """The standing of every member beside the newest rendered commit."""
+        desired = self.fleet.source.desired
+        return standings(self.recorded, desired.fleet, desired.clusters, self.fleet.previous.commit, self.now)
 
 
-def read_recorded_fleet(repository: Repository, log: Log) -> RecordedFleet:
+def read_recorded_fleet(repository: Repository, log: Log, clock: Callable[[], float] = time.time) -> RecordedFleet:
     """Read both branches as they are known here."""
     fleet = fleet_status(repository, log)
     publication = publication_of(repository, fleet.source.desired.fleet)
     status = StatusBranch(publication=publication, branch=fleet.source.desired.fleet.status_branch)
     tip = repository.tip(publication.ref(status.branch))
-    return RecordedFleet(fleet=fleet, recorded=read_recorded(status, tip))
+    return RecordedFleet(
+        fleet=fleet,
+        recorded=read_recorded(status, tip),
+        status_commit=tip or "",
+        status_time=repository.commit_info(tip).time if tip else 0.0,
+        now=clock(),
+    )
 
 
 def fetched_tips(repository: Repository) -> Tips:
@@ -48,9 +74,16 @@ def fetched_tips(repository: Repository) -> Tips:
     return head, *(publication.current_tip(branch) for branch in (fleet.rendered_branch, fleet.status_branch))
 
 
-def follow_branches(
-    log: Log, show: Callable[[RecordedFleet, bool], object], pause: Callable[[float], object] = time.sleep
-) -> NoReturn:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pacing:
+    """Clocks to wait by: a monotonic one, a pause, and the one that tells how old what is recorded is."""
+
+    now: Callable[[], float] = time.monotonic
+    pause: Callable[[float], object] = time.sleep
+    clock: Callable[[], float] = time.time
+
+
+def follow_branches(log: Log, show: Callable[[RecordedFleet, bool], object], pacing: Pacing) -> NoReturn:
     """Show the fleet, and again whenever a branch moved, until the process is interrupted.
 
     ``show`` gets the fleet and whether this is the first time. An error ends the first look; afterwards it becomes a
@@ -60,28 +93,54 @@ def follow_branches(
     problem = ""
     while True:
         try:
-            known, problem = _shown_if_moved(log, show, known), ""
+            known, problem = _shown_if_moved(log, show, known, pacing.clock), ""
         except ReconcileError as error:
             if not known:
                 raise
             if str(error) != problem:
                 problem = str(error)
                 log.warning(problem)
-        pause(POLL_SECONDS)
+        pacing.pause(POLL_SECONDS)
 
 
-def _shown_if_moved(log: Log, show: Callable[[RecordedFleet, bool], object], known: Tips) -> Tips:
+def _shown_if_moved(
+    log: Log, show: Callable[[RecordedFleet, bool], object], known: Tips, clock: Callable[[], float]
+) -> Tips:
     with open_repository(log.repository) as repository:
         tips = fetched_tips(repository)
         if tips != known:
-            show(read_recorded_fleet(repository, log), not known)
+            show(read_recorded_fleet(repository, log, clock), not known)
     return tips
 
 
 def binding_named(branches: RecordedFleet, noun: str, name: str, namespace: str) -> Binding:
-    """Return the binding of the object that is meant; ConfigError when no policy selects it."""
-    ref = named_object(noun, name, namespace, branches.fleet.source.desired.templates)
-    binding = branches.fleet.previous.bindings.get(ref)
+    """Return the binding of the object that is meant; ConfigError when no policy selects it.
+
+    A namespace that is propagated with the objects in it has none: the one returned has the clusters it is in, and
+    neither a policy nor conditions.
+    """
+    previous = branches.fleet.previous
+    ref = object_named(branches.fleet.source.desired, noun, name, namespace)
+    binding = previous.bindings.get(ref) or _of_namespace(previous, ref)
     if binding is None:
         raise ConfigError(f"{ref} has no binding: no policy selects it", hint=f"argosy explain {noun}/{name}")
     return binding
+
+
+def object_named(desired: Desired, noun: str, name: str, namespace: str) -> ObjectRef:
+    """Return the object of the source that is meant, a namespace that objects are in among them; else UnknownName."""
+    spaces = {template.ref.namespace for template in desired.templates if template.ref.namespace}
+    known = {template.ref for template in desired.templates}
+    bare = [bare_namespace(space) for space in sorted(spaces) if namespace_ref(space) not in known]
+    return named_object(noun, name, namespace, (*desired.templates, *bare))
+
+
+def _of_namespace(previous: Previous, ref: ObjectRef) -> Binding | None:
+    """Return a binding of the clusters that a namespace is in; None for one that is nowhere, and for other kinds."""
+    if ref.group_kind != "Namespace":
+        return None
+    tree, path = previous.tree, object_path(ref)
+    tree.load([ref])
+    names = sorted(name for name, folder in tree.clusters.items() if tree.trees.entry(folder, path) is not None)
+    targets = tuple(TargetCluster(name) for name in names)
+    return Binding(ref=ref, api_version="v1", targets=targets) if targets else None

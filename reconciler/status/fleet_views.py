@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
 from reconciler.console.text import table
@@ -11,20 +12,28 @@ from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, Unhealthy
 from reconciler.record.recorded_status import RecordedStatus, cluster_lines, unhealthy_objects
 from render.binding import Binding
 
+from .ages import age, time_text
+from .branches import RecordedFleet
 from .fleet import FleetStatus, as_value, binding_problems
 from .objects import deviation_value
+from .standing import standing_value
 
-_OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED", "SINCE", "NOTE")
+_OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED")
+_UNKNOWN = "<unknown>"
 
 
-def fleet_text(fleet: FleetStatus, recorded: RecordedStatus, *, wide: bool) -> Iterator[str]:
+def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     """Yield the tables of a fleet; without a status branch, those of what is rendered alone."""
-    yield f"{fleet.branch} {fleet.previous.commit[:12]} holds source {fleet.previous.source[:12]}{fleet.lag}\n\n"
+    fleet, recorded = branches.fleet, branches.recorded
+    yield f"{fleet.branch} {fleet.previous.commit[:12]} holds source {fleet.previous.source[:12]}{fleet.lag}\n"
     lines = cluster_lines(recorded, fleet.members)
     if lines:
-        yield table(("CLUSTER", *_OBSERVED), [_observed_row(name, fleet, lines.get(name)) for name in fleet.clusters])
+        yield f"{recorded_line(branches)}\n\n"
+        header = ("CLUSTER", *_OBSERVED, *(("SINCE",) if wide else ()), "AGE", "NOTE")
+        yield table(header, [_observed_row(name, branches, lines.get(name), wide=wide) for name in fleet.clusters])
+        yield from _not_applied(branches)
     else:
-        yield table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), [_row(name, fleet) for name in fleet.clusters])
+        yield "\n" + table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), [_row(name, fleet) for name in fleet.clusters])
     states = Counter(map(binding_state, fleet.bindings))
     yield "\nbindings: " + (", ".join(f"{number} {state}" for state, number in sorted(states.items())) or "none") + "\n"
     listed = [
@@ -34,14 +43,28 @@ def fleet_text(fleet: FleetStatus, recorded: RecordedStatus, *, wide: bool) -> I
     ]
     if listed:
         yield "\n" + table(("BINDING", "REASON", "MESSAGE"), [_binding_row(binding) for binding in listed])
-    rows = [
-        (each.object, each.cluster, each.reason, each.since, each.message) for each in unwell_objects(fleet, recorded)
-    ]
+    rows = [(each.object, each.cluster, each.reason, each.since, each.message) for each in unwell_objects(branches)]
     if rows:
         yield "\n" + table(("NOT WELL", "CLUSTER", "REASON", "SINCE", "MESSAGE"), rows)
     deviating = deviation_rows(recorded, fleet.members)
     if deviating:
         yield "\n" + table(("NOT AS COMMITTED", "CLUSTER", "ACTION", "REASON", "MESSAGE"), deviating)
+
+
+def recorded_line(branches: RecordedFleet) -> str:
+    """Return the commit and the time of what is recorded, which is that of the last change."""
+    recorded_at = time_text(branches.status_time)
+    ago = age(recorded_at, branches.now)
+    return f"recorded {recorded_at}, {ago} ago: passes that find nothing new record nothing"
+
+
+def _not_applied(branches: RecordedFleet) -> Iterator[str]:
+    """Yield a line for each cluster whose objects nobody knows, or that a run has not got to, with what to do."""
+    standings = sorted(branches.standings.items(), key=itemgetter(0))
+    late = [(name, each) for name, each in standings if each.is_awaited and not each.is_reached]
+    if late:
+        yield "\n"
+    yield from (f"{name}: not applied: {standing.message}{standing.hint_line}\n" for name, standing in late)
 
 
 def deviation_rows(recorded: RecordedStatus, members: Container[str]) -> list[tuple[str, ...]]:
@@ -54,37 +77,49 @@ def deviation_rows(recorded: RecordedStatus, members: Container[str]) -> list[tu
     ]
 
 
-def unwell_objects(fleet: FleetStatus, recorded: RecordedStatus) -> tuple[UnhealthyObject, ...]:
-    """Return every object of a member that is not as it should be; those of other clusters are not observed."""
-    return tuple(unhealthy_objects(recorded, fleet.members))
+def unwell_objects(branches: RecordedFleet) -> tuple[UnhealthyObject, ...]:
+    """Return every object that is not as it should be, in the members that were looked at and applied to."""
+    known = {name for name, standing in branches.standings.items() if standing.is_known}
+    return tuple(unhealthy_objects(branches.recorded, known))
 
 
-def is_well(fleet: FleetStatus, recorded: RecordedStatus) -> bool:
-    """Return whether everything is placed, built and healthy, and every observed member ready."""
-    late = any(
-        record.state.ready not in {"", "True"} for name, record in recorded.clusters().items() if name in fleet.members
-    )
-    return not (late or any(map(binding_problems, fleet.bindings)) or unwell_objects(fleet, recorded))
+def is_well(branches: RecordedFleet) -> bool:
+    """Return whether everything is placed, built, applied to every member that passes apply to, and healthy."""
+    awaited = [standing for standing in branches.standings.values() if standing.is_awaited]
+    if branches.recorded.files and not all(standing.is_applied for standing in awaited):
+        return False
+    return not (any(map(binding_problems, branches.fleet.bindings)) or unwell_objects(branches))
 
 
 def _row(name: str, fleet: FleetStatus) -> tuple[str, ...]:
     return name, str(fleet.objects.get(name, 0)), _replicas(name, fleet), _note(name, fleet, "")
 
 
-def _observed_row(name: str, fleet: FleetStatus, line: ClusterLine | None) -> tuple[str, ...]:
-    observed = line or ClusterLine()
-    is_known = line is not None and name in fleet.members
+def _observed_row(name: str, branches: RecordedFleet, line: ClusterLine | None, *, wide: bool) -> tuple[str, ...]:
+    fleet, observed = branches.fleet, line or ClusterLine()
+    is_member = line is not None and name in fleet.members
+    is_known = is_member and branches.standings[name].is_known
+    since = observed.since if is_member else ""
     return (
         name,
-        observed.ready if is_known else "",
-        observed.version if is_known else "",
+        observed.ready if is_member else "",
+        observed.version if is_member else "",
         str(fleet.objects.get(name, 0)),
-        str(observed.unhealthy) if is_known else "",
+        (str(observed.unhealthy) if is_known else _UNKNOWN) if is_member else "",
         _replicas(name, fleet),
         observed.converged[:12],
-        observed.since if is_known else "",
-        _note(name, fleet, observed.outcome),
+        *((since,) if wide else ()),
+        age(since, branches.now),
+        _note(name, fleet, _outcome(name, branches, observed)),
     )
+
+
+def _outcome(name: str, branches: RecordedFleet, line: ClusterLine) -> str:
+    """Return the word of what keeps a cluster from being applied: how the last run over it ended, or its reason."""
+    standing = branches.standings.get(name)
+    if standing is None or standing.is_reached:
+        return line.outcome
+    return standing.reason
 
 
 def _replicas(name: str, fleet: FleetStatus) -> str:
@@ -114,12 +149,18 @@ def placed_words(binding: Binding) -> str:
     return f"{names} (required by {owners})" if owners and binding_state(binding) == ATTACHED else names
 
 
-def fleet_value(fleet: FleetStatus, recorded: RecordedStatus) -> dict[str, Any]:
+def fleet_value(branches: RecordedFleet) -> dict[str, Any]:
     """Return the fleet as plain data: the rendered branch, and the observation of every member."""
+    fleet, recorded = branches.fleet, branches.recorded
     value, lines = as_value(fleet), cluster_lines(recorded, fleet.members)
     observed = {name: _observed_value(line) for name, line in lines.items()}
-    value["clusters"] = {name: {**cluster, **observed.get(name, {})} for name, cluster in value["clusters"].items()}
+    standing = {name: standing_value(each) for name, each in branches.standings.items()} if recorded.files else {}
+    value["clusters"] = {
+        name: {**cluster, **observed.get(name, {}), **standing.get(name, {})}
+        for name, cluster in value["clusters"].items()
+    }
     if recorded.files:
+        value["recordedAt"] = time_text(branches.status_time)
         value["unwell"] = [
             {
                 "object": each.object,
@@ -128,7 +169,7 @@ def fleet_value(fleet: FleetStatus, recorded: RecordedStatus) -> dict[str, Any]:
                 "since": each.since,
                 "message": each.message,
             }
-            for each in unwell_objects(fleet, recorded)
+            for each in unwell_objects(branches)
         ]
         value["deviations"] = [
             {"cluster": name, **deviation_value(each)}

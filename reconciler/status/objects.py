@@ -1,7 +1,7 @@
 """One object, or one cluster, as the status branch describes it: the chain of reasons from policy to container."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reconciler.console.text import table
@@ -9,11 +9,14 @@ from reconciler.deliver.deviations import Deviation
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.dependencies import NOT_SCHEDULED
 from reconciler.record.binding_status import expected_clusters
-from reconciler.record.recorded_status import RecordedStatus, is_applied_and_healthy, object_of
+from reconciler.record.recorded_status import RecordedStatus, object_of
 from reconciler.record.work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 from render.binding import Binding
 from render.layout import object_path
-from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef
+from render.model import ARGOSY_API_VERSION, Manifest
+
+from .ages import age
+from .standing import Standing, standing_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,24 +81,38 @@ def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) 
     )
 
 
-def objects_of_binding(binding: Binding, recorded: RecordedStatus, members: Container[str]) -> tuple[ObjectIn, ...]:
+def objects_of_binding(
+    binding: Binding, recorded: RecordedStatus, members: Mapping[str, Standing]
+) -> tuple[ObjectIn, ...]:
     """Return an object in every member it should be in; in disconnected clusters it is not observed."""
     replicas = {target.name: target.replicas for target in binding.targets}
     below = "/".join(object_path(binding.ref))
     return tuple(
-        object_in(name, recorded.manifest(f"works/{name}/{below}"), replicas.get(name) or None)
+        _as_it_stands(
+            object_in(name, recorded.manifest(f"works/{name}/{below}"), replicas.get(name) or None), members[name]
+        )
         for name in expected_clusters(binding)
         if name in members
     )
 
 
-def objects_in_cluster(cluster: str, recorded: RecordedStatus) -> tuple[ObjectIn, ...]:
-    """Return every object of a cluster."""
+def objects_in_cluster(cluster: str, recorded: RecordedStatus, standing: Standing) -> tuple[ObjectIn, ...]:
+    """Return every object of a cluster; why nothing is known of them is the cluster's to say, once."""
     works = (recorded.manifest(path) for path in recorded.below(f"works/{cluster}"))
-    return tuple(object_in(cluster, work) for work in works if work is not None)
+    silent = replace(standing, message="")
+    return tuple(_as_it_stands(object_in(cluster, work), silent) for work in works if work is not None)
 
 
-def object_text(binding: Binding, recorded: RecordedStatus, members: Container[str]) -> str:
+def _as_it_stands(each: ObjectIn, standing: Standing) -> ObjectIn:
+    """Return an object as it is known: of a cluster that was not looked at or applied to, nobody knows how it is."""
+    if standing.is_reached:
+        return each
+    reason, message, since = standing.reason, standing.message, standing.since
+    late = replace(each, applied="Unknown", reason=reason, message=message, since=since)
+    return late if standing.is_known else replace(late, health="Unknown", findings=())
+
+
+def object_text(binding: Binding, recorded: RecordedStatus, members: Mapping[str, Standing]) -> str:
     """Return all that is known of an object: policy, binding, clusters, and what ails it where."""
     objects = objects_of_binding(binding, recorded, members)
     lines = [str(binding.ref), *head_lines(binding)]
@@ -126,7 +143,8 @@ def object_text(binding: Binding, recorded: RecordedStatus, members: Container[s
 
 def head_lines(binding: Binding) -> Iterator[str]:
     """Yield the policy that claims an object, and the objects that require it."""
-    yield f"policy: {binding.policy or 'none'}"
+    is_following = binding.ref.group_kind == "Namespace" and not (binding.policy or binding.conditions)
+    yield f"policy: {binding.policy or 'none'}" + (", it is propagated with the objects in it" if is_following else "")
     if binding.required_by:
         yield f"required by: {', '.join(f'{each.namespace}/{each.name}' for each in binding.required_by)}"
 
@@ -157,7 +175,7 @@ def _conditions(binding: Binding, recorded: RecordedStatus) -> list[Mapping[str,
     ]
 
 
-def object_value(binding: Binding, recorded: RecordedStatus, members: Container[str]) -> dict[str, Any]:
+def object_value(binding: Binding, recorded: RecordedStatus, members: Mapping[str, Standing]) -> dict[str, Any]:
     """Return the same as plain data."""
     known = recorded.binding(binding.ref) or {}
     return {
@@ -172,7 +190,7 @@ def object_value(binding: Binding, recorded: RecordedStatus, members: Container[
     }
 
 
-def cluster_text(cluster: str, recorded: RecordedStatus, *, every: bool) -> str:
+def cluster_text(cluster: str, recorded: RecordedStatus, standing: Standing, *, now: float, every: bool = False) -> str:
     """Return all that is known of a cluster: its conditions, room, and the objects that are not well (or all)."""
     record = recorded.clusters()[cluster]
     status = record.state.status
@@ -186,12 +204,16 @@ def cluster_text(cluster: str, recorded: RecordedStatus, *, every: bool) -> str:
     if "nodeSummary" in status:
         lines.append("nodes: {readyNum} of {totalNum} ready".format(**status["nodeSummary"]))
     converged = recorded.converged(cluster)
+    ago = f", {age(record.since, now)}" if record.since else ""
     lines.append(
-        f"holds: {converged[:12] or 'nothing yet'}; last pass: {record.outcome or 'none'} since {record.since}"
+        f"holds: {converged[:12] or 'nothing yet'}; last pass: {record.outcome or 'none'} since {record.since}{ago}"
     )
-    objects = objects_in_cluster(cluster, recorded)
+    if not standing.is_reached:
+        lines.append(f"not applied: {standing.message}{standing.hint_line}")
+    objects = objects_in_cluster(cluster, recorded, standing)
     lines.append(f"objects: {len(objects)}")
-    listed = [each for each in objects if every or each.applied != "True" or each.health != "Healthy"]
+    unwell = [each for each in objects if each.applied != "True" or each.health != "Healthy"]
+    listed = objects if every else unwell if standing.is_reached else ()
     return (
         "\n".join(lines)
         + "\n"
@@ -228,7 +250,7 @@ def _why(each: ObjectIn) -> str:
     return each.message if each.applied != "True" else ""
 
 
-def cluster_value(cluster: str, recorded: RecordedStatus) -> dict[str, Any]:
+def cluster_value(cluster: str, recorded: RecordedStatus, standing: Standing) -> dict[str, Any]:
     """Return the same as plain data."""
     record = recorded.clusters()[cluster]
     return {
@@ -240,8 +262,9 @@ def cluster_value(cluster: str, recorded: RecordedStatus) -> dict[str, Any]:
         "outcome": record.outcome or None,
         "since": record.since or None,
         "failingSince": record.state.failing_since or None,
+        **standing_value(standing),
         "status": record.state.status,
-        "objects": [each.as_value() for each in objects_in_cluster(cluster, recorded)],
+        "objects": [each.as_value() for each in objects_in_cluster(cluster, recorded, standing)],
         "deviations": [deviation_value(each) for each in record.deviations],
     }
 
@@ -262,10 +285,3 @@ def deviation_value(each: Deviation) -> dict[str, str]:
 def _deviations(found: Iterable[Deviation]) -> str:
     rows = [(str(each.ref), each.action, each.reason, each.message) for each in found]
     return f"\n{table(('NOT AS COMMITTED', 'ACTION', 'REASON', 'MESSAGE'), rows)}" if rows else ""
-
-
-def unwell(ref: ObjectRef, recorded: RecordedStatus, clusters: Iterable[str]) -> list[str]:
-    """Return the clusters in which an object is not applied and healthy."""
-    below = "/".join(object_path(ref))
-    works = {name: recorded.manifest(f"works/{name}/{below}") for name in clusters}
-    return [name for name, work in works.items() if work is None or not is_applied_and_healthy(work)]

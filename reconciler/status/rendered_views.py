@@ -15,10 +15,10 @@ from render.model import ARGOSY_API_VERSION
 
 from .fleet import FleetStatus, binding_problems, unbuilt_in
 from .objects import head_lines
+from .standing import NO_AGENT, NOT_REACHED
 
 NOT_RECORDED = "no pass has recorded what is in it: whoever applies the folder knows"
 NOT_YET = "nothing is recorded of it yet: run argosy apply, or let a pass reach it"
-NO_AGENT = "it pulls, and its agent has reported nothing yet"
 
 
 def cluster_text(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
@@ -40,6 +40,9 @@ def _why_unknown(cluster: str, fleet: FleetStatus, *, has_status: bool) -> str:
         return DISCONNECTED
     if member.sync_mode == "Pull":
         return NO_AGENT
+    reached = fleet.source.desired.fleet.reached
+    if has_status and reached and cluster not in reached:
+        return NOT_REACHED
     return NOT_YET if has_status else NOT_RECORDED
 
 

@@ -35,12 +35,11 @@ def view_of(branches: RecordedFleet, subject: str, *, namespace: str = "", is_wi
 
 
 def _fleet_view(branches: RecordedFleet, *, is_wide: bool) -> View:
-    fleet, recorded = branches.fleet, branches.recorded
     return View(
-        text="".join(fleet_text(fleet, recorded, wide=is_wide)),
-        value=fleet_value(fleet, recorded),
-        name="\n".join(f"cluster/{name}" for name in fleet.clusters),
-        is_fine=is_well(fleet, recorded),
+        text="".join(fleet_text(branches, wide=is_wide)),
+        value=fleet_value(branches),
+        name="\n".join(f"cluster/{name}" for name in branches.fleet.clusters),
+        is_fine=is_well(branches),
     )
 
 
@@ -50,16 +49,18 @@ def _cluster_view(branches: RecordedFleet, name: str, *, is_wide: bool) -> View:
     check_clusters([name], {*records, *fleet.clusters})
     if name not in records or name not in fleet.members:
         has_status = bool(recorded.files)
-        is_fine = rendered_views.is_cluster_fine(name, fleet) and not (has_status and name in fleet.members)
+        is_awaited = has_status and name in fleet.members and branches.standings[name].is_awaited
+        is_fine = rendered_views.is_cluster_fine(name, fleet) and not is_awaited
         return View(
             text=rendered_views.cluster_text(name, fleet, has_status=has_status),
             value=rendered_views.cluster_value(name, fleet),
             name=f"cluster/{name}",
             is_fine=is_fine,
         )
-    value = cluster_value(name, recorded)
-    is_fine = records[name].state.ready == "True" and all(map(_is_object_fine, value["objects"]))
-    text = cluster_text(name, recorded, every=is_wide)
+    standing = branches.standings[name]
+    value = cluster_value(name, recorded, standing)
+    is_fine = standing.is_applied and all(map(_is_object_fine, value["objects"]))
+    text = cluster_text(name, recorded, standing, now=branches.now, every=is_wide)
     return View(text=text, value=value, name=f"cluster/{name}", is_fine=is_fine)
 
 
@@ -70,11 +71,11 @@ def _is_object_fine(value: Mapping[str, Any]) -> bool:
 def _object_view(branches: RecordedFleet, binding: Binding) -> View:
     fleet, recorded = branches.fleet, branches.recorded
     name = f"{binding.ref.group_kind.lower()}/{binding.ref.name}"
-    value = object_value(binding, recorded, fleet.members)
+    value = object_value(binding, recorded, branches.standings)
     if not recorded.files:
         text = rendered_views.object_text(binding, fleet)
         return View(text=text, value=value, name=name, is_fine=not binding_problems(binding))
-    objects = objects_of_binding(binding, recorded, fleet.members)
+    objects = objects_of_binding(binding, recorded, branches.standings)
     is_fine = bool(objects) and all(each.applied == "True" and each.health == "Healthy" for each in objects)
-    text = object_text(binding, recorded, fleet.members)
+    text = object_text(binding, recorded, branches.standings)
     return View(text=text, value=value, name=name, is_fine=is_fine and not binding_problems(binding))

@@ -1,37 +1,26 @@
 """The reasons why a fleet, a cluster or an object is not applied or healthy yet."""
 
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reconciler.console.log import Log
-from reconciler.names.kinds import named_object
 from reconciler.names.subjects import check_clusters, is_cluster_noun
 from reconciler.observe.conditions import condition_of_type
 from reconciler.publish.reading import read_source
 from reconciler.record.binding_status import expected_clusters
-from reconciler.record.recorded_status import RecordedStatus, is_applied_and_healthy, object_of, path_in_cluster
+from reconciler.record.recorded_status import is_applied_and_healthy, object_of, path_in_cluster
 from reconciler.record.work_status import APPLIED, HEALTHY
 from reconciler.repository import open_repository
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.errors import GitError
-from render.model import Manifest, ObjectRef
+from render.model import Manifest
 
-from .branches import RecordedFleet, Tips, binding_named, fetched_tips, read_recorded_fleet
-from .objects import unwell
+from .branches import Pacing, RecordedFleet, Tips, binding_named, fetched_tips, object_named, read_recorded_fleet
 
 POLL_SECONDS = 2.0
 _NO_TIPS: Tips = ("",)
 """Tips that no branch has, so that the branches are read again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pacing:
-    """A clock and a pause to wait by."""
-
-    now: Callable[[], float] = time.monotonic
-    pause: Callable[[float], object] = time.sleep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,37 +32,74 @@ class Wish:
     state: str = "applied"
 
 
-def missing_at_the_end(wish: Wish, log: Log, *, timeout: float, pacing: Pacing) -> list[str]:
-    """Wait until the wish came true or the time is over; return what is missing then."""
-    end, missing = pacing.now() + timeout, ["nothing is known yet"]
-    known: Tips = ()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacle:
+    """One reason why a wish has not come true: in a word and in a sentence, of a cluster and an object if of any.
+
+    ``since`` is the time since when it is recorded.
+    """
+
+    text: str
+    reason: str
+    cluster: str = ""
+    object: str = ""
+    message: str = ""
+    hint: str = ""
+    since: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text}\n  hint: {self.hint}" if self.hint else self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waited:
+    """The end of waiting: what is missing (nothing: it came true), how long it took, and the rendered commit."""
+
+    missing: tuple[Obstacle, ...]
+    seconds: float
+    rendered: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """The branches as they were last read: what is missing by them, their tips, and the rendered commit."""
+
+    missing: tuple[Obstacle, ...] = (Obstacle(text="nothing is known yet", reason="NotKnown"),)
+    tips: Tips = ()
+    rendered: str = ""
+
+
+def wait_for(wish: Wish, log: Log, *, timeout: float, pacing: Pacing) -> Waited:
+    """Wait until the wish came true or the time is over."""
+    begun, seen = pacing.now(), _Seen()
     while True:
-        missing, known = _observed(wish, log, missing, known)
-        if not missing or pacing.now() + POLL_SECONDS > end:
-            return missing
+        seen = _observed(wish, log, seen, pacing)
+        if not seen.missing or pacing.now() + POLL_SECONDS > begun + timeout:
+            return Waited(missing=seen.missing, seconds=pacing.now() - begun, rendered=seen.rendered)
         pacing.pause(POLL_SECONDS)
 
 
-def _observed(wish: Wish, log: Log, missing: list[str], known: Tips) -> tuple[list[str], Tips]:
-    """Return what is missing now, and the tips it was read from; nothing is read where no branch moved.
+def _observed(wish: Wish, log: Log, known: _Seen, pacing: Pacing) -> _Seen:
+    """Return what is missing now; nothing is read where no branch moved.
 
     A fetch that fails ends the first observation; later ones are repeated, for the remote may come back in time.
     """
     try:
         with open_repository(log.repository) as repository:
             tips = fetched_tips(repository)
-            if tips == known:
-                return missing, known
+            if tips == known.tips:
+                return known
             if tips[1] is None:
                 check_subject(read_source(repository, str(tips[0])).desired, wish)
-                return ["nothing is rendered yet"], tips
-            missing = missing_of(read_recorded_fleet(repository, log), wish)
+                nothing = Obstacle(text="nothing is rendered yet", reason="NotRendered")
+                return _Seen(missing=(nothing,), tips=tips)
+            missing = tuple(missing_of(read_recorded_fleet(repository, log, pacing.clock), wish))
     except GitError as error:
-        if not known:
+        if not known.tips:
             raise
-        return [error.message], _NO_TIPS
+        return _Seen(missing=(Obstacle(text=error.message, reason="GitFailed"),), tips=_NO_TIPS)
     log.progress(f"waiting: {len(missing)} to go")
-    return missing, tips
+    return _Seen(missing=missing, tips=tips, rendered=str(tips[1]))
 
 
 def check_subject(desired: Desired, wish: Wish) -> None:
@@ -82,102 +108,114 @@ def check_subject(desired: Desired, wish: Wish) -> None:
     if name and is_cluster_noun(noun):
         check_clusters([name], [cluster.name for cluster in desired.clusters])
     elif name:
-        named_object(noun, name, wish.namespace, desired.templates)
+        object_named(desired, noun, name, wish.namespace)
 
 
-def missing_of(branches: RecordedFleet, wish: Wish) -> list[str]:
+def missing_of(branches: RecordedFleet, wish: Wish) -> list[Obstacle]:
     """Return the reasons why the wish is not true; none when it is."""
     check_subject(branches.fleet.source.desired, wish)
-    lag = branches.fleet.lag
-    if not lag.is_pushed:
-        return [f"source {lag.head[:12]} is not pushed, so no pass sees it"]
-    if not lag.is_current:
-        return [f"source {lag.newest[:12]} is not rendered yet"]
-    if not branches.recorded.files:
-        return ["no pass has recorded anything yet: the fleet is only rendered, or none has got there"]
+    if obstacle := _of_branches(branches):
+        return [obstacle]
     noun, _, name = wish.subject.partition("/")
     if wish.subject and not is_cluster_noun(noun):
-        return _of_object(branches, binding_named(branches, noun, name, wish.namespace), wish.state)
-    members = [name] if name else sorted(branches.fleet.members)
+        return list(_of_object(branches, binding_named(branches, noun, name, wish.namespace), wish.state))
+    awaited = sorted(name for name, standing in branches.standings.items() if standing.is_awaited)
+    members = [name] if name else awaited
     return [why for member in members for why in _of_cluster(branches, member, wish.state)]
 
 
-def _of_object(branches: RecordedFleet, binding: Binding, state: str) -> list[str]:
-    clusters = tuple(name for name in expected_clusters(binding) if name in branches.fleet.members)
-    recorded = branches.recorded
+def _of_branches(branches: RecordedFleet) -> Obstacle | None:
+    """Return what is missing before anything can be said of a cluster."""
+    lag = branches.fleet.lag
+    if not lag.is_pushed:
+        text = f"source {lag.head[:12]} is not pushed, so no pass sees it"
+        return Obstacle(text=text, reason="NotPushed", hint="git push")
+    if not lag.is_current:
+        return Obstacle(text=f"source {lag.newest[:12]} is not rendered yet", reason="NotRendered")
+    if not branches.recorded.files:
+        text = "no pass has recorded anything yet: the fleet is only rendered, or none has got there"
+        return Obstacle(text=text, reason="NotRecorded")
+    return None
+
+
+def _of_object(branches: RecordedFleet, binding: Binding, state: str) -> Iterator[Obstacle]:
+    clusters = [name for name in expected_clusters(binding) if name in branches.fleet.members]
     if not clusters:
-        return [f"{binding.ref} is placed nowhere"]
-    late = [
-        f"{name} has not got the newest commit yet{_last_pass(branches, name)}"
-        for name in clusters
-        if not _was_applied(branches, name)
-    ]
-    if late:
-        return late
-    if state == "healthy":
-        late = unwell(binding.ref, recorded, clusters)
-    else:
-        late = _unapplied(binding.ref, recorded, clusters)
-    works = {name: recorded.manifest(f"works/{name}/{path_in_cluster(binding.ref)}") for name in late}
-    return [f"{binding.ref} is not {state} in {name}{_why(works[name])}" for name in late]
+        yield Obstacle(text=f"{binding.ref} is placed nowhere", reason="NotPlaced", object=str(binding.ref))
+    for name in clusters:
+        work = branches.recorded.manifest(f"works/{name}/{path_in_cluster(binding.ref)}")
+        if not branches.standings[name].is_reached:
+            yield _of_standing(branches, name, str(binding.ref))
+        elif work is None or not _is_so(work, state):
+            yield _of_work(str(binding.ref), name, state, work)
 
 
-def _unapplied(ref: ObjectRef, recorded: RecordedStatus, clusters: tuple[str, ...]) -> list[str]:
-    known = recorded.binding(ref) or {}
-    items = (known.get("status") or {}).get("aggregatedStatus") or ()
-    applied = {item["clusterName"] for item in items if item.get("applied")}
-    return [name for name in clusters if name not in applied]
-
-
-def _was_applied(branches: RecordedFleet, cluster: str) -> bool:
-    """Return whether the last pass over a cluster got through the newest rendered commit."""
-    record = branches.recorded.clusters().get(cluster)
-    return record is not None and record.applied == branches.fleet.previous.commit
-
-
-def _of_cluster(branches: RecordedFleet, cluster: str, state: str) -> list[str]:
-    if branches.recorded.converged(cluster) != branches.fleet.previous.commit:
-        missing = f"{cluster} does not hold {branches.fleet.previous.commit[:12]} yet{_last_pass(branches, cluster)}"
-        return [missing, *_reasons(branches, cluster)]
+def _of_cluster(branches: RecordedFleet, cluster: str, state: str) -> Iterator[Obstacle]:
+    """Yield why a cluster is late: its last look or run, or what that left undone, or what is not healthy there."""
+    standing = branches.standings[cluster]
+    if not standing.is_reached:
+        yield _of_standing(branches, cluster)
+        return
     works = [branches.recorded.manifest(path) for path in branches.recorded.below(f"works/{cluster}")]
-    is_so = is_applied_and_healthy if state == "healthy" else _is_applied
-    late = [work for work in works if work is not None and not is_so(work)]
-    return [f"{object_of(work)} is not {state} in {cluster}{_why(work)}" for work in late]
+    wanted = state if standing.is_complete else "applied"
+    late = [work for work in works if work is not None and not _is_so(work, wanted)]
+    yield from (_of_work(object_of(work), cluster, wanted, work) for work in late)
+    if standing.is_complete:
+        return
+    left = list(_of_deviations(branches, cluster))
+    yield from left
+    if not (late or left):
+        said = branches.recorded.clusters()[cluster].message
+        message = said or "the last run did not do all that the commit asks for"
+        text = f"{cluster}: not applied: {message}"
+        yield Obstacle(text=text, reason="Incomplete", cluster=cluster, message=message, since=standing.since)
 
 
-def _reasons(branches: RecordedFleet, cluster: str) -> list[str]:
-    """Return the objects that kept the last pass over a cluster from converging on the newest commit, with reasons."""
-    if not _was_applied(branches, cluster):
-        return []
-    works = [branches.recorded.manifest(path) for path in branches.recorded.below(f"works/{cluster}")]
-    late = [work for work in works if work is not None and not _is_applied(work)]
-    held = branches.recorded.clusters()[cluster].deviations
-    return [
-        *(f"{object_of(work)} is not applied in {cluster}{_why(work)}" for work in late),
-        *(
-            f"{each.ref} is {each.action} in {cluster}: {each.reason}: {each.message}"
-            for each in held
-            if not each.field
-        ),
-    ]
+def _of_standing(branches: RecordedFleet, cluster: str, ref: str = "") -> Obstacle:
+    standing = branches.standings[cluster]
+    return Obstacle(
+        text=f"{cluster}: not applied: {standing.message}",
+        reason=standing.reason,
+        cluster=cluster,
+        object=ref,
+        message=standing.message,
+        hint=standing.hint,
+        since=standing.since,
+    )
 
 
-def _last_pass(branches: RecordedFleet, cluster: str) -> str:
-    """Return how the last pass over a cluster ended, where that is why it is late."""
-    record = branches.recorded.clusters().get(cluster)
-    if record is None or record.outcome in {"", "Converged"}:
-        return ": no pass has got there"
-    return f": passes over it end {record.outcome} since {record.since}"
-
-
-def _why(work: Manifest | None) -> str:
-    """Return the reason a Work gives, and its message where it has one."""
+def _of_work(ref: str, cluster: str, state: str, work: Manifest | None) -> Obstacle:
+    """Return why an object is late, with the reason its Work gives, and its message where it has one."""
     conditions = (work or {"status": {}})["status"].get("conditions")
     found = (condition_of_type(conditions, kind) for kind in (APPLIED, HEALTHY))
     worst = next((each for each in found if each.get("status") != "True"), {})
-    words = [str(worst.get(key) or "") for key in ("reason", "message")]
-    return "".join(f": {word}" for word in words if word)
+    reason, message = (str(worst.get(key) or "") for key in ("reason", "message"))
+    return Obstacle(
+        text=": ".join(filter(None, (f"{ref} is not {state} in {cluster}", reason, message))),
+        reason=reason or "NotAppliedYet",
+        cluster=cluster,
+        object=ref,
+        message=message,
+        since=str(worst.get("lastTransitionTime") or ""),
+    )
 
 
-def _is_applied(work: Manifest) -> bool:
+def _of_deviations(branches: RecordedFleet, cluster: str) -> Iterator[Obstacle]:
+    """Yield the objects that a run kept, held or left hanging in a cluster."""
+    record = branches.recorded.clusters()[cluster]
+    for each in record.deviations:
+        if not each.field:
+            yield Obstacle(
+                text=f"{each.ref} is {each.action} in {cluster}: {each.reason}: {each.message}",
+                reason=each.reason,
+                cluster=cluster,
+                object=str(each.ref),
+                message=each.message,
+                since=record.since,
+            )
+
+
+def _is_so(work: Manifest, state: str) -> bool:
+    if state == "healthy":
+        return is_applied_and_healthy(work)
     return condition_of_type(work["status"].get("conditions"), APPLIED).get("status") == "True"

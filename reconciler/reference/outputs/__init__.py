@@ -10,7 +10,7 @@ from .checks import DIAGNOSIS, RESULTS, VALIDATION, VERIFICATION
 from .explanations import CLUSTER_EXPLANATION, OBJECT_EXPLANATION, POLICY_EXPLANATION
 from .parts import RENDERED
 from .passes import DIFFERENCE, LIVE_DIFFERENCE, RECONCILIATION, RENDERING, REPORTS
-from .statuses import CLUSTER_STATUS, FLEET_STATUS, OBJECT_STATUS
+from .statuses import CLUSTER_STATUS, FLEET_STATUS, OBJECT_STATUS, WAITING
 
 
 class Output(NamedTuple):
@@ -37,6 +37,7 @@ OUTPUTS: Mapping[str, Output] = {
     "FleetStatus": Output(("status",), "The state of the fleet.", FLEET_STATUS),
     "ClusterStatus": Output(("status cluster/NAME",), "The state of a cluster.", CLUSTER_STATUS),
     "ObjectStatus": Output(("status KIND/NAME",), "The state of an object.", OBJECT_STATUS),
+    "Waiting": Output(("wait",), "Whether what was waited for came true, and why not yet.", WAITING),
     "Verification": Output(("verify",), "Whether rendered commits can be made again.", VERIFICATION),
     "Diagnosis": Output(("doctor",), "What was checked, and what to do.", DIAGNOSIS),
 }

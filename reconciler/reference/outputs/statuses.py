@@ -6,6 +6,7 @@ from reconciler.reference.shapes import (
     manifest,
     mapping,
     nullable,
+    number,
     record,
     records,
     sequence,
@@ -36,7 +37,18 @@ _DEVIATION = {
     "field?": text("The field it is about; left out if it is about the whole object."),
     "manager?": text("The field manager that decides or added the field."),
 }
+_STANDING = {
+    "applied?": flag(
+        "True if the last look at it and the last run over it succeeded, that run for the newest rendered commit, and"
+        " left nothing otherwise than the commit says."
+    ),
+    "known?": flag("False if the last look or run failed, so that nobody knows how its objects are now."),
+    "reason?": text("Why no run has got through the newest rendered commit, in a word."),
+    "message?": MESSAGE,
+    "hint?": text("What to do about it."),
+}
 FLEET_STATUS = {
+    "recordedAt?": text("The time of the newest commit of the status branch; without changes there is none."),
     "branch": text("The rendered branch."),
     "rendered": RENDERED,
     "source": text("The source commit that is rendered."),
@@ -57,6 +69,7 @@ FLEET_STATUS = {
                 "outcome?": text("How the last pass over it ended."),
                 "unhealthy?": whole("How many of its objects are not applied and healthy."),
                 "since?": text("The time since when the outcome is so."),
+                **_STANDING,
             }
         ),
         "For each cluster: what is rendered for it, and what was seen of it.",
@@ -88,9 +101,29 @@ CLUSTER_STATUS = {
     "outcome?": nullable(text("How the last pass over it ended.")),
     "since?": nullable(text("The time since when the outcome is so.")),
     "failingSince?": nullable(text("The time since when it does not answer.")),
+    **_STANDING,
     "status?": manifest("Karmada's Cluster status."),
     "objects": records(_LIVE_OBJECT, "Its objects."),
     "deviations?": records(_DEVIATION, "What the last pass kept, left in finalizers or yielded."),
+}
+WAITING = {
+    "subject": nullable(text("What was waited for: `cluster/NAME` or `KIND/NAME`; null for the fleet.")),
+    "for": text("The state: `applied` or `healthy`."),
+    "cameTrue": flag("True if it came true in time."),
+    "seconds": number("How long it took."),
+    "rendered": nullable(text("The rendered commit that was asked about; null if nothing is rendered.")),
+    "missing": records(
+        {
+            "text": text("The reason why not yet, as it is printed."),
+            "reason": REASON,
+            "cluster?": CLUSTER,
+            "object?": OBJECT,
+            "message?": MESSAGE,
+            "hint?": text("What to do about it."),
+            "since?": text("The time since when it is recorded."),
+        },
+        "Each reason why not yet.",
+    ),
 }
 OBJECT_STATUS = {
     "object": OBJECT,

@@ -1,0 +1,134 @@
+"""The standing of a cluster beside a commit: it has what that asks for, it has not, or nobody knows, and why.
+
+What is recorded of a cluster's objects was true when it was last looked at. It counts only if the last look at the
+cluster and the last run over it succeeded: a cluster that was swapped, died or was refused meanwhile keeps its old
+files, and they say nothing of what is there now. Passes that find nothing new record nothing, so that the times are
+those of the last change that was recorded.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from reconciler.observe.cluster_status import READY
+from reconciler.observe.conditions import condition_of_type
+from reconciler.plans.inventory import ApplyOutcome
+from reconciler.record.cluster_files import ClusterRecord
+from reconciler.record.recorded_status import RecordedStatus
+from render.cluster import Cluster
+from render.fleet import Fleet
+
+from .ages import age
+
+NOT_REACHED = "argosy.yaml does not say how it is reached: whoever applies its folder knows what is in it"
+NO_AGENT = "it pulls, and its agent has reported nothing yet"
+NO_RUN = "nothing is recorded of it yet: no run has reached it"
+_FINISHED = frozenset({ApplyOutcome.CONVERGED, ApplyOutcome.INCOMPLETE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A cluster beside a rendered commit.
+
+    ``reason`` (one word), ``message`` and ``hint`` say why it is not known to have the commit; all are empty if it is.
+    ``since`` is the time of the first recorded look or run that said so. ``is_known``: the last look and the last run
+    succeeded, so that what is recorded of its objects can be relied on. ``is_complete``: nothing was left otherwise
+    than the commit says. ``is_awaited``: passes apply to it, so that it is not well until it has the commit.
+    """
+
+    reason: str = ""
+    message: str = ""
+    hint: str = ""
+    since: str = ""
+    is_known: bool = True
+    is_complete: bool = True
+    is_awaited: bool = True
+
+    @property
+    def is_reached(self) -> bool:
+        """True where a run got through the commit, whatever it left undone."""
+        return not self.reason
+
+    @property
+    def is_applied(self) -> bool:
+        """True where the cluster has exactly what the commit asks for."""
+        return self.is_reached and self.is_complete
+
+    @property
+    def hint_line(self) -> str:
+        """The hint as the line below a message; empty for none."""
+        return f"\n  hint: {self.hint}" if self.hint else ""
+
+
+def standings(
+    recorded: RecordedStatus, fleet: Fleet, members: Iterable[Cluster], commit: str, now: float
+) -> Mapping[str, Standing]:
+    """Return the standing of every member beside a rendered commit."""
+    records = recorded.clusters()
+    return {
+        member.name: _standing(records[member.name], recorded.converged(member.name), commit, now)
+        if member.name in records
+        else _unrecorded(member, fleet)
+        for member in members
+    }
+
+
+def standing_value(standing: Standing) -> dict[str, Any]:
+    """Return a standing as plain data, without the words that are empty."""
+    words = {"reason": standing.reason, "message": standing.message, "hint": standing.hint}
+    return {
+        "applied": standing.is_applied,
+        "known": standing.is_known,
+        **{key: word for key, word in words.items() if word},
+    }
+
+
+def _unrecorded(member: Cluster, fleet: Fleet) -> Standing:
+    if member.sync_mode == "Pull":
+        return Standing(reason="NoAgent", message=NO_AGENT, is_known=False)
+    if fleet.reached and member.name not in fleet.reached:
+        return Standing(reason="NotReached", message=NOT_REACHED, is_known=False, is_awaited=False)
+    return Standing(reason="NotRecorded", message=NO_RUN, is_known=False)
+
+
+def _standing(record: ClusterRecord, converged: str, commit: str, now: float) -> Standing:
+    if record.outcome and record.outcome not in _FINISHED:
+        return _failed(record, now)
+    if record.state.failing_since or record.state.ready not in {"", "True"}:
+        return _silent(record, now)
+    is_complete = record.outcome == ApplyOutcome.CONVERGED and converged == commit
+    # A cluster that was taken in again has no converged commit, whatever was applied to the one before it.
+    if record.applied != commit or (not converged and record.outcome == ApplyOutcome.CONVERGED):
+        held = f"it has {converged[:12]}" if converged else "it has none"
+        message = f"no run has got to {commit[:12]} yet; {held}"
+        return Standing(reason="Behind", message=message, since=record.since, is_complete=is_complete)
+    return Standing(since=record.since, is_complete=is_complete)
+
+
+def _failed(record: ClusterRecord, now: float) -> Standing:
+    why = f"{record.outcome}: {record.message}" if record.message else record.outcome
+    return Standing(
+        reason=record.outcome,
+        message=f"the last run failed{_first(record.since, now)}: {why}",
+        hint=record.hint,
+        since=record.since,
+        is_known=False,
+    )
+
+
+def _silent(record: ClusterRecord, now: float) -> Standing:
+    ready = condition_of_type(record.state.status.get("conditions"), READY)
+    is_told = ready.get("status") != "True"
+    since = record.state.failing_since or str(ready.get("lastTransitionTime") or "")
+    why = f": {ready.get('reason', '')}: {ready.get('message', '')}" if is_told else ""
+    return Standing(
+        reason=str(ready.get("reason") or "NotReady") if is_told else "NotReady",
+        message=f"the last look at it failed{_first(since, now)}{why}",
+        since=since,
+        is_known=False,
+    )
+
+
+def _first(since: str, now: float) -> str:
+    """Return the age of the first failure of a row; each later one is recorded only where it differs."""
+    return f" (first {age(since, now)} ago)" if since else ""
