@@ -206,6 +206,21 @@ def rebuilt(kubeconfigs: Path, members: tuple[Member, ...]) -> Member:
     return members[2]
 
 
+def waited_for(repository: Repository, capsys: pytest.CaptureFixture[str]) -> Ended:
+    return argosy(repository, capsys, "wait", "cluster/member1", "--timeout", "0s")
+
+
+def check_that_it_is_told(repository: Repository, capsys: pytest.CaptureFixture[str], old: str, new: str) -> None:
+    """See that the old health of a swapped member counts for nothing, and that the way out is named."""
+    status, waited = argosy(repository, capsys, "status"), waited_for(repository, capsys)
+    line = (
+        f"namespace is {new}, not {old}\n  hint: correct the context; if the cluster was built anew, take it in again:"
+    )
+    for code, said in ((status.code, status.out), (waited.code, waited.err)):
+        assert (code, "member1: not applied: the last run failed (first " in said) == (1, True)
+        assert f"{line} argosy cluster rejoin member1 --accept-uid {new}\n" in said
+
+
 def test_a_cluster_that_was_built_anew_is_taken_in_again(
     repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -219,6 +234,7 @@ def test_a_cluster_that_was_built_anew_is_taken_in_again(
         f" namespace is {new}, not {old}\n  hint: correct the context; if the cluster was built anew, take it in again:"
         f" argosy cluster rejoin member1 --accept-uid {new}\n" in refused.err
     )
+    check_that_it_is_told(repository, capsys, old, new)
     words = ("cluster", "rejoin", "member1", "--kubeconfigs", str(kubeconfigs))
     theirs = "it is in the cluster already, different and not ours"
     found = [
@@ -244,6 +260,7 @@ def test_a_cluster_that_was_built_anew_is_taken_in_again(
     accepted = argosy(repository, capsys, *words, "--accept-uid", new)
     head, tail = f"cluster/member1 rejoined: {new}, before {old}", "  argosy apply --cluster member1"
     assert (accepted.code, accepted.out.splitlines()) == (0, [head, *found, tail])
+    assert waited_for(repository, capsys).err.endswith(" yet; it has none\n")
     again = argosy(repository, capsys, *words)
     assert (again.code, again.out) == (0, f"cluster/member1 is the recorded one: {new}\n")
     applied = apply(repository, capsys, kubeconfigs, "--cluster", "member1", "-o", "json")
