@@ -261,3 +261,86 @@ def test_a_member_that_does_not_answer_is_counted(fleet: Fleet) -> None:
     ended = fleet.run("reconcile", "--kubeconfig", "/nowhere")
     assert ended.code == 3
     assert f"warning: the last good commit {rendered[:12]} stays applied: 0 of 2 clusters converged\n" in ended.err
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.why)
+def test_the_status_shows_what_is_refused(case: Refused, fleet: Fleet) -> None:
+    rendered, source = fleet.tip("argosy/rendered"), fleet.tip("HEAD")
+    refused = fleet.repository.commit(case.files)
+    fleet.run("reconcile")
+    since = fleet.refusal()["since"]
+    holds = f"argosy/rendered {rendered[:12]} holds source {source[:12]}, but the newest source is {refused[:12]}\n"
+    details = "".join(f"  {line}\n" for line in case.details) + (f"  hint: {case.hint}\n" if case.hint else "")
+    ended = fleet.run("status")
+    assert (ended.code, ended.err) == (1, "")
+    assert ended.out.startswith(f"{holds}source {refused[:12]} is refused since {since}: {case.message}\n{details}")
+    told = json.loads(fleet.run("status", "-o", "json").out)
+    assert (told["current"], told["refused"]) == (
+        False,
+        {
+            "source": refused,
+            "since": since,
+            "code": case.code,
+            "message": case.message,
+            "details": case.details,
+            "hint": case.hint,
+        },
+    )
+    assert fleet.run("status", "cluster/member1").err == ""
+    assert fleet.run("status", "cm/c11").err == ""
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.why)
+def test_nobody_waits_for_a_source_that_is_refused(case: Refused, fleet: Fleet) -> None:
+    refused = fleet.repository.commit(case.files)
+    fleet.run("reconcile")
+    since = fleet.refusal()["since"]
+    details = "".join(f"\n  {line}" for line in case.details) + (f"\n  hint: {case.hint}" if case.hint else "")
+    head = "" if case.details else "argosy: "
+    said = f"{head}source {refused[:12]} is refused since {since}: {case.message}{details}\n"
+    assert fleet.run("wait", "--timeout", "60s") == (case.code, "", said)
+
+
+@pytest.mark.parametrize("case", REFUSED[:3], ids=lambda case: case.why)
+def test_a_broken_source_is_refused_before_any_pass_has_said_so(case: Refused, fleet: Fleet) -> None:
+    refused = fleet.repository.commit(case.files)
+    said = f"source {refused[:12]} is refused: {case.message}\n  {case.details[0]}\n"
+    ended = fleet.run("status")
+    assert (ended.code, f"\n{said}" in ended.out) == (1, True)
+    assert json.loads(fleet.run("status", "-o", "json").out)["refused"]["since"] is None
+    assert fleet.run("wait", "--timeout", "60s") == (3, "", said)
+
+
+def test_a_source_that_mends_what_was_refused_is_waited_for(fleet: Fleet) -> None:
+    refused = fleet.repository.commit(REFUSED[3].files)
+    fleet.run("reconcile")
+    fleet.repository.commit({"c11.yaml": a_config_map("c11", color="green")}, "Mean it\n\nArgosy-Allow-Removal: * 11")
+    head = fleet.tip("HEAD")
+    assert f", but the newest source is {head[:12]}: run argosy reconcile\n" in fleet.run("status").out
+    assert "refused" not in json.loads(fleet.run("status", "-o", "json").out)
+    assert f"source {head[:12]} is not rendered yet" in fleet.run("wait", "--timeout", "0s").err
+    assert fleet.run("reconcile").code == 0
+    assert refused[:12] not in fleet.run("status").out
+
+
+def test_what_a_flag_allowed_is_refused_no_more(fleet: Fleet) -> None:
+    """The source is the one that is recorded as refused, and it is rendered now."""
+    fleet.repository.commit(REFUSED[3].files)
+    fleet.run("reconcile")
+    assert fleet.run("render", "--commit", "--allow-removal", "*=11").code == 0
+    assert "is refused" not in fleet.run("status").out
+
+
+@pytest.mark.parametrize("content", ["kind: SourceRefusal\ncode: 3\n", "source: x\nsince: ''\nmessage: ''\nhint: ''\n"])
+def test_a_refusal_that_nobody_wrote_is_named(content: str, fleet: Fleet) -> None:
+    worktree = fleet.repository.path / "status"
+    fleet.repository.git("worktree", "add", "-q", str(worktree), "argosy/status")
+    status = Repository(worktree)
+    status.commit({"refusal.yaml": content})
+    fleet.repository.git("worktree", "remove", "--force", str(worktree))
+    ended = fleet.run("status")
+    fault = "source is no text" if "code" in content else "details is no list of texts"
+    assert (ended.code, ended.err.splitlines()[0]) == (
+        4,
+        f"argosy: refusal.yaml on the status branch is not as Argosy writes it: {fault}",
+    )

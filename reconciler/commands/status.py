@@ -24,7 +24,10 @@ class StatusOptions:
     watch: bool = False
 
 
-@click.command(epilog="Exit codes: 0 all is well; 1 something is not placed, applied or healthy, or not known to be.")
+@click.command(
+    epilog="Exit codes: 0 all is well; 1 something is not placed, applied or healthy, or not known to be;"
+    " passes refuse the newest source."
+)
 @click.argument("subject", nargs=-1, metavar="[cluster/NAME | KIND/NAME]")
 @with_namespace_options("The namespace the object is in.")
 @click.option(

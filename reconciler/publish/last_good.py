@@ -5,7 +5,7 @@ the rendered commit names the source commit it was made from, with the members t
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reconciler.pipeline.previous import Previous
 from reconciler.repository import Repository
@@ -24,13 +24,17 @@ _MOST_COMMITS = 100
 class LastGood:
     """The newest rendered commit of a fleet, and the source it was rendered from.
 
-    ``fleet`` is what argosy.yaml says now, as far as it can be read: it tells how members are reached.
+    Its fleet is what argosy.yaml says now, as far as that can be read: it tells how members are reached.
     """
 
-    fleet: Fleet
     publication: Publication
     previous: Previous
     source: Source
+
+    @property
+    def fleet(self) -> Fleet:
+        """The fleet."""
+        return self.source.desired.fleet
 
 
 def read_last_good(repository: Repository, commit: str, tip_of: TipOf) -> LastGood | None:
@@ -45,10 +49,9 @@ def read_last_good(repository: Repository, commit: str, tip_of: TipOf) -> LastGo
         tip = tip_of(publication, home.fleet.rendered_branch)
         if tip is not None:
             source = _source_of(repository, tip)
-            fleet = newest.fleet if newest.path and not newest.problems else source.desired.fleet
-            return LastGood(
-                fleet=fleet, publication=publication, previous=read_previous(repository, tip), source=source
-            )
+            if newest.path and not newest.problems:
+                source = replace(source, desired=replace(source.desired, fleet=newest.fleet))
+            return LastGood(publication=publication, previous=read_previous(repository, tip), source=source)
     return None
 
 

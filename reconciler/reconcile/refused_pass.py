@@ -45,7 +45,7 @@ def keep_last_good(
         return None
     from .members import observe_and_connect
 
-    desired = replace(good.source.desired, fleet=good.fleet)
+    desired = good.source.desired
     # Orphans go with a source that a person looked at, not beside one that was refused.
     delivery = replace(options.delivery, orphans=False, yes=False)
     members = observe_and_connect(desired, good.publication, replace(options, delivery=delivery), log)

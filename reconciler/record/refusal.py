@@ -54,10 +54,14 @@ class SourceRefusal:
         return f"source {self.source[:12]} is refused{since}: {self.message}"
 
     @property
+    def sentences(self) -> tuple[str, ...]:
+        """The refusal and its details, a line each."""
+        return (str(self), *(f"  {each}" for each in self.details))
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """The refusal in full: the sentence, its details and the hint."""
-        hint = (f"  hint: {self.hint}",) if self.hint else ()
-        return (str(self), *(f"  {each}" for each in self.details), *hint)
+        return (*self.sentences, f"  hint: {self.hint}") if self.hint else self.sentences
 
 
 def _few(details: Iterable[str]) -> tuple[str, ...]:

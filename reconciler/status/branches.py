@@ -10,18 +10,21 @@ from reconciler.console.log import Log
 from reconciler.names.kinds import named_object
 from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
 from reconciler.pipeline.previous import Previous
-from reconciler.publish.branches import publication_of
-from reconciler.publish.reading import read_source
+from reconciler.publish.branches import Publication, publication_of
+from reconciler.publish.last_good import read_last_good
+from reconciler.publish.reading import read_fleet
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
+from reconciler.record.refusal import SourceRefusal
 from reconciler.repository import Repository, open_repository
 from reconciler.source.desired import Desired
 from render.binding import Binding
-from render.errors import ConfigError, ReconcileError
+from render.errors import ConfigError, InputError, ReconcileError
+from render.fleet import Fleet
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster
 
-from .fleet import FleetStatus, fleet_status
+from .fleet import FleetStatus, current_refusal, fleet_status
 from .standing import Standing, standings
 
 Tips = tuple[str | None, ...]
@@ -43,6 +46,11 @@ class RecordedFleet:
     status_commit: str = ""
     status_time: float = 0.0
     now: float = 0.0
+
+    @property
+    def refusal(self) -> SourceRefusal | None:
+        """The refusal of the newest source; None if passes do not refuse it."""
+        return current_refusal(self.fleet.lag, self.recorded)
 
     @cached_property
     def standings(self) -> Mapping[str, Standing]:
@@ -69,9 +77,20 @@ def read_recorded_fleet(repository: Repository, log: Log, clock: Callable[[], fl
 def fetched_tips(repository: Repository) -> Tips:
     """Fetch the rendered and the status branch and return their tips, HEAD first."""
     head = repository.resolve("HEAD")
-    fleet = read_source(repository, head).desired.fleet
+    fleet = _fleet_at(repository, head)
     publication = publication_of(repository, fleet)
     return head, *(publication.current_tip(branch) for branch in (fleet.rendered_branch, fleet.status_branch))
+
+
+def _fleet_at(repository: Repository, head: str) -> Fleet:
+    """Return what argosy.yaml says, or said before it was broken."""
+    try:
+        return read_fleet(repository, head)
+    except InputError:
+        good = read_last_good(repository, head, Publication.known_tip)
+        if good is None:
+            raise
+        return good.fleet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,14 @@ from reconciler.console.log import Log
 from reconciler.pipeline.outcomes import RENDERED
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import binding_state, replicas_by_cluster
-from reconciler.publish.branches import publication_of, source_remote
+from reconciler.publish.branches import Publication, publication_of, source_remote
+from reconciler.publish.continuity import check_continuity
+from reconciler.publish.last_good import read_last_good
 from reconciler.publish.outcome import run_pass
 from reconciler.publish.reading import Source, read_observed_inputs, read_previous, read_source
 from reconciler.record.binding_status import expected_clusters
+from reconciler.record.recorded_status import RecordedStatus
+from reconciler.record.refusal import SourceRefusal
 from reconciler.repository import Repository
 from reconciler.repository.refs import head_branch
 from render.binding import Binding
@@ -34,25 +38,31 @@ class Lag(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLag:
-    """The source that is rendered, the ``newest`` that passes see as far as is known here, and HEAD."""
+    """The source that is rendered, the ``newest`` that passes see as far as is known here, and HEAD.
+
+    ``refusal`` is why passes refuse the newest one, as far as its files tell.
+    """
 
     rendered: str
     newest: str
     head: str
     lag: Lag = Lag.NONE
     is_pushed: bool = True
+    refusal: SourceRefusal | None = None
 
     @property
     def is_current(self) -> bool:
         """Return whether the rendered commit is what the newest source asks for."""
         return self.lag is not Lag.BEHIND
 
-    def __str__(self) -> str:
+    def words(self, *, is_refused: bool) -> str:
+        """Return what the newest source and HEAD are beside the rendered one, as the end of a sentence."""
         newest = self.newest[:12]
+        behind = f", but the newest source is {newest}"
         words = {
             Lag.NONE: "",
             Lag.UNCHANGED: f"; the newest, {newest}, asks for the same",
-            Lag.BEHIND: f", but the newest source is {newest}: run argosy reconcile",
+            Lag.BEHIND: behind if is_refused else f"{behind}: run argosy reconcile",
             Lag.AHEAD: ", which is newer than what is here: git pull",
         }
         if not self.is_pushed:
@@ -61,24 +71,32 @@ class SourceLag:
         return words[self.lag] + (older if self.head != self.newest and self.lag is not Lag.AHEAD else "")
 
 
-def lag_of(repository: Repository, previous: Previous, head: Source, log: Log) -> SourceLag:
+def lag_of(repository: Repository, previous: Previous, head: str, log: Log) -> SourceLag:
     """Compare the rendered commit with the newest source, which is rendered to see whether it changes anything."""
-    newest = _newest(repository, head.commit) or previous.source
-    is_pushed = newest == head.commit or _is_ancestor(repository, head.commit, newest)
-    lag = _lag(repository, previous, newest)
-    if lag is Lag.BEHIND and asks_for_the_same(repository, previous, newest, log):
-        lag = Lag.UNCHANGED
-    return SourceLag(rendered=previous.source, newest=newest, head=head.commit, lag=lag, is_pushed=is_pushed)
+    newest = _newest(repository, head) or previous.source
+    is_pushed = newest == head or _is_ancestor(repository, head, newest)
+    lag, refusal = _lag(repository, previous, newest), None
+    if lag is Lag.BEHIND:
+        try:
+            lag = Lag.UNCHANGED if asks_for_the_same(repository, previous, newest, log) else Lag.BEHIND
+        except InputError as error:
+            refusal = SourceRefusal.of(newest, error)
+    return SourceLag(rendered=previous.source, newest=newest, head=head, lag=lag, is_pushed=is_pushed, refusal=refusal)
 
 
 def asks_for_the_same(repository: Repository, previous: Previous, commit: str, log: Log) -> bool:
-    """Return whether a source, with the facts of the rendered commit, makes the same tree; a broken one makes none."""
+    """Return whether a source makes the same tree with the facts of the rendered commit; InputError if broken."""
     inputs = read_observed_inputs(repository, previous.commit)
-    try:
-        source = read_source(repository, commit, facts=lambda _fleet: inputs.facts)
-    except InputError:
-        return False
+    source = read_source(repository, commit, facts=lambda _fleet: inputs.facts)
+    check_continuity(repository, source, previous)
     return not run_pass(repository, source, previous, inputs, log).changed
+
+
+def current_refusal(lag: SourceLag, recorded: RecordedStatus) -> SourceRefusal | None:
+    """Return why passes refuse the newest source: what they recorded, or what its files tell; None if they do not."""
+    refusal = recorded.refusal()
+    is_newest = refusal is not None and refusal.source == lag.newest != lag.rendered
+    return refusal if is_newest else lag.refusal
 
 
 def _newest(repository: Repository, head: str) -> str | None:
@@ -108,7 +126,10 @@ def _is_ancestor(repository: Repository, ancestor: str, commit: str) -> bool:
 
 @dataclass(frozen=True)
 class FleetStatus:
-    """The fleet as its rendered branch describes it, beside the source at HEAD; ``objects`` are counted by cluster."""
+    """The fleet as its rendered branch describes it, beside the source at HEAD; ``objects`` are counted by cluster.
+
+    Where the source at HEAD has problems, ``source`` is the one that was rendered last.
+    """
 
     branch: str
     source: Source
@@ -147,8 +168,9 @@ class FleetStatus:
 
 
 def fleet_status(repository: Repository, log: Log) -> FleetStatus:
-    """Read the rendered branch of the fleet that HEAD's source describes."""
-    source = read_source(repository, repository.resolve("HEAD"))
+    """Read the rendered branch of the fleet that HEAD's source describes, or described before it was broken."""
+    head = repository.resolve("HEAD")
+    source = _described_source(repository, head)
     branch = source.desired.fleet.rendered_branch
     publication = publication_of(repository, source.desired.fleet)
     tip = publication.known_tip(branch)
@@ -160,10 +182,20 @@ def fleet_status(repository: Repository, log: Log) -> FleetStatus:
     return FleetStatus(
         branch=branch,
         source=source,
-        lag=lag_of(repository, previous, source, log),
+        lag=lag_of(repository, previous, head, log),
         previous=previous,
         objects=_objects(previous),
     )
+
+
+def _described_source(repository: Repository, head: str) -> Source:
+    try:
+        return read_source(repository, head)
+    except InputError:
+        good = read_last_good(repository, head, Publication.known_tip)
+        if good is None:
+            raise
+        return good.source
 
 
 def _objects(previous: Previous) -> Mapping[str, int]:

@@ -10,6 +10,7 @@ from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, UnhealthyObject
 from reconciler.record.recorded_status import RecordedStatus, cluster_lines, unhealthy_objects
+from reconciler.record.refusal import plain_refusal
 from render.binding import Binding
 
 from .ages import age, time_text
@@ -25,7 +26,10 @@ _UNKNOWN = "<unknown>"
 def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     """Yield the tables of a fleet; without a status branch, those of what is rendered alone."""
     fleet, recorded = branches.fleet, branches.recorded
-    yield f"{fleet.branch} {fleet.previous.commit[:12]} holds source {fleet.previous.source[:12]}{fleet.lag}\n"
+    refusal = branches.refusal
+    newest = fleet.lag.words(is_refused=refusal is not None)
+    yield f"{fleet.branch} {fleet.previous.commit[:12]} holds source {fleet.previous.source[:12]}{newest}\n"
+    yield "".join(f"{line}\n" for line in refusal.lines) if refusal is not None else ""
     lines = cluster_lines(recorded, fleet.members)
     if lines:
         yield f"{recorded_line(branches)}\n\n"
@@ -84,7 +88,12 @@ def unwell_objects(branches: RecordedFleet) -> tuple[UnhealthyObject, ...]:
 
 
 def is_well(branches: RecordedFleet) -> bool:
-    """Return whether everything is placed, built, applied to every member that passes apply to, and healthy."""
+    """Return whether everything is placed, built, applied to every member that passes apply to, and healthy.
+
+    A newest source that is refused is not.
+    """
+    if branches.refusal is not None:
+        return False
     awaited = [standing for standing in branches.standings.values() if standing.is_awaited]
     if branches.recorded.files and not all(standing.is_applied for standing in awaited):
         return False
@@ -159,6 +168,8 @@ def fleet_value(branches: RecordedFleet) -> dict[str, Any]:
         name: {**cluster, **observed.get(name, {}), **standing.get(name, {})}
         for name, cluster in value["clusters"].items()
     }
+    if branches.refusal is not None:
+        value["refused"] = plain_refusal(branches.refusal)
     if recorded.files:
         value["recordedAt"] = time_text(branches.status_time)
         value["unwell"] = [

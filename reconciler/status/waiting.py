@@ -9,11 +9,12 @@ from reconciler.observe.conditions import condition_of_type
 from reconciler.publish.reading import read_source
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import is_applied_and_healthy, object_of, path_in_cluster
+from reconciler.record.refusal import SourceRefusal
 from reconciler.record.work_status import APPLIED, HEALTHY
 from reconciler.repository import open_repository
 from reconciler.source.desired import Desired
 from render.binding import Binding
-from render.errors import GitError
+from render.errors import GitError, ReconcileError
 from render.model import Manifest
 
 from .branches import Pacing, RecordedFleet, Tips, binding_named, fetched_tips, object_named, read_recorded_fleet
@@ -30,6 +31,14 @@ class Wish:
     subject: str = ""
     namespace: str = ""
     state: str = "applied"
+
+
+class SourceIsRefused(ReconcileError):
+    """Passes refuse the source that is waited for, so that waiting is in vain; it ends with their exit code."""
+
+    def __init__(self, refusal: SourceRefusal) -> None:
+        super().__init__("\n".join(refusal.sentences), hint=refusal.hint)
+        self.exit_code = refusal.code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +121,10 @@ def check_subject(desired: Desired, wish: Wish) -> None:
 
 
 def missing_of(branches: RecordedFleet, wish: Wish) -> list[Obstacle]:
-    """Return the reasons why the wish is not true; none when it is."""
+    """Return the reasons why the wish is not true, none when it is; SourceIsRefused when it cannot become true."""
     check_subject(branches.fleet.source.desired, wish)
+    if branches.fleet.lag.is_pushed and branches.refusal is not None:
+        raise SourceIsRefused(branches.refusal)
     if obstacle := _of_branches(branches):
         return [obstacle]
     noun, _, name = wish.subject.partition("/")

@@ -15,7 +15,7 @@ from reconciler.reference.shapes import (
     whole,
 )
 
-from .parts import CLUSTER, CONDITION, MESSAGE, OBJECT, REASON, RENDERED
+from .parts import CLUSTER, CONDITION, MESSAGE, OBJECT, REASON, REFUSAL, RENDERED
 
 _LIVE_OBJECT = {
     "cluster?": CLUSTER,
@@ -85,6 +85,7 @@ FLEET_STATUS = {
         },
         "The bindings.",
     ),
+    "refused?": record(REFUSAL, "Present if passes refuse the newest source: why."),
     "unwell?": records(
         {"object": OBJECT, "cluster": CLUSTER, "reason": REASON, "since": text(), "message": MESSAGE},
         "The objects that are not applied and healthy.",
