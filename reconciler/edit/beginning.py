@@ -49,7 +49,8 @@ def first_files(source: MemberSource, wanted: Beginning) -> dict[str, bytes]:
     files = {f"{base}{FLEET_FILE}": _fleet(source, contexts)}
     for name in members:
         if name not in known:
-            files[f"{base}clusters/{name}.yaml"] = emit(NewMember(name=name).manifest())
+            path = f"{base}clusters/{name}.yaml"
+            files[path] = emit(NewMember(name=name).checked_manifest(path))
     files[f"{base}{_POLICY_PATH}"] = _STARTER.encode() + emit(_starter([*members, *known]))
     for host in wanted.pipelines:
         files |= {path: text.encode() for path, text in PIPELINES[host].items()}

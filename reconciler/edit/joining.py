@@ -46,13 +46,18 @@ class NewMember:
             "spec": {"syncMode": "Push", **{key: value for key, value in place.items() if value}},
         }
 
+    def checked_manifest(self, path: str) -> dict[str, Any]:
+        """Return the Cluster for a file; InputError where it is none, such as one whose name leads elsewhere."""
+        manifest = self.manifest()
+        if problems := admit(manifest).problems:
+            raise InputError(replace(problem, path=path) for problem in problems)
+        return manifest
+
 
 def join_member(source: MemberSource, member: NewMember, log: Log, *, commit: bool) -> Fleet:
     """Write the Cluster of a new member, and its context where that is not named like it; return the new settings."""
-    manifest = member.manifest()
     path = _new_path(source, member.name)
-    if problems := admit(manifest).problems:
-        raise InputError(replace(problem, path=path) for problem in problems)
+    manifest = member.checked_manifest(path)
     _refuse_member(source, member.name, path)
     contents = {path: emit(manifest), **context_change(source, member.name, member.context)}
     after = source.checked(contents).desired

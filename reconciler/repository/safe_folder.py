@@ -4,6 +4,7 @@ A path of a work tree or of an output folder is opened component by component fr
 neither ``..`` nor a folder exchanged for a link leads outside, not even in the middle of the work.
 """
 
+import errno
 import os
 import stat
 from contextlib import suppress
@@ -42,6 +43,8 @@ class SafeFolder:
             common += 1
         self._close_below(common)
         for part in parts[common:]:
+            if part in {"", ".", ".."}:
+                raise OSError(errno.EINVAL, "is no path below a folder", "/".join(parts))
             here = self._open[-1][1] if self._open else self._root
             if create:
                 with suppress(FileExistsError):

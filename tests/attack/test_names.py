@@ -1,9 +1,11 @@
 """Names made to meet where they should not: on file systems that ignore case, and in what is printed."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reconciler.repository.safe_folder import SafeFolder
 from tests.build import Repository, a_cluster, a_cluster_policy, argosy, on_clusters
 
 
@@ -48,3 +50,26 @@ def test_other_kinds_of_the_same_letters_are_refused(
     assert (
         f"1.yaml:2: kind: {other}.example.com and {one}.example.com (at 0.yaml:1) differ in capitals alone" in ended.err
     )
+
+
+@pytest.mark.parametrize("name", ["../../x", "..", "a/b", "/tmp/x", "A", "-x", "\x1b[2K", "x" * 300, "", "a\nb"])
+def test_no_name_of_a_cluster_leads_out_of_its_folder(
+    name: str, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = everything(repository)
+    assert argosy(repository, capsys, "init", f"--new-cluster={name}").code == 3
+    assert argosy(repository, capsys, "cluster", "join", "--", name).code == 3
+    assert everything(repository) == before
+
+
+def everything(repository: Repository) -> set[str]:
+    return {str(path) for path in repository.path.parent.rglob("*") if ".git" not in path.parts}
+
+
+@pytest.mark.parametrize("path", ["../x", "a/../../x", "a//x", "./x", "a/./x"])
+def test_a_file_is_only_written_below_its_folder(path: str, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    with SafeFolder(root) as folder, pytest.raises(OSError, match="is no path below a folder"):
+        folder.write(path, b"")
+    assert [each.name for each in tmp_path.rglob("*")] in (["root"], ["root", "a"])
