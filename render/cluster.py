@@ -82,7 +82,8 @@ class Cluster:
     """A cluster.karmada.io/v1alpha1 Cluster of the source, its status replaced by observed facts where there are any.
 
     ``api_enablements`` is the set of served ``(apiVersion, kind)``; None means nothing is recorded. ``is_terminating``:
-    it has a deletionTimestamp. ``sync_mode`` is ``Push`` or ``Pull``.
+    it has a deletionTimestamp. ``sync_mode`` is ``Push`` or ``Pull``. ``former_names`` are those it had before it was
+    renamed, the last one last.
     """
 
     name: str
@@ -96,5 +97,6 @@ class Cluster:
     resource_summary: ResourceSummary | None = None
     is_terminating: bool = False
     sync_mode: str = ""
+    former_names: tuple[str, ...] = ()
     path: str = ""
     document: int = 0

@@ -254,6 +254,7 @@ def test_the_json_is_of_a_stable_shape(repository: Repository, capsys: pytest.Ca
             {"name": "oslo", "added": 0, "changed": 1, "removed": 1, "replicas": {"before": 3, "after": 2}},
         ],
         "joined": [],
+        "renamed": {},
         "disconnected": [],
         "objects": [
             {"object": cache, "action": "removed", "clusters": everywhere, "fields": []},

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from reconciler.edit.labels import EditsOf
     from render.fleet import Fleet
 
-_COMMIT = click.option("--commit", is_flag=True, help="Commit the file that was changed, and nothing else.")
+_COMMIT = click.option("--commit", is_flag=True, help="Commit the files that were changed, and nothing else.")
 _NAME = click.argument("name")
 
 
 @click.group("cluster", epilog="Exit codes: 0 done; 2 no such member; 3 refused, nothing was changed; 4 Git failed.")
 def command() -> None:
-    """Join, label, taint, cordon, drain and size members by changing their files; take rebuilt ones in again.
+    """Join, label, taint, cordon, drain, size and rename members by changing their files; take rebuilt ones in again.
 
     Cluster files are edited where they are: comments, order and every other byte stay. What would make the source
     worse is refused, and no cluster is asked. Only rejoin asks a cluster, and changes no file.
@@ -249,6 +249,34 @@ def set_capacity(log: Log, /, name: str, *, commit: bool, **amounts: str) -> int
     said = ", ".join(f"{resource} {amount}" for resource, amount in wanted.items())
     messages = EditMessages(subject=f"Set the capacity of {name}: {said}", done="capacity set", idle="unchanged")
     return _edit(log, name, lambda manifest: capacity_edits(manifest, wanted), messages, commit=commit)
+
+
+@command.command()
+@click.argument("name", metavar="OLD")
+@click.argument("new")
+@_COMMIT
+@click.pass_obj
+def rename(log: Log, name: str, new: str, *, commit: bool) -> int:
+    """Give a member another name: no replica moves, and nothing in it is made anew.
+
+    The name is changed in the Cluster, in argosy.yaml and in every policy that lists it; a context that had its name is
+    kept. The Cluster gets the annotation argosy.dev/renamed-from, by which passes know it again.
+    """
+    from reconciler.edit.cluster_files import opened_source
+    from reconciler.edit.renaming import rename_member
+
+    with opened_source(log) as source:
+        fleet, renaming = source.fleet, rename_member(source, name, new, log, commit=commit)
+    for field in renaming.fields:
+        log.info(f"{field}: {new} instead of {name}")
+    for test in renaming.tests:
+        log.warning(f"{test}: this PolicyTest names {name} still")
+    print_text(f"cluster/{new} renamed from {name}")
+    if fleet.kubeconfigs:
+        log.warning(f"a kubeconfig called {name} in {fleet.kubeconfigs} must be called {new} now")
+    if fleet.mirrors:
+        log.warning(f"the branch {fleet.mirror_branch(name)} ends here; {fleet.mirror_branch(new)} takes its place")
+    return 0
 
 
 def _edit(log: Log, name: str, edits_of: "EditsOf", messages: EditMessages, *, commit: bool) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
 from reconciler.pipeline.outcomes import RENDERED
 from reconciler.pipeline.previous import Previous
+from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.plans.cluster import held_object
 from reconciler.plans.inventory import HeldObject
 from reconciler.plans.model import ClusterDesired, DesiredObject
@@ -15,6 +16,7 @@ from reconciler.publish.reading import read_previous
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
 from render.binding import Binding
+from render.cluster import Cluster
 from render.documents import parse_documents
 from render.errors import GitError
 from render.model import Manifest, ObjectRef
@@ -46,9 +48,13 @@ class RemovalTrailers:
 
 @dataclass(slots=True)
 class RenderedCommits:
-    """Rendered commits as clusters must hold them; every commit, folder and manifest is read once."""
+    """Rendered commits as clusters must hold them; every commit, folder and manifest is read once.
+
+    ``clusters`` are the members: a commit that knows one by a former name is read as if it had its name of now.
+    """
 
     repository: Repository
+    clusters: tuple[Cluster, ...] = ()
     _commits: dict[str, Previous] = field(default_factory=dict)
     _manifests: dict[bytes, Manifest] = field(default_factory=dict)
     _before: dict[tuple[str, str], bool] = field(default_factory=dict)
@@ -58,7 +64,7 @@ class RenderedCommits:
     def commit(self, commit: str) -> Previous:
         """Return a rendered commit."""
         if commit not in self._commits:
-            self._commits[commit] = read_previous(self.repository, commit)
+            self._commits[commit] = previous_by_new_names(read_previous(self.repository, commit), self.clusters)
         return self._commits[commit]
 
     def desired(self, cluster: str, commit: str) -> ClusterDesired:
@@ -105,7 +111,9 @@ class RenderedCommits:
 
     def departed(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
         """Return the objects that commits, or any before them, stopped asking of a cluster, each as last asked."""
-        removed = self.repository.removed_files(commits, f"clusters/{cluster}/")
+        names = (cluster, *(name for each in self.clusters if each.name == cluster for name in each.former_names))
+        found = (self.repository.removed_files(commits, f"clusters/{name}/") for name in names)
+        removed = [file for files in found for file in files]
         self._load(file.id for file in removed)
         held: dict[ObjectRef, HeldObject] = {}
         for file in removed:

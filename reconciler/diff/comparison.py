@@ -8,6 +8,14 @@ from reconciler.pipeline.movements import movements_between
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import replicas_by_cluster
 from reconciler.pipeline.released import Released
+from reconciler.pipeline.renames import (
+    NewNames,
+    by_new_names,
+    likely_renames,
+    new_names,
+    previous_named,
+    renamed_binding,
+)
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import check_continuity, unread_files
@@ -61,9 +69,17 @@ def compared(repository: Repository, revisions: Revisions, memory: SourceMemory,
     key = (revisions.base, tip or "", facts_at or "")
     base = memory.outcome(key)
     if base is None:
-        base = run_pass(repository, _source(repository, revisions.base, memory), previous, inputs, log)
+        before = _source(repository, revisions.base, memory)
+        base = run_pass(repository, before, _by_former_names(previous, before, source), inputs, log)
         memory.remember(key, base)
     return Comparison(base=base, head=_rendered(base, source, previous, inputs, log))
+
+
+def _by_former_names(previous: Previous | None, base: Source, head: Source) -> Previous | None:
+    """Return a previous commit that has the head's names as the base knows it: with the names from before a rename."""
+    names = _renamed(base, head)
+    is_done = previous is not None and not names.keys() & previous.tree.clusters.keys()
+    return previous_named(previous, {new: old for old, new in names.items()}) if previous and is_done else previous
 
 
 def _check_continuity(repository: Repository, source: Source, previous: Previous | None, log: Log) -> None:
@@ -92,12 +108,15 @@ def _rendered(base: Outcome, source: Source, previous: Previous | None, inputs: 
 def difference_of(comparison: Comparison) -> Difference:
     """Return the difference between the two sides of a comparison."""
     base, head = comparison.base, comparison.head
-    before = {binding.ref: binding for binding in base.rendered.built.bindings}
+    renamed = _renamed(base.source, head.source)
+    before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
     after = {binding.ref: binding for binding in head.rendered.built.bindings}
     templates = {template.ref for template in base.source.desired.templates}
     shared = {template.ref for template in head.source.desired.templates} & templates
     names = [{cluster.name for cluster in side.source.desired.clusters} for side in (base, head)]
-    files = changed_files(_folders(base, names[1]), _folders(head, names[1]), tree_reader(comparison))
+    names[0] = {renamed.get(name, name) for name in names[0]}
+    folders = [_folders(side, names[1], renamed) for side in (base, head)]
+    files = changed_files(folders[0], folders[1], tree_reader(comparison))
     objects = object_changes(files, _ref_by_path(comparison), Texts(_blobs(comparison, files)))
     objects = tuple(replace(each, is_preserved=True) if _is_preserved(each, before) else each for each in objects)
     movements = movements_between(before, after, names[1])
@@ -108,6 +127,8 @@ def difference_of(comparison: Comparison) -> Difference:
         head=head.source.commit,
         previous=head.previous.commit if head.previous else "",
         joined=tuple(sorted(names[1] - names[0])),
+        renamed=renamed,
+        likely_renames=likely_renames(base.source.desired.clusters, head.source.desired.clusters),
         left=tuple(sorted(names[0] - names[1])),
         clusters=cluster_totals(objects, movements, replicas),
         objects=objects,
@@ -121,9 +142,17 @@ def difference_of(comparison: Comparison) -> Difference:
     )
 
 
-def _folders(side: Outcome, members: Container[str]) -> Mapping[str, bytes]:
+def _renamed(base: Source, head: Source) -> NewNames:
+    """Return the names that the head gives to clusters of the base."""
+    known = {cluster.name for cluster in base.desired.clusters}
+    named = new_names(head.desired.clusters, known)
+    return {old: new for old, new in sorted(named.items()) if old in known}
+
+
+def _folders(side: Outcome, members: Container[str], renamed: NewNames) -> Mapping[str, bytes]:
     """Return the folders of members; a disconnected cluster keeps its own, whatever the other side put there."""
-    return {name: tree_id for name, tree_id in side.rendered.tree.clusters.items() if name in members}
+    folders = by_new_names(side.rendered.tree.clusters, renamed)
+    return {name: tree_id for name, tree_id in folders.items() if name in members}
 
 
 def _is_preserved(change: ObjectChange, before: Mapping[ObjectRef, Binding]) -> bool:
@@ -174,8 +203,10 @@ def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
     """Refuse a change of the source that would take or move too much."""
     base, head = comparison.base, comparison.head
     guard = head.source.desired.fleet.removal_guard
-    removed = removals(base.rendered.tree.clusters, head.rendered.tree.clusters, tree_reader(comparison), guard)
+    renamed = _renamed(base.source, head.source)
+    folders = by_new_names(base.rendered.tree.clusters, renamed)
+    removed = removals(folders, head.rendered.tree.clusters, tree_reader(comparison), guard)
     allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
-    before = {binding.ref: binding for binding in base.rendered.built.bindings}
+    before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
     check_members(base.rendered.tree.clusters, head, allowed, consequence="")
     check_limits(removed, breaches_of(before, head), allowed, consequence="")

@@ -4,7 +4,7 @@ Both sides were rendered from the same previous commit and the same facts, so no
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from overrides.changes import ChangedField
@@ -62,16 +62,19 @@ class ClusterTotal:
 class Difference:
     """The difference between the renderings of two sources ("" is a work tree as it stands).
 
-    ``joined`` and ``left`` are clusters that come to and go from the source; one that leaves is disconnected and keeps
-    what it holds. ``members`` counts the clusters after the change, ``replicas`` those placed before it. ``problems``
-    are new, ``solved`` are gone. ``released`` are objects that the change releases, and those whose templates it
-    changes in vain.
+    ``joined`` and ``left`` are clusters that come to and go from the source; one that leaves is disconnected and
+    keeps what it holds. ``renamed`` has the new names of clusters by the former ones, ``likely_renames`` those of
+    clusters that left while one just like it joined. ``members`` counts the clusters after the change, ``replicas``
+    those placed before it. ``problems`` are new, ``solved`` are gone. ``released`` are objects that the change
+    releases, and those whose templates it changes in vain.
     """
 
     base: str
     head: str
     previous: str = ""
     joined: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    likely_renames: Mapping[str, str] = field(default_factory=dict)
     left: tuple[str, ...] = ()
     clusters: tuple[ClusterTotal, ...] = ()
     objects: tuple[ObjectChange, ...] = ()
@@ -86,8 +89,8 @@ class Difference:
     @property
     def is_empty(self) -> bool:
         """Return whether the change changes no cluster, no claim and no problem."""
-        parts = (self.joined, self.left, self.objects, self.takeovers, self.movements, self.problems, self.solved)
-        return not any(parts)
+        changes = (self.objects, self.takeovers, self.movements, self.problems, self.solved)
+        return not any((self.joined, self.renamed, self.left, *changes))
 
     @property
     def moved(self) -> int:

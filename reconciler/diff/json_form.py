@@ -33,6 +33,7 @@ def plain_difference(difference: Difference) -> dict[str, Any]:
         "summary": _summary(difference),
         "clusters": [_plain_total(total) for total in difference.clusters],
         "joined": list(difference.joined),
+        "renamed": dict(difference.renamed),
         "disconnected": list(difference.left),
         "objects": [
             {

@@ -88,7 +88,8 @@ _POLICY_HEADER = "| object | claimed by | before |\n|---|---|---|\n"
 
 
 def _cluster_rows(difference: Difference) -> list[str]:
-    notes = dict.fromkeys(difference.joined, " (joins)") | dict.fromkeys(difference.left, " (disconnected)")
+    renamed = {new: f" (was {code(old)})" for old, new in difference.renamed.items()}
+    notes = dict.fromkeys(difference.joined, " (joins)") | renamed | dict.fromkeys(difference.left, " (disconnected)")
     rows = {
         total.name: (
             f"| {code(total.name)}{notes.get(total.name, '')} | {total.added} | {total.changed} | {total.removed}"

@@ -53,7 +53,11 @@ def _sections(difference: Difference) -> Iterator[tuple[str, Iterable[str]]]:
 
 def _clusters(difference: Difference) -> Iterator[str]:
     yield from (f"  + {name}\n" for name in difference.joined)
-    yield from (f"  - {name}: disconnected, keeps what it holds\n" for name in difference.left)
+    yield from (f"  ~ {new} (was {old})\n" for old, new in sorted(difference.renamed.items()))
+    for name in difference.left:
+        yield f"  - {name}: disconnected, keeps what it holds\n"
+        if new := difference.likely_renames.get(name):
+            yield f"      {new} is described alike; if it is the same cluster: argosy cluster rename {name} {new}\n"
 
 
 def _objects(difference: Difference) -> Iterator[str]:

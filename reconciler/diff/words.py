@@ -24,6 +24,7 @@ def summary(difference: Difference) -> str:
         return "no difference"
     parts = [
         _counted(len(difference.joined), "cluster joins", "clusters join"),
+        _counted(len(difference.renamed), "cluster is renamed", "clusters are renamed"),
         _counted(len(difference.left), "cluster is disconnected", "clusters are disconnected"),
         _counted(len(difference.clusters), "cluster changes", "clusters change"),
         *(_counted(difference.count(action), f"object {action}", f"objects {action}") for action in ChangeAction),

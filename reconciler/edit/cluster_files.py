@@ -29,6 +29,8 @@ from render.gitobjects import BLOB_MODE, object_id
 Contents = Mapping[str, bytes | None]
 """Files by path, None for one that is to go."""
 
+NO_CHANGE: Contents = {}
+
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 
@@ -71,21 +73,24 @@ class MemberSource:
             raise InputError(self.loaded.problems)
         raise unknown_cluster(name, [cluster.name for cluster in clusters])
 
-    def line_of(self, place: LocatedManifest) -> int:
-        """Return the line a manifest begins on."""
+    def line_of(self, place: LocatedManifest, field: str = "") -> int:
+        """Return the line of a manifest's field, or the one it begins on."""
         lines = self.loaded.lines
-        return lines.line_of(place.file.path, place.number, "") if lines else 0
+        return lines.line_of(place.file.path, place.number, field) if lines else 0
 
-    def with_edits(self, place: LocatedManifest, edits: Iterable[Edit]) -> Contents:
-        """Return a manifest's file with edits made; InputError when its style does not allow them in place."""
-        path, prefix = place.file.path, _steps(place.prefix)
-        content = self.content(path) or b""
+    def with_edits(self, place: LocatedManifest, edits: Iterable[Edit], onto: Contents = NO_CHANGE) -> Contents:
+        """Return files with edits made in a manifest; InputError when its style does not allow them in place.
+
+        ``onto`` are the files that are changed already.
+        """
+        path, prefix = place.file.path, steps_of(place.prefix)
+        content = (onto[path] if path in onto else self.content(path)) or b""
         inner = [Edit((*prefix, *edit.path), edit.value) for edit in edits]
-        return {path: _edited(path, content, place.position, inner)}
+        return {**onto, path: _edited(path, content, place.position, inner)}
 
     def without(self, place: LocatedManifest) -> Contents:
         """Return a manifest's file without it: None when nothing else is in the file."""
-        path, prefix = place.file.path, _steps(place.prefix)
+        path, prefix = place.file.path, steps_of(place.prefix)
         content = self.content(path) or b""
         try:
             if prefix and len(parse_documents(content)[place.position].value["items"]) > 1:
@@ -162,8 +167,13 @@ def _edited(path: str, content: bytes, index: int, edits: Iterable[Edit]) -> byt
         raise InputError(problems) from error
 
 
-def _steps(prefix: str) -> tuple[str | int, ...]:
-    return tuple(name or int(number) for name, number in _STEP.findall(prefix))
+def steps_of(path: str) -> tuple[str | int, ...]:
+    """Return the steps of a field's path.
+
+    >>> steps_of("spec.items[2].")
+    ('spec', 'items', 2)
+    """
+    return tuple(name or int(number) for name, number in _STEP.findall(path))
 
 
 def _loaded(repository: Repository, files: tuple[File, ...], contents: Contents) -> Loaded:

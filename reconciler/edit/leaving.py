@@ -8,10 +8,11 @@
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reconciler.console.log import Log
 from reconciler.pipeline.previous import RenderedTree
+from reconciler.pipeline.renames import by_new_names, new_names
 from reconciler.publish.branches import publication_of, source_remote
 from reconciler.publish.status_branch import StatusBranch, read_inventories
 from reconciler.repository.trailers import ALLOW_REMOVAL
@@ -92,6 +93,13 @@ def _refuse_full(source: MemberSource, name: str) -> None:
         )
 
 
+def rendered_clusters(source: MemberSource) -> frozenset[str]:
+    """Return the clusters that have a folder in the newest rendered commit."""
+    publication = publication_of(source.repository, source.fleet)
+    tip = publication.current_tip(source.fleet.rendered_branch)
+    return frozenset(_tree_at(source, tip).clusters) if tip else frozenset()
+
+
 def _rendered_paths(source: MemberSource, name: str) -> tuple[str, ...]:
     """Return what the newest rendered commit holds for a member."""
     publication = publication_of(source.repository, source.fleet)
@@ -99,9 +107,15 @@ def _rendered_paths(source: MemberSource, name: str) -> tuple[str, ...]:
     return _paths_at(source, name, tip) if tip else ()
 
 
-def _paths_at(source: MemberSource, name: str, commit: str) -> tuple[str, ...]:
+def _tree_at(source: MemberSource, commit: str) -> RenderedTree:
     repository = source.repository
     tree = RenderedTree.of(repository.commit_info(commit).tree, repository.read_trees)
+    names = new_names(source.loaded.desired.clusters, tree.clusters)
+    return replace(tree, clusters=by_new_names(tree.clusters, names))
+
+
+def _paths_at(source: MemberSource, name: str, commit: str) -> tuple[str, ...]:
+    tree = _tree_at(source, commit)
     folder = tree.clusters.get(name)
     return tuple(sorted("/".join(path) for path, _ in tree.files(folder))) if folder else ()
 
@@ -109,7 +123,8 @@ def _paths_at(source: MemberSource, name: str, commit: str) -> tuple[str, ...]:
 def _unpruned_commits(source: MemberSource, name: str) -> tuple[str, ...]:
     """Return the commits whose objects the member may hold, as its inventory says."""
     publication = publication_of(source.repository, source.fleet)
-    status = StatusBranch(publication=publication, branch=source.fleet.status_branch)
+    clusters = source.loaded.desired.clusters
+    status = StatusBranch(publication=publication, branch=source.fleet.status_branch, clusters=clusters)
     inventory = read_inventories(status, status.tip()).get(name)
     commits = inventory.commits if inventory else ()
     return tuple(commit for commit in commits if _paths_at(source, name, commit))

@@ -20,7 +20,8 @@ from .capacity import CapacityOrigin
 from .cluster import cluster_explanation
 from .object import object_explanation
 from .policies import override_policy_explanation, policy_explanation
-from .replay import Replay
+from .renamed import with_new_names
+from .replay import Replay, names_of_now
 from .sections import cluster_sections, object_sections, override_policy_sections, policy_sections
 
 
@@ -98,7 +99,8 @@ def _about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, An
         explanation = replace(explanation, facts=_recorded_at((decided or replay).facts))
     if decided is not None:
         past = decided.outcome
-        earlier = object_explanation(ref, past.source.desired, past.previous, past.rendered)
+        told = object_explanation(ref, past.source.desired, past.previous, past.rendered)
+        earlier = with_new_names(told, names_of_now(outcome))
         explanation = replace(
             explanation,
             decision=earlier.decision,

@@ -53,6 +53,7 @@ class ClusterExplanation:
     provider: str
     zones: tuple[str, ...]
     labels: Mapping[str, str]
+    former_names: tuple[str, ...]
     taints: tuple[str, ...]
     served: int | None
     origin: CapacityOrigin
@@ -77,6 +78,7 @@ def cluster_explanation(name: str, rendered: Rendered) -> ClusterExplanation:
         provider=cluster.provider,
         zones=cluster.zones,
         labels=cluster.labels,
+        former_names=cluster.former_names,
         taints=tuple(map(str, cluster.taints)),
         served=None if cluster.api_enablements is None else len(cluster.api_enablements),
         origin=origin_of(cluster.resource_summary),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from reconciler.console.log import Log
 from reconciler.pipeline.binding_files import BindingReader
+from reconciler.pipeline.renames import NewNames, renamed_binding
 from reconciler.publish.branches import publication_of
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
@@ -38,7 +39,7 @@ class Replay:
         if decision is None or decision.trigger is not Trigger.NONE or self.outcome.previous is None:
             return None
         history = self.repository.history(self.outcome.previous.commit, _FARTHEST)
-        made = _last_moved(self.repository, ref, history)
+        made = _last_moved(self.repository, ref, history, names_of_now(self.outcome))
         if made is None:
             return None
         replay = replayed(self.repository, made, self.log)
@@ -81,13 +82,24 @@ def replayed(repository: Repository, info: CommitInfo, log: Log) -> Replay:
     return Replay(repository=repository, log=log, outcome=outcome, commit=info.id, facts=info)
 
 
-def _last_moved(repository: Repository, ref: ObjectRef, history: Sequence[CommitInfo]) -> CommitInfo | None:
-    """Return the commit that gave a binding the targets it has at the first of these; None beyond a shallow clone."""
+def names_of_now(outcome: Outcome) -> NewNames:
+    """Return the names that a source gives to renamed clusters, by each of their former names."""
+    clusters = outcome.source.desired.clusters
+    return {old: cluster.name for cluster in clusters for old in cluster.former_names}
+
+
+def _last_moved(
+    repository: Repository, ref: ObjectRef, history: Sequence[CommitInfo], names: NewNames
+) -> CommitInfo | None:
+    """Return the commit that gave a binding the targets it has at the first of these; None beyond a shallow clone.
+
+    ``names`` are the new names of clusters, for a cluster that was renamed did not move.
+    """
     blobs = _blobs_at(repository, ("bindings", *object_path(ref)), history)
     contents = repository.read_blobs({blob for blob in blobs if blob is not None})
     reader, targets = BindingReader(), dict[bytes, tuple[TargetCluster, ...]]()
     for blob, content in contents.items():
-        targets[blob] = tuple(sorted(reader.parse(content).targets))
+        targets[blob] = tuple(sorted(renamed_binding(reader.parse(content), names).targets))
     wanted = targets[blobs[0]] if blobs and blobs[0] is not None else None
     for info, earlier in zip(history, [*blobs[1:], None], strict=True):
         if earlier is None or targets[earlier] != wanted:

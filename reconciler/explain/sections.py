@@ -153,6 +153,9 @@ def _traits(explanation: ClusterExplanation) -> Iterator[str]:
     parts += [f"label {key}={value}" for key, value in sorted(explanation.labels.items())]
     if parts:
         yield f"{', '.join(parts)}."
+    if explanation.former_names:
+        names = ", ".join(reversed(explanation.former_names))
+        yield f"Renamed from {names}: it is the same cluster, so nothing moves by that."
     if explanation.taints:
         yield f"Taints: {', '.join(explanation.taints)}."
     if explanation.served is None:

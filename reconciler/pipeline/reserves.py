@@ -58,6 +58,16 @@ def next_reserves(reserved: Mapping[str, Mapping[str, str]], facts: Facts) -> Re
     }
 
 
+def reserves_of_renamed(reserves: Reserves, facts: Facts, names: Mapping[str, str]) -> Reserves:
+    """Return reserves by the new names of clusters, with the ids that their facts have under these."""
+    renamed = dict(reserves)
+    for old, new in names.items():
+        reserve, seen = renamed.pop(old, None), facts.get(new)
+        if reserve is not None and seen is not None and reserve.facts == _facts_id(replace(seen, name=old)):
+            renamed[new] = replace(reserve, facts=_facts_id(seen))
+    return renamed
+
+
 def _reserved(cluster: Cluster, facts: ClusterFacts | None, reserve: Reserve | None) -> Cluster:
     summary = cluster.resource_summary
     if facts is None or reserve is None or summary is None or reserve.facts != _facts_id(facts):

@@ -93,12 +93,11 @@ def _refusal(
             f" argosy cluster rejoin {desired.cluster} --accept-uid {observed.uid or 'UID'}",
         )
     known_as = options.applyset.recorded(observed.parent).member
-    if not inventory.converged and known_as not in {"", options.applyset.member}:
-        parent = options.applyset.parent
+    if not inventory.converged and known_as not in {"", options.applyset.member, *options.former_names}:
         return Failure(
             kind=FailureKind.WRONG_CLUSTER,
             message=f"the context of {desired.cluster!r} leads to the cluster that this fleet knows as {known_as!r}",
-            hint=f"correct the context; if the member was renamed, take the annotation argosy.dev/member off {parent}",
+            hint=f"correct the context; if it is the same cluster: argosy cluster rename {known_as} {desired.cluster}",
         )
     if options.is_older and not options.allow_older:
         return Failure(

@@ -1,12 +1,19 @@
 """One pass with its effects: read, render, guard, and commit by compare-and-swap where the fleet is published."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from reconciler.console.log import Log
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.released import Released, released_objects
+from reconciler.pipeline.renames import (
+    NewNames,
+    facts_by_new_names,
+    new_names,
+    previous_by_new_names,
+    reserves_by_new_names,
+)
 from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
 from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.stages import Inputs, Rendered, render_pass
@@ -29,7 +36,10 @@ _DECISION_INPUTS = frozenset({"facts", RESERVED_FILE})
 
 @dataclass(frozen=True)
 class Outcome:
-    """A pass that was computed but not committed; ``scope`` is what it looked at (None: everything)."""
+    """A pass that was computed but not committed; ``scope`` is what it looked at (None: everything).
+
+    ``previous`` names clusters as the source does; ``new_names`` are those that it gives to clusters renamed since.
+    """
 
     repository: Repository
     source: Source
@@ -37,6 +47,7 @@ class Outcome:
     rendered: Rendered
     scope: Scope | None = None
     is_rewound: bool = False
+    new_names: NewNames = field(default_factory=dict)
 
     @property
     def changed(self) -> bool:
@@ -100,18 +111,29 @@ def run_pass(
     repository: Repository, source: Source, previous: Previous | None, observed: ObservedInputs, log: Log
 ) -> Outcome:
     """Compute the next tree of a source."""
+    clusters = source.desired.clusters
+    facts, reserves = facts_by_new_names(observed.facts, clusters), _reserves(repository, previous)
+    known = previous.tree.clusters if previous else {}
+    previous = previous and previous_by_new_names(previous, clusters)
     inputs = Inputs(
         desired=source.desired,
-        facts=observed.facts,
+        facts=facts,
         answers=observed.answers,
         previous=previous,
         source=source.commit,
-        reserves=_reserves(repository, previous),
+        reserves=reserves_by_new_names(reserves, facts, clusters),
         scope=observed.scope,
     )
     with log.timed("render"):
         rendered = render_pass(inputs)
-    return Outcome(repository=repository, source=source, previous=previous, rendered=rendered, scope=observed.scope)
+    return Outcome(
+        repository=repository,
+        source=source,
+        previous=previous,
+        rendered=rendered,
+        scope=observed.scope,
+        new_names={old: new for old, new in new_names(clusters, known).items() if old in known},
+    )
 
 
 def _reserves(repository: Repository, previous: Previous | None) -> Reserves:
@@ -186,4 +208,5 @@ def _message(outcome: Outcome, source: CommitInfo) -> str:
         subject += f": {source.subject[:_LONGEST_SUBJECT]}"
     total, change = counted(len(after), "cluster"), "changes" if len(changed) == 1 else "change"
     what = f"{len(changed)} of {total} {change}: {', '.join(changed)}" if changed else "no cluster changes"
-    return f"{subject}\n\n{what[:2000]}"
+    renamed = [f"{old} is called {new} now" for old, new in sorted(outcome.new_names.items())]
+    return "\n\n".join([subject, what[:2000], *(["; ".join(renamed)[:2000]] if renamed else [])])

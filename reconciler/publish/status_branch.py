@@ -4,13 +4,15 @@ A commit changes only the files it names; everything else keeps its tree. It mov
 branch, and whoever was slower reads again and puts its own files on top.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 
+from reconciler.pipeline.renames import NewNames, new_names
 from reconciler.plans.inventory import Inventory, inventory_manifest, parse_inventory
 from reconciler.repository import RefUpdate, Repository
 from reconciler.repository.trailers import VERSION, engine_version
-from render.documents import emit, parse_documents
+from render.cluster import Cluster
+from render.documents import DocumentErrors, emit, parse_documents
 from render.errors import GitError, SourceMoved
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, encode_tree, object_id
 from render.model import ARGOSY_API_VERSION
@@ -19,6 +21,8 @@ from render.tree import TreeStore
 from .branches import Publication
 
 _TRIES = 8
+_BY_CLUSTER = frozenset({"clusters", "facts", "inventory", "works"})
+"""The folders whose files are each about one cluster."""
 
 Files = Mapping[str, bytes | None]
 """Files to write by path; None removes one."""
@@ -26,10 +30,15 @@ Files = Mapping[str, bytes | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusBranch:
-    """The status branch of a fleet where it is published."""
+    """The status branch of a fleet where it is published.
+
+    What it records of a member under a former name is read as recorded under the name that ``clusters`` give it, and
+    written so by the next commit.
+    """
 
     publication: Publication
     branch: str
+    clusters: tuple[Cluster, ...] = ()
 
     @property
     def repository(self) -> Repository:
@@ -42,11 +51,37 @@ class StatusBranch:
 
     def read(self, folder: str, commit: str | None) -> dict[str, bytes]:
         """Return the files below a folder of a commit of the branch, by path from the folder."""
-        if commit is None or folder.encode() not in {entry.name for entry in self.entries(commit)}:
+        files = self.files(commit, {folder}, under=folder)
+        return {path.removeprefix(f"{folder}/"): content for path, content in files.items()}
+
+    def files(self, commit: str | None, wanted: Container[str], under: str = "") -> dict[str, bytes]:
+        """Return the files of a commit of the branch in the ``wanted`` entries of its root; ``under``: only there."""
+        if commit is None or (under and under.encode() not in {entry.name for entry in self.entries(commit)}):
             return {}
-        files = self.repository.snapshot(commit, folder).files
-        contents = self.repository.read_blobs(file.id for file in files)
-        return {file.path.removeprefix(f"{folder}/"): contents[file.id] for file in files}
+        listed = self.repository.snapshot(commit, under).files
+        found = [file for file in listed if file.path.partition("/")[0] in wanted]
+        contents = self.repository.read_blobs({file.id for file in found})
+        return renamed_files({file.path: contents[file.id] for file in found}, self._new_names(commit))
+
+    def _new_names(self, commit: str) -> NewNames:
+        """Return the new names of the members that a commit records under former names."""
+        if not any(cluster.former_names for cluster in self.clusters):
+            return {}
+        trees = [entry.id for entry in self.entries(commit) if entry.name in {b"clusters", b"inventory"}]
+        found = self.repository.read_trees(trees)
+        known = {entry.name.decode().removesuffix(".yaml") for tree in trees for entry in found[tree]}
+        return {old: new for old, new in new_names(self.clusters, known).items() if old in known}
+
+    def _moved(self, commit: str) -> Files:
+        """Return the files that record members under former names, as they are recorded under their names of now."""
+        names = self._new_names(commit)
+        if not names:
+            return {}
+        paths = {file.path: file.id for file in self.repository.snapshot(commit).files}
+        moved = {path: id_ for path, id_ in paths.items() if renamed_path(path, names) != path}
+        contents = self.repository.read_blobs(set(moved.values()))
+        files = renamed_files({path: contents[id_] for path, id_ in moved.items()}, names)
+        return {**dict.fromkeys(moved), **files}
 
     def commit(
         self, made: Callable[[str | None], Files], message: str | Callable[[Files], str], *, time: int
@@ -67,6 +102,7 @@ class StatusBranch:
         return None
 
     def _committed(self, files: Files, tip: str | None, message: str, time: int) -> str | None:
+        files = {**self._moved(tip), **files} if tip else files
         store, blobs = TreeStore(), dict[bytes, Blob]()
         before = self.repository.commit_info(tip).tree if tip else None
         changes: dict[tuple[str, ...], bytes | None] = {}
@@ -116,6 +152,48 @@ class StatusBranch:
             if below is not None:
                 entries[name] = TreeEntry(name.encode(), TREE_MODE, below)
         return store.add(encode_tree(tuple(entries.values()))) if entries else None
+
+
+def renamed_path(path: str, names: NewNames) -> str:
+    """Return the path of a file under the new names of clusters.
+
+    >>> renamed_path("works/paris/shop/Deployment.apps/web.yaml", {"paris": "lyon"})
+    'works/lyon/shop/Deployment.apps/web.yaml'
+    """
+    folder, _, rest = path.partition("/")
+    name, rest = rest.split("/", 1) if folder == "works" and "/" in rest else (rest.removesuffix(".yaml"), "")
+    if folder not in _BY_CLUSTER or name not in names:
+        return path
+    return f"{folder}/{names[name]}/{rest}" if rest else f"{folder}/{names[name]}.yaml"
+
+
+def renamed_files(files: Mapping[str, bytes], names: NewNames) -> dict[str, bytes]:
+    """Return files with the new names of clusters in their paths, and in the contents that name their cluster."""
+    if not names:
+        return dict(files)
+    path_by_file = {path: renamed_path(path, names) for path in files}
+    return {
+        new: content if new == path or path.startswith("works/") else _renamed_content(content, names)
+        for path, new in path_by_file.items()
+        for content in (files[path],)
+    }
+
+
+def _renamed_content(content: bytes, names: NewNames) -> bytes:
+    """Return a file of one cluster with its new name; one that passes do not write is left to whoever reads it."""
+    try:
+        value = parse_documents(content)[0].value
+    except (DocumentErrors, IndexError):
+        return content
+    if not isinstance(value, dict):
+        return content
+    metadata, cluster = value.get("metadata"), value.get("cluster")
+    if isinstance(cluster, str) and cluster in names:
+        return emit({**value, "cluster": names[cluster]})
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    if not isinstance(metadata, dict) or not isinstance(name, str) or name not in names:
+        return content
+    return emit({**value, "metadata": {**metadata, "name": names[name]}})
 
 
 def inventory_path(cluster: str) -> str:

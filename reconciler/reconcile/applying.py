@@ -160,7 +160,7 @@ class ApplyRun:
 
     @cached_property
     def _commits(self) -> RenderedCommits:
-        return RenderedCommits(self.context.publication.repository)
+        return RenderedCommits(self.context.publication.repository, self.context.members)
 
     @cached_property
     def _trailers(self) -> RemovalTrailers:
@@ -231,6 +231,7 @@ class ApplyRun:
         options, cluster, converged = self.delivery.options, inventory.cluster, inventory.converged
         return PlanOptions(
             applyset=replace(self.applyset, member=cluster),
+            former_names=self._former_names(cluster),
             is_older=bool(converged) and self._commits.is_before(self.commit, converged),
             allow_older=options.allow_older,
             guard=self.context.fleet.removal_guard,
@@ -245,6 +246,9 @@ class ApplyRun:
             retain=retention_by(self.context.interpreter or Interpreter()),
             server_forms=known_server_forms(self.context.publication.repository.cache_dir, inventory.uid),
         )
+
+    def _former_names(self, cluster: str) -> tuple[str, ...]:
+        return next((each.former_names for each in self.context.members if each.name == cluster), ())
 
     def _allowed(self, cluster: str) -> Iterator[int]:
         return (self.delivery.allowed[name] for name in (cluster, "*") if name in self.delivery.allowed)

@@ -27,7 +27,7 @@ class FleetContext:
     @property
     def status(self) -> StatusBranch:
         """The fleet's status branch."""
-        return StatusBranch(publication=self.publication, branch=self.fleet.status_branch)
+        return StatusBranch(publication=self.publication, branch=self.fleet.status_branch, clusters=self.members)
 
     @classmethod
     def of(cls, fleet: Fleet, desired: Desired, publication: Publication) -> "FleetContext":

@@ -105,15 +105,7 @@ class RecordedStatus:
 
 def read_recorded(status: StatusBranch, commit: str | None) -> RecordedStatus:
     """Read all that a commit of the status branch holds."""
-    if commit is None:
-        return RecordedStatus()
-    files = [
-        file
-        for file in status.repository.snapshot(commit).files
-        if file.path in FILES or file.path.partition("/")[0] in FOLDERS
-    ]
-    contents = status.repository.read_blobs({file.id for file in files})
-    return RecordedStatus(files={file.path: contents[file.id] for file in files})
+    return RecordedStatus(files=status.files(commit, {*FILES, *FOLDERS}))
 
 
 def read_refusal(status: StatusBranch, commit: str | None) -> SourceRefusal | None:

@@ -70,6 +70,13 @@ ANNOTATIONS = (
                 "cluster.karmada.io/unschedulable",
                 "A taint. `argosy cluster cordon` sets it, and nothing new is placed there.",
             ),
+            Entry(
+                "argosy.dev/renamed-from",
+                "The names that the cluster had before, separated by commas, the last one last. `argosy cluster rename`"
+                " sets it. What the previous commit, the facts and the status branch record under such a name is read"
+                " as recorded of this cluster, unless they know it by its own name already. So it may stay when the"
+                " rename is done; a name in it that another cluster of the source has is a problem.",
+            ),
         ),
     ),
     TopicSection(

@@ -6,9 +6,11 @@ from itertools import chain
 from typing import Any
 
 from render.admission.customizations import customization_conflicts
+from render.cluster import Cluster
 from render.fleet import OTHERS, Fleet
 from render.layout import kind_folder
 from render.model import ObjectRef, Template
+from render.parsing import RENAMED_FROM
 from render.policy import PropagationPolicy
 from render.selection import implicit_priority
 from render.suggestions import nearest
@@ -127,10 +129,27 @@ def absent_clusters(places: Iterable[LocatedManifest], known: Collection[str]) -
             hint = "declare members as cluster.karmada.io/v1alpha1 Cluster, with labels and region"
             yield place.problem("", "the source has policies but no clusters, so nothing is scheduled", hint=hint)
             return
-        for path, names in _lists_of_clusters(place.manifest["spec"], "spec"):
+        for path, names in lists_of_clusters(place.manifest["spec"], "spec"):
             absent = [repr(name) for name in names if name not in known]
             if absent:
                 yield place.problem(path, f"no cluster of the source is called {_enumeration(absent, 'or')}")
+
+
+def former_names_in_use(clusters: Iterable[tuple[Cluster, LocatedManifest]]) -> Iterator[FieldProblem]:
+    """Yield a problem for each Cluster whose former name is another cluster's, for then it tells nothing."""
+    placed = tuple(clusters)
+    known, owners = {cluster.name for cluster, _ in placed}, dict[str, str]()
+    for cluster, place in placed:
+        for name in cluster.former_names:
+            owner = owners.setdefault(name, cluster.name)
+            if name in known:
+                said = f"{name!r} is a cluster of the source"
+            elif owner != cluster.name:
+                said = f"{name!r} is a former name of {owner!r}, too"
+            else:
+                continue
+            hint = "take the name out of the annotation: once a commit is rendered it is not needed any more"
+            yield place.problem(f"metadata.annotations.{RENAMED_FROM}", said, hint=hint)
 
 
 def absent_listed_clusters(
@@ -148,17 +167,17 @@ def absent_listed_clusters(
             yield place.problem(f"spec.clusters[{index}].name", message, hint=hint)
 
 
-def _lists_of_clusters(value: Any, path: str) -> Iterator[tuple[str, list[str]]]:
+def lists_of_clusters(value: Any, path: str) -> Iterator[tuple[str, list[str]]]:
     """Yield every list of cluster names, wherever in a policy it stands."""
     if isinstance(value, dict):
         for key, child in value.items():
             if key in _CLUSTER_LISTS and isinstance(child, list):
                 yield f"{path}.{key}", child
             elif key != "overriders":
-                yield from _lists_of_clusters(child, f"{path}.{key}")
+                yield from lists_of_clusters(child, f"{path}.{key}")
     elif isinstance(value, list):
         for index, child in enumerate(value):
-            yield from _lists_of_clusters(child, f"{path}[{index}]")
+            yield from lists_of_clusters(child, f"{path}[{index}]")
 
 
 def _enumeration(words: Sequence[str], conjunction: str) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
+from render.cluster import Cluster
 from render.errors import InputError, Problem
 from render.fleet import Fleet, Permission
 from render.model import Template
@@ -27,6 +28,7 @@ from .checks import (
     conflicting_customizations,
     duplicate_templates,
     duplicates,
+    former_names_in_use,
     kinds_alike,
     readable_secrets,
     unknown_scopes,
@@ -222,9 +224,15 @@ def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
     placed = ((str(template.ref), place) for template, place in webhooks.placed)
     yield from duplicates([*placed, *karmada.admitted, *parts.tests.admitted], lines)
     yield from kinds_alike(parts.templates.placed, lines)
+    yield from former_names_in_use(_placed_clusters(karmada))
     yield from conflicting_customizations(karmada.customizations, [place for _, place in karmada.admitted])
     if parts.home.fleet.secrets is Permission.REFUSE:
         yield from readable_secrets(parts.templates.placed, is_refused=True)
+
+
+def _placed_clusters(karmada: KarmadaObjects) -> Iterator[tuple[Cluster, LocatedManifest]]:
+    places = {(place.file.path, place.number): place for _, place in karmada.admitted}
+    return ((each, places[each.path, each.document]) for each in karmada.clusters)
 
 
 def _warnings(parts: _Parts) -> Iterator[FieldProblem]:

@@ -62,8 +62,9 @@ class RecordedFleet:
 def read_recorded_fleet(repository: Repository, log: Log, clock: Callable[[], float] = time.time) -> RecordedFleet:
     """Read both branches as they are known here."""
     fleet = fleet_status(repository, log)
-    publication = publication_of(repository, fleet.source.desired.fleet)
-    status = StatusBranch(publication=publication, branch=fleet.source.desired.fleet.status_branch)
+    desired = fleet.source.desired
+    publication = publication_of(repository, desired.fleet)
+    status = StatusBranch(publication=publication, branch=desired.fleet.status_branch, clusters=desired.clusters)
     tip = repository.tip(publication.ref(status.branch))
     return RecordedFleet(
         fleet=fleet,

@@ -11,6 +11,7 @@ from reconciler.console.log import Log
 from reconciler.pipeline.outcomes import RENDERED
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import binding_state, replicas_by_cluster
+from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.publish.branches import Publication, publication_of, source_remote
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.last_good import read_last_good
@@ -178,7 +179,7 @@ def fleet_status(repository: Repository, log: Log) -> FleetStatus:
         raise ConfigError(
             f"nothing is rendered yet: there is no branch {branch!r}", hint="argosy reconcile --bootstrap"
         )
-    previous = read_previous(repository, tip)
+    previous = previous_by_new_names(read_previous(repository, tip), source.desired.clusters)
     return FleetStatus(
         branch=branch,
         source=source,

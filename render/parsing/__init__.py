@@ -5,18 +5,20 @@ Everything here trusts ``render.admission``: types are right, defaults are set, 
 
 from .binding_manifests import binding_manifest
 from .bindings import binding
-from .clusters import cluster
+from .clusters import RENAMED_FROM, cluster, former_names
 from .fleets import fleet
 from .placement_manifests import placement_manifest, placement_text
 from .placements import SharedPlacements
 from .policies import propagation_policy
 
 __all__ = [
+    "RENAMED_FROM",
     "SharedPlacements",
     "binding",
     "binding_manifest",
     "cluster",
     "fleet",
+    "former_names",
     "placement_manifest",
     "placement_text",
     "propagation_policy",

@@ -6,6 +6,9 @@ from typing import Any
 from render.cluster import DEFAULT_GRADES, Cluster, ResourceModel, ResourceModelRange, ResourceSummary, Taint
 from render.model import Manifest
 
+RENAMED_FROM = "argosy.dev/renamed-from"
+"""The annotation of a Cluster with its former names, separated by commas, the last one last."""
+
 _PLAIN_GRADES = [model.plain() for model in DEFAULT_GRADES]
 
 
@@ -24,9 +27,20 @@ def cluster(manifest: Manifest, *, path: str = "", document: int = 0) -> Cluster
         resource_summary=_resource_summary(status.get("resourceSummary")),
         is_terminating=bool(metadata.get("deletionTimestamp")),
         sync_mode=spec.get("syncMode") or "",
+        former_names=former_names(metadata),
         path=path,
         document=document,
     )
+
+
+def former_names(metadata: Manifest) -> tuple[str, ...]:
+    """Return the names that a Cluster had before, by its metadata.
+
+    >>> former_names({"name": "c", "annotations": {RENAMED_FROM: "a, b"}})
+    ('a', 'b')
+    """
+    text = (metadata.get("annotations") or {}).get(RENAMED_FROM) or ""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _taint(plain: Manifest) -> Taint:

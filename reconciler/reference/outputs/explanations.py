@@ -117,6 +117,7 @@ CLUSTER_EXPLANATION = {
     "provider?": text(),
     "zones?": texts(),
     "labels?": mapping(text()),
+    "formerNames?": texts("The names it had before it was renamed, the last one last."),
     "taints?": texts(),
     "served?": whole("How many APIs are recorded of it."),
     "origin?": text("Where its capacity comes from: `declared`, `observed` or `unknown`."),

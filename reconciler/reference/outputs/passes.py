@@ -76,6 +76,7 @@ DIFFERENCE = {
         "The clusters that change, with the number of their objects and replicas.",
     ),
     "joined": texts("The clusters that join the fleet."),
+    "renamed": mapping(text(), "The new names of clusters that are renamed, by the former ones."),
     "disconnected": texts("The clusters that leave the source."),
     "objects": records(
         {

@@ -1,0 +1,174 @@
+"""Clusters under another name: what a previous pass recorded of them, told by the names that they have now.
+
+A Cluster lists its former names in the annotation ``argosy.dev/renamed-from``, the last one last. The previous commit,
+the facts and the reserves are read as if they had always named it as the source does now. So nothing moves, and the
+next commit has the new name everywhere. From then on the annotation changes nothing.
+"""
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from reconciler.source.facts import Facts
+from render.binding import Binding, BindingSnapshot
+from render.cluster import Cluster
+from render.model import ObjectRef, TargetCluster
+from render.placement import ClusterAffinityTerm, OverflowAffinity, Placement, ReplicaScheduling, StaticClusterWeight
+from render.selectors import ClusterAffinity
+
+from .previous import Previous
+from .reserves import Reserves, reserves_of_renamed
+
+NewNames = Mapping[str, str]
+"""The names that clusters have now, by those that they had."""
+
+_Value = TypeVar("_Value")
+
+
+def new_names(clusters: Iterable[Cluster], known: Container[str]) -> dict[str, str]:
+    """Return the new names of the clusters that are not known by the names they have.
+
+    Of several former names, the last one that is known counts.
+    """
+    named = {}
+    for cluster in clusters:
+        if cluster.former_names and cluster.name not in known:
+            latest = [name for name in cluster.former_names if name in known] or cluster.former_names
+            named[latest[-1]] = cluster.name
+    return named
+
+
+def previous_by_new_names(previous: Previous, clusters: Iterable[Cluster]) -> Previous:
+    """Return a previous commit as if it had named every cluster as the source does now."""
+    return previous_named(previous, new_names(clusters, previous.tree.clusters))
+
+
+def previous_named(previous: Previous, names: NewNames) -> Previous:
+    """Return a previous commit with other names of clusters."""
+    if not names:
+        return previous
+    tree = replace(previous.tree, clusters=by_new_names(previous.tree.clusters, names))
+    return replace(previous, tree=tree, bindings=RenamedBindings(previous.bindings, names))
+
+
+def facts_by_new_names(facts: Facts, clusters: Iterable[Cluster]) -> Facts:
+    """Return facts by the names that the source gives the clusters now."""
+    names = {old: new for old, new in new_names(clusters, facts).items() if old in facts}
+    if not names:
+        return facts
+    return {name: replace(each, name=name) for name, each in sorted(by_new_names(facts, names).items())}
+
+
+def reserves_by_new_names(reserves: Reserves, facts: Facts, clusters: Iterable[Cluster]) -> Reserves:
+    """Return reserves by the names of now; ``facts`` are by these already."""
+    return reserves_of_renamed(reserves, facts, new_names(clusters, reserves))
+
+
+def likely_renames(before: Iterable[Cluster], after: Iterable[Cluster]) -> dict[str, str]:
+    """Return the clusters that left while one cluster that is described alike came, with that one's name."""
+    gone, come = ({each.name: each for each in clusters} for clusters in (before, after))
+    twins = {
+        old: [new for new in come if new not in gone and _description(come[new]) == _description(gone[old])]
+        for old in gone
+        if old not in come
+    }
+    taken = [new for found in twins.values() for new in found]
+    return {old: found[0] for old, found in twins.items() if len(found) == 1 and taken.count(found[0]) == 1}
+
+
+def _description(cluster: Cluster) -> Cluster:
+    return replace(cluster, name="", path="", document=0, former_names=())
+
+
+def by_new_names(values: Mapping[str, _Value], names: NewNames) -> dict[str, _Value]:
+    """Return values by cluster with the clusters' new names."""
+    return {names.get(name, name): value for name, value in values.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class RenamedBindings(Mapping[ObjectRef, Binding]):
+    """Bindings that name clusters as they are called now."""
+
+    bindings: Mapping[ObjectRef, Binding]
+    names: NewNames
+    _known: dict[ObjectRef, Binding] = field(default_factory=dict)
+
+    def __getitem__(self, ref: ObjectRef) -> Binding:
+        if ref not in self._known:
+            self._known[ref] = renamed_binding(self.bindings[ref], self.names)
+        return self._known[ref]
+
+    def __iter__(self) -> Iterator[ObjectRef]:
+        return iter(self.bindings)
+
+    def __len__(self) -> int:
+        return len(self.bindings)
+
+
+def renamed_binding(binding: Binding, names: NewNames) -> Binding:
+    """Return a binding that names clusters as they are called now, in its outcome and in the rules it was made by."""
+    if not names:
+        return binding
+    suspension = binding.suspension
+    if suspension is not None:
+        listed = _names(suspension.dispatching_on_clusters, names)
+        suspension = replace(suspension, dispatching_on_clusters=listed)
+    return replace(
+        binding,
+        targets=_targets(binding.targets, names),
+        required_by=tuple(_snapshot(each, names) for each in binding.required_by),
+        eviction_tasks=tuple(
+            replace(each, from_cluster=names.get(each.from_cluster, each.from_cluster))
+            for each in binding.eviction_tasks
+        ),
+        suspension=suspension,
+        placement=_placement(binding.placement, names),
+        applied_placement=_placement(binding.applied_placement, names),
+        conditions=tuple(replace(each, clusters=_names(each.clusters, names)) for each in binding.conditions),
+    )
+
+
+def _names(listed: Iterable[str], names: NewNames) -> tuple[str, ...]:
+    return tuple(names.get(name, name) for name in listed)
+
+
+def _targets(targets: Iterable[TargetCluster], names: NewNames) -> tuple[TargetCluster, ...]:
+    return tuple(TargetCluster(names.get(each.name, each.name), each.replicas) for each in targets)
+
+
+def _snapshot(snapshot: BindingSnapshot, names: NewNames) -> BindingSnapshot:
+    return replace(snapshot, clusters=_targets(snapshot.clusters, names))
+
+
+def _placement(placement: Placement | None, names: NewNames) -> Placement | None:
+    if placement is None:
+        return None
+    return replace(
+        placement,
+        cluster_affinity=placement.cluster_affinity and _affinity(placement.cluster_affinity, names),
+        cluster_affinities=tuple(_term(each, names) for each in placement.cluster_affinities),
+        replica_scheduling=_scheduling(placement.replica_scheduling, names),
+    )
+
+
+def _affinity(affinity: ClusterAffinity, names: NewNames) -> ClusterAffinity:
+    return replace(
+        affinity, cluster_names=_names(affinity.cluster_names, names), exclude=_names(affinity.exclude, names)
+    )
+
+
+def _term(term: ClusterAffinityTerm, names: NewNames) -> ClusterAffinityTerm:
+    overflow = term.overflow and tuple(
+        OverflowAffinity(name=each.name, affinity=_affinity(each.affinity, names)) for each in term.overflow
+    )
+    return replace(term, affinity=_affinity(term.affinity, names), overflow=overflow)
+
+
+def _scheduling(scheduling: ReplicaScheduling | None, names: NewNames) -> ReplicaScheduling | None:
+    if scheduling is None or scheduling.weight_preference is None:
+        return scheduling
+    weights = tuple(
+        StaticClusterWeight(target_cluster=_affinity(each.target_cluster, names), weight=each.weight)
+        for each in scheduling.weight_preference.static_weight_list
+    )
+    return replace(scheduling, weight_preference=replace(scheduling.weight_preference, static_weight_list=weights))

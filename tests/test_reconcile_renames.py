@@ -1,0 +1,159 @@
+"""A member under another name, up to its API server: nothing in it is written but the name it is known by."""
+
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler.deliver.results import ClusterReport
+from reconciler.plans.inventory import ApplyOutcome
+
+from .applying import outcomes
+from .build import a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from .clusters import Member, remove_namespaces
+from .memory_fleet import MemoryFleet
+
+SELECTED = [{"apiVersion": "v1", "kind": "ConfigMap"}, {"apiVersion": "apps/v1", "kind": "Deployment"}]
+NAMES = ("a", "b", "c")
+DYNAMIC = {
+    "replicaSchedulingType": "Divided",
+    "replicaDivisionPreference": "Weighted",
+    "weightPreference": {"dynamicWeight": "AvailableReplicas"},
+}
+
+
+class Renamed:
+    """A fleet of one member, which has a Deployment, three ConfigMaps and their namespace."""
+
+    def __init__(self, folder: Path, space: str) -> None:
+        self.space = space
+        policy = a_policy(selectors=SELECTED, placement=on_clusters("member1"), namespace=space)
+        files = {f"{name}.yaml": a_config_map(name, namespace=space) for name in NAMES}
+        web = {"web.yaml": a_deployment("web", namespace=space)}
+        self.fleet = MemoryFleet.create(folder, {"member1": (0, {})}, {**files, **web, "policy.yaml": policy})
+
+    def live(self, plural: str) -> dict[str, Any]:
+        """The objects of a kind by name, with what would change if they were written or made anew."""
+        (member,) = self.fleet.members.values()
+        group = "/apis/apps/v1" if plural in {"deployments", "replicasets"} else "/api/v1"
+        listed = member.request("GET", f"{group}/namespaces/{self.space}/{plural}")[1]["items"]
+        kept = ("uid", "generation", "resourceVersion") if plural == "configmaps" else ("uid", "generation")
+        return {
+            each["metadata"]["name"]: [each["metadata"].get(key) for key in kept]
+            for each in listed
+            if each["metadata"]["name"] != "kube-root-ca.crt"
+        }
+
+    def rename(self, capsys: pytest.CaptureFixture[str]) -> None:
+        ended = argosy(self.fleet.repository, capsys, "cluster", "rename", "member1", "lyon", "--commit")
+        assert ended.code == 0, ended.err
+        self.fleet.members["lyon"] = self.fleet.members.pop("member1")
+
+    def parent(self) -> dict[str, Any]:
+        (member,) = self.fleet.members.values()
+        root = self.fleet.repository.git("rev-list", "--max-parents=0", "argosy/rendered")[:12]
+        path = f"/api/v1/namespaces/argosy-system/configmaps/argosy-default-{root}"
+        annotations = member.request("GET", path)[1]["metadata"]["annotations"]
+        assert isinstance(annotations, dict)
+        return annotations
+
+
+@pytest.fixture(params=["in memory", pytest.param("real", marks=pytest.mark.cluster)])
+def renamed(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Renamed]:
+    made = Renamed(tmp_path / "fleet", f"t{secrets.token_hex(4)}")
+    real = request.getfixturevalue("members")[0] if request.param == "real" else None
+    if isinstance(real, Member):
+        made.fleet.members["member1"] = real
+    (first,) = made.fleet.run()
+    assert first.applied is not None, first.failure
+    assert first.applied.outcome is ApplyOutcome.CONVERGED
+    yield made
+    if isinstance(real, Member):
+        remove_namespaces([real], made.space)
+
+
+def told(reports: tuple[ClusterReport, ...]) -> dict[str, str]:
+    (report,) = reports
+    assert report.applied is not None, report.failure
+    return {name.split(f" {report.cluster}")[0]: said for name, said in outcomes(report.applied).items()}
+
+
+def test_nothing_in_it_is_written_deleted_or_made_anew(renamed: Renamed, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet, kinds = renamed.fleet, ("configmaps", "deployments")
+    before = {plural: renamed.live(plural) for plural in kinds}
+    recorded = fleet.recorded("inventory/member1.yaml")
+    works = {path.removeprefix("works/member1/") for path in fleet.repository.files("argosy/status", "works")}
+    renamed.rename(capsys)
+    assert set(told(fleet.run(dry_run=True)).values()) == {"unchanged UpToDate"}
+    assert set(told(fleet.run()).values()) == {"unchanged UpToDate"}
+    assert {plural: renamed.live(plural) for plural in kinds} == before
+    assert renamed.parent()["argosy.dev/member"] == "lyon"
+
+    branch = fleet.repository.files("argosy/status")
+    assert not [path for path in branch if "member1" in path]
+    assert {path.removeprefix("works/lyon/") for path in branch if path.startswith("works/")} == works
+    after = fleet.recorded("inventory/lyon.yaml")
+    assert after == {**recorded, "cluster": "lyon", "converged": fleet.repository.git("rev-parse", "argosy/rendered")}
+    assert fleet.recorded("clusters/lyon.yaml")["metadata"]["name"] == "lyon"
+
+
+def test_what_left_the_source_with_the_old_name_is_pruned(renamed: Renamed, capsys: pytest.CaptureFixture[str]) -> None:
+    """The commits that tell its objects call it otherwise."""
+    renamed.fleet.repository.commit({"c.yaml": None})
+    renamed.rename(capsys)
+    said = {what for what in told(renamed.fleet.run()).values() if what != "unchanged UpToDate"}
+    assert said == {"deleted NotWanted"}
+    assert sorted(renamed.live("configmaps")) == ["a", "b"]
+
+
+def test_it_is_known_again_without_a_status_branch(renamed: Renamed, capsys: pytest.CaptureFixture[str]) -> None:
+    """The ApplySet's parent has the old name still, and the history of the rendered branch the old folder."""
+    fleet = renamed.fleet
+    fleet.repository.commit({"c.yaml": None})
+    renamed.rename(capsys)
+    fleet.repository.git("branch", "-D", "argosy/status")
+    said = {what for what in told(fleet.run()).values() if what != "unchanged UpToDate"}
+    assert said == {"deleted NotWanted"}
+
+
+def test_a_name_that_was_changed_by_hand_is_refused_until_it_is_said(
+    renamed: Renamed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = renamed.fleet
+    policy = (fleet.repository.path / "policy.yaml").read_text().replace("member1", "lyon")
+    moved = {"clusters/member1.yaml": None, "clusters/lyon.yaml": a_cluster("lyon"), "policy.yaml": policy}
+    fleet.repository.commit(moved)
+    hint = "lyon is described alike; if it is the same cluster: argosy cluster rename member1 lyon"
+    assert hint in argosy(fleet.repository, capsys, "diff", "HEAD~1", "HEAD").out
+    fleet.members["lyon"] = fleet.members.pop("member1")
+    (refused,) = fleet.run()
+    assert refused.failure is not None
+    assert (refused.failure.message, refused.failure.hint) == (
+        "the context of 'lyon' leads to the cluster that this fleet knows as 'member1'",
+        "correct the context; if it is the same cluster: argosy cluster rename member1 lyon",
+    )
+    assert argosy(fleet.repository, capsys, "cluster", "rename", "member1", "lyon", "--commit").code == 0
+    assert set(told(fleet.run()).values()) == {"unchanged UpToDate"}
+
+
+def test_observed_room_and_what_is_reserved_of_it_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Facts and reserves are recorded by name; what was placed a moment ago still takes room."""
+    room = {"cpu": "8", "memory": "16Gi", "pods": "10"}
+    made = a_deployment("web", replicas=6)
+    policy = a_policy("web", selectors=[SELECTED[1]], placement=on_clusters("big", "small", replicaScheduling=DYNAMIC))
+    fleet = MemoryFleet.create(tmp_path / "fleet", {"big": (2, room), "small": (1, room)}, {"web.yaml": [made, policy]})
+    fleet.run()
+    reserved = fleet.recorded("reserved.yaml", "argosy/rendered")["clusters"]
+    assert argosy(fleet.repository, capsys, "cluster", "rename", "big", "zurich", "--commit").code == 0
+    fleet.members["zurich"] = fleet.members.pop("big")
+    fleet.run()
+    facts = [path for path in fleet.repository.files("argosy/rendered") if path.startswith("facts/")]
+    assert facts == ["facts/small.yaml", "facts/zurich.yaml"]
+    after = fleet.recorded("reserved.yaml", "argosy/rendered")["clusters"]
+    assert after["zurich"]["reserved"] == reserved["big"]["reserved"]
+    assert fleet.repository.files("argosy/status", "facts") == ["facts/small.yaml", "facts/zurich.yaml"]
+    binding = fleet.recorded("bindings/default/Deployment.apps/web.yaml", "argosy/rendered")
+    assert binding["spec"]["clusters"] == [{"name": "zurich", "replicas": 4}, {"name": "small", "replicas": 2}]
+    assert argosy(fleet.repository, capsys, "verify").code == 0
