@@ -35,7 +35,10 @@ DOWN = Failure(kind=FailureKind.UNREACHABLE, message="member is down")
 
 @dataclass
 class MemoryFleet:
-    """Members by name; ``down`` are those that do not answer; ``now`` is the time of the next pass."""
+    """Members by name; ``down`` are those that do not answer; ``now`` is the time of the next pass.
+
+    ``said`` are the lines of all passes.
+    """
 
     repository: Repository
     members: dict[str, Any] = field(default_factory=dict)
@@ -43,6 +46,7 @@ class MemoryFleet:
     down_failure: Failure = DOWN
     now: float = 1_800_000_000.0
     seen: Observation | None = None
+    said: list[str] = field(default_factory=list)
 
     @classmethod
     def create(cls, path: Path, names: Mapping[str, Any], files: Mapping[str, Any]) -> "MemoryFleet":
@@ -100,6 +104,7 @@ class MemoryFleet:
                 agree=agree,
                 open_client=self.open,
                 record=PassRecord(observation=observation, desired=source.desired),
+                say=self.said.append,
                 clock=lambda: self.now,
             )
             reports = run.reports()

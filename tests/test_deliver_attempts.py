@@ -1,5 +1,6 @@
 """Attempts are on the status branch before the first write, and looking for them again costs little."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from reconciler.publish.status_branch import StatusBranch, inventory_file, inven
 from reconciler.repository import open_repository
 
 from .build import Repository
+from .waiting import eventually, joined
 
 COMMIT, OTHER = "c0ffee" + 34 * "0", "beef" + 36 * "0"
 
@@ -65,6 +67,20 @@ def test_an_attempt_that_another_pass_forgot_is_written_down_again(status: Statu
     assert read_inventories(status, status.tip()) == {
         "eu": Inventory(cluster="eu", uid="uid-eu", converged=OTHER, attempted=(COMMIT,))
     }
+
+
+def test_clusters_that_come_while_a_commit_is_made_share_the_next_one(status: StatusBranch) -> None:
+    attempts, names = recorded(status, Hour()), [f"late-{number}" for number in range(8)]
+    threads = [threading.Thread(target=attempts.ensure_recorded, args=(name, f"uid-{name}")) for name in names]
+    with attempts.turn:
+        for thread in threads:
+            thread.start()
+        eventually(lambda: attempts.wanted.keys() >= set(names), "all that want to be recorded")
+    joined(*threads)
+    known = read_inventories(status, status.tip())
+    assert {name: known[name].attempted for name in names} == dict.fromkeys(names, (COMMIT,))
+    (first,) = status.repository.commit_info(str(status.tip())).parents
+    assert status.repository.commit_info(first).parents == ()
 
 
 def other_pass_converges(status: StatusBranch) -> None:

@@ -1,24 +1,20 @@
 """Attempts recorded on the status branch before any cluster is written to, so that pruning knows of them ever after.
 
-The attempts of all members that are known or answer are recorded in one commit. Before its first write each is looked
-up again, for another pass may have finished meanwhile and replaced our record; what was read a few seconds ago counts
-as now, so that a thousand clusters do not ask the remote a thousand times.
+The attempts of all members that are known or have answered are recorded in one commit. Before its first write each is
+looked up again, for another pass may have finished meanwhile and replaced our record; what was read a few seconds ago
+counts as now, so that a thousand clusters do not ask the remote a thousand times. Members that answer late have theirs
+recorded in their own threads; those that come while another's commit is made share the next one.
 """
 
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from reconciler.members.boundary import guarded
-from reconciler.members.exchange import Failure, OpenClient
-from reconciler.members.parallel import results_in_time
-from reconciler.observe.members import GRACE
-from reconciler.observe.objects import read_uid
 from reconciler.plans.inventory import Inventory
 from reconciler.publish.status_branch import StatusBranch, attempts, read_inventories
 
 FRESH_SECONDS = 5.0
-_PREFLIGHT_SECONDS = 10.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,12 +22,15 @@ class AttemptRecord:
     """The inventories on the status branch as last read, and the recording of attempts in them.
 
     ``now`` is the time of the commits made here, in seconds; ``clock`` measures how long ago the branch was read.
+    ``turn`` is held by whoever reads or writes the branch; ``wanted`` are the UIDs of clusters that wait for it.
     """
 
     status: StatusBranch
     commit: str
     now: int
     clock: Callable[[], float] = time.monotonic
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    wanted: dict[str, str] = field(default_factory=dict)
     _known: Mapping[str, Inventory] = field(default_factory=dict)
     _read_at: float = float("-inf")
 
@@ -48,9 +47,15 @@ class AttemptRecord:
         return self.inventories()
 
     def ensure_recorded(self, cluster: str, uid: str) -> None:
-        """Record an attempt unless the branch has it: of a cluster that answered late, or whose record was replaced."""
-        if not (self._is_fresh() and self._has(cluster, uid)):
-            self.record({cluster: uid})
+        """Record an attempt unless the branch has it: of a cluster that answered late, or whose record was replaced.
+
+        Any thread may ask for this.
+        """
+        self.wanted[cluster] = uid
+        with self.turn:
+            if not (self._is_fresh() and self._has(cluster, uid)):
+                self.record(self.wanted | {cluster: uid})
+            self.wanted.pop(cluster, None)
 
     def _is_fresh(self) -> bool:
         return self.clock() - self._read_at < FRESH_SECONDS
@@ -58,16 +63,3 @@ class AttemptRecord:
     def _has(self, cluster: str, uid: str) -> bool:
         known = self._known.get(cluster)
         return known is not None and known.attempting(self.commit, uid) == known
-
-
-def read_uids(names: Iterable[str], open_client: OpenClient, max_parallel: int) -> dict[str, str]:
-    """Return the identities of members, asked at once; those that do not answer are left out."""
-    asked = list(names)
-
-    def answer(name: str) -> str | Failure:
-        client = open_client(name, time.monotonic() + _PREFLIGHT_SECONDS)
-        return client if isinstance(client, Failure) else read_uid(client)
-
-    seconds = _PREFLIGHT_SECONDS + GRACE
-    answers = results_in_time(lambda name: guarded(lambda: answer(name)), asked, limit=max_parallel, seconds=seconds)
-    return {name: uid for name, uid in zip(asked, answers, strict=True) if isinstance(uid, str)}

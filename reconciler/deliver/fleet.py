@@ -1,18 +1,19 @@
 """Many clusters applied to at once: each in its own thread, with its own time limit, reported as it finishes.
 
-A cluster that hangs, refuses or answers slowly costs itself alone. One that exceeds its time is reported and left
-behind in its thread, which keeps neither the pass nor the process from ending.
+A cluster that hangs, refuses or answers slowly costs itself alone. When only such are left the caller is told, so that
+it can record the others. One that exceeds its time is reported and left behind in its thread, which keeps neither the
+pass nor the process from ending.
 """
 
-import threading
+import math
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from queue import Empty, SimpleQueue
 
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Client, Failure, FailureKind, OpenClient
+from reconciler.members.patience import end_of_waiting
+from reconciler.members.visits import Visit, Visits
 from reconciler.observe.findings import observe_findings
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.cluster import make_plan
@@ -21,6 +22,8 @@ from reconciler.plans.model import ClusterDesired, Plan, PlanOptions
 
 from .cluster import apply_plan
 from .results import ApplySettings, ClusterReport, live_objects
+
+_SILENT = frozenset({FailureKind.UNREACHABLE, FailureKind.DEADLINE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,21 +39,34 @@ def _write_anyway(_plan: Plan) -> None:
     return
 
 
+def _tell_nobody(_clusters: tuple[str, ...]) -> None:
+    return
+
+
+AwaitObservation = Callable[[], Failure | None]
+"""Wait for the observation of a member that came late; the failure of one that could not be observed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetOptions:
     """The limits of an apply to a fleet.
 
     ``timeout`` is each cluster's own, in seconds; its client ends with it, and ``grace`` later it is given up whatever
-    it is at. ``is_observing``: only observe and plan. ``before_writing`` is called before a cluster's first write, one
-    cluster at a time: this is where the attempt is written down.
+    it is at. ``is_observing``: only observe and plan. ``before_writing`` is called before a cluster's first write, in
+    its own thread: this is where the attempt is written down. ``late`` are clusters whose observation is awaited
+    first. ``on_slow`` is called once, as soon as only slow clusters are left, with their names: no later than
+    ``patience`` seconds or twice the time of the slowest of the others.
     """
 
     max_parallel: int = 32
     timeout: float = 300.0
     grace: float = 2.0
+    patience: float = 2.0
     is_observing: bool = False
     apply: ApplySettings = field(default_factory=ApplySettings)
     before_writing: Callable[[Plan], None] = _write_anyway
+    late: Mapping[str, AwaitObservation] = field(default_factory=dict)
+    on_slow: Callable[[tuple[str, ...]], None] = _tell_nobody
     clock: Callable[[], float] = time.monotonic
 
 
@@ -58,55 +74,55 @@ def apply_fleet(
     jobs: Iterable[ClusterJob], open_client: OpenClient, options: FleetOptions | None = None
 ) -> Iterator[ClusterReport]:
     """Observe, plan and apply every cluster, yielding each one's report as it comes."""
-    threads = _FleetThreads(open_client, options or FleetOptions())
-    yield from threads.reports(jobs)
+    run = _FleetRun({job.desired.cluster: job for job in jobs}, open_client, options or FleetOptions())
+    yield from run.reports()
 
 
-class _FleetThreads:
-    """The threads of one apply, and the clusters they work on with the time each ends."""
+class _FleetRun:
+    """One apply: its jobs by cluster, and the visits to these."""
 
-    def __init__(self, open_client: OpenClient, options: FleetOptions) -> None:
+    def __init__(self, jobs: Mapping[str, ClusterJob], open_client: OpenClient, options: FleetOptions) -> None:
+        self._jobs = jobs
         self._open_client = open_client
         self._options = options
-        self._finished: SimpleQueue[ClusterReport | BaseException] = SimpleQueue()
-        self._ends: dict[str, float] = {}
-        self._recording = threading.Lock()
+        ordered = sorted(jobs, key=lambda name: name in options.late)
+        self._visits = Visits(self._visited, ordered, limit=options.max_parallel, clock=options.clock)
 
-    def reports(self, jobs: Iterable[ClusterJob]) -> Iterator[ClusterReport]:
-        waiting = deque(jobs)
-        while waiting or self._ends:
-            while waiting and len(self._ends) < self._options.max_parallel:
-                self._start(waiting.popleft())
-            if self._ends:
-                yield from self._next()
-
-    def _start(self, job: ClusterJob) -> None:
-        end = self._options.clock() + self._options.timeout
-        self._ends[job.desired.cluster] = end
-        threading.Thread(target=self._work, args=(job, end), daemon=True, name=job.desired.cluster).start()
-
-    def _work(self, job: ClusterJob, end: float) -> None:
-        try:
-            self._finished.put(self._visited(job, end))
-        except BaseException as error:  # noqa: BLE001 - raised again where the report is awaited
-            self._finished.put(error)
-
-    def _next(self) -> Iterator[ClusterReport]:
-        """Yield the next report, and those of clusters whose time is over."""
-        latest = min(self._ends.values()) + self._options.grace
-        try:
-            report = self._finished.get(timeout=max(0.0, latest - self._options.clock()))
-        except Empty:
+    def reports(self) -> Iterator[ClusterReport]:
+        is_told = False
+        while not self._visits.are_over:
+            slow_at = math.inf if is_told or self._is_anybody_waiting() else self._slow_at()
+            visit = self._visits.next(min([slow_at, *(self._end(each) for each in self._under_way())]))
+            if visit is not None and visit.result is not None:
+                yield visit.result
             now = self._options.clock()
-            for cluster in [name for name, end in self._ends.items() if end + self._options.grace <= now]:
-                del self._ends[cluster]
-                yield self._overdue(cluster)
-            return
-        if isinstance(report, BaseException):
-            raise report
-        # A report that comes after its cluster was given up says nothing new.
-        if self._ends.pop(report.cluster, None) is not None:
-            yield report
+            if visit is None and slow_at <= now:
+                is_told = True
+                self._options.on_slow(tuple(sorted(self._visits.under_way)))
+            for each in self._under_way():
+                if self._end(each) <= now:
+                    self._visits.give_up(each)
+                    yield self._overdue(each.name)
+
+    def _under_way(self) -> tuple[Visit[ClusterReport], ...]:
+        return tuple(self._visits.under_way.values())
+
+    def _is_anybody_waiting(self) -> bool:
+        return any(name not in self._options.late for name in self._visits.waiting)
+
+    def _slow_at(self) -> float:
+        times = (
+            visit.times(
+                is_answered=visit.result is not None and visit.result.failure is None,
+                failed_before=visit.name in self._options.late,
+            )
+            for visit in self._visits.begun.values()
+            if visit.ended is not None or visit.name in self._visits.under_way
+        )
+        return end_of_waiting(times, self._options.patience)
+
+    def _end(self, visit: Visit[ClusterReport]) -> float:
+        return visit.began + self._options.timeout + self._options.grace
 
     def _overdue(self, cluster: str) -> ClusterReport:
         failure = Failure(
@@ -116,13 +132,22 @@ class _FleetThreads:
         )
         return ClusterReport(cluster=cluster, failure=failure, seconds=self._options.timeout)
 
-    def _visited(self, job: ClusterJob, end: float) -> ClusterReport:
-        cluster, began = job.desired.cluster, self._options.clock()
-        client = guarded(lambda: self._open_client(cluster, end))
-        report = client if isinstance(client, Failure) else guarded(lambda: self._applied(client, job))
+    def _visited(self, visit: Visit[ClusterReport]) -> ClusterReport:
+        report = guarded(lambda: self._observed_and_applied(visit))
         if isinstance(report, Failure):
-            report = ClusterReport(cluster=cluster, failure=report)
-        return replace(report, seconds=self._options.clock() - began)
+            report = ClusterReport(cluster=visit.name, failure=report)
+        return replace(report, seconds=self._options.clock() - visit.began)
+
+    def _observed_and_applied(self, visit: Visit[ClusterReport]) -> ClusterReport | Failure:
+        late = self._options.late.get(visit.name)
+        failure = late() if late else None
+        # A member that did not answer a moment ago is not asked the same again.
+        if failure is not None and failure.kind in _SILENT:
+            return failure
+        client = self._open_client(visit.name, visit.began + self._options.timeout)
+        if isinstance(client, Failure):
+            return client
+        return self._applied(visit.heard_through(client), self._jobs[visit.name])
 
     def _applied(self, client: Client, job: ClusterJob) -> ClusterReport:
         cluster = job.desired.cluster
@@ -131,8 +156,7 @@ class _FleetThreads:
         if plan.refusal or self._options.is_observing:
             return ClusterReport(cluster=cluster, observed=observed, plan=plan, failure=plan.refusal)
         if plan.writes and not self._options.apply.dry_run:
-            with self._recording:
-                self._options.before_writing(plan)
+            self._options.before_writing(plan)
         applied = apply_plan(client, plan, self._options.apply)
         report = ClusterReport(cluster=cluster, observed=observed, plan=plan, applied=applied, failure=applied.failure)
         if report.failure is not None or self._options.apply.dry_run:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from reconciler.console.text import table
-from reconciler.members.exchange import FailureKind
+from reconciler.members.exchange import UNREACHABLE
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action, FieldChange
 from render.errors import ClusterError
@@ -15,17 +15,6 @@ from .results import ClusterReport, ObjectResult
 
 _HEADER = ("CLUSTER", "UNCHANGED", "WRITTEN", "DELETED", "KEPT", "FAILED", "STATE")
 _DEVIATIONS = ("OBJECT", "CLUSTER", "ACTION", "REASON", "MESSAGE")
-_UNREACHABLE = frozenset(
-    {
-        FailureKind.UNREACHABLE,
-        FailureKind.DEADLINE,
-        FailureKind.CERTIFICATE,
-        FailureKind.CREDENTIALS,
-        FailureKind.UNAUTHORIZED,
-        FailureKind.UNAVAILABLE,
-        FailureKind.THROTTLED,
-    }
-)
 
 
 def report_lines(report: ClusterReport) -> list[str]:
@@ -92,7 +81,7 @@ def exit_code(reports: Iterable[ClusterReport]) -> int:
     ClusterError when there was something to reach and nothing could be.
     """
     visited = tuple(reports)
-    unreachable = [report for report in visited if report.failure is not None and report.failure.kind in _UNREACHABLE]
+    unreachable = [report for report in visited if report.failure is not None and report.failure.kind in UNREACHABLE]
     if visited and len(unreachable) == len(visited):
         raise ClusterError("no cluster could be used", hint="argosy doctor; the lines above say what each answered")
     reached = [report for report in visited if report not in unreachable]

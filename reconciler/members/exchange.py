@@ -42,6 +42,20 @@ class FailureKind(StrEnum):
     UNEXPECTED = "Unexpected"
 
 
+UNREACHABLE = frozenset(
+    {
+        FailureKind.UNREACHABLE,
+        FailureKind.DEADLINE,
+        FailureKind.CERTIFICATE,
+        FailureKind.CREDENTIALS,
+        FailureKind.UNAUTHORIZED,
+        FailureKind.UNAVAILABLE,
+        FailureKind.THROTTLED,
+    }
+)
+"""The failures of a member that could not be used at all, whatever it holds."""
+
+
 class Expected(StrEnum):
     """The kind of answer a request expects, by which its content is bounded and checked."""
 

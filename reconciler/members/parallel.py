@@ -1,12 +1,11 @@
-"""Calls made in parallel, in threads that never keep the process alive, some with a limit of time for each call.
+"""Calls made in parallel, in threads that never keep the process alive.
 
 A thread stuck in something without a time limit (a name lookup) is left behind, not waited for at exit.
 """
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import NamedTuple, TypeVar
 
 _Result = TypeVar("_Result")
@@ -59,36 +58,3 @@ def as_they_finish(
         if finished.error is not None:
             raise finished.error
         yield finished.number, finished.value  # type: ignore[misc]  # what went in with this number
-
-
-def results_in_time(
-    call: Callable[[_Item], _Result], items: Iterable[_Item], *, limit: int, seconds: float
-) -> list[_Result | None]:
-    """Return the results of a call for each item, in order, None where a call took longer than ``seconds``.
-
-    A call that takes longer is left behind in its thread, and another begins in its place.
-    """
-    work = list(items)
-    done: SimpleQueue[_Done] = SimpleQueue()
-    results: list[_Result | None] = [None] * len(work)
-    waiting, ends = iter(range(len(work))), dict[int, float]()
-
-    def serve(number: int) -> None:
-        done.put(_outcome(number, call, work[number]))
-
-    while True:
-        while len(ends) < limit and (number := next(waiting, None)) is not None:
-            ends[number] = time.monotonic() + seconds
-            threading.Thread(target=serve, args=(number,), daemon=True).start()
-        if not ends:
-            return results
-        try:
-            finished = done.get(timeout=max(0.0, min(ends.values()) - time.monotonic()))
-        except Empty:
-            now = time.monotonic()
-            ends = {number: end for number, end in ends.items() if end > now}
-            continue
-        if finished.error is not None:
-            raise finished.error
-        if ends.pop(finished.number, None) is not None:
-            results[finished.number] = finished.value  # type: ignore[assignment]  # what went in with this number

@@ -30,11 +30,12 @@ class MemberObservation:
     """The answers of one cluster to an observation.
 
     ``failure``: why it is not healthy. ``nodes`` and ``pods`` are None where they could not be listed; ``unread`` says
-    why.
+    why. ``uid``: its identity, where it was asked and answered.
     """
 
     cluster: str
     failure: Failure | None = None
+    uid: str = ""
     version: str = ""
     discovery: Discovery | None = None
     nodes: tuple[Manifest, ...] | None = field(default=None, repr=False)

@@ -1,22 +1,27 @@
 """The observation of every member before a pass renders: its health, the APIs it serves, its capacity.
 
-One health check, one discovery and one list each of nodes and pods; a cluster that hangs costs its own time limit.
+One health check, one discovery and one list each of nodes and pods. The members answer at once, and nobody waits for
+one that hangs: what has not come when the others are done comes late, while the pass goes on.
 """
 
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from reconciler.members.boundary import guarded
 from reconciler.members.discovery import Resource, discover
 from reconciler.members.exchange import TEXT, Answer, Client, Expected, Failure, FailureKind, OpenClient, Request
 from reconciler.members.listing import Listing, list_objects
-from reconciler.members.parallel import results_in_time
+from reconciler.members.patience import end_of_waiting
+from reconciler.members.visits import Visit, Visits
 
 from .cluster_status import MemberObservation
+from .objects import read_uid
 
 GRACE = 2.0
 """For so long after its time is over a member may still be at what has no limit of its own (a name lookup)."""
+RETRY_SECONDS = 5.0
+"""The time within which a member that failed the last time has to say that it is healthy."""
 _PROBE_SECONDS = 10.0
 _NODES = Listing(resource=Resource(group="", version="v1", kind="Node", plural="nodes", is_namespaced=False))
 _PODS = Listing(
@@ -27,43 +32,131 @@ _PODS = Listing(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObserveOptions:
-    """The means and limits of an observation: clients for members, how many at once, and each one's time in seconds."""
+    """The means and limits of an observation: clients for members, how many at once, and each one's time in seconds.
+
+    ``failed`` are the members that failed the last time; those that are not ``identified`` are asked for their UID.
+    """
 
     open_client: OpenClient
     max_parallel: int = 32
     timeout: float = 60.0
+    failed: frozenset[str] = frozenset()
+    identified: frozenset[str] = frozenset()
     clock: Callable[[], float] = time.monotonic
 
 
-def observe_fleet(clusters: Iterable[str], options: ObserveOptions) -> tuple[MemberObservation, ...]:
-    """Return the observation of every cluster, in the order asked."""
+_Look = Visit[MemberObservation | Failure]
+
+
+@dataclass(frozen=True, slots=True)
+class LateObservation:
+    """The observation of a member that is still under way when the pass goes on without it."""
+
+    look: _Look = field(repr=False)
+    options: ObserveOptions = field(repr=False)
+
+    @property
+    def is_over(self) -> bool:
+        """True where it has come, or its time is over."""
+        return _is_over(self.look, self.options)
+
+    def result(self) -> MemberObservation:
+        """Wait for the observation, or the end of its time."""
+        self.look.wait(_end(self.look, self.options) - self.options.clock())
+        return _observation(self.look, self.options)
+
+    def failure(self) -> Failure | None:
+        """Wait for the observation, and return why the member is not healthy, if so."""
+        return self.result().failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetObservation:
+    """The observations of a fleet's members: those that came in time to render by, and those that come late."""
+
+    in_time: tuple[MemberObservation, ...]
+    late: Mapping[str, LateObservation] = field(default_factory=dict)
+
+
+def observe_fleet(clusters: Iterable[str], options: ObserveOptions) -> FleetObservation:
+    """Observe all clusters; those that answered are in the order asked."""
     names = list(clusters)
-    seconds = options.timeout + GRACE
-    outcomes = results_in_time(
-        lambda name: guarded(lambda: _opened(name, options)), names, limit=options.max_parallel, seconds=seconds
+    # What failed before comes last, so that it takes no place from the others.
+    ordered = sorted(names, key=lambda name: name in options.failed)
+    looks = Visits(
+        lambda look: guarded(lambda: _opened(look, options)), ordered, limit=options.max_parallel, clock=options.clock
     )
-    return tuple(_observation(name, outcome, options) for name, outcome in zip(names, outcomes, strict=True))
+    _await(looks, options)
+    looks.begin_all()
+    known = {name: looks.begun[name] for name in names}
+    return FleetObservation(
+        in_time=tuple(_observation(look, options) for look in known.values() if _is_over(look, options)),
+        late={name: LateObservation(look, options) for name, look in known.items() if not _is_over(look, options)},
+    )
 
 
-def _observation(name: str, outcome: MemberObservation | Failure | None, options: ObserveOptions) -> MemberObservation:
-    if isinstance(outcome, MemberObservation):
-        return outcome
+def _await(looks: Visits[MemberObservation | Failure], options: ObserveOptions) -> None:
+    """Wait until all members have answered, or those that have not are waited for no longer."""
+    while not looks.are_over:
+        for look in tuple(looks.under_way.values()):
+            if options.clock() >= _end(look, options):
+                looks.give_up(look)
+        is_waiting = any(name not in options.failed for name in looks.waiting)
+        until = float("inf") if is_waiting else _end_of_waiting(looks, options)
+        if options.clock() >= until:
+            return
+        looks.next(min([until, *(_end(look, options) for look in looks.under_way.values())]))
+
+
+def _end_of_waiting(looks: Visits[MemberObservation | Failure], options: ObserveOptions) -> float:
+    return end_of_waiting(
+        look.times(
+            is_answered=isinstance(look.result, MemberObservation) and look.result.failure is None,
+            failed_before=look.name in options.failed,
+        )
+        for look in looks.begun.values()
+        if not _is_over(look, options) or look.ended is not None
+    )
+
+
+def _end(look: _Look, options: ObserveOptions) -> float:
+    return look.began + options.timeout + GRACE
+
+
+def _is_over(look: _Look, options: ObserveOptions) -> bool:
+    return look.ended is not None or options.clock() >= _end(look, options)
+
+
+def _observation(look: _Look, options: ObserveOptions) -> MemberObservation:
+    if look.error is not None:
+        raise look.error
+    if isinstance(look.result, MemberObservation):
+        return look.result
     overdue = Failure(kind=FailureKind.DEADLINE, message=f"it was not observed within {options.timeout:g} s")
-    return MemberObservation(cluster=name, failure=outcome or overdue)
+    return MemberObservation(cluster=look.name, failure=look.result or overdue)
 
 
-def _opened(name: str, options: ObserveOptions) -> MemberObservation:
+def _opened(look: _Look, options: ObserveOptions) -> MemberObservation:
+    """Observe one member; one that failed the last time has little time to say that it is healthy, and then as all."""
+    name, failure = look.name, None
+    if name in options.failed:
+        probe = options.open_client(name, options.clock() + RETRY_SECONDS)
+        failure = probe if isinstance(probe, Failure) else _health(look.heard_through(probe))
+    if failure is not None:
+        return MemberObservation(cluster=name, failure=failure)
     client = options.open_client(name, options.clock() + options.timeout)
-    return (
-        MemberObservation(cluster=name, failure=client) if isinstance(client, Failure) else observe_member(client, name)
-    )
+    if isinstance(client, Failure):
+        return MemberObservation(cluster=name, failure=client)
+    heard = look.heard_through(client)
+    if name not in options.failed and (failure := _health(heard)):
+        return MemberObservation(cluster=name, failure=failure)
+    observation = observe_member(heard, name)
+    uid = read_uid(heard) if name not in options.identified and observation.failure is None else ""
+    return observation if isinstance(uid, Failure) else replace(observation, uid=uid)
 
 
 def observe_member(client: Client, name: str) -> MemberObservation:
-    """Return the observation of one cluster; one that is not healthy is asked nothing more."""
-    health = _health(client)
-    if health is not None:
-        return MemberObservation(cluster=name, failure=health)
+    """Return the observation of one cluster, which is healthy."""
     version = client.send(Request(method="GET", path="/version", expects=Expected.VERSION, tries=2))
     discovery = discover(client)
     if isinstance(version, Failure) or isinstance(discovery, Failure):

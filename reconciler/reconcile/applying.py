@@ -1,29 +1,29 @@
 """One apply of a rendered commit to the chosen members, with what is written down before and after it.
 
 1. read what each member may hold (its inventory on the status branch) and what it must hold at the commit;
-2. ask members never seen before who they are, and record every attempt in one status commit - before any write;
+2. record the attempts at all members whose identity is known in one status commit - before any write;
 3. observe, plan and apply each member by itself, in parallel;
-4. record in one more status commit what every member holds now, and how it is.
+4. record in one more status commit what every member holds now, and how it is: of the slow ones in another, later.
 """
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from reconciler.console.log import Log
-from reconciler.deliver.attempts import AttemptRecord, read_uids
+from reconciler.deliver.attempts import AttemptRecord
 from reconciler.deliver.deviations import unconfirmed
-from reconciler.deliver.fleet import ClusterJob, FleetOptions, apply_fleet
+from reconciler.deliver.fleet import AwaitObservation, ClusterJob, FleetOptions, apply_fleet
 from reconciler.deliver.holder import LeaseHolder, lease_holder
 from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.rendered_commits import RemovalTrailers, RenderedCommits
 from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ApplySettings, ClusterReport
-from reconciler.deliver.server_forms import known_server_forms, remember_server_forms
+from reconciler.deliver.server_forms import known_server_forms
 from reconciler.members.exchange import OpenClient
 from reconciler.members.identity import Impersonation
 from reconciler.members.opening import MemberAccess
@@ -32,9 +32,6 @@ from reconciler.plans.applyset import ApplySet
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import PlanOptions
 from reconciler.plans.retention import retention_by
-from reconciler.publish.status_branch import Files, inventory_file, inventory_path, merged_files, read_inventories
-from reconciler.record.recorded_status import read_recorded
-from reconciler.record.status_commit import StatusInputs, ask_ahead, status_files, status_message
 from reconciler.repository.location import GitFolder
 from reconciler.repository.trailers import engine_version
 from render.cluster import Cluster
@@ -46,6 +43,7 @@ from render.words import counted
 from .fleet_context import FleetContext
 from .observation import PassRecord
 from .orphans import Agree, Orphans, found_orphans, once_rendered, refuse_orphans, with_trusted_objects
+from .recording import ReportRecording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,29 +172,37 @@ class ApplyRun:
         orphans = self._agreed_orphans(inventories)
         if self.delivery.writes:
             inventories = attempts.record(self._uids(inventories))
-        jobs = self._jobs(inventories, orphans)
-        finished = []
+        recording = ReportRecording(
+            status=self.context.status,
+            commit=self._commits.commit(self.commit) if self.delivery.writes else None,
+            manager=self.applyset.manager,
+            record=self.record,
+            say=self.say,
+            clock=self.clock,
+            turn=attempts.turn,
+        )
         with lease_holder(repository.cache_dir / "passes") if self.delivery.writes else nullcontext() as holder:
             options = replace(
                 self._fleet_options(holder),
                 before_writing=lambda plan: attempts.ensure_recorded(plan.cluster, plan.uid),
+                late=self._late(),
+                on_slow=recording.record_without,
             )
-            for report in apply_fleet(jobs, self.open_client, options):
+            for report in apply_fleet(self._jobs(inventories, orphans), self.open_client, options):
                 tell(report)
-                finished.append(report)
-        reports = tuple(sorted(finished, key=lambda report: report.cluster))
-        if self.delivery.writes:
-            for report in reports:
-                remember_server_forms(repository.cache_dir, report)
-            self._record(reports)
-        return reports
+                recording.add(report)
+        return recording.end()
 
     def _uids(self, inventories: Mapping[str, Inventory]) -> dict[str, str]:
-        """Return who the members are, as recorded or as they answer; those that do not are left out."""
+        """Return who the members are, as recorded or as they answered; those that did not are left out."""
+        told = self.record.observation.uids if self.record is not None else {}
         names = [member.name for member in self.delivery.members]
         known = {name: inventory.uid for name in names if (inventory := inventories.get(name)) and inventory.uid}
-        unknown = [name for name in names if name not in known]
-        return known | read_uids(unknown, self.open_client, self.delivery.options.max_parallel)
+        return {name: uid for name, uid in told.items() if name in names} | known
+
+    def _late(self) -> dict[str, AwaitObservation]:
+        late = self.record.observation.late if self.record is not None else {}
+        return {name: observed.failure for name, observed in late.items()}
 
     def planned(self, inventories: Mapping[str, Inventory]) -> tuple[ClusterReport, ...]:
         """Observe every chosen member and plan by these inventories; nothing is written."""
@@ -266,38 +272,6 @@ class ApplyRun:
                 version=engine_version(),
             ),
         )
-
-    def _record(self, reports: Sequence[ClusterReport]) -> None:
-        """Commit what every member holds now, and what the pass saw of it.
-
-        The files are made for whatever the status branch holds by then, because another pass may have been faster.
-        """
-        inputs = None
-        if self.record is not None:
-            inputs = self.record.status_inputs(self.commit, self._commits.commit(self.commit).bindings)
-            ask_ahead(reports, inputs.interpreter)
-        self.context.status.commit(
-            lambda tip: merged_files([self._status_files(inputs, reports, tip), self._inventory_files(reports, tip)]),
-            lambda files: status_message(inputs, reports, files) if inputs else f"Apply {self.commit[:12]}",
-            time=int(self.clock()),
-        )
-
-    def _status_files(self, inputs: StatusInputs | None, reports: Sequence[ClusterReport], tip: str | None) -> Files:
-        return status_files(read_recorded(self.context.status, tip), inputs, reports) if inputs else {}
-
-    def _inventory_files(self, reports: Iterable[ClusterReport], tip: str | None) -> Files:
-        inventories = read_inventories(self.context.status, tip)
-        files: dict[str, bytes | None] = {}
-        for report in reports:
-            before = inventories.get(report.cluster)
-            if report.applied is None or before is None:
-                continue
-            after = before.after(
-                self.commit, report.applied.recorded_outcome, report.applied.left, manager=self.applyset.manager
-            )
-            if after != before:
-                files[inventory_path(report.cluster)] = inventory_file(after)
-        return files
 
 
 def _most(allowances: Iterable[int | None]) -> int | None:

@@ -1,8 +1,9 @@
 """The observation of a fleet's members before a pass renders, and what the pass records of them in the end.
 
 1. ``observe_members`` reads the status branch, takes in what agents wrote, and looks at every chosen member;
-2. its ``facts`` are what to render by;
-3. a ``PassRecord`` of it gives what the status files are made from once the rendered commit is known.
+2. its ``facts`` are what to render by: the recorded ones for a member that has not answered when the others have;
+3. a ``PassRecord`` of it gives what the status files are made from once the rendered commit is known;
+4. what came late is recorded with what was applied to its member, and is what the next pass renders by.
 """
 
 import time
@@ -12,7 +13,7 @@ from datetime import UTC, datetime
 
 from reconciler.console.log import Log
 from reconciler.members.boundary import guarded
-from reconciler.members.exchange import Failure, FailureKind, OpenClient
+from reconciler.members.exchange import UNREACHABLE, Failure, FailureKind, OpenClient
 from reconciler.members.options import AccessOptions
 from reconciler.observe.cluster_status import (
     ClusterState,
@@ -22,7 +23,7 @@ from reconciler.observe.cluster_status import (
     state_after,
 )
 from reconciler.observe.fact_changes import facts_of, facts_to_write
-from reconciler.observe.members import ObserveOptions, observe_fleet
+from reconciler.observe.members import LateObservation, ObserveOptions, observe_fleet
 from reconciler.pipeline.webhook_answers import Answers
 from reconciler.record.agent_branches import AgentFiles, files_from_agents, is_pulling
 from reconciler.record.cluster_files import parse_cluster_record
@@ -34,6 +35,7 @@ from reconciler.source.facts import Facts
 from render.binding import Binding
 from render.cluster import Cluster
 from render.model import ObjectRef
+from render.words import listed
 
 from .fleet_context import FleetContext
 
@@ -49,7 +51,8 @@ class Observation:
 
     ``facts`` and the recorded ``answers`` of webhooks are what to render by. ``states`` are those of the observed
     members, ``turned`` those of them whose readiness is not what was recorded. ``members`` are the members' own
-    answers; ``agents`` are the files that the agents of pulling members gave.
+    answers, ``late`` those that have yet to come; ``agents`` are the files that the agents of pulling members gave.
+    ``recorded`` is the status branch as it was.
     """
 
     context: FleetContext
@@ -59,7 +62,28 @@ class Observation:
     states: Mapping[str, ClusterState] = field(default_factory=dict)
     turned: Mapping[str, ClusterState] = field(default_factory=dict)
     members: tuple[MemberObservation, ...] = ()
+    late: Mapping[str, LateObservation] = field(default_factory=dict)
     agents: AgentFiles = field(default_factory=AgentFiles)
+    recorded: RecordedStatus = field(default_factory=RecordedStatus)
+
+    @property
+    def uids(self) -> dict[str, str]:
+        """The UIDs of members that were not known before, and told them."""
+        return {member.cluster: member.uid for member in self.members if member.uid}
+
+    def of_late(self) -> "Observation":
+        """Return the observation of the members that answered late and of no others, whether or not all have by now."""
+        come = tuple(late.result() for late in self.late.values() if late.is_over)
+        return _of_answers(replace(self, late={}, agents=AgentFiles()), come, {})
+
+    def with_late(self, late: "Observation") -> "Observation":
+        """Return the observation of all members, given that of the late ones."""
+        return replace(
+            self,
+            facts={**self.facts, **{name: late.facts[name] for name in late.states}},
+            states={**self.states, **late.states},
+            turned={**self.turned, **late.turned},
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -85,9 +109,14 @@ class PassRecord:
     answers: Answers | None = None
     refusal: SourceRefusal | None = None
 
-    def status_inputs(self, commit: str, bindings: Mapping[ObjectRef, Binding]) -> StatusInputs:
-        """Return what the status files are made from, given the rendered commit that is applied and its bindings."""
-        observation = self.observation
+    def status_inputs(
+        self, commit: str, bindings: Mapping[ObjectRef, Binding], observation: Observation | None = None
+    ) -> StatusInputs:
+        """Return what the status files are made from, given the rendered commit that is applied and its bindings.
+
+        ``observation`` is another one than that of the members which answered in time.
+        """
+        observation = observation or self.observation
         return StatusInputs(
             now=observation.now,
             members=frozenset(cluster.name for cluster in self.desired.clusters),
@@ -113,12 +142,19 @@ def observe_and_warn(
     )
     with log.timed("look at members"):
         observation = observe_members(context, members, observing)
+    warn_of(observation, log)
+    if observation.late:
+        log.info(f"not waited for, and taken as last recorded, until they answer: {listed(sorted(observation.late))}")
+    return observation
+
+
+def warn_of(observation: Observation, log: Log) -> None:
+    """Say what a person should know of the members that were observed."""
     for warning in observation.warnings:
         log.warning(warning)
     for member in observation.members:
         if member.failure and member.failure.trace:
             log.detail(f"{member.cluster}: {member.failure.message}\n{member.failure.trace}")
-    return observation
 
 
 def observe_members(
@@ -131,27 +167,46 @@ def observe_members(
     recorded = read_recorded(context.status, context.status.tip())
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
     ready = {name: record.state.ready for name, record in recorded.clusters().items()}
-    recorded = recorded.with_files(agents.files)
-    chosen = {cluster.name: cluster for cluster in members if not is_pulling(cluster)}
-    observed = observe_fleet(chosen, observing)
+    chosen = [cluster.name for cluster in members if not is_pulling(cluster)]
+    observed = observe_fleet(chosen, _with_record(observing, recorded))
     now = utc(clock())
+    recorded = recorded.with_files(agents.files)
+    observation = Observation(
+        context=context, now=now, answers=recorded.answers(), late=observed.late, agents=agents, recorded=recorded
+    )
+    observation = _of_answers(observation, observed.in_time, _silent_agents(context.members, recorded, now))
+    turned = {name: state for name, state in observation.states.items() if state.ready != ready.get(name)}
+    return replace(observation, turned=turned)
+
+
+def _with_record(observing: ObserveOptions, recorded: RecordedStatus) -> ObserveOptions:
+    """Return the options with what the status branch says of the last pass: who failed, and whose UID is known."""
+    records = recorded.clusters().items()
+    failed = frozenset(name for name, record in records if record.state.failing_since or record.outcome in UNREACHABLE)
+    return replace(observing, failed=failed, identified=frozenset(recorded.identified()))
+
+
+def _of_answers(
+    observation: Observation, answers: tuple[MemberObservation, ...], agents: Mapping[str, ClusterState]
+) -> Observation:
+    """Return an observation with the states and facts that members' answers give, and what is known of agents."""
+    recorded, members = observation.recorded, observation.context.members
+    clusters = {cluster.name: cluster for cluster in members}
     before = {name: record.state for name, record in recorded.clusters().items()}
     states = {
-        member.cluster: _state_after(chosen[member.cluster], before.get(member.cluster), member, now)
-        for member in observed
+        member.cluster: _state_after(clusters[member.cluster], before.get(member.cluster), member, observation.now)
+        for member in answers
         if not _is_without_credentials(member)
     }
-    states |= _silent_agents(context.members, recorded, now)
-    facts = _facts(recorded, states, context.members, now)
-    return Observation(
-        context=context,
-        now=now,
+    states |= agents
+    facts = _facts(recorded, states, members, observation.now)
+    ready = {name: state.ready for name, state in before.items()}
+    return replace(
+        observation,
         facts=facts,
-        answers=recorded.answers(),
         states={name: state.with_capacity_of(facts[name].status) for name, state in states.items()},
         turned={name: state for name, state in states.items() if state.ready != ready.get(name)},
-        members=observed,
-        agents=agents,
+        members=answers,
     )
 
 

@@ -98,6 +98,10 @@ class RecordedStatus:
         inventory = self.manifest(inventory_path(cluster)) or {}
         return str(inventory.get("converged") or "")
 
+    def identified(self) -> tuple[str, ...]:
+        """Return the clusters whose UID is known: those that have an inventory."""
+        return tuple(path.removeprefix("inventory/").removesuffix(".yaml") for path in self.below("inventory"))
+
     def binding(self, ref: ObjectRef) -> Manifest | None:
         """Return the status file of a binding."""
         return self.manifest(binding_path(ref))

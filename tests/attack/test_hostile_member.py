@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from reconciler.members.boundary import guarded
-from reconciler.members.exchange import Failure, FailureKind
-from reconciler.members.parallel import results_in_time
+from reconciler.members.exchange import Answer, Failure, FailureKind, Request
+from reconciler.observe.members import ObserveOptions, observe_fleet
 from render.errors import GitError
 from tests.build import Ended, Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
 from tests.fakes import FakeCluster
@@ -170,13 +170,19 @@ def test_a_run_that_is_stopped_on_purpose_is_stopped() -> None:
 def test_a_member_that_never_answers_is_left_behind() -> None:
     """The observation of it ends with its time, whatever its thread is stuck in."""
     over = threading.Event()
+    clusters = {name: FakeCluster(name=name) for name in NAMES}
 
-    def call(name: str) -> str:
-        if name == "hostile":
-            over.wait(SECONDS)
-        return name
+    def stuck(_request: Request) -> Answer | None:
+        over.wait(SECONDS)
+        return None
 
-    begun = time.monotonic()
-    assert results_in_time(call, NAMES, limit=1, seconds=0.5) == ["alpha", None, "omega"]
-    assert time.monotonic() - begun < 5
+    clusters["hostile"].faults.append(stuck)
+    options = ObserveOptions(open_client=lambda name, _end: clusters[name], max_parallel=1, timeout=0.0)
+    observed = observe_fleet(NAMES, options)
+    seen = {each.cluster: each for each in (*observed.in_time, *(late.result() for late in observed.late.values()))}
     over.set()
+    assert {name: each.failure for name, each in seen.items()} == {
+        "alpha": None,
+        "hostile": Failure(kind=FailureKind.DEADLINE, message="it was not observed within 0 s"),
+        "omega": None,
+    }

@@ -1,0 +1,108 @@
+"""The reports of one apply, recorded on the status branch: in one commit, or first those of all members but slow ones.
+
+The files are made for whatever the status branch holds by then, because another pass may have been faster.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from reconciler.deliver.results import ClusterReport
+from reconciler.deliver.server_forms import remember_server_forms
+from reconciler.pipeline.previous import Previous
+from reconciler.publish.status_branch import (
+    Files,
+    StatusBranch,
+    inventory_file,
+    inventory_path,
+    merged_files,
+    read_inventories,
+)
+from reconciler.record.recorded_status import read_recorded
+from reconciler.record.status_commit import StatusInputs, ask_ahead, status_files, status_message
+from render.words import counted, listed
+
+from .observation import Observation, PassRecord
+
+
+@dataclass(slots=True, kw_only=True)
+class ReportRecording:
+    """The reports of an apply so far, and what of them is recorded.
+
+    ``commit`` is the rendered commit that is applied, None where nothing is to be recorded; ``manager`` is the field
+    manager. ``record`` is what a pass records beside the inventories. ``say`` is told what is waited for, ``clock``
+    gives the time of the commits, and ``turn`` is held while the status branch is read and written.
+    """
+
+    status: StatusBranch
+    commit: Previous | None
+    manager: str
+    record: PassRecord | None
+    say: Callable[[str], None]
+    clock: Callable[[], float]
+    turn: threading.Lock
+    _reports: list[ClusterReport] = field(default_factory=list)
+    _recorded: int = 0
+
+    def add(self, report: ClusterReport) -> None:
+        """Take in the report of one more member."""
+        self._reports.append(report)
+
+    def record_without(self, slow: Sequence[str]) -> None:
+        """Record the members that are done, while slow ones are not."""
+        if self.commit is None:
+            return
+        self._record(self.commit, self._reports, self.record.observation if self.record else None)
+        self._recorded = len(self._reports)
+        self.say(f"{counted(self._recorded, 'cluster')} done and recorded; still waiting for {listed(slow)}")
+
+    def end(self) -> tuple[ClusterReport, ...]:
+        """Record what is not recorded yet, and return all reports by name."""
+        if self.commit is not None:
+            self._record(self.commit, self._reports[self._recorded :], self._rest())
+        return tuple(sorted(self._reports, key=lambda report: report.cluster))
+
+    def _rest(self) -> Observation | None:
+        """Return what was observed and is not recorded yet."""
+        if self.record is None:
+            return None
+        observation = self.record.observation
+        if not (observation.late or self._recorded):
+            return observation
+        late = observation.of_late()
+        for warning in late.warnings:
+            self.say(warning)
+        return late if self._recorded else observation.with_late(late)
+
+    def _record(self, commit: Previous, reports: Sequence[ClusterReport], observation: Observation | None) -> None:
+        inputs = None
+        if self.record is not None and observation is not None:
+            inputs = self.record.status_inputs(commit.commit, commit.bindings, observation)
+            ask_ahead(reports, inputs.interpreter)
+        with self.turn:
+            for report in reports:
+                remember_server_forms(self.status.repository.cache_dir, report)
+            self.status.commit(
+                lambda tip: merged_files(
+                    [self._status_files(inputs, reports, tip), self._inventory_files(reports, tip)]
+                ),
+                lambda files: status_message(inputs, reports, files) if inputs else f"Apply {commit.commit[:12]}",
+                time=int(self.clock()),
+            )
+
+    def _status_files(self, inputs: StatusInputs | None, reports: Sequence[ClusterReport], tip: str | None) -> Files:
+        return status_files(read_recorded(self.status, tip), inputs, reports) if inputs else {}
+
+    def _inventory_files(self, reports: Iterable[ClusterReport], tip: str | None) -> Files:
+        inventories = read_inventories(self.status, tip)
+        files: dict[str, bytes | None] = {}
+        for report in reports:
+            before = inventories.get(report.cluster)
+            if report.applied is None or before is None:
+                continue
+            after = before.after(
+                report.applied.commit, report.applied.recorded_outcome, report.applied.left, manager=self.manager
+            )
+            if after != before:
+                files[inventory_path(report.cluster)] = inventory_file(after)
+        return files

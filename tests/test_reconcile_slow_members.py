@@ -1,0 +1,180 @@
+"""A member that is slow costs itself alone: the others are rendered for, applied to and recorded without it.
+
+The slow ones wait for what the others have, so that a pass which waited for them would not end within the time.
+"""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from reconciler.deliver.reports import exit_code
+from reconciler.members.exchange import Answer, Failure, Request
+from reconciler.plans.inventory import ApplyOutcome
+
+from .build import a_config_map, a_policy, argosy, on_clusters
+from .memory_fleet import DOWN, MemoryFleet, add_node
+from .waiting import eventually, happened
+
+NAMES = ("eu", "slow", "us")
+ROOMY = {"cpu": "8", "memory": "32Gi", "pods": "110"}
+CONVERGED = dict.fromkeys(NAMES, str(ApplyOutcome.CONVERGED))
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> MemoryFleet:
+    """Three members that get a ConfigMap each."""
+    selected = {"apiVersion": "v1", "kind": "ConfigMap"}
+    policy = a_policy(selectors=[selected], placement=on_clusters(*NAMES))
+    files = {"settings.yaml": a_config_map("settings", a="1"), "policy.yaml": policy}
+    return MemoryFleet.create(tmp_path / "fleet", dict.fromkeys(NAMES, (1, ROOMY)), files)
+
+
+def hold_back(fleet: MemoryFleet, is_held: Callable[[Request], bool]) -> None:
+    """Let the slow member answer some requests only when a pass has recorded the others."""
+    before = set(applies(fleet))
+
+    def fault(request: Request) -> Answer | Failure | None:
+        if is_held(request):
+            eventually(lambda: set(applies(fleet)) - before, "the status commit of the other members")
+        return None
+
+    fleet.members["slow"].faults.append(fault)
+
+
+def applies(fleet: MemoryFleet) -> list[str]:
+    """The status commits that record an apply, newest first, with the commit each is of."""
+    lines = fleet.repository.git("log", "--format=%H %s", "argosy/status", check=False).splitlines()
+    return [line for line in lines if line.split(" ")[1:2] == ["Apply"]]
+
+
+def states(fleet: MemoryFleet) -> dict[str, str]:
+    return {report.cluster: report.state for report in fleet.run(10)}
+
+
+def written(fleet: MemoryFleet) -> list[list[str]]:
+    """The records of clusters that each status commit wrote, oldest first."""
+    log = fleet.repository.git("log", "--reverse", "--format=%H", "argosy/status").splitlines()
+    folders = [fleet.repository.git("show", "--format=", "--name-only", commit, "--", "clusters") for commit in log]
+    return [sorted(Path(path).stem for path in found.split()) for found in folders if found]
+
+
+class TestTheFirstTime:
+    def test_a_member_that_does_not_answer_is_recorded_after_the_others(self, fleet: MemoryFleet) -> None:
+        hold_back(fleet, lambda request: request.path == "/readyz")
+        assert states(fleet) == CONVERGED
+        assert written(fleet) == [["eu", "us"], ["slow"]]
+        assert fleet.said == ["2 clusters done and recorded; still waiting for slow"]
+        for member in fleet.members.values():
+            assert member.read("/api/v1/namespaces/default/configmaps/settings")
+
+    def test_its_attempt_is_recorded_before_it_is_written_to(self, fleet: MemoryFleet) -> None:
+        recorded = list[bool]()
+
+        def write(request: Request) -> Answer | Failure | None:
+            if request.method != "GET":
+                files = fleet.repository.files("argosy/status", "inventory")
+                recorded.append("inventory/slow.yaml" in files)
+            return None
+
+        hold_back(fleet, lambda request: request.path == "/readyz")
+        fleet.members["slow"].faults.append(write)
+        fleet.run()
+        assert recorded
+        assert all(recorded)
+
+    def test_what_it_said_late_is_what_the_next_pass_renders_by(self, fleet: MemoryFleet) -> None:
+        hold_back(fleet, lambda request: request.path == "/readyz")
+        fleet.run()
+        assert fleet.repository.files("argosy/rendered", "facts") == ["facts/eu.yaml", "facts/us.yaml"]
+        assert fleet.recorded("facts/slow.yaml")["status"]["resourceSummary"]["allocatable"] == ROOMY
+        fleet.members["slow"].faults.clear()
+        fleet.repository.commit({"settings.yaml": a_config_map("settings", a="2")})
+        fleet.run(10)
+        assert fleet.repository.files("argosy/rendered", "facts") == [f"facts/{name}.yaml" for name in NAMES]
+
+    def test_the_commit_without_it_is_made_again_from_its_inputs(
+        self, fleet: MemoryFleet, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        hold_back(fleet, lambda request: request.path == "/readyz")
+        fleet.run()
+        assert argosy(fleet.repository, capsys, "verify").code == 0
+
+    def test_a_list_that_hangs_delays_nobody_else(self, fleet: MemoryFleet) -> None:
+        hold_back(fleet, lambda request: request.path.endswith("/configmaps") and "labelSelector" in request.query)
+        assert states(fleet) == CONVERGED
+        assert fleet.said == ["2 clusters done and recorded; still waiting for slow"]
+        subjects = [subject.partition(": ")[2] for subject in fleet.status_commits()[1:]]
+        assert subjects == ["3 clusters ready, facts of 3 clusters, 2 objects of eu and us", "1 object of slow"]
+
+    def test_a_write_that_hangs_delays_nobody_else(self, fleet: MemoryFleet) -> None:
+        hold_back(fleet, lambda request: request.method == "PATCH")
+        assert states(fleet) == CONVERGED
+        assert fleet.said == ["2 clusters done and recorded; still waiting for slow"]
+
+
+class TestTheNextTime:
+    def test_nobody_waits_for_a_member_that_failed(self, fleet: MemoryFleet) -> None:
+        fleet.run()
+        fleet.down = {"slow"}
+        fleet.run(10)
+        fleet.down = set()
+        fleet.repository.commit({"settings.yaml": a_config_map("settings", a="2")})
+        hold_back(fleet, lambda request: request.path == "/readyz")
+        assert states(fleet) == CONVERGED
+        assert written(fleet)[-2:] == [["eu", "us"], ["slow"]]
+
+    def test_one_that_answers_again_is_as_all_others(self, fleet: MemoryFleet) -> None:
+        fleet.run()
+        fleet.down = {"slow"}
+        fleet.run(10)
+        fleet.down, fleet.said = set(), []
+        assert states(fleet) == CONVERGED
+        assert (fleet.said, written(fleet)[-1]) == ([], ["slow"])
+
+    def test_one_that_stays_away_makes_no_commit_of_it(self, fleet: MemoryFleet) -> None:
+        fleet.run()
+        fleet.down = {"slow"}
+        fleet.run(10)
+        fleet.run(60)
+        before, over = fleet.status_commits(), threading.Event()
+        fleet.down = set()
+
+        def hang(_request: Request) -> Failure:
+            happened(over, "the record of the others")
+            return DOWN
+
+        fleet.members["slow"].faults.append(hang)
+        fleet.said = Released(over)
+        reports = fleet.run(60)
+        assert ({report.cluster: report.state for report in reports}, exit_code(reports)) == (
+            {**CONVERGED, "slow": "Unreachable"},
+            7,
+        )
+        assert fleet.status_commits() == before
+
+
+class Released(list[str]):
+    """Lines that let something go on when there is one."""
+
+    def __init__(self, event: threading.Event) -> None:
+        super().__init__()
+        self.event = event
+
+    def append(self, line: str) -> None:
+        super().append(line)
+        self.event.set()
+
+
+def test_where_all_are_quick_there_is_one_commit(fleet: MemoryFleet) -> None:
+    fleet.run()
+    assert [subject.split()[0] for subject in fleet.status_commits()] == ["Attempt", "Apply"]
+    assert fleet.said == []
+
+
+def test_a_late_member_with_more_room_is_used_by_the_next_pass(fleet: MemoryFleet) -> None:
+    add_node(fleet.members["slow"], "node-1", **ROOMY)
+    hold_back(fleet, lambda request: request.path == "/readyz")
+    fleet.run()
+    assert fleet.recorded("facts/slow.yaml")["status"]["resourceSummary"]["allocatable"]["cpu"] == "16"
