@@ -5,12 +5,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := .demo
+AUDIT := .audit
 DEMO_READY := $(DEMO)/venv/.ready
 # Test by test, so that no core waits for a long file at the end; tests that share servers stay together (tests/conftest.py).
 EVERY_CORE := -n auto --maxprocesses 8 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help environment test lint types contracts pytest smoke demo fuzz mutations bench e2e attack clean
+.PHONY: help environment test lint types contracts pytest smoke demo fuzz mutations bench e2e attack audit clean
 .NOTPARALLEL:
 
 define install
@@ -70,6 +71,11 @@ e2e: $(READY)  ## against real Kubernetes API servers, which it builds and start
 attack: $(READY)  ## what somebody hostile would try, with counts: members, pull requests, branches, time and memory
 	@$(BIN)/pytest tests/attack --durations 5 -rfE $(ARGS)
 
+audit: $(READY)  ## the lowest versions it may be installed with, against known advisories; needs the network
+	@test -x $(AUDIT)/bin/pip-audit || { $(PYTHON) -m venv $(AUDIT) && $(AUDIT)/bin/python -m pip install --quiet pip-audit; }
+	@$(BIN)/python -m tests.floors >$(AUDIT)/floors.txt
+	@$(AUDIT)/bin/pip-audit --disable-pip --no-deps --requirement $(AUDIT)/floors.txt
+
 clean:  ## remove the environments and every cache
-	rm -rf $(VENV) $(DEMO) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache
+	rm -rf $(VENV) $(DEMO) $(AUDIT) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
