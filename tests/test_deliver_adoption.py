@@ -5,12 +5,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.deliver.cluster import apply_plan
+from reconciler.members.exchange import JSON_PATCH
 from reconciler.plans.model import DesiredObject
 from render.model import ObjectRef
 from render.policy import ConflictResolution
 
 from .applying import Cluster, outcomes
 from .build import a_config_map
+from .fakes import FakeCluster
 
 SAID = "work.karmada.io/conflict-resolution"
 
@@ -123,6 +125,27 @@ class TestMigration:
         assert [entry["manager"] for entry in live["metadata"]["managedFields"]] == [cluster.applyset.manager]
         again = cluster.apply(settings(cluster, a="2"), migrate_from=migrate)
         assert outcomes(again) == {"ConfigMap settings": "unchanged UpToDate"}
+
+    def test_they_are_handed_over_in_one_patch_that_nobody_s_change_is_lost_in(self) -> None:
+        cluster = Cluster(server=FakeCluster(), space="default")
+        self.applied_before(cluster, a="1", dropped="x")
+        version = cluster.read("configmaps", "settings")["metadata"]["resourceVersion"]
+        client = cluster.client()
+        cluster.apply(settings(cluster, a="2"), client=client, migrate_from=frozenset({"kubectl-client-side-apply"}))
+        ours = {
+            "manager": cluster.applyset.manager,
+            "operation": "Apply",
+            "apiVersion": "v1",
+            "fieldsType": "FieldsV1",
+            "fieldsV1": {"f:metadata": {"f:annotations": {}}, "f:data": {"f:a": {}, "f:dropped": {}}},
+        }
+        assert [request.body for request in client.requests if request.content_type == JSON_PATCH] == [
+            [
+                {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+                {"op": "replace", "path": "/metadata/managedFields", "value": [ours]},
+                {"op": "remove", "path": "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration"},
+            ]
+        ]
 
     def test_without_the_request_they_stay(self, cluster: Cluster) -> None:
         self.applied_before(cluster, a="1", dropped="x")

@@ -1,18 +1,19 @@
 """One cluster, applied: what is created, what costs nothing, what is blocked - in memory and on a real API server."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.results import ApplySettings
-from reconciler.members.exchange import FailureKind, Request
+from reconciler.members.exchange import Failure, FailureKind, Request
 from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import Action, DesiredObject
 from render.model import ObjectRef
 
 from .applying import QUICK, Cluster, Send, outcomes, straight
 from .build import a_config_map, a_deployment
+from .fakes import FakeCluster
 
 
 def a_crd(group: str) -> dict[str, Any]:
@@ -70,6 +71,41 @@ def test_a_namespace_and_what_is_in_it_come_in_one_pass(cluster: Cluster) -> Non
         ("settings", Action.DELETED),
         (name, Action.DELETED),
     ]
+
+
+class Late(NamedTuple):
+    why: str
+    refusals: int
+    pauses: list[float]
+    want: str
+
+
+LATE = [
+    Late("a moment", 2, [0.1, 0.2], "created Missing"),
+    Late("for ever", 99, [0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0, 2.0, 2.0], "failed NamespaceMissing"),
+]
+
+
+@pytest.mark.parametrize("case", LATE, ids=lambda case: case.why)
+def test_a_server_that_learns_late_of_a_new_namespace_is_asked_again_less_and_less_often(
+    case: Late, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, pauses = FakeCluster(), list[float]()
+
+    def wait(seconds: float) -> bool:
+        pauses.append(seconds)
+        return True
+
+    monkeypatch.setattr(server, "wait", wait)
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}}
+    late = Failure(kind=FailureKind.NAMESPACE_MISSING, message='namespaces "new" not found', status=404)
+    refusals = [late] * case.refusals
+    server.faults.append(
+        lambda request: refusals.pop() if request.path.endswith("/new/configmaps/settings") and refusals else None
+    )
+    applied = Cluster(server=server, space="default").apply(a_config_map("settings", namespace="new"), namespace)
+    assert outcomes(applied) == {"Namespace new": "created Missing", "ConfigMap settings": case.want}
+    assert pauses == case.pauses
 
 
 def test_a_kind_and_its_objects_come_in_one_pass(cluster: Cluster) -> None:

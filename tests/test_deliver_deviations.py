@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from reconciler.deliver.deviations import Deviation, cluster_deviations, recorded_deviations, unconfirmed
-from reconciler.deliver.recreation import immutable_hint
+from reconciler.deliver.recreation import immutable_hint, may_recreate
 from reconciler.deliver.reports import exit_code, plain_reports, report_lines, report_table
 from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
 from reconciler.members.exchange import Failure, FailureKind
@@ -14,6 +14,7 @@ from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action, FieldChange, Plan, PlannedObject
 from reconciler.record.cluster_files import ClusterRecord, cluster_file, parse_cluster_record
 from reconciler.record.recorded_status import RecordedStatus
+from reconciler.reference.topics import topic
 from reconciler.status.objects import cluster_text, cluster_value
 from reconciler.status.standing import Standing
 from render.documents import parse_documents
@@ -182,6 +183,42 @@ def test_a_cluster_that_waits_is_not_converged_and_holds_its_commit() -> None:
 )
 def test_what_cannot_change_names_the_annotation_where_the_kind_allows_it(kind: str, hint: str) -> None:
     assert immutable_hint(ObjectRef("", kind, "shop", "web")) == hint
+
+
+RECREATED = (
+    ("", "ConfigMap"),
+    ("", "Secret"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("batch", "Job"),
+    ("", "Pod"),
+    ("rbac.authorization.k8s.io", "RoleBinding"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+)
+NEVER_RECREATED = (
+    ("", "Namespace"),
+    ("", "PersistentVolume"),
+    ("", "PersistentVolumeClaim"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+)
+
+
+def test_the_kinds_that_may_be_recreated_are_those_that_the_reference_names() -> None:
+    metadata = {"annotations": {"argosy.dev/recreate": "true"}}
+    planned = {
+        (group, kind): PlannedObject(
+            ref=ObjectRef(group, kind, "shop", "web"),
+            action=Action.CONFIGURED,
+            uid="u",
+            manifest={"metadata": metadata},
+        )
+        for group, kind in (*RECREATED, *NEVER_RECREATED)
+    }
+    assert tuple(kind for kind, each in planned.items() if may_recreate(each)) == RECREATED
+    entries = (entry for section in topic("annotations").sections for entry in section.entries)
+    about = next(entry.about for entry in entries if entry.name == "argosy.dev/recreate")
+    names = [kind for _, kind in RECREATED]
+    assert f" This is for {', '.join(names[:-1])} and {names[-1]};" in about
 
 
 def test_a_change_of_what_cannot_change_tells_all_three_ways_out() -> None:

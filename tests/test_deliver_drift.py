@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.members.exchange import Request
+from reconciler.members.exchange import Cause, Failure, FailureKind, Request
 from reconciler.plans.model import DesiredObject
 from render.fleet import FieldRule, FieldRuling
 from render.model import ObjectRef
@@ -165,6 +165,26 @@ class TestConflicts:
         client.wire = meddled
         assert outcomes(cluster.apply(newer, client=client)) == {"ConfigMap settings": "conflict FieldManagerConflict"}
         assert cluster.read("configmaps", "settings")["data"] == {"a": "theirs"}
+
+    def test_a_conflict_that_only_the_server_sees_is_told_like_any_other(self, cluster: Cluster) -> None:
+        """Managed fields do not show everything that a server knows of a schema."""
+        settings = a_config_map("settings", namespace=cluster.space, a="1")
+        cluster.apply(settings)
+        client = cluster.client()
+
+        def refused(request: Request, send: Send) -> Any:
+            if request.method == "PATCH" and request.path.endswith("settings"):
+                cause = Cause(reason="FieldManagerConflict", field=".data.a", manager="helm")
+                return Failure(kind=FailureKind.CONFLICT, message="helm has .data.a", status=409, causes=(cause,))
+            return send(request)
+
+        client.wire = refused
+        applied = cluster.apply({**settings, "data": {"a": "2"}}, client=client)
+        (result,) = applied.results
+        assert str(result) == (
+            f"ConfigMap {cluster.space}/settings: conflict (FieldManagerConflict): helm has .data.a\n"
+            "  hint: drop that manager's change, or set conflictResolution: Overwrite in its policy"
+        )
 
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

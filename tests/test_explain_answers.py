@@ -246,6 +246,20 @@ def test_observed_capacity_says_when_it_was_recorded(
     assert lines[-1].split() == ["member1", "observed", "6", "6", "pods", "6", "of", "8:", "6", "of", "1"]
 
 
+def test_a_cluster_that_nothing_is_known_of_says_so(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    source = repository.commit({"clusters/bare.yaml": a_cluster("bare")})
+    assert json.loads(explain(repository, capsys, "cluster/bare", "-o", "json")) == {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "ClusterExplanation",
+        "name": "bare",
+        "path": "clusters/bare.yaml",
+        "source": source,
+        "previous": None,
+        "origin": "unknown",
+    }
+    assert "No capacity is known." in explain(repository, capsys, "cluster/bare")
+
+
 def test_json_has_the_seats_of_a_division(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     policy = a_policy(placement={"replicaScheduling": weighted(member1=2, member2=1)})
     repository.commit({"nginx.yaml": {**a_deployment(replicas=2)}, "policy.yaml": policy})

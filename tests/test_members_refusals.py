@@ -277,6 +277,12 @@ def test_causes_name_fields_and_their_owners() -> None:
     )
 
 
+def test_no_more_than_a_hundred_causes_are_read() -> None:
+    causes = [{"reason": "FieldValueInvalid", "message": "no", "field": f"data.{number}"} for number in range(101)]
+    failure = failure_of(Request(method="PATCH", path="/x"), 422, {}, json.dumps(a_status("no", *causes)).encode())
+    assert failure.causes == tuple(Cause(reason="FieldValueInvalid", field=f"data.{number}") for number in range(100))
+
+
 class Delay(NamedTuple):
     why: str
     headers: dict[str, str]

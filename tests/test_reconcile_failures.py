@@ -5,10 +5,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.deliver.rendered_commits import RenderedCommits
+from reconciler.repository import open_repository
 from render.documents import emit, parse_documents
 from render.gitobjects import object_id
 
-from .build import Repository, a_deployment, a_policy, argosy, on_clusters, weighted
+from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
 from .stories import Run, Story, a_fleet, check_runs, held, play, settings
 
 ON_TWO = on_clusters("member1", "member2")
@@ -321,6 +323,24 @@ def test_a_binding_says_where_it_could_not_be_built_why_and_since_when(
     argosy(repository, capsys, "reconcile")
     assert conditions(repository) == said.format(quoted(since))
     assert held(repository) == on("nginx:1.29", "nginx:3")
+
+
+def test_only_the_clusters_of_a_binding_that_could_not_be_built_may_keep_older_manifests(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.commit({**APPS, "clusters/member3.yaml": a_cluster("member3")})
+    argosy(repository, capsys, "reconcile", "--bootstrap")
+    built = repository.git("rev-parse", "argosy/rendered")
+    repository.commit(WRONG)
+    argosy(repository, capsys, "reconcile")
+    failed = repository.git("rev-parse", "argosy/rendered")
+    with open_repository(str(repository.path)) as opened:
+        commits = RenderedCommits(opened)
+        complete = {
+            commit: [commits.desired(f"member{number}", commit).is_complete for number in (1, 2, 3)]
+            for commit in (built, failed)
+        }
+    assert complete == {built: [True, True, True], failed: [False, False, True]}
 
 
 def quoted(commit: str) -> str:
