@@ -124,7 +124,8 @@ def _summary(validation: Validation) -> str:
         counted(len(desired.override_policies), "override policy", "override policies"),
         counted(len(desired.clusters), "cluster"),
     )
-    return f"{summary}: {', '.join(held)} in {counted(desired.files, 'file')}"
+    more = f"; {len(validation.skipped)} more hold no Kubernetes object" if validation.skipped else ""
+    return f"{summary}: {', '.join(held)} in {counted(desired.files, 'file')}{more}"
 
 
 def as_json_report(validation: Validation, *, is_strict: bool = False) -> str:
@@ -137,6 +138,7 @@ def as_json_report(validation: Validation, *, is_strict: bool = False) -> str:
             "source": validation.commit or None,
             "problems": [_plain(problem) for problem in validation.problems],
             "warnings": [_plain(problem) for problem in validation.warnings],
+            "skipped": [{"path": each.path, "reason": str(each.reason)} for each in validation.skipped],
         }
     )
 

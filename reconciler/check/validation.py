@@ -12,6 +12,7 @@ from reconciler.publish.reading import read_loaded, read_observed_inputs, record
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.facts import Facts
+from reconciler.source.files import Skipped
 from reconciler.source.loading import Loaded
 from reconciler.trial.names import unknown_names
 from render.binding import Binding
@@ -27,12 +28,16 @@ NO_BINDINGS: Mapping[ObjectRef, Binding] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """The problems and warnings of a source; ``desired`` is None where it cannot be used."""
+    """The problems and warnings of a source; ``desired`` is None where it cannot be used.
+
+    ``skipped`` are the files that hold no Kubernetes object.
+    """
 
     commit: str
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
     desired: Desired | None
+    skipped: tuple[Skipped, ...] = ()
 
 
 def validation_of(repository: Repository, commit: str, memory: SourceMemory | None = None) -> Validation:
@@ -40,14 +45,14 @@ def validation_of(repository: Repository, commit: str, memory: SourceMemory | No
     memory = memory or SourceMemory()
     loaded = read_loaded(repository, commit, memory.parsed, facts=recorded_facts(repository))
     new = _discontinuities(repository, commit, loaded, memory)
-    problems = tuple(sorted((*loaded.blocking, *new)))
+    problems, skipped = tuple(sorted((*loaded.blocking, *new))), loaded.desired.without_objects
     if problems:
         warnings = tuple(
             sorted((*loaded.desired.warnings, *(each.warning for each in loaded.broken if each.problem not in new)))
         )
-        return Validation(commit=commit, problems=problems, warnings=warnings, desired=None)
+        return Validation(commit=commit, problems=problems, warnings=warnings, desired=None, skipped=skipped)
     warnings = tuple(sorted((*loaded.warnings, *_lint(repository, loaded, memory))))
-    return Validation(commit=commit, problems=(), warnings=warnings, desired=loaded.desired)
+    return Validation(commit=commit, problems=(), warnings=warnings, desired=loaded.desired, skipped=skipped)
 
 
 def _discontinuities(repository: Repository, commit: str, loaded: Loaded, memory: SourceMemory) -> frozenset[Problem]:

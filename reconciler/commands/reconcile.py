@@ -155,6 +155,7 @@ def plain_result(result: "PassResult") -> dict[str, Any]:
         "previous": outcome.previous.commit if outcome.previous else None,
         "rendered": result.rendered,
         "changed": outcome.changed,
+        "skipped": len(outcome.source.desired.without_objects),
         "removals": [
             {"cluster": removal.cluster, "objects": list(removal.paths), "held": removal.held}
             for removal in outcome.removals

@@ -69,6 +69,8 @@ def validate_and_show(log: Log, options: ValidateOptions, memory: "SourceMemory 
         is_worktree = not options.rev and repository.folder.work_tree is not None
         commit = "" if is_worktree else repository.resolve(options.rev or "HEAD")
         validation = validation_of(repository, commit, memory)
+    for each in validation.skipped:
+        log.detail(f"{each.path}: {each.reason}")
     print_output(WRITERS[options.output](validation, is_strict=options.strict), options.output)
     if validation.problems:
         return InputError.exit_code

@@ -170,6 +170,7 @@ def rendering(outcome: Outcome, selection: Selection, shape: str) -> dict[str, A
         "tree": outcome.rendered.tree.root.hex(),
         "changed": outcome.changed,
         **shaped,
+        "skipped": len(outcome.source.desired.without_objects),
         "disconnected": list(outcome.rendered.tree.disconnected),
         "bindings": list(bindings(outcome, selection)),
         "decisions": {str(ref): str(decision.trigger) for ref, decision in sorted(schedule.decisions.items())},

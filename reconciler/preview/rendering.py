@@ -6,6 +6,7 @@ from reconciler.publish.continuity import check_continuity
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import read_observed_inputs
+from reconciler.publish.skipped_files import tell_skipped
 from reconciler.publish.uncommitted import AS_THEY_STAND, warn_of_uncommitted
 from reconciler.repository import Repository
 
@@ -30,4 +31,5 @@ def previewed(
         warn_of_uncommitted(repository, log, hint=AS_THEY_STAND)
     for warning in source.desired.warnings:
         log.warning(str(warning))
+    tell_skipped(source.desired, log)
     return run_pass(repository, source, previous, inputs, log)

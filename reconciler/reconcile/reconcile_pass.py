@@ -34,6 +34,7 @@ from reconciler.publish.reading import (
     read_source,
     read_source_without_facts,
 )
+from reconciler.publish.skipped_files import tell_skipped
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
@@ -213,6 +214,7 @@ def _with_facts(repository: Repository, source: Source, observed: ObservedInputs
     source = read_again_with_facts(repository, source, observed.facts)
     for warning in source.desired.warnings:
         log.warning(str(warning))
+    tell_skipped(source.desired, log)
     return source
 
 

@@ -11,7 +11,7 @@ from render.interpreter.webhooks import Send
 from render.model import Template
 from render.policy import PropagationPolicy
 
-from .files import Skipped
+from .files import NO_OBJECTS, Skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +39,11 @@ class Desired:
     fact_scoped_kinds: frozenset[tuple[str, str]] = frozenset()
     files: int = 0
     source_digest: str = field(default="", compare=False)
+
+    @property
+    def without_objects(self) -> tuple[Skipped, ...]:
+        """The files, and documents of files, that were skipped because they are no Kubernetes objects."""
+        return tuple(each for each in self.skipped if each.reason in NO_OBJECTS)
 
     @property
     def crds(self) -> tuple[Template, ...]:

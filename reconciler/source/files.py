@@ -75,6 +75,10 @@ WARNED = frozenset(
 """Reasons an author may not expect: the rest is left out as they asked, or holds no manifest."""
 
 
+NO_OBJECTS = frozenset({Reason.NO_MANIFEST, Reason.NO_OBJECT})
+"""Reasons that are counted alone: there is nothing in it that Argosy could have read."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Skipped:
     """A file, or a whole folder, that is not read."""

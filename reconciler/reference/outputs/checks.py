@@ -17,6 +17,7 @@ VALIDATION = {
     "source": SOURCE,
     "problems": records(_FINDINGS, "What is wrong."),
     "warnings": records(_FINDINGS, "What is allowed, but probably a mistake."),
+    "skipped": records({"path": text(), "reason": text()}, "The files that hold no Kubernetes object, and why."),
 }
 RESULTS = {
     "tests": records(

@@ -8,6 +8,7 @@ SOURCE = nullable(text("The source commit; null stands for the files in the work
 PREVIOUS = nullable(text("The rendered commit that decided what stays where it is; null if there was none."))
 RENDERED = text("The rendered commit.")
 OBJECT = text("The object, such as `Deployment.apps shop/web`.")
+SKIPPED = whole("How many files were skipped because they hold no Kubernetes object.")
 CLUSTER = text("The name of the cluster.")
 REASON = text("The reason, in one word.")
 MESSAGE = text("The reason, in a sentence.")

@@ -27,6 +27,7 @@ from .parts import (
     REFUSAL,
     RELEASED,
     RENDERED,
+    SKIPPED,
     SOURCE,
 )
 
@@ -37,6 +38,7 @@ RENDERING = {
     "changed": flag("True if the tree differs from the previous one."),
     "clusters?": mapping(sequence(manifest()), "With `--as manifests`: the objects of each cluster."),
     "works?": sequence(manifest(), "With `--as works`: Karmada's Work objects."),
+    "skipped": SKIPPED,
     "disconnected": texts("The clusters that left the source and keep what they have."),
     "bindings": sequence(manifest(), "A ResourceBinding or ClusterResourceBinding for each object."),
     "decisions": mapping(text(), "For each object: the event that asked for a scheduling decision, or `None`."),
@@ -189,6 +191,7 @@ RECONCILIATION = {
     "previous": PREVIOUS,
     "rendered": nullable(text("The rendered commit that holds the source now.")),
     "changed": flag("True if the source renders to something new."),
+    "skipped?": SKIPPED,
     "removals": records(
         {"cluster": CLUSTER, "objects": texts("The paths that leave."), "held": whole("How many it had before.")},
         "What leaves which cluster.",
