@@ -61,11 +61,12 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     from reconciler.deliver.reports import exit_code
     from reconciler.members.opening import Members
     from reconciler.publish.branches import maintain_repository
-    from reconciler.reconcile.applying import ApplyRun, Delivery, apply_and_log, member_access
+    from reconciler.reconcile.applying import ApplyRun, Delivery, apply_and_log
     from reconciler.reconcile.fleet_context import applied_commit
     from reconciler.reconcile.member_choice import chosen_members
     from reconciler.reconcile.observation import PassRecord, observe_and_warn
     from reconciler.reconcile.orphans import agree_on_terminal
+    from reconciler.reconcile.reaching import member_access
     from reconciler.repository import open_repository
 
     is_rehearsal = options.dry_run == "server"

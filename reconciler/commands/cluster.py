@@ -92,9 +92,10 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
     nothing else is done: the next apply does the rest.
     """
     from reconciler.members.opening import Members
-    from reconciler.reconcile.applying import ApplyRun, Delivery, member_access
+    from reconciler.reconcile.applying import ApplyRun, Delivery
     from reconciler.reconcile.fleet_context import applied_commit
     from reconciler.reconcile.member_choice import chosen_members
+    from reconciler.reconcile.reaching import member_access
     from reconciler.reconcile.rejoining import accept, observe_rejoining, preview
     from reconciler.repository import open_repository
 

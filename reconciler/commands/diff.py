@@ -151,9 +151,10 @@ def show_live_difference(log: Log, options: DiffOptions) -> int:
     from reconciler.deliver.reports import exit_code
     from reconciler.diff.live import live_changes, live_json, live_text
     from reconciler.members.opening import Members
-    from reconciler.reconcile.applying import ApplyRun, Delivery, apply_and_log, member_access
+    from reconciler.reconcile.applying import ApplyRun, Delivery, apply_and_log
     from reconciler.reconcile.fleet_context import applied_commit
     from reconciler.reconcile.member_choice import chosen_members
+    from reconciler.reconcile.reaching import member_access
     from reconciler.repository import open_repository
 
     revision = options.base if is_given("base") else ""

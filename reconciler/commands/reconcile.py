@@ -13,6 +13,7 @@ from .options.allowances import with_allowance_options
 from .options.member_options import with_delivery_options
 
 if TYPE_CHECKING:
+    from reconciler.publish.checkpoint import Checkpoint
     from reconciler.reconcile.reconcile_pass import PassResult
     from reconciler.reconcile.refused_pass import RefusedPass
     from reconciler.repository import Repository
@@ -51,23 +52,43 @@ def command(log: Log, /, **options: Any) -> int:
 def repeat_last_report(log: Log, repository: "Repository", options: ReconcileOptions) -> int | None:
     """Report again what the last pass reported, where nothing is new; None when there is a pass to do.
 
-    This reads branches alone: nothing of the pipeline is imported, so that an idle fleet costs its cron job nothing.
+    Where no member is reached this reads branches alone: nothing of the pipeline is imported, so that an idle fleet
+    costs its cron job nothing. Where members are reached, all of them have to be as that pass left them.
     """
-    from reconciler.publish.checkpoint import is_up_to_date, read_checkpoint
     from reconciler.publish.uncommitted import warn_of_uncommitted
 
-    if options.rev or options.output != "text" or any(map(is_given, options.delivery.names())):
+    checkpoint = _up_to_date_checkpoint(repository, options)
+    if checkpoint is None:
         return None
-    checkpoint = read_checkpoint(repository)
-    if checkpoint is None or not is_up_to_date(repository, checkpoint):
-        return None
+    table = ""
+    if checkpoint.members is not None:
+        from reconciler.reconcile.quiet_pass import fleet_still_at_rest
+
+        rest = fleet_still_at_rest(repository, checkpoint, options.delivery, log)
+        if rest is None:
+            return None
+        table = rest.table
     if checkpoint.names.source_ref == "HEAD":
         warn_of_uncommitted(repository, log)
     for line in (*checkpoint.warnings, *checkpoint.problems):
         log.warning(line)
     rendered, source = str(checkpoint.tips.rendered)[:12], checkpoint.tips.source[:12]
-    print_text(f"unchanged: {checkpoint.branch} {rendered} holds source {source}")
+    print_text(f"unchanged: {checkpoint.branch} {rendered} holds source {source}\n{table}", end="")
     return 1 if checkpoint.problems else 0
+
+
+def _up_to_date_checkpoint(repository: "Repository", options: ReconcileOptions) -> "Checkpoint | None":
+    """Return the checkpoint of a pass with these options, if all branches stand where it left them."""
+    from reconciler.publish.checkpoint import is_up_to_date, read_checkpoint
+
+    if options.rev or options.output != "text":
+        return None
+    checkpoint = read_checkpoint(repository)
+    if checkpoint is None:
+        return None
+    reaches = checkpoint.members is not None
+    is_another = options.dry_run if reaches else any(map(is_given, options.delivery.names()))
+    return None if is_another or not is_up_to_date(repository, checkpoint) else checkpoint
 
 
 def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions) -> int:

@@ -64,6 +64,7 @@ class Expected(StrEnum):
     JSON = "JSON"
     OBJECT = "an object"
     LIST = "a list"
+    CONTENT = "content as it is"
     DISCOVERY = "discovery"
 
 

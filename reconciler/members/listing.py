@@ -1,7 +1,10 @@
 """Reading a cluster's objects: whole kinds page by page, or by name - never only a part of what was asked for."""
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from render.model import ObjectRef
@@ -16,6 +19,8 @@ _MOST_BYTES = 1 << 30
 """The bytes of all pages of a list together: about 150,000 pods, the most that a cluster is made for."""
 _LIST_SECONDS = 60.0
 _RESTARTS = 3
+_ITEMS = b'"items":'
+_LONGEST_HEAD = 16 << 10
 _METADATA = f"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
 
 
@@ -112,6 +117,61 @@ def _page_request(listing: Listing, namespace: str, token: str, limit: int) -> R
         accept=_METADATA if listing.metadata_only else JSON,
         timeout=_LIST_SECONDS,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedMetadata:
+    """The metadata of every object of a listing as bytes that are the same as long as no object changes.
+
+    ``digest`` is of all pages without what names the list itself; ``pages`` are these bytes, to be read with
+    ``resource_versions``.
+    """
+
+    digest: str
+    pages: tuple[bytes, ...] = field(default=(), repr=False)
+
+    def resource_versions(self, resource: Resource) -> dict[ObjectRef, str]:
+        """Return the version of every object; ValueError, KeyError or TypeError where the bytes are no such list."""
+        items = (item for page in self.pages for item in json.loads(b'{"items":' + page)["items"])
+        return {ref_of(resource, item): str(item["metadata"]["resourceVersion"]) for item in items}
+
+
+def list_metadata(client: Client, listing: Listing) -> ListedMetadata | Failure | None:
+    """Return the metadata of all objects of a listing without reading it; None where an answer is of another shape.
+
+    A server writes an object that did not change in the same bytes again. So equal digests mean that the same objects
+    are there, each in the same version, while unequal ones mean nothing: then they have to be listed and compared.
+    """
+    digest, found, token = hashlib.sha256(), list[bytes](), ""
+    while True:
+        request = replace(
+            _page_request(replace(listing, metadata_only=True), listing.only_namespace, token, LARGEST_PAGE),
+            expects=Expected.CONTENT,
+        )
+        answer = client.send(request)
+        if isinstance(answer, Failure):
+            return answer
+        head, items = _head_and_items(answer.body)
+        if "resourceVersion" not in head:
+            return None
+        digest.update(b"%d:" % len(items) + items)
+        found.append(items)
+        token = str(head.get("continue") or "")
+        if not token:
+            return ListedMetadata(digest=digest.hexdigest(), pages=tuple(found))
+        if sum(map(len, found)) > _MOST_BYTES:
+            return _endless(request)
+
+
+def _head_and_items(content: bytes) -> tuple[Mapping[str, Any], bytes]:
+    """Return the metadata of a list, and its items and whatever follows them as bytes; no metadata if that fails."""
+    # Inside of a text the quotes would be escaped, so this is the key, and what is before it is the head.
+    position = content.find(_ITEMS, 0, _LONGEST_HEAD)
+    with suppress(ValueError, AttributeError, RecursionError):
+        head = json.loads(content[:position] + b"%s[]}" % _ITEMS).get("metadata")
+        if position >= 0 and isinstance(head, dict):
+            return head, content[position + len(_ITEMS) :]
+    return {}, b""
 
 
 def _endless(request: Request) -> Failure:

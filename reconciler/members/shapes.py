@@ -23,6 +23,7 @@ MOST_BYTES: Mapping[Expected, int] = {
     Expected.OBJECT: 16 << 20,
     Expected.DISCOVERY: 64 << 20,
     Expected.LIST: 64 << 20,
+    Expected.CONTENT: 64 << 20,
 }
 """The bytes that an answer may have.
 
@@ -48,6 +49,8 @@ def shaped(request: Request, content: bytes) -> Any:
     """Return the content of an answer as what the request expects."""
     if request.expects is Expected.TEXT:
         return content.decode(errors="replace")
+    if request.expects is Expected.CONTENT:
+        return content
     body = decoded(content)
     fault = _CHECKS[request.expects](body)
     if fault:

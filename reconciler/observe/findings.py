@@ -7,6 +7,7 @@ trouble has thousands of pods and events that say the same.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from reconciler.members.discovery import Discovery, Resource
@@ -48,14 +49,20 @@ def observe_findings(
     client: Client, discovery: Discovery, live: Mapping[ObjectRef, Manifest]
 ) -> dict[ObjectRef, tuple[Finding, ...]]:
     """Return the findings about the first ten workloads of a cluster that are not as they should be."""
-    unwell = [
-        (ref, manifest)
-        for ref, manifest in sorted(live.items())
-        if ref.group_kind in _WORKLOADS and live_state(manifest).progress not in _FINE
-    ][:MOST_WORKLOADS]
-    warnings = {space: _warnings(client, space) for space in sorted({ref.namespace for ref, _ in unwell})}
-    known = {ref: _findings(client, manifest, discovery, warnings[ref.namespace]) for ref, manifest in unwell}
+    unwell = unwell_workloads(live)
+    warnings = {space: _warnings(client, space) for space in sorted({ref.namespace for ref in unwell})}
+    known = {ref: _findings(client, manifest, discovery, warnings[ref.namespace]) for ref, manifest in unwell.items()}
     return {ref: findings for ref, findings in known.items() if findings}
+
+
+def unwell_workloads(live: Mapping[ObjectRef, Manifest]) -> dict[ObjectRef, Manifest]:
+    """Return the first ten workloads that are not as they should be, by name."""
+    unwell = (
+        (ref, manifest)
+        for ref, manifest in sorted(live.items(), key=lambda item: item[0])
+        if ref.group_kind in _WORKLOADS and live_state(manifest).progress not in _FINE
+    )
+    return dict(islice(unwell, MOST_WORKLOADS))
 
 
 def _findings(

@@ -55,6 +55,7 @@ def observe_cluster(
     observed = _listed(client, observed, listings, scalers)
     if not client.stopped:
         missing = _unlisted_refs(desired, inventory, observed, listings)
+        observed = replace(observed, listings=None if missing else tuple(listings.values()), scalers=tuple(scalers))
         observed = _read_by_name(client, observed, missing)
     return replace(observed, failure=client.stopped)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Failure
+from reconciler.members.listing import Listing
 from render.fleet import FieldRule
 from render.guards import RemovalGuard
 from render.model import Manifest, ObjectRef
@@ -177,7 +178,8 @@ class ObservedCluster:
     ``live``: every object carrying our set's label, and those asked for by name. ``unlisted``: kinds, written
     ``Deployment.apps``, whose list failed; ``unread``: objects whose state is unknown. ``autoscaled``: workloads
     something else scales. ``parent``: the ApplySet's; ``former_parent``: that of the set fleets once shared, where it
-    was asked for. ``failure``: why the cluster could not be observed at all.
+    was asked for. ``listings`` are the lists ``live`` comes from, None where objects were asked for by name as well;
+    ``scalers`` those of autoscalers. ``failure``: why the cluster could not be observed at all.
     """
 
     cluster: str
@@ -189,4 +191,6 @@ class ObservedCluster:
     autoscaled: frozenset[ObjectRef] = frozenset()
     parent: Manifest | None = field(default=None, repr=False)
     former_parent: Manifest | None = field(default=None, repr=False)
+    listings: tuple[Listing, ...] | None = field(default=None, repr=False)
+    scalers: tuple[Listing, ...] = field(default=(), repr=False)
     failure: Failure | None = None

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
 from reconciler.console.log import Log
 from reconciler.deliver.attempts import AttemptRecord
@@ -25,18 +24,12 @@ from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ApplySettings, ClusterReport
 from reconciler.deliver.server_forms import known_server_forms
 from reconciler.members.exchange import OpenClient
-from reconciler.members.identity import Impersonation
-from reconciler.members.opening import MemberAccess
-from reconciler.members.options import AccessOptions
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import PlanOptions
 from reconciler.plans.retention import retention_by
-from reconciler.repository.location import GitFolder
 from reconciler.repository.trailers import engine_version
 from render.cluster import Cluster
-from render.errors import ConfigError
-from render.fleet import OTHERS, Fleet
 from render.interpreter import Interpreter
 from render.words import counted
 
@@ -64,46 +57,6 @@ class Delivery:
     def writes(self) -> bool:
         """True where anything may be written, in clusters or to the status branch."""
         return not (self.dry_run or self.is_observing)
-
-
-def member_access(fleet: Fleet, options: AccessOptions, repository: GitFolder) -> MemberAccess:
-    """Return how members are reached: the command's options, then argosy.yaml.
-
-    A kubeconfig that is named stands in for the usual one and for what argosy.yaml says of many members at once.
-    """
-    named, user, groups = options.kubeconfig, options.as_user, options.as_groups
-    folder = "" if named or options.kubeconfigs else _beside(fleet, repository, fleet.kubeconfigs)
-    clusters = tuple(
-        replace(access, kubeconfig=_beside(fleet, repository, access.kubeconfig))
-        for access in fleet.clusters
-        if not named or access.name != OTHERS
-    )
-    return MemberAccess(
-        clusters=clusters,
-        kubeconfig=named,
-        folder=options.kubeconfigs or folder,
-        in_cluster=options.in_cluster,
-        untrusted=tuple(map(str, repository.work_trees)),
-        named_in_source=frozenset(filter(None, [folder, *(access.kubeconfig for access in clusters)])),
-        impersonate=Impersonation(user=user, groups=groups) if user or groups else None,
-        user_agent=f"argosy/{engine_version()}",
-    )
-
-
-def _beside(fleet: Fleet, repository: GitFolder, path: str) -> str:
-    """Return a path that argosy.yaml names: one that is not absolute starts beside that file, wherever we are run.
-
-    Without a work tree there is nothing beside it. Looked for in the current folder, it would be a file of whoever
-    made what we happen to stand in.
-    """
-    if not path or Path(path).expanduser().is_absolute():
-        return path and str(Path(path).expanduser())
-    if repository.work_tree is None:
-        raise ConfigError(
-            f"argosy.yaml names {path!r}, a path in a work tree, and this repository has none",
-            hint="write an absolute path there, or name the kubeconfig with --kubeconfig or --kubeconfigs",
-        )
-    return str((repository.work_tree / fleet.path).parent / path)
 
 
 def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:

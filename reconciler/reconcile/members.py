@@ -15,12 +15,13 @@ from reconciler.record.refusal import SourceRefusal
 from reconciler.source.desired import Desired
 from render.interpreter.webhooks import Send
 
-from .applying import ApplyRun, Delivery, apply_and_log, member_access
+from .applying import ApplyRun, Delivery, apply_and_log
 from .fleet_context import FleetContext
 from .member_choice import chosen_members
 from .observation import Observation, PassRecord, observe_and_warn
 from .options import ReconcileOptions
 from .orphans import agree_on_terminal
+from .reaching import member_access
 
 MOST_ROUNDS = 10
 """The number of times a pass may be rendered again with new answers of webhooks.

@@ -164,7 +164,9 @@ def observe_members(
     clock: Callable[[], float] = time.time,
 ) -> Observation:
     """Observe the members that a pass is for; those that pull are told of by their agents."""
-    recorded = read_recorded(context.status, context.status.tip())
+    # What agents wrote is compared with all that is recorded of their clusters; nothing else concerns objects.
+    folders = () if any(map(is_pulling, context.members)) else ("clusters", "facts", "inventory")
+    recorded = read_recorded(context.status, context.status.tip(), folders)
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
     ready = {name: record.state.ready for name, record in recorded.clusters().items()}
     chosen = [cluster.name for cluster in members if not is_pulling(cluster)]

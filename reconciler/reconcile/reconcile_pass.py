@@ -4,14 +4,14 @@
 2. look at the members, where the fleet says how to reach them; otherwise use the facts on the status branch;
 3. render: a pure function of the source, the facts and the previous commit;
 4. guard, commit and push by compare-and-swap: where somebody else was faster, everything is done again;
-5. apply to the members and record what came of it; or, without members, write the checkpoint for the next pass.
+5. apply to the members and record what came of it; and write the checkpoint for the next pass (``quiet_pass``).
 
 A source that is refused on the way changes nothing: members get the last good commit again (``refused_pass``).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
@@ -123,7 +123,7 @@ def _reconciled(
     on_commit(result)
     if members is None:
         return result
-    return replace(result, reports=members.apply(result.outcome, result.rendered or "", log))
+    return _with_reports(result, inputs, members, options, log)
 
 
 def _rendered(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "tuple[PassResult, ReachedMembers | None]":
@@ -143,7 +143,7 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     outcome = run_pass(repository, source, previous, replace(observed, scope=scope), log)
     result = _committed(outcome, inputs, options, log)
     if inputs.tip.ref and not options.dry_run:
-        _write_checkpoint(result, inputs, observed)
+        _write_checkpoint(result, inputs, observed.folder)
     return result
 
 
@@ -157,6 +157,26 @@ def render_for_members(inputs: PassInputs, options: ReconcileOptions, log: Log) 
     outcome = run_pass(repository, source, inputs.previous, members.observed, log)
     outcome = members.with_webhook_answers(outcome, log)
     return _committed(outcome, inputs, options, log), members
+
+
+def _with_reports(
+    result: PassResult, inputs: PassInputs, members: "ReachedMembers", options: ReconcileOptions, log: Log
+) -> PassResult:
+    """Run the second part of a pass that reaches members: apply to them and record what came of it.
+
+    Where nothing was written, it is written down how the members were left, for a pass that finds them so to end.
+    """
+    from .resting import fleet_at_rest
+
+    desired, status = result.outcome.source.desired, members.context.status
+    before = status.tip()
+    result = replace(result, reports=members.apply(result.outcome, result.rendered or "", log))
+    if inputs.tip.ref and result.commit is None and status.tip() == before:
+        rest = fleet_at_rest(result.reports or (), desired, status, options.delivery, members.open_client)
+        if rest is not None:
+            folder = read_observed_inputs(inputs.publication.repository, before).folder
+            _write_checkpoint(result, inputs, folder, rest.plain())
+    return result
 
 
 def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log) -> PassInputs:
@@ -232,7 +252,9 @@ def _committed(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, 
     return PassResult(outcome=outcome, commit=commit)
 
 
-def _write_checkpoint(result: PassResult, inputs: PassInputs, observed: ObservedInputs) -> None:
+def _write_checkpoint(
+    result: PassResult, inputs: PassInputs, facts: bytes | None, members: dict[str, Any] | None = None
+) -> None:
     """Write down what this pass saw and reported, so that the next one need not look at everything."""
     outcome, publication, tip = result.outcome, inputs.publication, inputs.tip
     repository, fleet = publication.repository, outcome.source.desired.fleet
@@ -254,9 +276,10 @@ def _write_checkpoint(result: PassResult, inputs: PassInputs, observed: Observed
             rendered=result.rendered,
             status=repository.tip(publication.ref(fleet.status_branch)),
         ),
-        contents=contents_of(outcome, observed.folder, frozenset(problem.ref for problem in problems)),
+        contents=contents_of(outcome, facts, frozenset(problem.ref for problem in problems)),
         warnings=(*map(str, outcome.source.desired.warnings), *released_lines(outcome.released)),
         problems=tuple(map(str, problems)),
+        members=members,
     )
     write_checkpoint(repository, checkpoint)
 

@@ -1,7 +1,7 @@
 """The status branch as values: read once, and each distinct file parsed once."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -107,8 +107,11 @@ class RecordedStatus:
         return self.manifest(binding_path(ref))
 
 
-def read_recorded(status: StatusBranch, commit: str | None) -> RecordedStatus:
-    """Read all that a commit of the status branch holds."""
+def read_recorded(status: StatusBranch, commit: str | None, folders: Collection[str] = ()) -> RecordedStatus:
+    """Read all that a commit of the status branch holds, or some of its folders."""
+    if folders:
+        parts = (status.files(commit, {folder}, folder) for folder in folders)
+        return RecordedStatus(files={path: content for part in parts for path, content in part.items()})
     return RecordedStatus(files=status.files(commit, {*FILES, *FOLDERS}))
 
 

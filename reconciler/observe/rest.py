@@ -1,0 +1,197 @@
+"""Members at rest: what a pass saw of a member it had nothing to do in, and whether the member still is so.
+
+A pass is a function of the branches and of what members answer. Where it wrote nothing, it would write nothing again
+for the same answers. So the next pass asks the same lists for metadata alone and compares digests of the answers: the
+version of an object changes with every change of it, whoever makes it and to whatever part. Equal digests mean that
+everything is as it was; anything else, a failure included, means that the member has to be observed and planned.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from reconciler.members.discovery import Discovery, Resource, discover
+from reconciler.members.exchange import Client, Failure
+from reconciler.members.listing import ListedMetadata, Listing, list_metadata, list_objects, read_object
+from reconciler.members.parallel import in_parallel
+from reconciler.plans.model import ObservedCluster
+from reconciler.plans.retention import scaled_objects
+from render.model import Manifest, ObjectRef
+
+from .findings import Finding, observe_findings, unwell_workloads
+from .objects import CONFIG_MAPS, read_uid
+
+FindingKeys = Mapping[ObjectRef, tuple[tuple[str, str, str], ...]]
+"""The findings about objects as far as they are told apart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberAtRest:
+    """A member as a pass left it: its identity, its APIs, the version of the ApplySet's parent, and digests of lists.
+
+    ``unwell`` are the workloads whose pods were asked for, ``findings`` what was found about them; ``autoscaled`` are
+    the workloads that the autoscalers of ``scalers`` scale.
+    """
+
+    cluster: str
+    uid: str
+    apis: str
+    parent: ObjectRef
+    parent_version: str
+    digests: tuple[tuple[Listing, str], ...]
+    scalers: tuple[Listing, ...] = ()
+    autoscaled: frozenset[ObjectRef] = frozenset()
+    unwell: Mapping[ObjectRef, Manifest] = field(default_factory=dict, repr=False)
+    findings: FindingKeys = field(default_factory=dict)
+
+    def plain(self) -> dict[str, Any]:
+        """Return this as plain data."""
+        return {
+            "cluster": self.cluster,
+            "uid": self.uid,
+            "apis": self.apis,
+            "parent": _words(self.parent),
+            "parentVersion": self.parent_version,
+            "digests": [[_plain_listing(listing), digest] for listing, digest in self.digests],
+            "scalers": [_plain_listing(listing) for listing in self.scalers],
+            "autoscaled": sorted(map(_words, self.autoscaled)),
+            "unwell": [[_words(ref), manifest] for ref, manifest in self.unwell.items()],
+            "findings": [[_words(ref), keys] for ref, keys in self.findings.items()],
+        }
+
+    @classmethod
+    def parse(cls, value: Mapping[str, Any]) -> "MemberAtRest":
+        """Read it back; KeyError, TypeError or ValueError for anything else."""
+        return cls(
+            cluster=value["cluster"],
+            uid=value["uid"],
+            apis=value["apis"],
+            parent=ObjectRef(*value["parent"]),
+            parent_version=value["parentVersion"],
+            digests=tuple((_parsed_listing(listing), digest) for listing, digest in value["digests"]),
+            scalers=tuple(map(_parsed_listing, value["scalers"])),
+            autoscaled=frozenset(ObjectRef(*words) for words in value["autoscaled"]),
+            unwell={ObjectRef(*words): manifest for words, manifest in value["unwell"]},
+            findings={ObjectRef(*words): tuple(map(_key, keys)) for words, keys in value["findings"]},
+        )
+
+
+def _words(ref: ObjectRef) -> list[str]:
+    return [ref.group, ref.kind, ref.namespace, ref.name]
+
+
+def _key(words: list[str]) -> tuple[str, str, str]:
+    about, container, reason = words
+    return about, container, reason
+
+
+def _plain_listing(listing: Listing) -> list[Any]:
+    resource = listing.resource
+    return [
+        resource.group,
+        resource.version,
+        resource.kind,
+        resource.plural,
+        resource.is_namespaced,
+        listing.selector,
+    ]
+
+
+def _parsed_listing(words: list[Any]) -> Listing:
+    group, version, kind, plural, is_namespaced, selector = words
+    resource = Resource(group=group, version=version, kind=kind, plural=plural, is_namespaced=is_namespaced)
+    return Listing(resource=resource, selector=selector)
+
+
+def member_at_rest(
+    client: Client,
+    observed: ObservedCluster,
+    live: Mapping[ObjectRef, Manifest],
+    findings: Mapping[ObjectRef, tuple[Finding, ...]],
+) -> MemberAtRest | None:
+    """Return a member as it was observed; None where a list does not say so, or it has changed since.
+
+    ``live`` are the objects it should hold, about which there are these ``findings``.
+    """
+    if observed.listings is None or observed.unlisted or observed.unread or observed.parent is None:
+        return None
+    listed = in_parallel(lambda each: list_metadata(client, each), observed.listings, limit=client.concurrency)
+    digests = []
+    for listing, metadata in zip(observed.listings, listed, strict=True):
+        if not isinstance(metadata, ListedMetadata) or not _is_of(metadata, listing.resource, observed.live):
+            return None
+        digests.append((listing, metadata.digest))
+    parent = observed.parent["metadata"]
+    return MemberAtRest(
+        cluster=observed.cluster,
+        uid=observed.uid,
+        apis=apis_digest(observed.discovery),
+        parent=ObjectRef("", "ConfigMap", parent["namespace"], parent["name"]),
+        parent_version=parent["resourceVersion"],
+        digests=tuple(digests),
+        scalers=observed.scalers,
+        autoscaled=observed.autoscaled,
+        unwell=unwell_workloads(live),
+        findings=_finding_keys(findings),
+    )
+
+
+def _is_of(metadata: ListedMetadata, resource: Resource, live: Mapping[ObjectRef, Manifest]) -> bool:
+    """Return whether a list has exactly the live objects of its kind, each in the version that was observed."""
+    seen = {
+        ref: manifest["metadata"].get("resourceVersion")
+        for ref, manifest in live.items()
+        if ref.group_kind == resource.group_kind
+    }
+    try:
+        return metadata.resource_versions(resource) == seen
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return False
+
+
+def is_still_at_rest(client: Client, known: MemberAtRest) -> bool:
+    """Return whether a member answers as it did when it was left at rest; any failure is a no."""
+    discovery = discover(client)
+    if isinstance(discovery, Failure) or apis_digest(discovery) != known.apis:
+        return False
+    checks: list[Callable[[], bool]] = [
+        *(partial(_has_digest, client, listing, digest) for listing, digest in known.digests),
+        lambda: read_uid(client) == known.uid,
+        lambda: _parent_version(client, known.parent) == known.parent_version,
+        lambda: _autoscaled(client, known.scalers) == known.autoscaled,
+        lambda: _finding_keys(observe_findings(client, discovery, known.unwell)) == known.findings,
+    ]
+    return all(in_parallel(lambda check: check(), checks, limit=client.concurrency)) and client.stopped is None
+
+
+def apis_digest(discovery: Discovery) -> str:
+    """Return a digest of the kinds that a cluster serves, in its order of preference."""
+    lines = [
+        f"{api_version} {kind} {each.plural} {each.is_namespaced} {sorted(each.verbs)}"
+        for (api_version, kind), each in discovery.resources.items()
+    ]
+    return hashlib.sha256("\n".join([*lines, *sorted(discovery.unavailable)]).encode()).hexdigest()
+
+
+def _parent_version(client: Client, ref: ObjectRef) -> str:
+    parent = read_object(client, CONFIG_MAPS, ref)
+    return "" if parent is None or isinstance(parent, Failure) else str(parent["metadata"].get("resourceVersion"))
+
+
+def _has_digest(client: Client, listing: Listing, digest: str) -> bool:
+    metadata = list_metadata(client, listing)
+    return isinstance(metadata, ListedMetadata) and metadata.digest == digest
+
+
+def _autoscaled(client: Client, scalers: Iterable[Listing]) -> frozenset[ObjectRef]:
+    """Return the workloads that are scaled; a list that fails says nothing, as when the plan was made."""
+    lists = (list_objects(client, listing) for listing in scalers)
+    return frozenset(
+        ref for listed in lists if not isinstance(listed, Failure) for ref in scaled_objects(listed.values())
+    )
+
+
+def _finding_keys(findings: Mapping[ObjectRef, tuple[Finding, ...]]) -> FindingKeys:
+    return {ref: tuple(each.key for each in found) for ref, found in findings.items()}

@@ -1,0 +1,173 @@
+"""A pass over a fleet at rest: nothing moved in Git or in any member since a pass that wrote nothing.
+
+1. after a pass that wrote nothing, ``resting`` asks each member for digests of its lists, and the checkpoint of the
+   pass keeps them with what it reported;
+2. while all branches stand where it left them, the next pass asks for the same digests (``fleet_still_at_rest``);
+3. where all are the same, and the members' health and capacity are as recorded, it would decide and write the same: so
+   it repeats the report and ends. Otherwise it is done as a whole, as if there had been no checkpoint.
+
+What depends on time is settled before: a status that is to be written when its record is stale sets an end to the rest.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from itertools import takewhile
+from typing import Any, TypeVar
+
+from reconciler.console.log import Log
+from reconciler.deliver.options import DeliveryOptions
+from reconciler.members.boundary import guarded
+from reconciler.members.exchange import Failure
+from reconciler.members.opening import Members
+from reconciler.members.visits import Visit, Visits
+from reconciler.observe.members import ObserveOptions
+from reconciler.observe.rest import MemberAtRest, is_still_at_rest
+from reconciler.publish.branches import publication_of
+from reconciler.publish.checkpoint import Checkpoint
+from reconciler.publish.reading import read_fleet
+from reconciler.publish.status_branch import StatusBranch
+from reconciler.record.cluster_files import cluster_file
+from reconciler.record.recorded_status import cluster_path, facts_path, read_recorded
+from reconciler.repository import Repository
+from render.cluster import Cluster, ResourceModel, ResourceModelRange
+
+from .fleet_context import FleetContext
+from .observation import MOST_SECONDS, Observation, observe_members, utc
+from .reaching import member_access
+
+PATIENCE = 5.0
+"""The seconds without any answer after which members are left to a whole pass, which waits for nobody."""
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetAtRest:
+    """A fleet as a pass left it that wrote nothing: its members, their models of nodes, and the report of that pass.
+
+    ``options`` are those of the delivery, as plain data. ``until`` is when a status may have to be written (""; never).
+    """
+
+    options: Mapping[str, Any]
+    members: tuple[MemberAtRest, ...]
+    models: Mapping[str, list[dict[str, Any]]]
+    lines: tuple[str, ...]
+    table: str
+    until: str
+
+    def plain(self) -> dict[str, Any]:
+        """Return this as plain data."""
+        return {
+            "options": self.options,
+            "members": [member.plain() for member in self.members],
+            "models": self.models,
+            "lines": list(self.lines),
+            "table": self.table,
+            "until": self.until,
+        }
+
+    @classmethod
+    def parse(cls, value: Mapping[str, Any]) -> "FleetAtRest | None":
+        """Read it back; None where there is none, or something else."""
+        try:
+            return cls(
+                options=value["options"],
+                members=tuple(map(MemberAtRest.parse, value["members"])),
+                models=value["models"],
+                lines=tuple(value["lines"]),
+                table=value["table"],
+                until=value["until"],
+            )
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return None
+
+    def clusters(self) -> tuple[Cluster, ...]:
+        """Return the members as far as observing them needs to know."""
+        return tuple(
+            Cluster(name=member.cluster, resource_models=tuple(map(_model, self.models.get(member.cluster, ()))))
+            for member in self.members
+        )
+
+
+def _model(plain: Mapping[str, Any]) -> ResourceModel:
+    return ResourceModel(grade=plain["grade"], ranges=tuple(ResourceModelRange(**each) for each in plain["ranges"]))
+
+
+def plain_options(options: DeliveryOptions) -> dict[str, Any]:
+    """Return the options of a delivery as they are read back from JSON."""
+    plain: dict[str, Any] = json.loads(json.dumps(asdict(options)))
+    return plain
+
+
+def fleet_still_at_rest(
+    repository: Repository,
+    checkpoint: Checkpoint,
+    options: DeliveryOptions,
+    log: Log,
+    clock: Callable[[], float] = time.time,
+) -> FleetAtRest | None:
+    """Return the fleet that the checkpoint's pass left at rest if it still is so; None where a pass has to be done.
+
+    All branches stand where that pass left them.
+    """
+    rest = FleetAtRest.parse(checkpoint.members or {})
+    if rest is None or rest.options != plain_options(options) or (rest.until and utc(clock()) >= rest.until):
+        return None
+    fleet = read_fleet(repository, checkpoint.tips.source)
+    context = FleetContext(publication=publication_of(repository, fleet), fleet=fleet, members=rest.clusters())
+    seconds = min(options.timeout, MOST_SECONDS)
+    open_client = Members(member_access(fleet, options, repository.folder)).open
+    observing = ObserveOptions(open_client=open_client, max_parallel=options.max_parallel, timeout=seconds)
+    with log.timed("look at members"):
+        if not _are_still_at_rest(rest.members, observing):
+            return None
+        observation = observe_members(context, context.members, observing, clock)
+    if not _is_as_recorded(observation, context.status, checkpoint.tips.status):
+        return None
+    for warning in observation.warnings:
+        log.warning(warning)
+    for line in rest.lines:
+        log.info(line)
+    return rest
+
+
+def _are_still_at_rest(members: Iterable[MemberAtRest], observing: ObserveOptions) -> bool:
+    """Return whether all members are at rest; one that is silent is left to a whole pass, which waits for nobody."""
+    known = {member.cluster: member for member in members}
+
+    def is_still(visit: Visit[bool | Failure]) -> bool:
+        client = observing.open_client(visit.name, observing.clock() + observing.timeout)
+        return not isinstance(client, Failure) and is_still_at_rest(visit.heard_through(client), known[visit.name])
+
+    visits = Visits(
+        lambda visit: guarded(lambda: is_still(visit)), known, limit=observing.max_parallel, clock=observing.clock
+    )
+    ended = list(takewhile(lambda visit: visit.result is True, ended_visits(visits, observing.clock)))
+    return len(ended) == len(known)
+
+
+def ended_visits(visits: Visits[_Result], clock: Callable[[], float]) -> Iterator[Visit[_Result]]:
+    """Yield the visits as they end, and no more once nobody has been heard for as long as is worth waiting."""
+    while not visits.are_over:
+        heard = (visit.last_heard or visit.began for visit in visits.under_way.values())
+        visit = visits.next(max(heard, default=clock()) + PATIENCE)
+        if visit is not None:
+            yield visit
+        elif all(clock() >= (each.last_heard or each.began) + PATIENCE for each in visits.under_way.values()):
+            return
+
+
+def _is_as_recorded(observation: Observation, status: StatusBranch, commit: str | None) -> bool:
+    """Return whether an observation would change nothing on the status branch, and so nothing that is rendered."""
+    recorded = read_recorded(status, commit, ("clusters", "facts"))
+    records = recorded.clusters()
+    if observation.states.keys() != {member.name for member in observation.context.members}:
+        return False
+    for name, state in observation.states.items():
+        known = records.get(name)
+        if known is None or cluster_file(replace(known, state=state)) != recorded.files.get(cluster_path(name)):
+            return False
+        if observation.facts[name].file() != recorded.files.get(facts_path(name)):
+            return False
+    return True

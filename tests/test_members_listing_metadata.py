@@ -1,0 +1,115 @@
+"""Lists of metadata compared as bytes: the same for the same objects, and never for others."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from reconciler.members.discovery import Resource
+from reconciler.members.exchange import Answer, Expected, Failure, FailureKind, Request
+from reconciler.members.listing import ListedMetadata, Listing, list_metadata
+from render.model import ObjectRef
+
+MAPS = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True)
+GONE = Failure(kind=FailureKind.EXPIRED, message="the list expired")
+
+
+class Pages:
+    """A server that answers with these contents, one after the other."""
+
+    stopped = None
+    concurrency = 8
+
+    def __init__(self, *contents: bytes | Failure) -> None:
+        self.contents: Iterator[bytes | Failure] = iter(contents)
+        self.asked: list[Request] = []
+
+    def send(self, request: Request) -> Answer | Failure:
+        self.asked.append(request)
+        content = next(self.contents)
+        return content if isinstance(content, Failure) else Answer(status=200, body=content, size=len(content))
+
+    def wait(self, _seconds: float) -> bool:
+        return True
+
+    def pin(self, uid: str) -> None:
+        """Nothing is written here."""
+
+
+def item(name: str, version: str) -> dict[str, Any]:
+    return {"metadata": {"name": name, "namespace": "shop", "resourceVersion": version}}
+
+
+def page(*items: dict[str, Any], version: str = "1", token: str = "") -> bytes:
+    metadata = {"resourceVersion": version, **({"continue": token} if token else {})}
+    kind = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
+    return json.dumps({**kind, "metadata": metadata, "items": list(items)}, separators=(",", ":")).encode()
+
+
+def digest(*contents: bytes) -> str:
+    listed = list_metadata(Pages(*contents), Listing(resource=MAPS))
+    assert isinstance(listed, ListedMetadata)
+    return listed.digest
+
+
+A, B = item("a", "7"), item("b", "8")
+
+
+def test_a_list_of_the_same_objects_has_the_same_digest_at_any_time() -> None:
+    assert digest(page(A, B, version="10")) == digest(page(A, B, version="99"))
+
+
+def test_every_page_is_asked_for_and_counts() -> None:
+    server = Pages(page(A, token="more", version="10"), page(B, version="10"))
+    listed = list_metadata(server, Listing(resource=MAPS, selector="a=b"))
+    assert isinstance(listed, ListedMetadata)
+    assert listed.resource_versions(MAPS) == {
+        ObjectRef("", "ConfigMap", "shop", "a"): "7",
+        ObjectRef("", "ConfigMap", "shop", "b"): "8",
+    }
+    assert [request.query.get("continue") for request in server.asked] == [None, "more"]
+    assert {(request.query["labelSelector"], request.expects) for request in server.asked} == {
+        ("a=b", Expected.CONTENT)
+    }
+    assert all("as=PartialObjectMetadataList" in request.accept for request in server.asked)
+    assert listed.digest == digest(page(A, token="other", version="11"), page(B, version="11"))
+
+
+class Other(NamedTuple):
+    why: str
+    contents: tuple[bytes, ...]
+
+
+OTHERS = [
+    Other("another version", (page(item("a", "9"), B),)),
+    Other("another name", (page(item("c", "7"), B),)),
+    Other("one object less", (page(A),)),
+    Other("one object more", (page(A, B, item("c", "9")),)),
+    Other("the same cut into pages", (page(A, token="more"), page(B))),
+    Other("no objects", (page(),)),
+]
+
+
+@pytest.mark.parametrize("case", OTHERS, ids=lambda case: case.why)
+def test_any_other_list_has_another_digest(case: Other) -> None:
+    assert digest(*case.contents) != digest(page(A, B))
+
+
+SHAPES = [
+    Other("no JSON", (b"<html>",)),
+    Other("no list", (b'{"kind":"Status"}',)),
+    Other("items before the head, which may name a next page", (b'{"items":[],"metadata":{"resourceVersion":"1"}}',)),
+    Other("a head that is no object", (b'["items",{"items":[]}]',)),
+    Other("a head of another type", (b'{"metadata":[],"items":[]}',)),
+    Other("nothing at all", (b"",)),
+]
+
+
+@pytest.mark.parametrize("case", SHAPES, ids=lambda case: case.why)
+def test_an_answer_of_another_shape_says_nothing(case: Other) -> None:
+    assert list_metadata(Pages(*case.contents), Listing(resource=MAPS)) is None
+
+
+def test_a_list_that_fails_half_way_is_no_list() -> None:
+    assert list_metadata(Pages(page(A, token="more"), GONE), Listing(resource=MAPS)) == GONE
