@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,12 +18,23 @@ DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLis
 """The type by which clients, kubectl's among them, know all APIs in one answer."""
 
 
+Fault = Callable[[BaseHTTPRequestHandler], bool]
+"""Deal with a request in the member's place; False leaves it to the member."""
+
+
+def _no_fault(_handler: BaseHTTPRequestHandler) -> bool:
+    return False
+
+
 class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True  # an answer is two writes, and the second would wait for the first to be seen
     protocol_version = "HTTP/1.1"
     server: "_Server"
 
     def answer(self) -> None:
+        if self.server.fault(self):
+            self.close_connection = True
+            return
         content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         status, body = self.server.answer(self.command, self.path, content, self.headers.get("Content-Type") or "")
         said = body.encode() if isinstance(body, str) else json.dumps(body).encode()
@@ -46,6 +57,7 @@ class _Server(ThreadingHTTPServer):
     member: FakeCluster
     turn: threading.Lock
     written: list[str]
+    fault: Fault
 
     def answer(self, method: str, path: str, content: bytes, content_type: str) -> tuple[int, Any]:
         with self.turn:
@@ -63,24 +75,28 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def serving_members(members: Iterable[FakeCluster], folder: Path) -> Iterator[Served]:
-    """Serve members until the end of the block."""
+def serving_members(
+    members: Iterable[FakeCluster], folder: Path, faults: Mapping[str, Fault] | None = None
+) -> Iterator[Served]:
+    """Serve members until the end of the block, some of them with a fault."""
     folder.mkdir()
     written: list[str] = []
     with ExitStack() as stack:
         for member in members:
             server = _Server(("127.0.0.1", 0), _Handler)
             server.member, server.turn, server.written = member, threading.Lock(), written
+            server.fault = (faults or {}).get(member.name, _no_fault)
             thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
             thread.start()
             for end in (server.server_close, partial(joined, thread), server.shutdown):
                 stack.callback(end)
             host = f"http://127.0.0.1:{server.server_address[1]}"
-            (folder / f"{member.name}.yaml").write_bytes(emit(_kubeconfig(member.name, host)))
+            (folder / f"{member.name}.yaml").write_bytes(emit(kubeconfig_of(member.name, host)))
         yield Served(kubeconfigs=folder, written=written)
 
 
-def _kubeconfig(name: str, host: str) -> dict[str, Any]:
+def kubeconfig_of(name: str, host: str) -> dict[str, Any]:
+    """The kubeconfig of a member at an address."""
     return {
         "apiVersion": "v1",
         "kind": "Config",

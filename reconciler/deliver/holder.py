@@ -1,7 +1,8 @@
 """The name by which a pass holds leases, and a sign of life of passes that were started from the same clone.
 
-A pass that is killed cannot give its lease back. While it lives it locks a file in its clone; the system lets go of the
-lock when the process ends, however that happens. So whoever finds a lease can tell that its holder is dead if that was
+A pass that is killed cannot give its lease back, nor can one whose cluster no longer answers. While it lives it locks a
+file in its clone; the system lets go of the lock when the process ends, however that happens, and the file stays for as
+long as a lease may be its holder's. So whoever finds a lease can tell that its holder is dead if that was
 a pass of the same clone. Of passes elsewhere nothing is known: their leases are waited for.
 """
 
@@ -12,7 +13,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 _REMEMBERED_SECONDS = 24 * 3600.0
@@ -20,10 +21,14 @@ _REMEMBERED_SECONDS = 24 * 3600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseHolder:
-    """A pass as holder of leases: ``name`` says where it runs; ``folder`` has the locks of passes of its clone."""
+    """A pass as holder of leases: ``name`` says where it runs; ``folder`` has the locks of passes of its clone.
+
+    ``taken`` are the clusters whose lease it took and has not given back.
+    """
 
     name: str
     folder: Path | None = None
+    taken: set[str] = field(default_factory=set, compare=False)
 
     def is_dead(self, name: str) -> bool:
         """Return whether the holder of this name was a pass of the same clone whose process has ended."""
@@ -37,7 +42,7 @@ class LeaseHolder:
 def lease_holder(folder: Path) -> Iterator[LeaseHolder]:
     """Be a holder for as long as the block lasts; where the clone cannot be written to, one without a sign of life.
 
-    Files of passes that were killed stay until their leases have run out for certain.
+    Files of passes that did not give all leases back stay until these have run out for certain.
     """
     token = secrets.token_hex(8)
     name = f"{socket.gethostname()}/{os.getpid()}/{token}"
@@ -50,10 +55,12 @@ def lease_holder(folder: Path) -> Iterator[LeaseHolder]:
         return
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield LeaseHolder(name=name, folder=folder)
+        holder = LeaseHolder(name=name, folder=folder)
+        yield holder
+        if not holder.taken:
+            with suppress(OSError):
+                (folder / token).unlink()
     finally:
-        with suppress(OSError):
-            (folder / token).unlink()
         os.close(descriptor)
 
 

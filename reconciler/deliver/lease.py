@@ -37,6 +37,7 @@ def await_lease(client: Client, plan: Plan, settings: ApplySettings) -> Failure 
                 hint="run it again once that pass has ended",
             )
         waited += _PAUSE
+    settings.holder.taken.add(plan.options.applyset.member)
     return None
 
 
@@ -62,12 +63,14 @@ def acquire_lease(client: Client, applyset: ApplySet, holder: LeaseHolder) -> st
 
 
 def release_lease(client: Client, applyset: ApplySet, holder: LeaseHolder) -> None:
-    """Give the lease back if it is ours; what cannot be given back runs out."""
+    """Give the lease back if it is ours; what cannot be given back runs out, unless its holder is known to be dead."""
     path = _LEASES.path(_ref(applyset))
     answer = client.send(Request(method="GET", path=path, expects=Expected.OBJECT))
     if isinstance(answer, Answer) and (answer.body.get("spec") or {}).get("holderIdentity") == holder.name:
         body = {**answer.body, "spec": {**answer.body["spec"], "holderIdentity": ""}}
-        client.send(_write("PUT", path, body, applyset.manager))
+        answer = client.send(_write("PUT", path, body, applyset.manager))
+    if isinstance(answer, Answer) or answer.kind is FailureKind.NOT_FOUND:
+        holder.taken.discard(applyset.member)
 
 
 def _ref(applyset: ApplySet) -> ObjectRef:

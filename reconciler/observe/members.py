@@ -60,14 +60,14 @@ class LateObservation:
         """True where it has come, or its time is over."""
         return _is_over(self.look, self.options)
 
-    def result(self) -> MemberObservation:
+    def awaited(self) -> MemberObservation:
         """Wait for the observation, or the end of its time."""
         self.look.wait(_end(self.look, self.options) - self.options.clock())
         return _observation(self.look, self.options)
 
     def failure(self) -> Failure | None:
         """Wait for the observation, and return why the member is not healthy, if so."""
-        return self.result().failure
+        return self.awaited().failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,7 +73,7 @@ class Observation:
 
     def of_late(self) -> "Observation":
         """Return the observation of the members that answered late and of no others, whether or not all have by now."""
-        come = tuple(late.result() for late in self.late.values() if late.is_over)
+        come = tuple(late.awaited() for late in self.late.values() if late.is_over)
         return _of_answers(replace(self, late={}, agents=AgentFiles()), come, {})
 
     def with_late(self, late: "Observation") -> "Observation":
