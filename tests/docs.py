@@ -140,6 +140,8 @@ class Script:
     def _shown(self, command: str) -> str:
         self.count += 1
         environment = {**self.environment, "DOCS_TIME": str(MOMENT + 60 * self.count)}
+        for member in self.members.values():
+            member.now = MOMENT + 60 * self.count
         output = run(["bash", "-c", command], self.place, environment)
         first, *more = command.splitlines()
         return "".join([f"$ {first}\n", *(f"> {line}\n" for line in more), self._plain(output)])
@@ -200,6 +202,7 @@ class Script:
         self.members = {name: Member(name=name) for name in names.split()}
         for member in self.members.values():
             add_node(member, "node-1", cpu="8", memory="32Gi", pods="110")
+            member.objects["namespaces.", "", "kube-system"]["metadata"]["uid"] = f"uid-of-{member.name}"
         served = self.stack.enter_context(serving_members(self.members.values(), self.place.parent / "kubeconfigs"))
         self.kubeconfigs = served.kubeconfigs
         self._write_contexts(set())

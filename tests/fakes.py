@@ -39,6 +39,8 @@ KINDS = [
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", False),
 ]
 MERGE_PATCH = "application/merge-patch+json"
+REVIEWS = "/apis/authorization.k8s.io/v1/selfsubject"
+EVERYTHING = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
 VERBS = ["get", "list", "patch", "create", "update", "delete"]
 PATH = re.compile(
     r"/(?:api/(?P<core>v1)|apis/(?P<api>[^/]+/[^/]+))(?:/namespaces/(?P<namespace>[^/]+)(?=/))?/(?P<plural>[^/]+)"
@@ -51,7 +53,8 @@ Key = tuple[str, str, str]
 class FakeCluster:
     """The objects of one cluster by ``(plural.group, namespace, name)``, and every request that was sent.
 
-    ``mutate`` changes what is applied as a mutating webhook does.
+    ``mutate`` changes what is applied as a mutating webhook does. ``rules`` are what its user may do, which it tells
+    and does not enforce. ``now`` is the time of its clock where it is served, None that of this machine.
     """
 
     name: str = "member1"
@@ -62,6 +65,8 @@ class FakeCluster:
     concurrency: int = 4
     pinned: str = ""
     mutate: Callable[[dict[str, Any]], None] = lambda _body: None
+    rules: list[dict[str, Any]] = field(default_factory=lambda: [EVERYTHING])
+    now: float | None = None
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
@@ -93,7 +98,8 @@ class FakeCluster:
     @property
     def writes(self) -> list[str]:
         """The requests that may have changed something, as ``METHOD path``."""
-        return [f"{item.method} {item.path}" for item in self.requests if item.method != "GET"]
+        written = [item for item in self.requests if item.method != "GET" and not item.path.startswith(REVIEWS)]
+        return [f"{item.method} {item.path}" for item in written]
 
     def read(self, path: str) -> Any:
         status, body = self.request("GET", path)
@@ -106,6 +112,8 @@ class FakeCluster:
         answer = self._served(path)
         if answer is not None:
             return 200, answer
+        if path.startswith(REVIEWS):
+            return 201, {"status": self._reviewed(body["spec"])}
         match = PATH.fullmatch(path)
         kind = self._kind(match["api"] or match["core"], match["plural"]) if match else None
         if match is None or kind is None:
@@ -126,6 +134,17 @@ class FakeCluster:
         missing = self._namespace_missing(key) if method in {"POST", "PATCH"} else None
         manager = query.get("fieldManager", "kubectl-edit")
         return missing or self._write(method, key, body, content_type=content_type, manager=manager, query=query)
+
+    def _reviewed(self, spec: dict[str, Any]) -> dict[str, Any]:
+        """Return the status of a review of what the user may do."""
+        asked = spec.get("resourceAttributes")
+        if asked is None:
+            return {
+                "resourceRules": [rule for rule in self.rules if rule.get("namespace") in {None, spec["namespace"]}]
+            }
+        words = (("verbs", asked["verb"]), ("apiGroups", asked["group"]), ("resources", asked["resource"]))
+        here = [rule for rule in self.rules if rule.get("namespace") in {None, asked["namespace"]}]
+        return {"allowed": any(all({word, "*"} & set(rule[key]) for key, word in words) for rule in here)}
 
     def _write(
         self, method: str, key: Key, body: Any, *, content_type: str, manager: str, query: dict[str, str]

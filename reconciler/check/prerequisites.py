@@ -1,7 +1,9 @@
 """The checks of what a reconcile pass needs: git, history, a source that loads, a remote, the right to push."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 
 from reconciler.publish.branches import Publication, publication_of
 from reconciler.publish.reading import read_previous, read_source
@@ -18,16 +20,21 @@ _MANY_PACKS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One thing that was checked, its state in words, and what to do if it is not well."""
+    """One thing that was checked, of a ``member`` if of one, its state in words, and what to do if it is not well."""
 
     name: str
     is_well: bool
     state: str
     hint: str = ""
+    member: str = ""
 
 
-def all_checks(repository: Repository, *, offline: bool) -> Iterator[Check]:
-    """Check what a pass needs, from the git program to the right to push."""
+CheckMembers = Callable[[Desired], Iterable[Check]]
+"""Check the members of a source."""
+
+
+def all_checks(repository: Repository, check_members: CheckMembers, *, offline: bool) -> Iterator[Check]:
+    """Check what a pass needs, from the git program to the right to push, and the members unless ``offline``."""
     yield _git_version(repository)
     yield _history(repository)
     source = _checked("source", lambda: _source(repository), "argosy validate lists every problem")
@@ -43,14 +50,29 @@ def all_checks(repository: Repository, *, offline: bool) -> Iterator[Check]:
         yield _checked(
             "push",
             lambda: _may_push(publication, fleet.rendered_branch),
-            f"let this user push {fleet.rendered_branch!r}; a branch protection rule must not require pull requests"
-            " or a linear review for argosy/*",
+            f"let this user push {fleet.rendered_branch!r}",
         )
     yield _storage(repository)
     yield _checked("rendered branch", lambda: _rendered(publication, fleet.rendered_branch), "argosy verify")
     yield Check(name="clusters", is_well=True, state=_reach(fleet, [cluster.name for cluster in desired.clusters]))
-    if not offline and (fleet.clusters or fleet.kubeconfigs):
+    if offline:
+        return
+    yield from check_members(desired)
+    if fleet.clusters or fleet.kubeconfigs:
         yield from _webhooks(desired)
+
+
+def printed_checks(checks: Iterable[Check]) -> Iterator[Check]:
+    """Yield what people read: of a member one line if it is well, and else a line for each check that is not."""
+    for member, group in groupby(checks, key=attrgetter("member")):
+        found = list(group)
+        if not member:
+            yield from found
+        elif all(check.is_well for check in found):
+            yield replace(found[0], name=f"member {member}", state=", ".join(check.state for check in found))
+        else:
+            failed = (check for check in found if not check.is_well)
+            yield from (replace(check, name=f"member {member}: {check.name}") for check in failed)
 
 
 def _reach(fleet: Fleet, names: Sequence[str]) -> str:
@@ -116,12 +138,10 @@ def _remote_answers(publication: Publication) -> str:
 
 
 def _may_push(publication: Publication, branch: str) -> str:
-    """Push to a scratch branch beside the rendered one and delete it again."""
+    """Ask the remote for the right to push, without sending anything; rules of its branches are not told before."""
     repository, ref = publication.repository, f"refs/heads/{branch}-doctor"
-    commit = repository.resolve("HEAD")
-    repository.push(publication.remote, [RefUpdate(ref, commit, None)])
-    repository.push(publication.remote, [RefUpdate(ref, None, commit)])
-    return f"allowed beside {branch!r} (a scratch branch was pushed and deleted)"
+    repository.ask_to_push(publication.remote, [RefUpdate(ref, repository.resolve("HEAD"), None)])
+    return "allowed (nothing was pushed; rules that protect branches show at the first push)"
 
 
 def _rendered(publication: Publication, branch: str) -> str:

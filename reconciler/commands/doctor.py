@@ -1,38 +1,54 @@
 """``argosy doctor``: what stands in the way of a reconcile pass, and the command that solves it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from reconciler.console.cleaning import masked
+from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
+from reconciler.members.options import AccessOptions
+
+from .options.member_options import with_access_options
 
 if TYPE_CHECKING:
     from reconciler.check.prerequisites import Check
+    from reconciler.source.desired import Desired
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorOptions:
-    """The options of ``argosy doctor``."""
+    """The options of ``argosy doctor``; ``is_asked``: they ask for members, whatever argosy.yaml says."""
 
     offline: bool = False
     output: str = "text"
+    access: AccessOptions = field(default_factory=AccessOptions)
+    is_asked: bool = False
 
 
 @click.command(epilog="Exit codes: 0 nothing is wrong; 1 something is.")
-@click.option("--offline", is_flag=True, help="Do not ask the remote.")
+@click.option("--offline", is_flag=True, help="Ask neither the remote nor members.")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
+@with_access_options
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
-    """Check the repository, the remote and its branches.
+    """Check the repository, the remote and its branches, and the members.
 
     Each line is a check that passed or failed, with what to do: git's version, clone depth, fetch refspecs, push
-    rights, branch protection, the rendered branch and who wrote it.
+    rights, the rendered branch and who wrote it. Nothing is pushed and nothing is written.
+
+    The members that passes apply to are asked, all at once and each for half a minute at most: do the credentials do,
+    is it the cluster that is recorded, which version it has, does its clock go like the one here, does it serve the
+    kinds of its tree, and may the user read, apply and delete them. One that is well has one line. Members of a fleet
+    that is only rendered are not asked, unless an option says which or how.
     """
-    return diagnose_and_show(log, DoctorOptions(**options))
+    chosen = DoctorOptions(**options, is_asked=any(map(is_given, AccessOptions.names())))
+    if chosen.offline:
+        refuse_options(AccessOptions.names(), "goes without --offline, which asks no member")
+    return diagnose_and_show(log, chosen)
 
 
 def diagnose_and_show(log: Log, options: DoctorOptions) -> int:
@@ -41,7 +57,13 @@ def diagnose_and_show(log: Log, options: DoctorOptions) -> int:
     from reconciler.repository import open_repository
 
     with open_repository(log.repository, refresh=not options.offline) as repository:
-        checks = list(all_checks(repository, offline=options.offline))
+
+        def check_members(desired: "Desired") -> "Iterable[Check]":
+            from reconciler.reconcile.member_checks import checks_of_members
+
+            return checks_of_members(repository, desired, options.access, log, is_asked=options.is_asked)
+
+        checks = list(all_checks(repository, check_members, offline=options.offline))
     if options.output == "json":
         _show_json(checks)
     else:
@@ -54,14 +76,22 @@ def _show_json(checks: "Sequence[Check]") -> None:
     from render.model import ARGOSY_API_VERSION
 
     items = [
-        {"name": each.name, "ok": each.is_well, "found": masked(each.state), "hint": masked(each.hint)}
+        {
+            "name": each.name,
+            **({"member": each.member} if each.member else {}),
+            "ok": each.is_well,
+            "found": masked(each.state),
+            "hint": masked(each.hint),
+        }
         for each in checks
     ]
     print_data(as_json({"apiVersion": ARGOSY_API_VERSION, "kind": "Diagnosis", "checks": items}))
 
 
 def _show_lines(checks: "Sequence[Check]", log: Log) -> None:
-    for check in checks:
+    from reconciler.check.prerequisites import printed_checks
+
+    for check in printed_checks(checks):
         mark = click.style("ok  ", fg="green") if check.is_well else click.style("FAIL", fg="red")
         print_text(f" {check.name}: {check.state}", mark=mark, color=log.color)
         if not check.is_well and check.hint:

@@ -296,6 +296,12 @@ class Repository:
 
         push_refs(self.git, remote, updates, progress)
 
+    def ask_to_push(self, remote: str, updates: Iterable[RefUpdate]) -> None:
+        """Ask a remote whether it takes these updates from us, and send none; GitError when it does not."""
+        from .remotes import push_refs
+
+        push_refs(self.git, remote, updates, None, dry_run=True)
+
     def maintain(self, *, packs: int = 50) -> bool:
         """Join packs once there are ``packs`` of them; slow, so for after a pass. Say whether anything was done."""
         count = len(list((self.folder.objects / "pack").glob("pack-*.pack")))

@@ -106,13 +106,19 @@ def fetch_refs(git: GitCommand, remote: str, fetching: Fetching, progress: Progr
     run_with_progress(git, arguments, progress)
 
 
-def push_refs(git: GitCommand, remote: str, updates: Iterable[RefUpdate], progress: Progress | None) -> None:
-    """Move branches of a remote, all or none, each only from where it was expected; else ``SourceMoved``."""
+def push_refs(
+    git: GitCommand, remote: str, updates: Iterable[RefUpdate], progress: Progress | None, *, dry_run: bool = False
+) -> None:
+    """Move branches of a remote, all or none, each only from where it was expected; else ``SourceMoved``.
+
+    A dry run asks the remote for the right to push and sends nothing.
+    """
     updates = tuple(updates)
     leases = [f"--force-with-lease={checked_ref(update.ref)}:{update.expected or ''}" for update in updates]
     refspecs = [f"{update.new or ''}:{update.ref}" for update in updates]
     # A server that speaks the dumb HTTP protocol refuses --atomic; one ref is atomic anyway.
     options = ["--atomic"] if len(updates) > 1 else []
     options += [_RECEIVE, "--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--no-signed"]
+    options += ["--dry-run"] if dry_run else []
     git, remote = _checked_remote(git, remote, is_push=True)
     run_with_progress(git, ("push", *options, *leases, "--", remote, *refspecs), progress)

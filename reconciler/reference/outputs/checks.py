@@ -51,5 +51,17 @@ VERIFICATION = {
     ),
 }
 DIAGNOSIS = {
-    "checks": records({"name": text(), "ok": flag(), "found": text(), "hint": text()}, "The checks, in order."),
+    "checks": records(
+        {
+            "name": text(
+                "What was checked; of a member `credentials`, `connection`, `identity`, `version`, `clock`,"
+                " `kinds` or `permissions`."
+            ),
+            "member?": text("The member, if it is about one."),
+            "ok": flag(),
+            "found": text(),
+            "hint": text(),
+        },
+        "The checks, in order.",
+    ),
 }

@@ -1,0 +1,213 @@
+"""The checks of members: reached, the clusters they should be, their clocks, versions, kinds and permissions.
+
+Each member is asked in a thread of its own and within its own time: a dead one costs nobody else's.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from email.utils import parsedate_to_datetime
+
+from reconciler.members.boundary import guarded
+from reconciler.members.discovery import Discovery, discover
+from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, OpenClient, Request
+from reconciler.members.visits import Visit, Visits
+from reconciler.observe.objects import PREFLIGHT_SECONDS, read_uid
+from reconciler.plans.applyset import ApplySet
+from reconciler.plans.cluster import defined_kinds
+from reconciler.plans.model import ClusterDesired
+from reconciler.plans.stages import CRD
+from render.model import group_of
+from render.words import counted, listed
+
+from .permissions import missing_permissions, needs_of, permission_lines, unserved_kinds
+from .prerequisites import Check
+
+MOST_SECONDS = 30.0
+MOST_SKEW = 30.0
+"""The seconds by which a member's clock may differ from ours: tokens and leases go by time."""
+_CREDENTIALS = frozenset({FailureKind.CREDENTIALS, FailureKind.UNAUTHORIZED, FailureKind.CERTIFICATE})
+_GRANT = "grant the user of this context what is missing; the guide members-and-credentials has a role to begin with"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberQuestion:
+    """A member to check: everything it must hold, and the UID of the cluster that is recorded for it ("": none)."""
+
+    desired: ClusterDesired
+    uid: str = ""
+
+    @property
+    def cluster(self) -> str:
+        """The member's name."""
+        return self.desired.cluster
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberAsking:
+    """The means and limits of the checks: clients, how many members at once, each one's time, and our own clock.
+
+    ``grace`` seconds after its time a member is given up, whatever it is at.
+    """
+
+    open_client: OpenClient
+    applyset: ApplySet = field(default_factory=ApplySet)
+    max_parallel: int = 32
+    timeout: float = MOST_SECONDS
+    grace: float = 2.0
+    clock: Callable[[], float] = time.time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Examined:
+    """The checks of one member, and the UID of the cluster that answered."""
+
+    checks: tuple[Check, ...]
+    uid: str = ""
+
+
+def member_checks(questions: Iterable[MemberQuestion], asking: MemberAsking) -> tuple[Check, ...]:
+    """Return the checks of every member, in the order asked, as far as each got within its time."""
+    asked = tuple(questions)
+    found = _found(asked, asking)
+    members = Counter(each.uid for each in found if each.uid)
+    checks: list[Check] = []
+    for question, each in zip(asked, found, strict=True):
+        others = [
+            other.cluster
+            for other, its in zip(asked, found, strict=True)
+            if members[each.uid] > 1 and its.uid == each.uid and other is not question
+        ]
+        more = (_shared(others),) if others else ()
+        checks += [replace(check, member=question.cluster) for check in (*each.checks, *more)]
+    return tuple(checks)
+
+
+def _found(questions: Sequence[MemberQuestion], asking: MemberAsking) -> list[_Examined]:
+    """Visit all members at once, and give up what its time is over for."""
+    by_name = {question.cluster: question for question in questions}
+    visits: Visits[_Examined | Failure] = Visits(
+        lambda visit: guarded(lambda: _examined(by_name[visit.name], asking, visit)),
+        by_name,
+        limit=asking.max_parallel,
+    )
+    seconds = asking.timeout + asking.grace
+    while not visits.are_over:
+        visits.next(min((visit.began + seconds for visit in visits.under_way.values()), default=time.monotonic()))
+        for visit in tuple(visits.under_way.values()):
+            if visit.began + seconds <= time.monotonic():
+                visits.give_up(visit)
+    return [_outcome(visits.begun[question.cluster].result, asking) for question in questions]
+
+
+def _outcome(outcome: "_Examined | Failure | None", asking: MemberAsking) -> _Examined:
+    if isinstance(outcome, _Examined):
+        return outcome
+    overdue = Failure(kind=FailureKind.DEADLINE, message=f"it did not answer everything within {asking.timeout:g} s")
+    return _Examined(checks=(_failed(outcome or overdue),))
+
+
+def _shared(others: Iterable[str]) -> Check:
+    return Check(
+        name="identity",
+        is_well=False,
+        state=f"its context leads to the same cluster as that of {listed(sorted(others))}",
+        hint="give each member the context of its own cluster; argosy.yaml says which under clusters",
+    )
+
+
+def _examined(question: MemberQuestion, asking: MemberAsking, visit: Visit[_Examined | Failure]) -> _Examined:
+    opened = asking.open_client(question.cluster, time.monotonic() + asking.timeout)
+    if isinstance(opened, Failure):
+        return _Examined(checks=(_failed(opened),))
+    client = visit.heard_through(opened)
+    request = Request(method="GET", path="/version", expects=Expected.VERSION, timeout=PREFLIGHT_SECONDS, tries=1)
+    version = client.send(request)
+    now = asking.clock()
+    if isinstance(version, Failure):
+        return _Examined(checks=(_failed(version),))
+    uid = read_uid(client)
+    if isinstance(uid, Failure):
+        return _Examined(checks=(_failed(uid),))
+    checks = [_identity(question, uid), _version(version), *_clock(version, now)]
+    # A cluster that is another one than it was is asked nothing more, for its tree is not meant for it.
+    if checks[0].is_well:
+        checks += _kinds_and_permissions(client, question, asking.applyset)
+    return _Examined(checks=tuple(checks), uid=uid)
+
+
+def _failed(failure: Failure) -> Check:
+    if failure.kind is FailureKind.FORBIDDEN:
+        state = "may not get namespaces: by kube-system a cluster is known"
+        return Check(name="permissions", is_well=False, state=state, hint=_GRANT)
+    name = "credentials" if failure.kind in _CREDENTIALS else "connection"
+    name = "identity" if failure.kind is FailureKind.WRONG_CLUSTER else name
+    return Check(name=name, is_well=False, state=f"{failure.kind}: {failure.message}", hint=failure.hint)
+
+
+def _identity(question: MemberQuestion, uid: str) -> Check:
+    if not question.uid:
+        return Check(name="identity", is_well=True, state=f"UID {uid}, not recorded yet")
+    if question.uid == uid:
+        return Check(name="identity", is_well=True, state=f"UID {uid} as recorded")
+    return Check(
+        name="identity",
+        is_well=False,
+        state=f"its context leads to another cluster: the UID is {uid}, not {question.uid}",
+        hint="correct the context; if the cluster was built anew, take it in again:"
+        f" argosy cluster rejoin {question.cluster} --accept-uid {uid}",
+    )
+
+
+def _version(answer: Answer) -> Check:
+    return Check(name="version", is_well=True, state=f"Kubernetes {answer.body.get('gitVersion') or 'unknown'}")
+
+
+def _clock(answer: Answer, now: float) -> Iterator[Check]:
+    """Compare the member's clock with ours; an answer without a usable date says nothing of it."""
+    try:
+        ahead = parsedate_to_datetime(answer.date).timestamp() - now
+    except (TypeError, ValueError):
+        return
+    if abs(ahead) <= MOST_SKEW:
+        yield Check(name="clock", is_well=True, state="clock like here")
+        return
+    state = f"its clock is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} the one here"
+    yield Check(name="clock", is_well=False, state=state, hint="correct one of them: tokens and leases go by time")
+
+
+def _kinds_and_permissions(client: Client, question: MemberQuestion, applyset: ApplySet) -> Iterator[Check]:
+    discovery = discover(client)
+    if isinstance(discovery, Failure):
+        yield Check(name="kinds", is_well=False, state=f"{discovery.kind}: {discovery.message}", hint=discovery.hint)
+        return
+    yield _kinds(question.desired, discovery)
+    missing = missing_permissions(client, needs_of(question.desired, discovery, applyset))
+    if isinstance(missing, Failure):
+        state = f"it does not say what is allowed: {missing.kind}: {missing.message}"
+        yield Check(name="permissions", is_well=False, state=state, hint=missing.hint)
+    elif missing:
+        state = f"may not {'; '.join(permission_lines(missing))}"
+        yield Check(name="permissions", is_well=False, state=state, hint=_GRANT)
+    else:
+        yield Check(name="permissions", is_well=True, state="may read, apply and delete them")
+
+
+def _kinds(desired: ClusterDesired, discovery: Discovery) -> Check:
+    crds = (item.manifest for item in desired.objects if item.ref.group_kind == CRD)
+    defined = [kind for manifest in crds for kind in defined_kinds(manifest)]
+    missing = list(unserved_kinds(desired, discovery, defined))
+    if missing:
+        return Check(
+            name="kinds",
+            is_well=False,
+            state=f"it does not serve {'; '.join(missing)}",
+            hint="propagate the CustomResourceDefinition, or install what serves the kind",
+        )
+    kinds = len({(group_of(str(item.manifest["apiVersion"])), item.ref.kind) for item in desired.objects})
+    return Check(
+        name="kinds",
+        is_well=True,
+        state=f"{counted(len(desired.objects), 'object')} of {counted(kinds, 'kind')}",
+    )

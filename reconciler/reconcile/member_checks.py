@@ -1,0 +1,49 @@
+"""The members of a fleet for the doctor: which of them are asked, by what, and what each must hold."""
+
+from reconciler.check.members import MOST_SECONDS, MemberAsking, MemberQuestion, member_checks
+from reconciler.check.prerequisites import Check
+from reconciler.console.log import Log
+from reconciler.deliver.rendered_commits import RenderedCommits
+from reconciler.members.opening import Members
+from reconciler.members.options import AccessOptions, reached_members
+from reconciler.plans.applyset import ApplySet
+from reconciler.plans.inventory import Inventory
+from reconciler.plans.model import ClusterDesired
+from reconciler.publish.branches import publication_of
+from reconciler.publish.status_branch import StatusBranch, read_inventories
+from reconciler.repository import Repository
+from reconciler.source.desired import Desired
+
+from .member_choice import chosen_members
+from .reaching import member_access
+
+NOT_REACHED = "not reached: argosy.yaml says of none how it is reached, and no pass has applied to one"
+
+
+def checks_of_members(
+    repository: Repository, desired: Desired, access: AccessOptions, log: Log, *, is_asked: bool
+) -> tuple[Check, ...]:
+    """Check the members that passes apply to; of a fleet that is only rendered none is reached, unless ``is_asked``."""
+    publication = publication_of(repository, desired.fleet)
+    status = StatusBranch(publication=publication, branch=desired.fleet.status_branch)
+    inventories = read_inventories(status, status.tip())
+    if not (is_asked or inventories or reached_members(desired.fleet, access) != frozenset()):
+        return (Check(name="members", is_well=True, state=NOT_REACHED),)
+    members = chosen_members(desired.fleet, desired.clusters, access, log)
+    tip = publication.known_tip(desired.fleet.rendered_branch)
+    commits = RenderedCommits(repository)
+    questions = [
+        MemberQuestion(
+            desired=commits.desired(member.name, tip) if tip else ClusterDesired(cluster=member.name),
+            uid=inventories.get(member.name, Inventory(cluster=member.name)).uid,
+        )
+        for member in members
+    ]
+    root = repository.first_commit(tip) if tip else ""
+    asking = MemberAsking(
+        open_client=Members(member_access(desired.fleet, access, repository.folder)).open,
+        max_parallel=access.max_parallel,
+        timeout=min(access.timeout, MOST_SECONDS),
+        applyset=ApplySet.of_fleet(desired.fleet.name, root) if root else ApplySet(),
+    )
+    return member_checks(questions, asking)
