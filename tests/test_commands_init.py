@@ -1,7 +1,9 @@
 """``argosy init``: from an empty folder, or any repository, to files that are valid and propagate nothing yet."""
 
+import json
+import shlex
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -9,6 +11,7 @@ from reconciler.edit.beginning import named_contexts
 from render.documents import parse_documents
 
 from .build import Repository, a_config_map, a_deployment, argosy
+from .clusters import Member
 
 KUBECONFIG = """\
 apiVersion: v1
@@ -158,3 +161,94 @@ def test_what_is_refused_writes_nothing(
 
 def test_two_contexts_never_become_one_cluster() -> None:
     assert named_contexts(["a.b", "a-b", "A_B", "@"]) == {"a-b": "a.b", "a-b-2": "a-b", "a-b-3": "A_B", "cluster": "@"}
+
+
+class Layout(NamedTuple):
+    why: str
+    files: dict[str, Any]
+    found: tuple[str, ...]
+
+
+FLUX = {"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": {"name": "apps"}}
+APPLICATION = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "guestbook"}}
+KUSTOMIZATION = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": ["a.yaml"]}
+CHART = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
+LAYOUTS = [
+    Layout("an empty folder", {}, ()),
+    Layout(
+        "plain files",
+        {"apps/a/web.yaml": [a_config_map("a"), a_config_map("b")], "c.yaml": a_config_map("c")},
+        ("3 objects in 2 files of apps/, the top folder",),
+    ),
+    Layout(
+        "kustomizations, as Flux builds them",
+        {
+            "clusters/home/flux-system/kustomization.yaml": KUSTOMIZATION,
+            "clusters/home/apps.yaml": FLUX,
+            "apps/kustomization.yaml": KUSTOMIZATION,
+        },
+        (
+            "1 object in 1 file of clusters/",
+            "2 kustomizations are not read: kubectl kustomize FOLDER > FILE makes objects of one",
+            "Flux deploys from here: its own objects go to members only if a policy selects them",
+        ),
+    ),
+    Layout(
+        "charts that Argo CD installs",
+        {"web/Chart.yaml": CHART, "web/templates/a.yaml": "a: {{ .Values.a }}\n", "argocd/web.yaml": APPLICATION},
+        (
+            "1 object in 1 file of argocd/",
+            "1 Helm chart is not read: helm template FOLDER > FILE makes objects of one",
+            "Argo CD deploys from here: its own objects go to members only if a policy selects them",
+        ),
+    ),
+    Layout(
+        "staging and production",
+        {f"{folder}/web.yaml": a_config_map("web", at=folder) for folder in ("production", "staging")},
+        ("/staging/ holds objects of another folder again: argosy.yaml leaves it out",),
+    ),
+    Layout(
+        "broken files",
+        {"a.yaml": "kind: [\n", "b.yaml": a_config_map("b")},
+        ("1 object in 1 file of the top folder", "1 problem to look at: argosy validate"),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", LAYOUTS, ids=lambda case: case.why)
+def test_what_the_repository_holds_is_said(
+    case: Layout, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.write(case.files)
+    ended = argosy(repository, capsys, "init", "--new-cluster", "one")
+    assert ended.code == 0, ended.err
+    said = [line.removeprefix("found ") for line in ended.err.splitlines() if line.startswith("found ")]
+    assert tuple(said) == case.found
+
+
+@pytest.mark.cluster
+def test_three_contexts_are_a_fleet_by_the_commands_that_are_printed(
+    members: tuple[Member, ...],
+    repository: Repository,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A new user types what ``argosy init`` prints, in an empty folder; every command ends well."""
+    joined = [json.loads(member.kubeconfig.read_text()) for member in members]
+    merged = {key: [item for each in joined for item in each[key]] for key in ("clusters", "contexts", "users")}
+    kubeconfig = tmp_path / "config"
+    kubeconfig.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", **merged}))
+    monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
+    first = argosy(repository, capsys, "init")
+    assert (first.code, first.err.splitlines()[0]) == (0, "wrote file=argosy.yaml")
+    head, *commands = first.out.splitlines()
+    assert (head, len(commands)) == ("next:", 5)
+    for line in commands:
+        program, *words = shlex.split(line)
+        if program == "git":
+            repository.git(*words)
+        else:
+            ended = argosy(repository, capsys, *words)
+            assert ended.code == 0, (line, ended.err)
+    assert ended.out == "".join(f"{member.name}: equal\n" for member in members)

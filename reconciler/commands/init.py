@@ -43,8 +43,9 @@ def command(log: Log, /, **options: Any) -> int:
     """Write the first files of a fleet: argosy.yaml, a file for each cluster, and a policy.
 
     Every context of the kubeconfig becomes a cluster, unless --context or --new-cluster names some. The policy selects
-    nothing yet, so that no object goes anywhere. Folders that repeat the objects of others are left out in argosy.yaml.
-    Nothing is committed, and no cluster is asked.
+    nothing yet, so that no object goes anywhere. What the repository holds is said: objects, charts and kustomizations,
+    and whether Argo CD, Flux or Fleet deploy from it. Folders that repeat the objects of others, such as staging and
+    production, are left out in argosy.yaml. Nothing is committed, and no cluster is asked.
     """
     return write_first_files(log, InitOptions(**options))
 
@@ -53,14 +54,17 @@ def write_first_files(log: Log, options: InitOptions) -> int:
     """Write or print the first files, and name the commands to run next."""
     from reconciler.edit.beginning import Beginning, first_files
     from reconciler.edit.cluster_files import opened_source
+    from reconciler.edit.layout import layout_lines
 
     is_by_hand = bool(options.clusters) and not options.contexts
     found = () if is_by_hand else _contexts(log, options.kubeconfig, options.contexts)
     wanted = Beginning(contexts=found, clusters=options.clusters, pipelines=options.pipelines)
     with opened_source(log) as source:
-        files = first_files(source, wanted)
+        files, found_here = first_files(source, wanted), tuple(layout_lines(source))
         if not options.is_printed:
             source.repository.put_files(files)
+    for line in found_here:
+        log.info(f"found {line}")
     if options.is_printed:
         _print_files(files)
         return 0

@@ -1,0 +1,60 @@
+"""The layout of a repository that ``argosy init`` tells: what is read of it, what is not, and who deploys from it."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from reconciler.source.desired import Desired
+from reconciler.source.files import Reason
+from render.words import counted, listed
+
+from .cluster_files import MemberSource
+
+_TOOLS = {"Argo CD": ("argoproj.io",), "Flux": ("fluxcd.io",), "Fleet": ("fleet.cattle.io",)}
+"""Tools that deploy from repositories, with the API groups of their objects or what these end in."""
+_FLUX_FOLDER = "flux-system"
+
+
+def layout_lines(source: MemberSource) -> Iterator[str]:
+    """Yield what a repository holds; nothing for an empty one."""
+    desired = source.loaded.desired
+    if desired.templates:
+        folders = sorted({_top(source, template.path) for template in desired.templates})
+        objects, files = counted(len(desired.templates), "object"), len({each.path for each in desired.templates})
+        yield f"{objects} in {counted(files, 'file')} of {listed(folders)}"
+    yield from _unbuilt(desired)
+    for tool in _tools(source, desired):
+        yield f"{tool} deploys from here: its own objects go to members only if a policy selects them"
+    for line in sorted({each.ignore for each in source.loaded.broken if each.ignore}):
+        yield f"{line} holds objects of another folder again: argosy.yaml leaves it out"
+    others = sum(1 for each in source.loaded.broken if not each.ignore)
+    if others:
+        yield f"{counted(others, 'problem')} to look at: argosy validate"
+
+
+def _top(source: MemberSource, path: str) -> str:
+    """Return the first folder of a path below the fleet."""
+    folder, _, rest = path.removeprefix(f"{source.home.folder}/" if source.home.folder else "").partition("/")
+    return f"{folder}/" if rest else "the top folder"
+
+
+def _unbuilt(desired: Desired) -> Iterator[str]:
+    """Yield what is not read because a tool has to build it first."""
+    found = Counter(each.reason for each in desired.skipped)
+    if count := found[Reason.KUSTOMIZE]:
+        are = "is" if count == 1 else "are"
+        yield f"{counted(count, 'kustomization')} {are} not read: kubectl kustomize FOLDER > FILE makes objects of one"
+    if count := found[Reason.HELM]:
+        are = "is" if count == 1 else "are"
+        yield f"{counted(count, 'Helm chart')} {are} not read: helm template FOLDER > FILE makes objects of one"
+    if count := found[Reason.TEMPLATE]:
+        are = "is" if count == 1 else "are"
+        yield f"{counted(count, 'template')} with {{{{ }}}} {are} not read"
+
+
+def _tools(source: MemberSource, desired: Desired) -> Iterator[str]:
+    groups = {template.ref.group for template in desired.templates}
+    for tool, ends in _TOOLS.items():
+        is_there = any(group == end or group.endswith(f".{end}") for group in groups for end in ends)
+        is_unread = tool == "Flux" and any(_FLUX_FOLDER in file.path.split("/")[:-1] for file in source.files)
+        if is_there or is_unread:
+            yield tool
