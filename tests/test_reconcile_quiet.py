@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -182,6 +183,22 @@ def test_a_change_is_seen_and_leaves_nothing_for_a_whole_pass(case: Change, flee
     fleet.forget()
     assert fleet.run()[0]
     assert fleet.tips() == tips
+
+
+@pytest.mark.cluster
+def test_a_pass_renders_what_changed_and_the_same_as_without_a_checkpoint(fleet: Fleet) -> None:
+    fleet.rest()
+    fleet.repository.commit({"more.yaml": a_config_map("more", namespace=fleet.space, a="b")})
+    _edit_data(fleet)
+    copy = fleet.repository.path.parent / "copy"
+    shutil.copytree(fleet.repository.path, copy)
+    (copy / CHECKPOINT).unlink()
+    fleet.run()
+    original, fleet.repository = fleet.repository, Repository(copy)
+    fleet.run()
+    trees = [each.git("rev-parse", "argosy/rendered^{tree}") for each in (original, fleet.repository)]
+    assert trees[0] == trees[1]
+    assert fleet.request("GET", "/api/v1/namespaces/SPACE/configmaps/more")["data"] == {"a": "b"}
 
 
 OPTIONS = [("--no-prune",), ("--cluster", "member1"), ("--dry-run",), ("--orphans", "--yes"), ("-o", "json")]

@@ -63,8 +63,9 @@ class PassContents:
 class Checkpoint:
     """One pass: its fleet (a folder of the repository) and branch, its inputs, and what it reported.
 
-    ``members`` is None where the pass reached no member, else what is known of a fleet it left at rest, as plain data.
-    ``version`` and ``clone`` are set when the record is written: the engine, and the configuration of the clone.
+    ``members`` is None where the pass reached no member, else what is known of a fleet it left at rest, as plain data
+    (empty: it was not at rest). ``version`` and ``clone`` are set when the record is written: the engine, and the
+    configuration of the clone.
     """
 
     folder: str

@@ -17,6 +17,7 @@ from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.released import released_lines
+from reconciler.pipeline.scope import Scope
 from reconciler.publish.branches import Publication, maintain_repository, publication_of
 from reconciler.publish.checkpoint import BranchNames, BranchTips, Checkpoint, write_checkpoint
 from reconciler.publish.continuity import check_continuity
@@ -154,9 +155,20 @@ def render_for_members(inputs: PassInputs, options: ReconcileOptions, log: Log) 
     repository = inputs.publication.repository
     members = observe_and_connect(inputs.source.desired, inputs.publication, options, log)
     source = _with_facts(repository, inputs.source, members.observed, log)
-    outcome = run_pass(repository, source, inputs.previous, members.observed, log)
+    scope = _scope_of_members(inputs, source, members)
+    outcome = run_pass(repository, source, inputs.previous, replace(members.observed, scope=scope), log)
     outcome = members.with_webhook_answers(outcome, log)
     return _committed(outcome, inputs, options, log), members
+
+
+def _scope_of_members(inputs: PassInputs, source: Source, members: "ReachedMembers") -> Scope | None:
+    """Return what a pass has to look at whose members gave the facts that are recorded; None for everything."""
+    if inputs.previous is None:
+        return None
+    recorded = _recorded_inputs(inputs.publication, source)
+    if recorded.facts != members.observation.facts:
+        return None
+    return scope_of(inputs.publication.repository, inputs.previous, source.desired, recorded.folder)
 
 
 def _with_reports(
@@ -164,18 +176,20 @@ def _with_reports(
 ) -> PassResult:
     """Run the second part of a pass that reaches members: apply to them and record what came of it.
 
-    Where nothing was written, it is written down how the members were left, for a pass that finds them so to end.
+    The checkpoint tells the next pass what this one rendered by and, where nothing was written, how the members were
+    left, so that it ends where it finds them so.
     """
     from .resting import fleet_at_rest
 
     desired, status = result.outcome.source.desired, members.context.status
     before = status.tip()
     result = replace(result, reports=members.apply(result.outcome, result.rendered or "", log))
-    if inputs.tip.ref and result.commit is None and status.tip() == before:
-        rest = fleet_at_rest(result.reports or (), desired, status, options.delivery, members.open_client)
-        if rest is not None:
-            folder = read_observed_inputs(inputs.publication.repository, before).folder
-            _write_checkpoint(result, inputs, folder, rest.plain())
+    recorded = read_observed_inputs(inputs.publication.repository, status.tip())
+    if inputs.tip.ref and recorded.facts == members.observation.facts:
+        is_idle = result.commit is None and status.tip() == before
+        reports = result.reports or ()
+        rest = fleet_at_rest(reports, desired, status, options.delivery, members.open_client) if is_idle else None
+        _write_checkpoint(result, inputs, recorded.folder, rest.plain() if rest else {})
     return result
 
 
