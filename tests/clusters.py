@@ -33,10 +33,14 @@ STAGES = Path(__file__).parent / "kubernetes" / "stages.yaml"
 
 
 class Member:
-    """A control plane of its own; ``with Member("member1") as member`` starts it and ends it."""
+    """A control plane of its own; ``with Member("member1") as member`` starts it and ends it.
 
-    def __init__(self, name: str, *, nodes: int = 0, controllers: bool = False) -> None:
+    ``beside`` is a member whose etcd it uses, under a prefix of its own, as long as that one runs.
+    """
+
+    def __init__(self, name: str, *, nodes: int = 0, controllers: bool = False, beside: "Member | None" = None) -> None:
         self.name = name
+        self.beside = beside
         self.nodes = nodes
         self.controllers = controllers or nodes > 0
         self.token = secrets.token_hex(16)
@@ -67,6 +71,10 @@ class Member:
     @property
     def host(self) -> str:
         return f"https://127.0.0.1:{self.port}"
+
+    @property
+    def etcd_port(self) -> int:
+        return self._etcd_port
 
     @property
     def ca_file(self) -> Path:
@@ -150,16 +158,23 @@ class Member:
         return name
 
     def _start_servers(self) -> None:
-        self._etcd_port, peer_port, self.port = _free_ports(3)
+        if self.beside is None:
+            self._start_etcd()
+        else:
+            self._etcd_port = self.beside.etcd_port
+        self.port = _free_ports(1)[0]
+        self._write_kubeconfig()
+        self._launch("kube-apiserver", self._server_command())
+        self._wait_ready()
+
+    def _start_etcd(self) -> None:
+        self._etcd_port, peer_port = _free_ports(2)
         etcd, peer = f"http://127.0.0.1:{self._etcd_port}", f"http://127.0.0.1:{peer_port}"
         data = self.folder / f"etcd-{self._etcd_port}"
         flags = ["--unsafe-no-fsync", "--log-level=error", f"--data-dir={data}", f"--initial-cluster=default={peer}"]
         urls = [f"--listen-client-urls={etcd}", f"--advertise-client-urls={etcd}"]
         peers = [f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}"]
         self._launch("etcd", [str(self._programs["etcd"]), *flags, *urls, *peers])
-        self._write_kubeconfig()
-        self._launch("kube-apiserver", self._server_command())
-        self._wait_ready()
 
     def _server_command(self) -> list[str]:
         key, signing = self.folder / "server.key", self.folder / "accounts.key"
@@ -170,6 +185,7 @@ class Member:
             "--endpoint-reconciler-type=none",
             f"--secure-port={self.port}",
             f"--etcd-servers=http://127.0.0.1:{self._etcd_port}",
+            f"--etcd-prefix=/{self.name}",
             f"--tls-cert-file={self.folder / 'server.crt'}",
             f"--tls-private-key-file={key}",
             f"--client-ca-file={self.ca_file}",

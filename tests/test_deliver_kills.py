@@ -1,6 +1,7 @@
 """A pass killed at random moments, again and again: nothing is lost, nothing of others is touched, it converges."""
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -26,7 +27,8 @@ from .waiting import running
 pytestmark = pytest.mark.cluster
 
 ROOT = Path(__file__).parent.parent
-KILLS = 50 if REQUIRED else 3
+KILLS = int(os.environ.get("ARGOSY_KILLS") or (50 if REQUIRED else 3))
+"""``ARGOSY_KILLS`` asks for more; ``python -m tests.bench kills`` kills whole passes over several members."""
 
 
 def a_tree(space: str, turn: int) -> list[dict[str, Any]]:

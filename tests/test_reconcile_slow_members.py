@@ -3,8 +3,13 @@
 The slow ones wait for what the others have, so that a pass which waited for them would not end within the time.
 """
 
+import secrets
+import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -12,11 +17,16 @@ import pytest
 from reconciler.deliver.reports import exit_code
 from reconciler.members.exchange import Answer, Failure, Request
 from reconciler.plans.inventory import ApplyOutcome
+from render.documents import emit
 
-from .build import a_config_map, a_policy, argosy, on_clusters
+from .attack.hostile_wires import raw_server
+from .build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
+from .clusters import Member, remove_namespaces
 from .memory_fleet import DOWN, MemoryFleet, add_node
-from .waiting import eventually, happened
+from .served import kubeconfig_of
+from .waiting import SECONDS, eventually, happened, running
 
+ROOT = Path(__file__).parent.parent
 NAMES = ("eu", "slow", "us")
 ROOMY = {"cpu": "8", "memory": "32Gi", "pods": "110"}
 CONVERGED = dict.fromkeys(NAMES, str(ApplyOutcome.CONVERGED))
@@ -178,3 +188,41 @@ def test_a_late_member_with_more_room_is_used_by_the_next_pass(fleet: MemoryFlee
     hold_back(fleet, lambda request: request.path == "/readyz")
     fleet.run()
     assert fleet.recorded("facts/slow.yaml")["status"]["resourceSummary"]["allocatable"]["cpu"] == "16"
+
+
+def say_nothing(_client: socket.socket, over: threading.Event) -> None:
+    over.wait(SECONDS)
+
+
+@pytest.mark.cluster
+def test_real_members_are_done_while_another_hangs(members: tuple[Member, ...], tmp_path: Path) -> None:
+    """The third takes connections and says no word of TLS; it is let go only when the others are recorded."""
+    honest, space = members[:2], f"t{secrets.token_hex(4)}"
+    names = [*(member.name for member in honest), "silent"]
+    selected = {"apiVersion": "v1", "kind": "ConfigMap"}
+    policy = a_policy(namespace=space, selectors=[selected], placement=on_clusters(*names))
+    repository, folder = Repository.create(tmp_path / "fleet"), tmp_path / "kubeconfigs"
+    clusters = {f"clusters/{name}.yaml": a_cluster(name) for name in names}
+    repository.commit({**clusters, "a.yaml": a_config_map("a", namespace=space, a="1"), "policy.yaml": policy})
+    folder.mkdir()
+    for member in honest:
+        (folder / f"{member.name}.yaml").write_text(member.kubeconfig.read_text())
+    with ExitStack() as hanging:
+        host = hanging.enter_context(raw_server(say_nothing))
+        (folder / "silent.yaml").write_bytes(emit(kubeconfig_of("silent", host.replace("http:", "https:"))))
+        command = [sys.executable, "-m", "reconciler", "-C", str(repository.path), "reconcile", "--bootstrap"]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with running([*command, "--kubeconfigs", str(folder)], cwd=ROOT, **pipes) as process:
+            assert process.stderr
+            line = "2 clusters done and recorded; still waiting for silent"
+            assert next((said for said in process.stderr if said.strip() == line), "") != ""
+            assert process.poll() is None
+            for member in honest:
+                assert member.read(f"/api/v1/namespaces/{space}/configmaps/a")["data"] == {"a": "1"}
+                recorded = repository.show(f"inventory/{member.name}.yaml", "argosy/status")
+                assert f"converged: {repository.git('rev-parse', 'argosy/rendered')}" in recorded.replace('"', "")
+            hanging.close()
+            assert process.stdout
+            assert process.stdout.read().splitlines()[-1].split() == ["silent", *"00000", "Unreachable"]
+            assert process.wait(timeout=SECONDS) == 7
+    remove_namespaces(honest, space)
