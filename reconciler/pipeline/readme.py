@@ -67,7 +67,9 @@ def readme_file(tally: Tally, clusters: Iterable[str], disconnected: Iterable[st
 
 
 def _line(name: str, objects: int | str, replicas: int | str, note: str) -> str:
-    return f"| [{name}](clusters/{name}) | {objects} | {replicas} | {note} |"
+    # A cluster that holds nothing has no folder to be linked to.
+    linked = name if objects == 0 else f"[{name}](clusters/{name})"
+    return f"| {linked} | {objects} | {replicas} | {note} |"
 
 
 def objects_by_index(held: Iterable[Mask]) -> Counter[int]:
