@@ -83,7 +83,7 @@ class Cluster:
 
     ``api_enablements`` is the set of served ``(apiVersion, kind)``; None means nothing is recorded. ``is_terminating``:
     it has a deletionTimestamp. ``sync_mode`` is ``Push`` or ``Pull``. ``former_names`` are those it had before it was
-    renamed, the last one last.
+    renamed, the last one last. ``kubernetes_version``: such as ``v1.33.1``; "" where nothing tells.
     """
 
     name: str
@@ -98,5 +98,6 @@ class Cluster:
     is_terminating: bool = False
     sync_mode: str = ""
     former_names: tuple[str, ...] = ()
+    kubernetes_version: str = ""
     path: str = ""
     document: int = 0

@@ -128,6 +128,14 @@ class Permission(StrEnum):
     REFUSE = "Refuse"
 
 
+class TemplateValidation(StrEnum):
+    """The weight of what schemas say of templates: problems as far as it is certain, warnings, or nothing."""
+
+    STRICT = "Strict"
+    WARN = "Warn"
+    OFF = "Off"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
     """The settings of one fleet repository.
@@ -142,6 +150,7 @@ class Fleet:
     ``reserve_capacity``: each new placement lowers the capacity the rest of the pass sees.
     ``require_recorded_apis``: a cluster with no recorded APIs fits nothing (Karmada's) instead of everything.
     ``secrets``: whether Secrets may be in the source.
+    ``validation``: whether templates are checked against the schemas of their kinds.
     ``field_rules``: who gets a field that others write as well; the first that fits counts.
     ``clusters``: the members that are reached by kubeconfig contexts; ``kubeconfigs``: a folder with one kubeconfig a
     cluster, by which all are reached. With neither, passes render and leave members alone.
@@ -164,6 +173,7 @@ class Fleet:
     require_recorded_apis: bool = False
     on_policy_removal: OnPolicyRemoval = OnPolicyRemoval.KEEP
     secrets: Permission = Permission.ALLOW
+    validation: TemplateValidation = TemplateValidation.STRICT
     removal_guard: RemovalGuard = field(default_factory=RemovalGuard)
     movement_guard: MovementGuard = field(default_factory=MovementGuard)
     field_rules: tuple[FieldRule, ...] = ()

@@ -51,6 +51,8 @@ metadata:
   namespace: shop
 spec:
   replicas: 2
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: nginx}]}}
 """
 
 CONFIG = """\
@@ -358,7 +360,7 @@ BROKEN = [
     Broken(
         "an object twice in one file",
         {"a.yaml": f"{DEPLOYMENT}---\n{DEPLOYMENT}"},
-        problems=("a.yaml:9: Deployment.apps shop/web is defined twice, also at a.yaml:1\n  hint: keep one"),
+        problems=("a.yaml:11: Deployment.apps shop/web is defined twice, also at a.yaml:1\n  hint: keep one"),
     ),
     Broken(
         "an object three times, once in a list, once in the default namespace",
@@ -536,7 +538,9 @@ BROKEN = [
             "a.yaml": POLICY.replace("policy.karmada.io", "core.kubeadmiral.io"),
             "b.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
             "metadata:\n  name: propagationpolicies.core.kubeadmiral.io\n"
-            "spec:\n  group: core.kubeadmiral.io\n  scope: Namespaced\n  names: {kind: PropagationPolicy}\n",
+            "spec:\n  group: core.kubeadmiral.io\n  scope: Namespaced\n"
+            "  names: {kind: PropagationPolicy, plural: propagationpolicies}\n"
+            "  versions: [{name: v1alpha1, served: true, storage: true}]\n",
         },
     ),
     Broken(

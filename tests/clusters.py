@@ -48,6 +48,7 @@ class Member:
         self.kubeconfig = self.folder / "kubeconfig"
         self.port = 0
         self.pids: dict[str, int] = {}
+        self._kinds: dict[str, dict[str, Any]] = {}
         self._supervisor = subprocess.Popen(
             [sys.executable, "-m", "tests.kubernetes.supervisor", str(self.folder)],
             stdin=subprocess.PIPE,
@@ -111,6 +112,18 @@ class Member:
         finally:
             connection.close()
         return answer.status, json.loads(text) if text.startswith(b"{") else text.decode()
+
+    def dry_run(self, manifest: Any) -> tuple[int, Any]:
+        """Ask the server to check an object strictly, without storing it."""
+        version, group = manifest["apiVersion"], "apis" if "/" in manifest["apiVersion"] else "api"
+        kinds = self._kinds.setdefault(version, {})
+        if manifest["kind"] not in kinds:
+            listed = self.request("GET", f"/{group}/{version}")[1]["resources"]
+            kinds |= {each["kind"]: each for each in listed if "/" not in each["name"]}
+        kind = kinds[manifest["kind"]]
+        place = f"/namespaces/{manifest['metadata']['namespace']}" if kind["namespaced"] else ""
+        query = "dryRun=All&fieldValidation=Strict"
+        return self.request("POST", f"/{group}/{version}{place}/{kind['name']}?{query}", manifest)
 
     def read(self, path: str) -> Any:
         """Return an object, or None when there is none."""

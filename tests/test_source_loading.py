@@ -115,7 +115,14 @@ def test_a_source_becomes_values() -> None:
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": "web", "namespace": "shop"},
-        "spec": {"replicas": 2},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "web", "image": "nginx"}]},
+            },
+        },
     }
     blob = next(file.id.hex() for file in source.files if file.path == "apps/all.yml")
     assert load_desired(source.files, read=source.read) == Desired(

@@ -59,9 +59,8 @@ def _discontinuities(repository: Repository, commit: str, loaded: Loaded, memory
     """Return what may not be left out, judged by the last rendered commit as far as this clone has it."""
     with suppress(GitError):
         tip = publication_of(repository, loaded.desired.fleet).known_tip(loaded.desired.fleet.rendered_branch)
-        if tip is not None:
-            previous = memory.previous(repository, tip)
-            return frozenset(discontinuities(repository, source_of(commit, loaded), previous))
+        previous = None if tip is None else memory.previous(repository, tip)
+        return frozenset(discontinuities(repository, source_of(commit, loaded), previous))
     return frozenset()
 
 

@@ -1,7 +1,7 @@
 """The files of a source compared with those of the commit that was rendered before, so that nothing vanishes unsaid.
 
 1. What is broken and can be left out is a warning while it stands there as it did - at a first run, whatever there is -
-   and a problem once it changes.
+   and a problem once it changes. So is what a schema does not allow, but for a first run, which has delivered nothing.
 2. A file that is not read any more though objects were rendered from it - it became a link or a pointer, its folder a
    chart, or it moved to where files are ignored - is a problem. Only an ignore that was written to leave it out says
    that it is meant.
@@ -56,7 +56,9 @@ def check_continuity(repository: Repository, source: Source, previous: Previous 
 
 def discontinuities(repository: Repository, source: Source, previous: Previous | None) -> list[Problem]:
     """Return what is newly broken in a source, and what is not read any more though objects were rendered from it."""
-    if previous is None or previous.source == source.commit:
+    if previous is None:
+        return [each.problem for each in source.broken if each.is_kept]
+    if previous.source == source.commit:
         return []
     problems: list[Problem] = []
     if source.broken:

@@ -77,6 +77,12 @@ FLEET_FIELDS: Mapping[str, Field] = {
         "`Keep`: objects that no policy selects any more stay as they are. `Remove`: they are removed.", "Keep"
     ),
     "spec.secrets": Field("Whether Secrets may be in the source.", "Allow"),
+    "spec.validation": Field(
+        "What becomes of a template that the schema of its kind does not allow. `Strict`: it is a problem as far as"
+        " that is certain, and a warning while the file stands as it did when it was last rendered. `Warn`: it is a"
+        " warning. `Off`: schemas are not looked at.",
+        "Strict",
+    ),
     "spec.removalGuard": Field("The limits on what one commit may remove from a cluster."),
     "spec.removalGuard.count": Field("So many objects may always leave a cluster.", 10),
     "spec.removalGuard.percent": Field("So many percent of a cluster's objects may leave it.", 20),

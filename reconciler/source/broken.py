@@ -1,8 +1,9 @@
-"""Mistakes in a source that can be left out of it, so that the rest is delivered all the same.
+"""Mistakes in a source that need not stop it: what can be left out of it, and what is delivered although it is wrong.
 
 A repository of others is full of files that nobody applies. One that cannot be used harms nothing while no object was
 delivered from it: it is left out, with a warning. That cannot be told from the files alone, so loading says what could
-be left out, and ``publish.continuity`` compares it with the commit that was rendered before.
+be left out, and ``publish.continuity`` compares it with the commit that was rendered before. An object that a schema
+does not allow is kept: while it is as it was when it was rendered, it has to stay where it is.
 """
 
 from collections.abc import Collection, Mapping
@@ -17,17 +18,19 @@ from .files import SourceFile
 class Broken:
     """A problem of templates alone, and the path and blob id of each file it is about.
 
-    ``ignore`` is the line for argosy.yaml that would leave the whole problem out ("": none is known).
+    ``ignore`` is the line for argosy.yaml that would leave the whole problem out ("": none is known). ``is_kept``: the
+    templates are used all the same, once they were.
     """
 
     problem: Problem
     files: tuple[tuple[str, bytes], ...]
     ignore: str = ""
+    is_kept: bool = False
 
     @property
     def warning(self) -> Problem:
         """The problem as a warning."""
-        return replace(self.problem, message=f"left out: {self.problem.message}")
+        return self.problem if self.is_kept else replace(self.problem, message=f"left out: {self.problem.message}")
 
     def is_in(self, blob_by_path: Mapping[str, bytes]) -> bool:
         """Say whether each of its files stood there before, byte for byte."""

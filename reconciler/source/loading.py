@@ -11,13 +11,13 @@ Nothing here reads anything but blobs, through the function it is given.
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
 from render.cluster import Cluster
 from render.errors import InputError, Problem
-from render.fleet import Fleet, Permission
+from render.fleet import Fleet, Permission, TemplateValidation
 from render.model import Template
 
 from .broken import Broken, broken_by
@@ -35,7 +35,7 @@ from .checks import (
 )
 from .definitions import scopes_elsewhere
 from .desired import Desired
-from .facts import Facts
+from .facts import Facts, with_facts
 from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile, select_files
 from .fleet_file import FleetSource, load_fleet
 from .karmada_objects import KarmadaObjects, load_karmada_objects
@@ -44,6 +44,7 @@ from .lines import Lines, PlacedLines
 from .manifests import IGNORE_HINT, Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs, load_manifests
 from .policy_tests import PolicyTest, PolicyTests, load_tests
 from .roles import Roles, misnamed_kinds, sorted_by_role
+from .schema_checks import SchemaChecks, WrongTemplate
 from .templates import Templates, keep_encrypted_texts, load_templates, load_webhooks
 
 FactsOf = Callable[[Fleet], Facts]
@@ -113,6 +114,19 @@ class _Parts:
     templates: Templates
     webhooks: Templates
     tests: PolicyTests
+    wrong: tuple[WrongTemplate, ...] = ()
+
+    @property
+    def refused(self) -> Iterator[FieldProblem]:
+        """The findings of schemas that are certain; a source without policies delivers nothing, so it has none."""
+        is_strict = self.home.fleet.validation is TemplateValidation.STRICT and bool(self.karmada.policies)
+        return (each.found for each in self.wrong if is_strict and each.is_certain)
+
+    @property
+    def doubtful(self) -> Iterator[FieldProblem]:
+        """The findings of schemas that are only warnings."""
+        refused = set(map(id, self.refused))
+        return (each.found for each in self.wrong if id(each.found) not in refused)
 
 
 def load_desired(
@@ -150,9 +164,14 @@ def load_source(
     selection = select_files(files, folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore)
     contents = load_manifests(selection.files, read=read, cache=cache)
     elsewhere = partial(scopes_elsewhere, files, selection.files, read=read, cache=cache)
-    parts, lines = _parts(home, selection, contents, _Lookup(facts or no_facts, elsewhere)), Lines(read)
+    lookup = _Lookup(facts or no_facts, elsewhere)
+    parts, lines = _parts(home, selection, contents, lookup), Lines(read)
     keep_encrypted_texts(parts.templates, read)
     broken = tuple(_broken(parts, lines))
+    parts = replace(parts, wrong=tuple(_wrong(parts, lookup.facts)))
+    broken += tuple(
+        replace(broken_by(lines.located_problem(found), [found.place.file]), is_kept=True) for found in parts.refused
+    )
     unscoped = unknown_scopes(parts.templates.unscoped, parts.karmada.policies) if facts else ()
     hard = (*_file_problems(parts), *lines.located([*_problems(parts, lines), *unscoped]))
     problems = tuple(sorted((*hard, *(each.problem for each in broken))))
@@ -216,6 +235,13 @@ def _broken(parts: _Parts, lines: Lines) -> Iterator[Broken]:
     parts.templates.leave_out(unusable)
 
 
+def _wrong(parts: _Parts, facts: FactsOf) -> Iterator[WrongTemplate]:
+    """Yield what the schemas of their kinds do not allow in templates."""
+    if parts.home.fleet.validation is not TemplateValidation.OFF:
+        checks = SchemaChecks(lambda: with_facts(parts.karmada.clusters, facts(parts.home.fleet)))
+        yield from checks.wrong(parts.templates.placed)
+
+
 def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
     """Yield the problems of manifests, one by one and compared with each other."""
     karmada, webhooks = parts.karmada, parts.webhooks
@@ -239,6 +265,7 @@ def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
     """Yield the warnings: those of manifests, absent clusters, Secrets in clear text."""
     yield from parts.karmada.warnings
     yield from parts.templates.warnings
+    yield from parts.doubtful
     yield from parts.webhooks.warnings
     yield from parts.tests.warnings
     policies = (place for _, place in parts.karmada.admitted if place.manifest["kind"].endswith("Policy"))

@@ -37,6 +37,7 @@ FLEET_SPEC = Struct(
         "requireRecordedAPIs": POINTER_FLAG,
         "onPolicyRemoval": Text(choices=("Keep", "Remove")),
         "secrets": _PERMISSION,
+        "validation": Text(choices=("Strict", "Warn", "Off")),
         "removalGuard": Struct({"count": _COUNT, "percent": _COUNT, "whole": _COUNT}),
         "movementGuard": Struct(
             {

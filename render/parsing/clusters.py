@@ -28,6 +28,7 @@ def cluster(manifest: Manifest, *, path: str = "", document: int = 0) -> Cluster
         is_terminating=bool(metadata.get("deletionTimestamp")),
         sync_mode=spec.get("syncMode") or "",
         former_names=former_names(metadata),
+        kubernetes_version=status.get("kubernetesVersion") or "",
         path=path,
         document=document,
     )

@@ -13,6 +13,7 @@ from render.fleet import (
     RenderedSettings,
     Rescheduling,
     SourceSettings,
+    TemplateValidation,
     TieBreak,
 )
 from render.guards import MovementBudget, MovementGuard, PinnedObject, RemovalGuard
@@ -57,6 +58,7 @@ def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
         require_recorded_apis=switches["requireRecordedAPIs"],
         on_policy_removal=OnPolicyRemoval(spec.get("onPolicyRemoval") or "Keep"),
         secrets=Permission(spec.get("secrets") or "Allow"),
+        validation=TemplateValidation(spec.get("validation") or "Strict"),
         removal_guard=_removal_guard(spec.get("removalGuard") or {}),
         movement_guard=_movement_guard(spec.get("movementGuard") or {}),
         field_rules=tuple(map(_field_rule, spec.get("fieldRules") or ())),

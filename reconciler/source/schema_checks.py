@@ -1,0 +1,122 @@
+"""Templates checked against the schemas of their kinds, before anything is made of them.
+
+An object is wrong where every version of Kubernetes that the members may run would refuse it. A member of which no
+version is observed or declared may run any that there is a schema for; one that runs another is not judged for, so what
+is found is only a warning.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from render.admission.findings import Findings
+from render.cluster import Cluster
+from render.interpreter.pruning import pruned
+from render.model import Manifest, Template, group_of, is_opaque
+from render.schemas import check_manifest
+
+from .built_in_kinds import BUILT_IN
+from .kubernetes_schemas import KubernetesSchemas, minor_version
+from .manifests import FieldProblem, LocatedManifest
+
+_MOST_DATA = 1 << 20
+_SIZED = frozenset({"ConfigMap", "Secret"})
+_FORMER_GROUPS = frozenset({"extensions"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongTemplate:
+    """A finding about a template; ``is_certain``: every version that the members may run would refuse it."""
+
+    found: FieldProblem
+    is_certain: bool
+
+
+@dataclass(frozen=True)
+class SchemaChecks:
+    """The schemas, and the members whose versions decide; they are only asked for where something is found."""
+
+    members: Callable[[], Sequence[Cluster]]
+
+    @cached_property
+    def schemas(self) -> KubernetesSchemas:
+        """The schemas of Kubernetes' own kinds."""
+        return KubernetesSchemas()
+
+    @cached_property
+    def minors(self) -> tuple[int, ...]:
+        """The minor versions that the members may run, the newest first."""
+        every = range(self.schemas.newest, self.schemas.oldest - 1, -1)
+        known = {minor_version(cluster.kubernetes_version) for cluster in self.members()} or {None}
+        return tuple(every) if None in known else tuple(sorted(filter(None, known), reverse=True))
+
+    def wrong(self, placed: Iterable[tuple[Template, LocatedManifest]]) -> Iterator[WrongTemplate]:
+        """Yield what is wrong with templates."""
+        for template, place in placed:
+            if is_opaque(place.manifest) or not self._is_built_in(template):
+                continue
+            manifest = pruned(place.manifest)
+            findings = self._findings(manifest)
+            if manifest["kind"] in _SIZED and manifest["apiVersion"] == "v1":
+                _check_size(manifest, findings)
+            for problem in findings.problems:
+                yield WrongTemplate(found=FieldProblem(place, problem), is_certain=self.is_certain)
+
+    def _is_built_in(self, template: Template) -> bool:
+        return (template.ref.group, template.ref.kind) in BUILT_IN and (
+            template.ref.group in self.schemas.groups or template.ref.group in _FORMER_GROUPS
+        )
+
+    @cached_property
+    def is_certain(self) -> bool:
+        """True where there are schemas for every version that a member is known to run."""
+        return all(self.schemas.oldest <= minor <= self.schemas.newest for minor in self.minors)
+
+    def _findings(self, manifest: Manifest) -> Findings:
+        """Return what the newest version finds; nothing where a version that a member may run finds nothing."""
+        api_version, kind = manifest["apiVersion"], manifest["kind"]
+        served = self.schemas.minors(api_version, kind)
+        best = self._checked(manifest, served[-1]) if served else Findings()
+        if (served and not best.problems) or not self.is_certain:
+            return best
+        found: Findings | None = None
+        for minor in (each for each in self.minors if each in served):
+            checked = self._checked(manifest, minor)
+            if not checked.problems:
+                return checked
+            found = found or checked
+        return found or self._not_served(manifest)
+
+    def _checked(self, manifest: Manifest, minor: int) -> Findings:
+        check = self.schemas.check_of(manifest["apiVersion"], manifest["kind"], minor)
+        return check_manifest(check, manifest) if check else Findings()
+
+    def _not_served(self, manifest: Manifest) -> Findings:
+        """Return the finding of an API version that none of the members may serve, with one that they do."""
+        findings, kind, group = Findings(), manifest["kind"], group_of(manifest["apiVersion"])
+        oldest, newest = self.minors[-1], self.minors[0]
+        span = f"1.{newest}" if oldest == newest else f"1.{oldest} to 1.{newest}"
+        groups = [group, *sorted(self.schemas.groups)] if group in _FORMER_GROUPS else [group]
+        usable = [
+            version
+            for each in groups
+            for version in self.schemas.api_versions(each, kind)
+            if newest in self.schemas.minors(version, kind)
+        ]
+        hint = f"write {usable[-1]!r}" if usable else "the kind is gone from Kubernetes"
+        message = f"Kubernetes {span} does not serve {kind} in {manifest['apiVersion']!r}"
+        findings.problem("apiVersion", message, hint=hint, kind="NotSupported")
+        return findings
+
+
+def _check_size(manifest: Manifest, findings: Findings) -> None:
+    """Find data that is larger than an API server stores."""
+    size = 0
+    for name in ("data", "binaryData", "stringData"):
+        table = manifest.get(name)
+        texts = [text for text in table.values() if isinstance(text, str)] if isinstance(table, dict) else []
+        length = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        is_encoded = name == "binaryData" or (name == "data" and manifest["kind"] == "Secret")
+        size += length * 3 // 4 - 2 * len(texts) if is_encoded else length
+    if size > _MOST_DATA:
+        findings.problem("", f"more than {_MOST_DATA} bytes of data, which is all a server stores", kind="TooLong")

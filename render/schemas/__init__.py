@@ -1,0 +1,8 @@
+"""Manifests checked against the schemas of their kinds, as an API server checks them that is asked to be strict.
+
+A schema is a value: OpenAPI as Kubernetes publishes it for its own kinds, or as a CustomResourceDefinition writes it.
+"""
+
+from .checking import Schema, SchemaSet, check_manifest
+
+__all__ = ["Schema", "SchemaSet", "check_manifest"]
