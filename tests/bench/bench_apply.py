@@ -1,9 +1,8 @@
 """Applying to a real API server against ``kubectl apply --server-side``: much that is unchanged, and much that is new.
 
 Both are whole processes that read the same manifests from a file, on objects of their own, turn by turn, so the machine
-is as busy for one as for the other. CPU is the process's own, without the server's. Beside that, the whole command:
-``argosy apply`` on a repository of as many templates, which also reads a commit, looks at the member and records in Git
-what came of every object.
+is as busy for one as for the other. CPU is the process's own, without the server's. What the whole command costs, which
+also reads a commit, renders it and records what came of every object, is for ``bench_reconcile`` to say.
 """
 
 import argparse
@@ -21,7 +20,6 @@ from typing import Any, NamedTuple
 
 from reconciler.members.exchange import Failure, Request
 from reconciler.members.opening import MemberAccess, Members
-from tests.build import Repository, a_cluster, a_policy
 from tests.clusters import Member
 
 ROOT = Path(__file__).parent.parent.parent
@@ -47,7 +45,6 @@ def main(arguments: list[str]) -> int:
         _bench_requests(member)
         _bench_unchanged(member, Path(folder), chosen.unchanged, chosen.rounds)
         _bench_new(member, Path(folder), chosen.new, chosen.rounds)
-        _bench_command(member, Path(folder) / "fleet", chosen.unchanged, chosen.rounds)
     return 0
 
 
@@ -82,23 +79,6 @@ def _bench_new(member: Member, folder: Path, count: int, rounds: int) -> None:
     _tell(f"{count} new objects", costs)
 
 
-def _bench_command(member: Member, folder: Path, count: int, rounds: int) -> None:
-    space = "command"
-    selectors = [{"apiVersion": "v1", "kind": "ConfigMap"}, {"apiVersion": "apps/v1", "kind": "Deployment"}]
-    placement = {"clusterAffinity": {"clusterNames": [member.name]}}
-    files = {f"templates/{number}.yaml": _manifest(space, number) for number in range(count)}
-    files["templates/namespace.yaml"] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
-    files["policy.yaml"] = a_policy("all", namespace=space, selectors=selectors, placement=placement)
-    Repository.create(folder).commit({"clusters/member.yaml": a_cluster(member.name), **files})
-    argosy = [sys.executable, "-m", "reconciler", "-q", "-C", str(folder)]
-    _cost([*argosy, "render", "--commit", "--bootstrap"])
-    apply = [*argosy, "apply", "--kubeconfig", str(member.kubeconfig)]
-    _cost(apply)
-    costs = [_cost(apply) for _ in range(rounds)]
-    wall, cpu = (statistics.median(values) for values in ([each.wall for each in costs], [each.cpu for each in costs]))
-    print(f"{count} unchanged objects by the whole command: {wall:.2f} s ({cpu:.2f} s CPU)")
-
-
 def _turns(works: list[Callable[[int], Cost]], rounds: int) -> list[list[Cost]]:
     costs: list[list[Cost]] = [[] for _ in works]
     for turn in range(rounds):
@@ -120,14 +100,15 @@ def _state(member: Member, folder: Path, space: str, count: int) -> Path:
     path = folder / f"{space}.json"
     if not path.exists():
         member.request("POST", "/api/v1/namespaces", {"metadata": {"name": space}})
-        items = [_manifest(space, number) for number in range(count)]
+        items = [manifest(space, number) for number in range(count)]
         path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
         state = {"name": member.name, "kubeconfig": str(member.kubeconfig), "space": space}
         path.with_suffix(".state").write_text(json.dumps(state))
     return path
 
 
-def _manifest(space: str, number: int) -> dict[str, Any]:
+def manifest(space: str, number: int) -> dict[str, Any]:
+    """Return an object of the benchmark: every fifth is a Deployment, the others are ConfigMaps."""
     metadata = {"name": f"object-{number}", "namespace": space, "labels": {"app": f"app-{number}", "tier": "back"}}
     if number % 5 == 0:
         labels = {"app": f"app-{number}"}
@@ -145,16 +126,21 @@ def _manifest(space: str, number: int) -> dict[str, Any]:
 
 
 def _argosy(path: Path) -> Cost:
-    return _cost([sys.executable, "-m", "tests.bench.apply_pass", str(path)])
+    return cost_of([sys.executable, "-m", "tests.bench.apply_pass", str(path)])
+
+
+def kubectl_command(member: Member) -> list[str]:
+    """Return the command of kubectl for a member."""
+    beside = Path(sys.executable).with_name("kubectl")
+    return [str(beside) if beside.exists() else "kubectl", "--kubeconfig", str(member.kubeconfig)]
 
 
 def _kubectl(member: Member, path: Path) -> Cost:
-    beside = Path(sys.executable).with_name("kubectl")
-    kubectl = [str(beside) if beside.exists() else "kubectl", "--kubeconfig", str(member.kubeconfig)]
-    return _cost([*kubectl, "apply", "--server-side", "-f", str(path)])
+    return cost_of([*kubectl_command(member), "apply", "--server-side", "-f", str(path)])
 
 
-def _cost(command: list[str]) -> Cost:
+def cost_of(command: list[str]) -> Cost:
+    """Return what a process costs that runs to its end."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     run = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, env=os.environ)
     wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
