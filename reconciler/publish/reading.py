@@ -9,6 +9,7 @@ from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.pipeline.webhook_answers import Answers, parsed_answers
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
+from reconciler.repository.objects import File
 from reconciler.repository.trailers import SOURCE, VERSION, engine_version
 from reconciler.source.broken import Broken
 from reconciler.source.desired import Desired
@@ -19,6 +20,7 @@ from reconciler.source.loading import FactsOf, Loaded, load_source
 from reconciler.source.manifests import ParseCache, ParsedBlob
 from render.errors import GitError, InputError, Problem
 from render.fleet import Fleet
+from render.gitobjects import TREE_MODE, TreeEntry
 
 from .branches import publication_of
 
@@ -82,6 +84,35 @@ def read_fleet(repository: Repository, commit: str) -> Fleet:
     if home.problems:
         raise InputError(home.problems)
     return home.fleet
+
+
+def read_known_fleet(repository: Repository, commit: str, path: str) -> Fleet:
+    """Return the same of a commit that was read before, when its argosy.yaml was at this path ("": there was none).
+
+    Other files are listed only where it has to be known which there are, as for the paths that it names.
+    """
+    file = _file_at(repository, commit, path)
+    home = load_fleet([file] if file else [], folder=repository.folder.under, read=repository.read_blobs)
+    return read_fleet(repository, commit) if home.problems or home.fleet.path != path else home.fleet
+
+
+def _file_at(repository: Repository, commit: str, path: str) -> File | None:
+    """Return one file of a commit."""
+    tree = repository.commit_info(commit).tree
+    *folders, name = path.split("/")
+    for folder in folders:
+        entry = _entry(repository, tree, folder)
+        if entry is None:
+            return None
+        tree = entry.id
+    entry = _entry(repository, tree, name)
+    if entry is None or entry.mode == TREE_MODE:
+        return None
+    return File(path, entry.mode, entry.id, len(repository.read_blobs([entry.id])[entry.id]))
+
+
+def _entry(repository: Repository, tree: bytes, name: str) -> TreeEntry | None:
+    return next((entry for entry in repository.read_trees([tree])[tree] if entry.name == name.encode()), None)
 
 
 def read_source(

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from reconciler.console.log import Log
 from reconciler.members.boundary import guarded
@@ -29,7 +30,6 @@ from reconciler.record.agent_branches import AgentFiles, files_from_agents, is_p
 from reconciler.record.cluster_files import parse_cluster_record
 from reconciler.record.recorded_status import RecordedStatus, cluster_path, read_recorded
 from reconciler.record.refusal import SourceRefusal
-from reconciler.record.status_commit import StatusInputs
 from reconciler.source.desired import Desired, interpreter_of
 from reconciler.source.facts import Facts
 from render.binding import Binding
@@ -38,6 +38,9 @@ from render.model import ObjectRef
 from render.words import listed
 
 from .fleet_context import FleetContext
+
+if TYPE_CHECKING:  # only a pass that records something needs it
+    from reconciler.record.status_commit import StatusInputs
 
 MOST_SECONDS = 60.0
 """The time that the observation of one member may take at most."""
@@ -111,11 +114,13 @@ class PassRecord:
 
     def status_inputs(
         self, commit: str, bindings: Mapping[ObjectRef, Binding], observation: Observation | None = None
-    ) -> StatusInputs:
+    ) -> "StatusInputs":
         """Return what the status files are made from, given the rendered commit that is applied and its bindings.
 
         ``observation`` is another one than that of the members which answered in time.
         """
+        from reconciler.record.status_commit import StatusInputs
+
         observation = observation or self.observation
         return StatusInputs(
             now=observation.now,

@@ -26,10 +26,9 @@ from reconciler.observe.members import ObserveOptions
 from reconciler.observe.rest import MemberAtRest, is_still_at_rest
 from reconciler.publish.branches import publication_of
 from reconciler.publish.checkpoint import Checkpoint
-from reconciler.publish.reading import read_fleet
-from reconciler.publish.status_branch import StatusBranch
+from reconciler.publish.reading import read_known_fleet
 from reconciler.record.cluster_files import cluster_file
-from reconciler.record.recorded_status import cluster_path, facts_path, read_recorded
+from reconciler.record.recorded_status import cluster_path, facts_path
 from reconciler.repository import Repository
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
 
@@ -46,9 +45,11 @@ _Result = TypeVar("_Result")
 class FleetAtRest:
     """A fleet as a pass left it that wrote nothing: its members, their models of nodes, and the report of that pass.
 
-    ``options`` are those of the delivery, as plain data. ``until`` is when a status may have to be written (""; never).
+    ``fleet_path`` is where its argosy.yaml is, ``options`` are those of the delivery as plain data. ``until`` is when a
+    status may have to be written ("": never).
     """
 
+    fleet_path: str
     options: Mapping[str, Any]
     members: tuple[MemberAtRest, ...]
     models: Mapping[str, list[dict[str, Any]]]
@@ -59,6 +60,7 @@ class FleetAtRest:
     def plain(self) -> dict[str, Any]:
         """Return this as plain data."""
         return {
+            "fleetPath": self.fleet_path,
             "options": self.options,
             "members": [member.plain() for member in self.members],
             "models": self.models,
@@ -72,6 +74,7 @@ class FleetAtRest:
         """Read it back; None where there is none, or something else."""
         try:
             return cls(
+                fleet_path=value["fleetPath"],
                 options=value["options"],
                 members=tuple(map(MemberAtRest.parse, value["members"])),
                 models=value["models"],
@@ -114,7 +117,7 @@ def fleet_still_at_rest(
     rest = FleetAtRest.parse(checkpoint.members or {})
     if rest is None or rest.options != plain_options(options) or (rest.until and utc(clock()) >= rest.until):
         return None
-    fleet = read_fleet(repository, checkpoint.tips.source)
+    fleet = read_known_fleet(repository, checkpoint.tips.source, rest.fleet_path)
     context = FleetContext(publication=publication_of(repository, fleet), fleet=fleet, members=rest.clusters())
     seconds = min(options.timeout, MOST_SECONDS)
     open_client = Members(member_access(fleet, options, repository.folder)).open
@@ -123,7 +126,7 @@ def fleet_still_at_rest(
         if not _are_still_at_rest(rest.members, observing):
             return None
         observation = observe_members(context, context.members, observing, clock)
-    if not _is_as_recorded(observation, context.status, checkpoint.tips.status):
+    if not _is_as_recorded(observation):
         return None
     for warning in observation.warnings:
         log.warning(warning)
@@ -158,9 +161,9 @@ def ended_visits(visits: Visits[_Result], clock: Callable[[], float]) -> Iterato
             return
 
 
-def _is_as_recorded(observation: Observation, status: StatusBranch, commit: str | None) -> bool:
+def _is_as_recorded(observation: Observation) -> bool:
     """Return whether an observation would change nothing on the status branch, and so nothing that is rendered."""
-    recorded = read_recorded(status, commit, ("clusters", "facts"))
+    recorded = observation.recorded
     records = recorded.clusters()
     if observation.states.keys() != {member.name for member in observation.context.members}:
         return False

@@ -54,6 +54,7 @@ def fleet_at_rest(
     if not members or len(members) != len(visited):
         return None
     return FleetAtRest(
+        fleet_path=desired.fleet.path,
         options=plain_options(options),
         members=tuple(sorted(members, key=lambda member: member.cluster)),
         models={each.name: [model.plain() for model in each.resource_models] for each in desired.clusters},

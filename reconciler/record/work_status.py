@@ -15,7 +15,6 @@ from reconciler.members.exchange import Failure
 from reconciler.observe.conditions import condition
 from reconciler.observe.findings import Finding
 from reconciler.observe.liveness import LiveState, Progress, live_state
-from reconciler.pipeline.karmada_works import work_name
 from reconciler.plans.model import PlannedObject
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.statuses import GENERATION_ANNOTATION
@@ -162,6 +161,8 @@ def _version(item: PlannedObject, live: Manifest | None) -> str:
 
 def work_manifest(status: WorkStatus) -> dict[str, Any]:
     """Return the Work as the status branch keeps it, without any time."""
+    from reconciler.pipeline.karmada_works import work_name
+
     ref = status.ref
     identifier = {
         "ordinal": 0,
