@@ -18,9 +18,13 @@ from reconciler.commands.options.completion import completed_param, with_complet
 from reconciler.commands.options.global_options import shared_options, with_global_options
 from reconciler.console.printing import print_error
 from reconciler.reference.exit_codes import EXIT_CODES
-from render.errors import ConfigError, ReconcileError
+from render.errors import ConfigError, GitError, ReconcileError
 
 _FULL = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_REFUSED = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ELOOP, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+)
+"""Errors of this machine, which nothing but somebody's help removes."""
 
 COMMANDS = {
     "init": "Write the first files of a fleet.",
@@ -114,6 +118,7 @@ def argosy() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the code that says how it ended."""
+    _open_standard_streams()
     # One command makes many values and drops few; looking for cycles among them would cost a tenth of its time.
     gc.disable()
     code = _flushed(run(arguments))
@@ -121,6 +126,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # a large fleet takes a while.
     atexit._run_exitfuncs()  # noqa: SLF001 - what an ordinary exit calls
     os._exit(code)
+
+
+def _open_standard_streams() -> None:
+    """Open those standard streams that the process was started without (``>&-``).
+
+    Otherwise the next file that is opened, such as a pack or a pipe to git, would be what is printed to.
+    """
+    for handle, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(handle)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(handle, "w" if handle else "r", encoding="utf-8", closefd=False))
 
 
 def _flushed(code: int) -> int:
@@ -153,7 +172,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _unwritten(error: OSError) -> int:
-    """End quietly when the reader went away, as ``| head`` does, and say so when there is no room to write."""
+    """End quietly when the reader went away, as ``| head`` does; say what this machine has no room or no right for."""
+    if error.errno in _REFUSED:
+        of = f"{error.filename}: " if isinstance(error.filename, str) else ""
+        print_error(f"argosy: {of}{os.strerror(error.errno or 0).lower()}")
+        return GitError.exit_code
     if error.errno not in _FULL:
         return _bug(error)
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,7 +4,9 @@ A repository is found by looking at files, as git does, because the answer "noth
 A folder found so is only trusted once git itself has run in it and agreed about its owner.
 """
 
+import os
 import re
+import stat
 from base64 import b64encode
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -137,8 +139,18 @@ def _common_dir(git_dir: Path) -> Path:
     return (git_dir / named).resolve() if named else git_dir
 
 
+def plain_content(path: Path) -> bytes:
+    """Return the content of a file; nothing for a folder or a device, and nothing is waited for, as a pipe would be."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        return b""
+    with os.fdopen(handle, "rb") as file:
+        return file.read()
+
+
 def _line(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="surrogateescape").strip("\r\n")
+        return plain_content(path).decode("utf-8", "surrogateescape").strip("\r\n")
     except OSError:
         return ""

@@ -12,7 +12,7 @@ from pathlib import Path
 from render.errors import GitError
 
 from .command import GitCommand, network_timeout
-from .location import GitFolder, checked_address, without_secrets
+from .location import GitFolder, checked_address, plain_content, without_secrets
 from .porcelain import Progress
 from .refs import head_branch, read_ref_fast
 from .remotes import Fetching, RemoteTips, fetch_refs, list_remote
@@ -77,7 +77,7 @@ def _known_refs(folder: Path) -> Iterator[str]:
     for base, _, names in os.walk(folder / "refs"):
         yield from (str((Path(base) / name).relative_to(folder)) for name in names if not name.endswith(".lock"))
     packed = folder / "packed-refs"
-    lines = packed.read_text(encoding="utf-8", errors="surrogateescape").splitlines() if packed.exists() else []
+    lines = plain_content(packed).decode("utf-8", "surrogateescape").splitlines() if packed.exists() else []
     yield from (line.partition(" ")[2] for line in lines if line[:1] not in ("#", "^"))
 
 

@@ -17,6 +17,8 @@ from typing import Self
 
 from render.gitobjects import hasher
 
+from .location import plain_content
+
 MAGIC = b"\377tOc\0\0\0\2"
 """The first bytes of an index file of version 2."""
 
@@ -173,11 +175,11 @@ def _loose(folder: Path, wanted: set[bytes]) -> set[bytes]:
 
 def object_folders(objects: Path, depth: int = _NESTED_ALTERNATES) -> Iterator[Path]:
     """Yield the object folder, then those it borrows from (``git clone --shared`` or ``--reference``)."""
-    if not objects.is_dir():
-        return
-    yield objects
     try:
-        lines = (objects / "info" / "alternates").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        if not objects.is_dir():
+            return
+        yield objects
+        lines = plain_content(objects / "info" / "alternates").decode("utf-8", "surrogateescape").splitlines()
     except OSError:
         return
     for line in lines if depth else ():

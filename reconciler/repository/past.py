@@ -6,7 +6,7 @@ from typing import NamedTuple
 from render.errors import GitError
 
 from .command import GitCommand
-from .location import GitFolder
+from .location import GitFolder, plain_content
 
 
 class RemovedFile(NamedTuple):
@@ -22,7 +22,7 @@ def first_commit(git: GitCommand, folder: GitFolder, commit: str) -> str:
     first = git.text("rev-list", "--first-parent", "--max-parents=0", "--end-of-options", commit)
     shallow = folder.common_dir / "shallow"
     # git takes the commits listed there for roots, whatever parents they name.
-    if shallow.exists() and first in shallow.read_text(encoding="utf-8").split():
+    if shallow.exists() and first in plain_content(shallow).decode("utf-8", "replace").split():
         raise GitError(
             f"the history of {commit[:12]} is cut off, so the commit it began with is not known",
             hint="this clone is shallow; fetch the whole history: git fetch --unshallow",

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from render.errors import GitError
 
 from .command import GitCommand
-from .location import GitFolder
+from .location import GitFolder, plain_content
 
 _BAD = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[./]$|^/")
 _HEX = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -102,8 +102,8 @@ def _id(line: bytes, ref: str) -> str:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return plain_content(path)
+    except (FileNotFoundError, NotADirectoryError):
         return b""
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
