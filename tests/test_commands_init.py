@@ -120,6 +120,32 @@ def test_folders_that_repeat_others_are_left_out(repository: Repository, capsys:
     assert "left out" not in argosy(repository, capsys, "validate").out
 
 
+class Repetition(NamedTuple):
+    why: str
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    ignore: list[str]
+
+
+REPETITIONS = [
+    Repetition("all of the second", ("a", "b", "c", "d"), ("a", "b"), ["/second/"]),
+    Repetition("half of the second", ("a",), ("a", "b"), ["/second/"]),
+    Repetition("all of the first, and little of the second", ("a",), ("a", "b", "c"), ["/first/"]),
+    Repetition("little of either", ("a", "b", "c"), ("a", "d", "e"), []),
+]
+
+
+@pytest.mark.parametrize("case", REPETITIONS, ids=lambda case: case.why)
+def test_a_folder_is_left_out_only_if_it_holds_little_else(
+    case: Repetition, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder, names in (("first", case.first), ("second", case.second)):
+        repository.write({f"{folder}/{name}.yaml": a_config_map(name, at=folder) for name in names})
+    assert argosy(repository, capsys, "init", "--new-cluster", "eu").code == 0
+    fleet = parse_documents((repository.path / "argosy.yaml").read_bytes())[0].value
+    assert fleet.get("spec", {}).get("source", {}).get("ignore", []) == case.ignore
+
+
 class Refusal(NamedTuple):
     why: str
     files: dict[str, bytes]

@@ -1,5 +1,6 @@
 """Problems and warnings that only show when the objects of a source are compared with each other."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -53,18 +54,46 @@ def duplicate_templates(
     definitions: dict[ObjectRef, list[tuple[Template, LocatedManifest]]] = {}
     for template, place in placed:
         definitions.setdefault(template.ref, []).append((template, place))
+    if all(len(found) == 1 for found in definitions.values()):
+        return
+    held = _objects_by_folder(place.file.path for found in definitions.values() for _, place in found)
     groups: dict[tuple[str, str], list[ObjectRef]] = {}
     for ref, found in definitions.items():
         for _, place in found[1:]:
             groups.setdefault(_parting(found[0][1].file.path, place.file.path), []).append(ref)
     for folders, refs in groups.items():
-        yield _duplicates_in(folders, [definitions[ref] for ref in dict.fromkeys(refs)], folder, lines)
+        shared = [definitions[ref] for ref in dict.fromkeys(refs)]
+        repeated = next((each for each in reversed(folders) if held[each] <= 2 * len(shared)), "")
+        yield _duplicates_in(folders, shared, _ignore_line(repeated, folder), lines)
+
+
+def _objects_by_folder(paths: Iterable[str]) -> Counter[str]:
+    """Count the objects below every folder, by the paths of their files."""
+    count_by_path = Counter(paths)
+    counts: Counter[str] = Counter()
+    for path, count in count_by_path.items():
+        parts = path.split("/")
+        for depth in range(1, len(parts)):
+            counts["/".join(parts[:depth])] += count
+    return counts
+
+
+def _ignore_line(path: str, folder: str) -> str:
+    """Return the ignore line for a folder of a fleet ("" for none).
+
+    >>> _ignore_line("fleet/staging", "fleet"), _ignore_line("", "fleet")
+    ('/staging/', '')
+    """
+    return path and f"/{path.removeprefix(f'{folder}/') if folder else path}/"
 
 
 def _duplicates_in(
-    folders: tuple[str, str], found: Sequence[list[tuple[Template, LocatedManifest]]], folder: str, lines: Lines
+    folders: tuple[str, str], found: Sequence[list[tuple[Template, LocatedManifest]]], ignore: str, lines: Lines
 ) -> DuplicateTemplates:
-    """Return the duplicates of two folders or files as one problem, which stands at the second place of the first."""
+    """Return the duplicates of two folders or files as one problem, which stands at the second place of the first.
+
+    ``ignore`` leaves out that folder of the two which holds little else ("": both hold much else, or they are files).
+    """
     first = found[0]
     place = next(each for _, each in first[1:] if _parting(first[0][1].file.path, each.file.path) == folders)
     if len(found) == 1:
@@ -79,9 +108,10 @@ def _duplicates_in(
         else [template for template, _ in each[1:]]
         for each in found
     ]
-    hint, ignore = "keep one", ""
-    if not any(each.file.path in folders for definitions in found for _, each in definitions):
-        ignore = f"/{folders[1].removeprefix(f'{folder}/') if folder else folders[1]}/"
+    hint = "keep one"
+    if any(each.file.path in folders for definitions in found for _, each in definitions):
+        ignore = ""
+    if ignore:
         hint = f"keep one, or leave out a folder in argosy.yaml:\n    spec:\n      source:\n        ignore: [{ignore}]"
     return DuplicateTemplates(
         found=place.problem("", message, hint=hint, kind="Duplicate"),

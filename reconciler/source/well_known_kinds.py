@@ -18,7 +18,8 @@ _NAMESPACED = {
     "agent.k8s.elastic.co": "Agent",
     "apm.k8s.elastic.co": "ApmServer",
     "apps.emqx.io": "EMQX EmqxBroker EmqxEnterprise EmqxPlugin Rebalance",
-    "apps.kruise.io": "AdvancedCronJob BroadcastJob CloneSet DaemonSet StatefulSet",
+    "apps.kruise.io": "AdvancedCronJob BroadcastJob CloneSet ContainerRecreateRequest DaemonSet EphemeralJob "
+    "ImageListPullJob ImagePullJob PersistentPodState PodProbeMarker StatefulSet UnitedDeployment WorkloadSpread",
     "apps.openshift.io": "DeploymentConfig",
     "argoproj.io": "AnalysisRun AnalysisTemplate AppProject Application ApplicationSet CronWorkflow EventBus "
     "EventSource Experiment Rollout Sensor Workflow WorkflowArtifactGCTask WorkflowEventBinding WorkflowTaskResult "
@@ -29,7 +30,7 @@ _NAMESPACED = {
     "autoscaling.k8s.io": "VerticalPodAutoscaler VerticalPodAutoscalerCheckpoint",
     "autoscaling.x-k8s.io": "CapacityBuffer ProvisioningRequest",
     "balancer.x-k8s.io": "Balancer",
-    "batch.volcano.sh": "Job",
+    "batch.volcano.sh": "CronJob Job",
     "beat.k8s.elastic.co": "Beat",
     "bitnami.com": "SealedSecret",
     "bootstrap.cluster.x-k8s.io": "KubeadmConfig KubeadmConfigTemplate",
@@ -41,8 +42,9 @@ _NAMESPACED = {
     "CephNVMeOFGateway CephObjectRealm CephObjectStore CephObjectStoreAccount CephObjectStoreUser CephObjectZone "
     "CephObjectZoneGroup CephRBDMirror",
     "cert-manager.io": "Certificate CertificateRequest Issuer",
-    "chaos-mesh.org": "DNSChaos HTTPChaos IOChaos JVMChaos KernelChaos NetworkChaos PodChaos Schedule StressChaos "
-    "TimeChaos Workflow",
+    "chaos-mesh.org": "AWSChaos AzureChaos BlockChaos DNSChaos GCPChaos HTTPChaos IOChaos JVMChaos KernelChaos "
+    "NetworkChaos PhysicalMachine PhysicalMachineChaos PodChaos PodHttpChaos PodIOChaos PodNetworkChaos Schedule "
+    "StatusCheck StressChaos TimeChaos Workflow WorkflowNode",
     "cilium.io": "CiliumEndpoint CiliumEnvoyConfig CiliumGatewayClassConfig CiliumLocalRedirectPolicy "
     "CiliumNetworkPolicy CiliumNodeConfig",
     "cloud.google.com": "BackendConfig",
@@ -50,8 +52,9 @@ _NAMESPACED = {
     "MachinePool MachineSet",
     "config.gatekeeper.sh": "Config",
     "config.kio.kasten.io": "Policy",
-    "configuration.konghq.com": "KongConsumer KongConsumerGroup KongIngress KongPlugin KongUpstreamPolicy TCPIngress "
-    "UDPIngress",
+    "config.openshift.io": "ImagePolicy",
+    "configuration.konghq.com": "IngressClassParameters KongConsumer KongConsumerGroup KongCustomEntity KongIngress "
+    "KongPlugin KongUpstreamPolicy TCPIngress UDPIngress",
     "connection.gatekeeper.sh": "Connection",
     "controlplane.cluster.x-k8s.io": "KubeadmControlPlane KubeadmControlPlaneTemplate",
     "core.strimzi.io": "StrimziPodSet",
@@ -65,11 +68,11 @@ _NAMESPACED = {
     "eventing.knative.dev": "Broker EventPolicy EventTransform EventType RequestReply Trigger",
     "extensions.istio.io": "TrafficExtension WasmPlugin",
     "external-secrets.io": "ExternalSecret PushSecret SecretStore",
-    "externaldns.k8s.io": "DNSEndpoint",
+    "externaldns.k8s.io": "DNSEndpoint DNSRecord",
     "flagger.app": "AlertProvider Canary MetricTemplate",
     "fleet.cattle.io": "Bundle BundleDeployment BundleNamespaceMapping Cluster ClusterGroup ClusterRegistration "
     "ClusterRegistrationToken GitRepo GitRepoRestriction HelmOp ImageScan Policy Schedule",
-    "flink.apache.org": "FlinkDeployment FlinkSessionJob",
+    "flink.apache.org": "FlinkBlueGreenDeployment FlinkDeployment FlinkSessionJob FlinkStateSnapshot",
     "flows.knative.dev": "Parallel Sequence",
     "fluxcd.controlplane.io": "FluxInstance FluxReport ResourceSet ResourceSetInputProvider",
     "frrk8s.metallb.io": "BGPSessionState FRRConfiguration FRRK8sConfiguration",
@@ -82,8 +85,9 @@ _NAMESPACED = {
     "generators.external-secrets.io": "ACRAccessToken BeyondtrustWorkloadCredentialsDynamicSecret "
     "CloudsmithAccessToken ECRAuthorizationToken Fake GCRAccessToken GeneratorState GithubAccessToken "
     "GitlabDeployToken Grafana MFA Password QuayAccessToken SSHKey STSSessionToken UUID VaultDynamicSecret Webhook",
-    "getambassador.io": "AuthService ConsulResolver Host KubernetesEndpointResolver KubernetesServiceResolver "
-    "Listener LogService Mapping Module RateLimitService TCPMapping TLSContext TracingService",
+    "getambassador.io": "AuthService ConsulResolver DevPortal Host KubernetesEndpointResolver "
+    "KubernetesServiceResolver Listener LogService Mapping Module RateLimitService TCPMapping TLSContext "
+    "TracingService",
     "grafana.integreatly.org": "Grafana GrafanaAlertRuleGroup GrafanaContactPoint GrafanaDashboard GrafanaDatasource "
     "GrafanaFolder GrafanaLibraryPanel GrafanaManifest GrafanaMuteTiming GrafanaNotificationPolicy "
     "GrafanaNotificationPolicyRoute GrafanaNotificationTemplate GrafanaServiceAccount",
@@ -100,12 +104,13 @@ _NAMESPACED = {
     "DevMachinePoolTemplate DevMachineTemplate",
     "ipam.cluster.x-k8s.io": "IPAddress IPAddressClaim",
     "jaegertracing.io": "Jaeger",
-    "jetstream.nats.io": "Account Consumer KeyValue ObjectStore Stream",
+    "jetstream.nats.io": "Account Consumer KeyValue ObjectStore Stream StreamTemplate",
     "jobset.x-k8s.io": "JobSet",
     "k3s.cattle.io": "Addon",
     "k6.io": "PrivateLoadZone TestRun",
     "k8s.cni.cncf.io": "NetworkAttachmentDefinition",
-    "k8s.mariadb.com": "Backup Connection Database Grant MariaDB MaxScale Restore SqlJob User",
+    "k8s.mariadb.com": "Backup Connection Database ExternalMariaDB Grant MariaDB MaxScale PhysicalBackup "
+    "PointInTimeRecovery Restore SqlJob User",
     "k8s.nginx.org": "Policy",
     "kafka.strimzi.io": "Kafka KafkaBridge KafkaConnect KafkaConnector KafkaMirrorMaker2 KafkaNodePool KafkaRebalance "
     "KafkaTopic KafkaUser",
@@ -124,7 +129,7 @@ _NAMESPACED = {
     "longhorn.io": "BackingImage BackingImageDataSource BackingImageManager Backup BackupBackingImage BackupTarget "
     "BackupVolume Engine EngineFrontend EngineImage InstanceManager Node Orphan RecurringJob Replica Setting Shard "
     "ShardGroup ShareManager Snapshot SupportBundle SystemBackup SystemRestore Volume VolumeAttachment",
-    "machine.openshift.io": "MachineSet",
+    "machine.openshift.io": "ControlPlaneMachineSet Machine MachineHealthCheck MachineSet",
     "maps.k8s.elastic.co": "ElasticMapsServer",
     "messaging.knative.dev": "Channel InMemoryChannel Subscription",
     "metacontroller.k8s.io": "ControllerRevision",
@@ -139,7 +144,7 @@ _NAMESPACED = {
     "networking.internal.knative.dev": "Certificate Ingress ServerlessService",
     "networking.istio.io": "DestinationRule EnvoyFilter Gateway ProxyConfig ServiceEntry Sidecar VirtualService "
     "WorkloadEntry WorkloadGroup",
-    "nfd.k8s-sigs.io": "NodeFeature",
+    "nfd.k8s-sigs.io": "NodeFeature NodeFeatureGroup",
     "notification.toolkit.fluxcd.io": "Alert Provider Receiver",
     "objectbucket.io": "ObjectBucketClaim",
     "opentelemetry.io": "ClusterObservability Instrumentation OpAMPBridge OpenTelemetryCollector TargetAllocator",
@@ -162,13 +167,13 @@ _NAMESPACED = {
     "provisioning.cattle.io": "Cluster",
     "rabbitmq.com": "Binding Exchange Federation OperatorPolicy Permission Policy Queue RabbitmqCluster "
     "SchemaReplication Shovel SuperStream TopicPermission User Vhost",
-    "ray.io": "RayCluster RayJob RayService",
+    "ray.io": "RayCluster RayCronJob RayJob RayService",
     "reports.kyverno.io": "EphemeralReport",
     "resolution.tekton.dev": "ResolutionRequest",
     "route.openshift.io": "Route",
     "scheduling.volcano.sh": "PodGroup",
     "secrets-store.csi.x-k8s.io": "SecretProviderClass SecretProviderClassPodStatus",
-    "secrets.hashicorp.com": "HCPAuth HCPVaultSecretsApp SecretTransformation VaultAuth VaultAuthGlobal "
+    "secrets.hashicorp.com": "CSISecrets HCPAuth HCPVaultSecretsApp SecretTransformation VaultAuth VaultAuthGlobal "
     "VaultConnection VaultDynamicSecret VaultPKISecret VaultStaticSecret",
     "security.istio.io": "AuthorizationPolicy PeerAuthentication RequestAuthentication",
     "serving.knative.dev": "Configuration DomainMapping Revision Route Service",
@@ -176,12 +181,13 @@ _NAMESPACED = {
     "snapshot.storage.k8s.io": "VolumeSnapshot",
     "source.toolkit.fluxcd.io": "Bucket ExternalArtifact GitRepository HelmChart HelmRepository OCIRepository",
     "sources.knative.dev": "ApiServerSource ContainerSource IntegrationSource PingSource SinkBinding",
-    "sparkoperator.k8s.io": "ScheduledSparkApplication SparkApplication",
+    "sparkoperator.k8s.io": "ScheduledSparkApplication SparkApplication SparkConnect",
     "split.smi-spec.io": "TrafficSplit",
     "stackconfigpolicy.k8s.elastic.co": "StackConfigPolicy",
     "status.gatekeeper.sh": "ConfigPodStatus ConnectionPodStatus ConstraintPodStatus ConstraintTemplatePodStatus "
     "ExpansionTemplatePodStatus MutatorPodStatus ProviderPodStatus",
     "sts.min.io": "PolicyBinding",
+    "tailscale.com": "ProxyGroupPolicy",
     "talos.dev": "ServiceAccount",
     "tekton.dev": "CustomRun Pipeline PipelineRun StepAction Task TaskRun VerificationPolicy",
     "telemetry.istio.io": "Telemetry",
@@ -203,7 +209,7 @@ _NAMESPACED = {
 _CLUSTER_SCOPED = {
     "apiextensions.crossplane.io": "CompositeResourceDefinition Composition CompositionRevision EnvironmentConfig "
     "ManagedResourceActivationPolicy ManagedResourceDefinition Usage",
-    "apps.kruise.io": "SidecarSet",
+    "apps.kruise.io": "NodeImage NodePodProbe ResourceDistribution SidecarSet",
     "argoproj.io": "ClusterAnalysisTemplate ClusterWorkflowTemplate",
     "autoscaling.x-k8s.io": "CapacityQuota",
     "cdi.kubevirt.io": "CDI CDIConfig ObjectTransfer StorageProfile",
@@ -214,7 +220,10 @@ _CLUSTER_SCOPED = {
     "CiliumClusterwideNetworkPolicy CiliumEgressGatewayPolicy CiliumEndpointSlice CiliumExternalWorkload "
     "CiliumIdentity CiliumL2AnnouncementPolicy CiliumLoadBalancerIPPool CiliumNode CiliumPodIPPool",
     "cloud.google.com": "ComputeClass",
-    "config.openshift.io": "APIServer",
+    "config.openshift.io": "APIServer Authentication Backup Build CRIOCredentialProviderConfig ClusterImagePolicy "
+    "ClusterMonitoring ClusterOperator ClusterVersion Console DNS FeatureGate Image ImageContentPolicy "
+    "ImageDigestMirrorSet ImageTagMirrorSet Infrastructure Ingress InsightsDataGather Network Node OAuth OperatorHub "
+    "PKI Project Proxy Scheduler",
     "configuration.konghq.com": "KongClusterPlugin KongLicense KongVault",
     "crd.k8s.amazonaws.com": "ENIConfig",
     "crd.projectcalico.org": "BGPConfiguration BGPFilter BGPPeer BlockAffinity CalicoNodeStatus ClusterInformation "
@@ -245,7 +254,7 @@ _CLUSTER_SCOPED = {
     "mutations.gatekeeper.sh": "Assign AssignImage AssignMetadata ModifySet",
     "networking.internal.knative.dev": "ClusterDomainClaim",
     "nfd.k8s-sigs.io": "NodeFeatureRule",
-    "nvidia.com": "ClusterPolicy NVIDIADriver",
+    "nvidia.com": "ClusterPolicy GPUCluster NVIDIADriver",
     "objectbucket.io": "ObjectBucket",
     "operator.tigera.io": "APIServer GatewayAPI Goldmane ImageSet Installation Istio ManagementClusterConnection "
     "TigeraStatus Whisker",
@@ -268,7 +277,7 @@ _CLUSTER_SCOPED = {
     "snapshot.storage.k8s.io": "VolumeSnapshotClass VolumeSnapshotContent",
     "spire.spiffe.io": "ClusterFederatedTrustDomain ClusterSPIFFEID",
     "syncset.gatekeeper.sh": "SyncSet",
-    "tailscale.com": "Connector DNSConfig ProxyClass ProxyGroup Recorder",
+    "tailscale.com": "Connector DNSConfig PeerRelay ProxyClass ProxyGroup Recorder Tailnet",
     "tekton.dev": "ClusterTask",
     "templates.gatekeeper.sh": "ConstraintTemplate",
     "triggers.tekton.dev": "ClusterInterceptor ClusterTriggerBinding",
