@@ -4,6 +4,7 @@ The slow ones wait for what the others have, so that a pass which waited for the
 """
 
 import secrets
+import signal
 import socket
 import subprocess
 import sys
@@ -22,8 +23,9 @@ from render.documents import emit
 from .attack.hostile_wires import raw_server
 from .build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
 from .clusters import Member, remove_namespaces
+from .fakes import FakeCluster
 from .memory_fleet import DOWN, MemoryFleet, add_node
-from .served import kubeconfig_of
+from .served import kubeconfig_of, serving_members
 from .waiting import SECONDS, eventually, happened, running
 
 ROOT = Path(__file__).parent.parent
@@ -190,8 +192,53 @@ def test_a_late_member_with_more_room_is_used_by_the_next_pass(fleet: MemoryFlee
     assert fleet.recorded("facts/slow.yaml")["status"]["resourceSummary"]["allocatable"]["cpu"] == "16"
 
 
-def say_nothing(_client: socket.socket, over: threading.Event) -> None:
-    over.wait(SECONDS)
+class Silent:
+    """A server that takes connections and never answers, and knows that it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+
+    def __call__(self, _client: socket.socket, over: threading.Event) -> None:
+        self.asked.set()
+        over.wait(SECONDS)
+
+
+def a_hanging_fleet(tmp_path: Path, host: str, *others: str) -> list[str]:
+    """Commit a fleet whose member ``silent`` is at an address; return the command that reconciles it."""
+    repository, folder = Repository.create(tmp_path / "hanging"), tmp_path / "kubeconfigs"
+    names = ["silent", *others]
+    policy = a_policy(selectors=[{"apiVersion": "v1", "kind": "ConfigMap"}], placement=on_clusters(*names))
+    clusters = {f"clusters/{name}.yaml": a_cluster(name) for name in names}
+    repository.commit({**clusters, "settings.yaml": a_config_map("settings", a="1"), "policy.yaml": policy})
+    folder.mkdir(exist_ok=True)
+    (folder / "silent.yaml").write_bytes(emit(kubeconfig_of("silent", host)))
+    command = [sys.executable, "-m", "reconciler", "-C", str(repository.path), "reconcile", "--bootstrap"]
+    return [*command, "--kubeconfigs", str(folder)]
+
+
+def test_a_pass_that_waits_can_be_interrupted(tmp_path: Path) -> None:
+    silent = Silent()
+    with raw_server(silent) as host:
+        command = a_hanging_fleet(tmp_path, host)
+        with running(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            happened(silent.asked, "the first request")
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=SECONDS)
+    assert (process.returncode, *said) == (130, "", "\nargosy: interrupted\n")
+
+
+def test_the_log_says_who_is_not_waited_for(tmp_path: Path) -> None:
+    with raw_server(Silent()) as host, serving_members([FakeCluster(name="eu")], tmp_path / "kubeconfigs"):
+        command = [*a_hanging_fleet(tmp_path, host, "eu"), "--timeout", "5s"]
+        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=SECONDS)
+    said = (
+        "not waited for, and taken as last recorded, until they answer: silent\n"
+        "eu: ConfigMap default/settings: created (Missing)\n"
+        "1 cluster done and recorded; still waiting for silent\n"
+        f"silent: Unreachable: {host} did not answer in time\n"
+        "  hint: see whether the cluster is up\n"
+    )
+    assert (run.returncode, run.stderr) == (7, said)
 
 
 @pytest.mark.cluster
@@ -208,7 +255,7 @@ def test_real_members_are_done_while_another_hangs(members: tuple[Member, ...], 
     for member in honest:
         (folder / f"{member.name}.yaml").write_text(member.kubeconfig.read_text())
     with ExitStack() as hanging:
-        host = hanging.enter_context(raw_server(say_nothing))
+        host = hanging.enter_context(raw_server(Silent()))
         (folder / "silent.yaml").write_bytes(emit(kubeconfig_of("silent", host.replace("http:", "https:"))))
         command = [sys.executable, "-m", "reconciler", "-C", str(repository.path), "reconcile", "--bootstrap"]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
