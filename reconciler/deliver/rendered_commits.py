@@ -51,10 +51,12 @@ class RenderedCommits:
     """Rendered commits as clusters must hold them; every commit, folder and manifest is read once.
 
     ``clusters`` are the members: a commit that knows one by a former name is read as if it had its name of now.
+    ``known`` is a commit that was read before.
     """
 
     repository: Repository
     clusters: tuple[Cluster, ...] = ()
+    known: Previous | None = None
     _commits: dict[str, Previous] = field(default_factory=dict)
     _manifests: dict[bytes, Manifest] = field(default_factory=dict)
     _before: dict[tuple[str, str], bool] = field(default_factory=dict)
@@ -64,7 +66,9 @@ class RenderedCommits:
     def commit(self, commit: str) -> Previous:
         """Return a rendered commit."""
         if commit not in self._commits:
-            self._commits[commit] = previous_by_new_names(read_previous(self.repository, commit), self.clusters)
+            known = self.known if self.known and self.known.commit == commit else None
+            found = known or read_previous(self.repository, commit)
+            self._commits[commit] = previous_by_new_names(found, self.clusters)
         return self._commits[commit]
 
     def desired(self, cluster: str, commit: str) -> ClusterDesired:

@@ -24,6 +24,7 @@ from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ApplySettings, ClusterReport
 from reconciler.deliver.server_forms import known_server_forms
 from reconciler.members.exchange import OpenClient
+from reconciler.pipeline.previous import Previous
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import PlanOptions
@@ -90,14 +91,16 @@ def _tell_nobody(_report: ClusterReport) -> None:
 class ApplyRun:
     """One apply of a commit: the jobs it makes, and the two status commits around them.
 
-    ``record`` is what a pass records beside the inventories. ``agree`` is asked before orphans are deleted. ``say``
-    is told what is waited for. ``clock`` gives the time of the status commits.
+    ``previous`` is a rendered commit that was read already. ``record`` is what a pass records beside the inventories.
+    ``agree`` is asked before orphans are deleted. ``say`` is told what is waited for. ``clock`` gives the time of the
+    status commits.
     """
 
     context: FleetContext
     commit: str
     delivery: Delivery
     open_client: OpenClient
+    previous: Previous | None = None
     record: PassRecord | None = None
     agree: Agree = refuse_orphans
     say: Callable[[str], None] = _say_nothing
@@ -111,7 +114,7 @@ class ApplyRun:
 
     @cached_property
     def _commits(self) -> RenderedCommits:
-        return RenderedCommits(self.context.publication.repository, self.context.members)
+        return RenderedCommits(self.context.publication.repository, self.context.members, self.previous)
 
     @cached_property
     def _trailers(self) -> RemovalTrailers:
