@@ -16,6 +16,7 @@ the same everywhere.
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ from render.documents import emit, parse_documents
 from tests.build import AUTHOR, Repository
 from tests.fakes import FakeCluster
 from tests.memory_fleet import add_node, settle
+from tests.prepared import Prepared
 from tests.reference import page
 from tests.served import serving_members
 from tests.waiting import SECONDS
@@ -48,7 +51,9 @@ LINES = re.compile(
 )
 MOMENT = 1_768_467_600  # 2026-01-15 09:00 UTC
 _PORT = re.compile(r"127\.0\.0\.1:\d+")
-_CLOCK = "import os, time\n_now = float(os.environ['DOCS_TIME'])\ntime.time = lambda: _now\n"
+_CLOCK = "import os, time\ntime.time = lambda: float(os.environ['DOCS_TIME'])\n"
+_PLAIN = re.compile(r"argosy(?: (?:[\w./:=@,^+-]+|'[^'\n]*'))+")
+"""A command in which a shell would have nothing to do."""
 
 
 def documents() -> list[Path]:
@@ -117,6 +122,11 @@ class Script:
         with ExitStack() as stack:
             yield cls(home=home, stack=stack, environment=environment, place=home)
 
+    @cached_property
+    def argosy(self) -> Prepared:
+        """The program, for commands that need no shell."""
+        return self.stack.enter_context(Prepared.started({**self.environment, "DOCS_TIME": str(MOMENT)}))
+
     def replaced(self, found: re.Match[str]) -> str:
         """Do what a comment says, or run a block, and return it as it is today."""
         if found["made"]:
@@ -142,7 +152,10 @@ class Script:
         environment = {**self.environment, "DOCS_TIME": str(MOMENT + 60 * self.count)}
         for member in self.members.values():
             member.now = MOMENT + 60 * self.count
-        output = run(["bash", "-c", command], self.place, environment)
+        if _PLAIN.fullmatch(command):
+            output = trimmed(self.argosy.output(shlex.split(command)[1:], self.place, environment))
+        else:
+            output = run(["bash", "-c", command], self.place, environment)
         first, *more = command.splitlines()
         return "".join([f"$ {first}\n", *(f"> {line}\n" for line in more), self._plain(output)])
 
@@ -245,8 +258,12 @@ def run(command: list[str], folder: Path, environment: dict[str, str]) -> str:
         check=False,
         timeout=SECONDS,
     )
-    lines = [line.rstrip() for line in done.stdout.splitlines()]
-    return "".join(f"{line}\n" for line in lines)
+    return trimmed(done.stdout)
+
+
+def trimmed(text: str) -> str:
+    """Return lines without the blanks at their ends."""
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
 def main(arguments: Sequence[str]) -> int:
