@@ -21,6 +21,19 @@ EU = Cluster(name="eu", resource_summary=ResourceSummary(allocatable={"pods": "3
 def test_reserves_are_read_back_as_written() -> None:
     reserves = {"us": Reserve(facts="1f", amounts={"pods": "2", "cpu": "500m"}), "eu": Reserve(facts="08", amounts={})}
     assert parse_reserves(reserves_file(reserves)) == reserves
+    assert reserves_file(reserves).decode() == (
+        "apiVersion: argosy.dev/v1alpha1\n"
+        "kind: Reserved\n"
+        "clusters:\n"
+        "  eu:\n"
+        '    facts: "08"\n'
+        "    reserved: {}\n"
+        "  us:\n"
+        '    facts: "1f"\n'
+        "    reserved:\n"
+        "      cpu: 500m\n"
+        '      pods: "2"\n'
+    )
 
 
 def test_other_facts_void_a_reserve() -> None:
