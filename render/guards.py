@@ -3,9 +3,17 @@
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 Place = tuple[str, str]
 """The namespace of an object ("": cluster-scoped) and its kind, as messages name them."""
+
+
+class GuardScope(StrEnum):
+    """The extent of a refusal: the whole commit, or the clusters that it is about."""
+
+    FLEET = "Fleet"
+    CLUSTER = "Cluster"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,12 +21,13 @@ class RemovalGuard:
     """The limits on the objects that may leave a cluster in one commit.
 
     Refused are more than ``count`` objects and more than ``percent`` of the cluster's, a namespace or kind of more
-    than ``whole`` objects in full, and all of a cluster.
+    than ``whole`` objects in full, and all of a cluster. ``scope`` is what is refused then.
     """
 
     count: int = 10
     percent: int = 20
     whole: int = 5
+    scope: GuardScope = GuardScope.FLEET
 
     def broken_by(self, removed: Collection[Place], held: Collection[Place]) -> tuple[str, ...]:
         """Return the limits that a removal breaks, given what of ``held`` is removed; all of it breaks that one alone.

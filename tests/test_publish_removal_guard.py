@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import pytest
 
+from reconciler.pipeline.cluster_removals import Removal, removals
 from reconciler.publish.allowances import Allowed, RemovalAllowance
-from reconciler.publish.removal_guard import Removal, check_removals, removals
+from reconciler.publish.removal_guard import check_removals
 from render.errors import GuardRefused
 from render.gitobjects import object_id, parse_tree
 from render.guards import RemovalGuard

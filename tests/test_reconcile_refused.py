@@ -9,7 +9,7 @@ import pytest
 
 from render.documents import parse_documents
 
-from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy
+from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
 from .fakes import FakeCluster
 from .memory_fleet import add_node
 from .served import Served, serving_members
@@ -344,3 +344,42 @@ def test_a_refusal_that_nobody_wrote_is_named(content: str, fleet: Fleet) -> Non
         4,
         f"argosy: refusal.yaml on the status branch is not as Argosy writes it: {fault}",
     )
+
+
+def test_a_cluster_that_is_held_back_keeps_what_it_has_while_others_go_on(fleet: Fleet) -> None:
+    settings = parse_documents(fleet.repository.show("argosy.yaml", "HEAD").encode())[0].value
+    spec = {**settings["spec"], "removalGuard": {"scope": "Cluster"}}
+    one = [{**CONFIG_MAPS, "name": key} for key in KEYS[:11]]
+    policies = [
+        a_policy("all", selectors=[{**CONFIG_MAPS, "name": "c11"}]),
+        a_policy("one", selectors=one, placement=on_clusters("member1")),
+    ]
+    moved = {"argosy.yaml": {**settings, "spec": spec}, "policy.yaml": policies}
+    fleet.repository.commit(moved, "Move\n\nArgosy-Allow-Removal: member2 11")
+    assert fleet.run("reconcile").code == 0
+
+    fleet.repository.commit({**REFUSED[3].files, "c11.yaml": a_config_map("c11", color="blue")})
+    fleet.drift()
+    ended = fleet.run("reconcile")
+    assert (ended.code, ended.out.splitlines()[2:]) == (
+        6,
+        [
+            "member1   11          1         0         0      0        Incomplete",
+            "member2   0           1         0         0      0        Converged",
+        ],
+    )
+    assert [fleet.member_object(key)["data"] for key in ("c00", "c11")] == [{"color": "red"}, {"color": "red"}]
+    other = fleet.members["member2"].objects["configmaps.", "default", "c11"]
+    assert other["data"] == {"color": "blue"}
+
+    fleet.repository.commit({}, "Mean it\n\nArgosy-Allow-Removal: member1 11")
+    ended = fleet.run("reconcile")
+    assert (ended.code, ended.out.splitlines()[2:]) == (
+        0,
+        [
+            "member1   0           1         11        0      0        Converged",
+            "member2   1           0         0         0      0        Converged",
+        ],
+    )
+    assert fleet.member_object("c11")["data"] == {"color": "blue"}
+    assert fleet.run("verify", "-n", "3").code == 0

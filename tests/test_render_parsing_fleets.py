@@ -17,7 +17,7 @@ from render.fleet import (
     SourceSettings,
     TieBreak,
 )
-from render.guards import MovementBudget, MovementGuard, PinnedObject, RemovalGuard
+from render.guards import GuardScope, MovementBudget, MovementGuard, PinnedObject, RemovalGuard
 from render.parsing import fleet
 
 
@@ -53,7 +53,7 @@ def test_every_field_is_read() -> None:
                 "requireRecordedAPIs": True,
                 "onPolicyRemoval": "Remove",
                 "secrets": "Refuse",
-                "removalGuard": {"count": 0, "percent": 50, "whole": 1},
+                "removalGuard": {"count": 0, "percent": 50, "whole": 1, "scope": "Cluster"},
                 "movementGuard": {
                     "fleet": {"replicas": 30},
                     "workload": {"percent": 0},
@@ -88,7 +88,7 @@ def test_every_field_is_read() -> None:
         require_recorded_apis=True,
         on_policy_removal=OnPolicyRemoval.REMOVE,
         secrets=Permission.REFUSE,
-        removal_guard=RemovalGuard(count=0, percent=50, whole=1),
+        removal_guard=RemovalGuard(count=0, percent=50, whole=1, scope=GuardScope.CLUSTER),
         movement_guard=MovementGuard(
             fleet=MovementBudget(replicas=30),
             workload=MovementBudget(percent=0),

@@ -120,7 +120,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
             raise click.UsageError("name HEAD as well: there is no work tree here to compare")
         base = repository.resolve(options.base)
         head = repository.resolve(options.head) if options.head else ""
-        revisions = Revisions(base=base, head=head, bootstrap=options.bootstrap)
+        revisions = Revisions(base=base, head=head, bootstrap=options.bootstrap, allowed=options.allowed)
         comparison = compared(repository, revisions, memory or SourceMemory(), log)
     with log.timed("compare"):
         difference = difference_of(comparison)

@@ -37,6 +37,7 @@ def command(log: Log, /, **options: Any) -> int:
     A pass that changes nothing writes nothing. A pass that would remove too much at once, or move more replicas than
     argosy.yaml allows, commits nothing and exits with 6; a source trailer 'Argosy-Allow-Removal: <cluster|*> <count>'
     or 'Argosy-Allow-Movement: <object|*> <count>', or the option of that name, lets it go on.
+    With removalGuard.scope: Cluster in argosy.yaml, only the clusters that would lose too much keep what they have.
 
     A source with problems is refused with 3. While one is refused, by a guard or for its problems, the clusters that
     are reached get the last good commit again, and the status branch records the refusal.
@@ -109,6 +110,8 @@ def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions)
 
 
 def _print_result(result: "PassResult", options: ReconcileOptions) -> int:
+    """Print a pass and return its exit code; GuardRefused where clusters are held back."""
+    from reconciler.publish.guards import check_held
     from reconciler.publish.problems import problems_of
 
     worst = 1 if problems_of(result.outcome) else 0
@@ -117,11 +120,13 @@ def _print_result(result: "PassResult", options: ReconcileOptions) -> int:
 
         print_data(as_json(plain_result(result)))
     if result.reports is None:
+        check_held(result.outcome)
         return worst
     from reconciler.deliver.reports import exit_code, report_table
 
     if options.output != "json":
         print_text(report_table(result.reports), end="")
+    check_held(result.outcome)
     return exit_code(result.reports) or worst
 
 
@@ -169,7 +174,7 @@ def plain_result(result: "PassResult") -> dict[str, Any]:
     from render.model import ARGOSY_API_VERSION
 
     outcome = result.outcome
-    value = {
+    value: dict[str, Any] = {
         "apiVersion": ARGOSY_API_VERSION,
         "kind": "Reconciliation",
         "source": outcome.source.commit,
@@ -184,6 +189,11 @@ def plain_result(result: "PassResult") -> dict[str, Any]:
         "released": [plain_released(each) for each in outcome.released],
         "problems": [plain_problem(problem) for problem in problems_of(outcome)],
     }
+    if outcome.rendered.held:
+        value["heldBack"] = [
+            {"cluster": each.cluster, "objects": list(each.paths), "held": each.held, "reasons": list(each.reasons)}
+            for each in outcome.rendered.held
+        ]
     if result.reports is None:
         return value
     from reconciler.deliver.reports import plain_reports

@@ -15,7 +15,9 @@ from .options.allowances import with_allowance_options
 from .options.subject_options import with_namespace_options
 
 if TYPE_CHECKING:
+    from reconciler.preview.selection import Selection
     from reconciler.publish.memory import SourceMemory
+    from reconciler.publish.outcome import Outcome
 
 _OUTPUTS = ("table", "yaml", "json", "name")
 _SHOWN = ("shape", "output")
@@ -102,33 +104,45 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     """Render a revision and show it; return 1 when something could not be placed or built."""
     from reconciler.pipeline.released import released_lines
     from reconciler.preview.local_commit import commit_here, warn_of_refusals
-    from reconciler.preview.outputs import check_selection, emptiness, output_texts, write_tree
-    from reconciler.preview.rendering import previewed
+    from reconciler.preview.outputs import check_selection, emptiness
+    from reconciler.preview.rendering import PreviewOptions, previewed
     from reconciler.preview.selection import Selection
+    from reconciler.publish.guards import check_held
     from reconciler.publish.memory import SourceMemory
     from reconciler.publish.problems import problems_of
     from reconciler.repository import open_repository
 
-    is_first = options.bootstrap
+    preview = PreviewOptions(is_first=options.bootstrap, allowed=options.allowed)
     revision = None if options.worktree else options.rev
     selection = Selection(clusters=options.clusters, namespace=options.namespace)
     with open_repository(log.repository, progress=log.transfer) as repository:
-        outcome = previewed(repository, revision, memory or SourceMemory(), log, is_first=is_first)
+        outcome = previewed(repository, revision, memory or SourceMemory(), log, preview)
         check_selection(outcome, selection)
-        if options.output_dir is not None:
-            write_tree(outcome, selection, options.output_dir, log)
-        elif not options.commit:
-            output = options.output or ("table" if options.shape == "manifests" else "yaml")
-            for text in output_texts(outcome, selection, shape=options.shape, output=output):
-                print_output(text, output)
+        _show(outcome, selection, options, log)
         if nothing := emptiness(outcome, selection):
             log.warning(nothing)
         if options.commit:
             accepts_rewind = options.accept_rewind
-            outcome = commit_here(outcome, options.allowed, log, is_first=is_first, accepts_rewind=accepts_rewind)
+            outcome = commit_here(
+                outcome, options.allowed, log, is_first=options.bootstrap, accepts_rewind=accepts_rewind
+            )
         else:
             warn_of_refusals(outcome, log)
     problems = problems_of(outcome)
     for line in (*released_lines(outcome.released), *map(str, problems)):
         log.warning(line)
+    if options.commit:
+        check_held(outcome)
     return 1 if problems else 0
+
+
+def _show(outcome: "Outcome", selection: "Selection", options: RenderOptions, log: Log) -> None:
+    """Write what was rendered to a folder, or print it; what is committed is not shown."""
+    from reconciler.preview.outputs import output_texts, write_tree
+
+    if options.output_dir is not None:
+        write_tree(outcome, selection, options.output_dir, log)
+    elif not options.commit:
+        output = options.output or ("table" if options.shape == "manifests" else "yaml")
+        for text in output_texts(outcome, selection, shape=options.shape, output=output):
+            print_output(text, output)

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
-from reconciler.pipeline.outcomes import RENDERED
+from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.plans.cluster import held_object
 from reconciler.plans.inventory import HeldObject
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from reconciler.publish.allowances import RemovalAllowance
-from reconciler.publish.guards import allowed_between
 from reconciler.publish.reading import read_previous
+from reconciler.publish.source_trailers import allowed_between
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
 from render.binding import Binding
@@ -140,9 +140,13 @@ class RenderedCommits:
 
 
 def _keeps_older(binding: Binding, cluster: str) -> bool:
-    """Return whether a binding could not be built, so that a cluster of its targets may keep an older manifest."""
-    failed = any(condition.type == RENDERED and condition.status == "False" for condition in binding.conditions)
-    return failed and any(target.name == cluster for target in binding.targets)
+    """Return whether a binding could not be built for a cluster, so that it may keep an older manifest.
+
+    A condition that names no clusters is about all of the targets.
+    """
+    failed = [each for each in binding.conditions if each.type == RENDERED and each.status == "False"]
+    is_target = any(target.name == cluster for target in binding.targets)
+    return any(cluster in each.clusters if each.reason == REMOVAL_HELD else is_target for each in failed)
 
 
 def _desired_object(

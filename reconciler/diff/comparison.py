@@ -1,10 +1,12 @@
 """Two revisions rendered from the same past, what separates them, and the guards that apply to the change."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from reconciler.console.log import Log
+from reconciler.pipeline.cluster_removals import removals
 from reconciler.pipeline.movements import movements_between
+from reconciler.pipeline.namespaces import namespace_ref
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import replicas_by_cluster
 from reconciler.pipeline.released import Released
@@ -19,16 +21,17 @@ from reconciler.pipeline.renames import (
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import check_continuity, unread_files
-from reconciler.publish.guards import allowed_between, breaches_of, check_limits, check_members
+from reconciler.publish.guards import breaches_of, check_limits, check_members
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.problems import problems_of
 from reconciler.publish.reading import ObservedInputs, Source, read_observed_inputs
-from reconciler.publish.removal_guard import removals
+from reconciler.publish.source_trailers import allowed_between
 from reconciler.repository import Repository
 from render.binding import Binding
 from render.errors import InputError
 from render.gitobjects import Blob, TreeEntry, parse_tree
+from render.guards import GuardScope
 from render.layout import object_path
 from render.model import ObjectRef
 from render.words import counted
@@ -39,11 +42,15 @@ from .objects import FileChange, Texts, changed_files, object_changes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revisions:
-    """Two commits to compare, "" for the work tree; ``bootstrap``: there may be no previous rendered commit."""
+    """Two commits to compare, "" for the work tree; ``bootstrap``: there may be no previous rendered commit.
+
+    ``allowed`` is what options allow the change.
+    """
 
     base: str
     head: str
     bootstrap: bool = False
+    allowed: Allowed = field(default_factory=Allowed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +79,9 @@ def compared(repository: Repository, revisions: Revisions, memory: SourceMemory,
         before = _source(repository, revisions.base, memory)
         base = run_pass(repository, before, _by_former_names(previous, before, source), inputs, log)
         memory.remember(key, base)
-    return Comparison(base=base, head=_rendered(base, source, previous, inputs, log))
+    return Comparison(
+        base=base, head=_rendered(base, source, previous, replace(inputs, allowed=revisions.allowed), log)
+    )
 
 
 def _by_former_names(previous: Previous | None, base: Source, head: Source) -> Previous | None:
@@ -100,7 +109,8 @@ def _source(repository: Repository, commit: str, memory: SourceMemory) -> Source
 
 def _rendered(base: Outcome, source: Source, previous: Previous | None, inputs: ObservedInputs, log: Log) -> Outcome:
     """Render the other side, unless its source means the same."""
-    if source.desired == base.source.desired:
+    is_by_cluster = source.desired.fleet.removal_guard.scope is GuardScope.CLUSTER
+    if source.desired == base.source.desired and not is_by_cluster:
         return replace(base, source=source)
     return run_pass(base.repository, source, previous, inputs, log)
 
@@ -176,7 +186,17 @@ def _ref_by_path(comparison: Comparison) -> Mapping[str, ObjectRef]:
         rendered = outcome.rendered
         refs.update(binding.ref for binding in rendered.built.bindings)
         refs.update(template.ref for template, _ in rendered.namespaces)
+        refs.update(_kept_namespaces(outcome))
     return {"/".join(object_path(ref)): ref for ref in refs}
+
+
+def _kept_namespaces(outcome: Outcome) -> Iterator[ObjectRef]:
+    """Yield the namespaces in the folders of clusters that are held back, which nothing may need any more."""
+    for removal in outcome.rendered.held:
+        for path, _ in outcome.files(outcome.rendered.tree.clusters[removal.cluster]):
+            folder, _, name = path.rpartition("/")
+            if folder == "_cluster/Namespace":
+                yield namespace_ref(name.removesuffix(".yaml"))
 
 
 def tree_reader(comparison: Comparison) -> Callable[[bytes], Iterable[TreeEntry]]:
@@ -206,7 +226,8 @@ def check_comparison(comparison: Comparison, allowed: Allowed) -> None:
     renamed = _renamed(base.source, head.source)
     folders = by_new_names(base.rendered.tree.clusters, renamed)
     removed = removals(folders, head.rendered.tree.clusters, tree_reader(comparison), guard)
+    held = (each for each in head.rendered.held if each not in base.rendered.held)
     allowed |= allowed_between(head.repository, base.source.commit, head.source.commit)
     before = {each.ref: renamed_binding(each, renamed) for each in base.rendered.built.bindings}
     check_members(base.rendered.tree.clusters, head, allowed, consequence="")
-    check_limits(removed, breaches_of(before, head), allowed, consequence="")
+    check_limits((*removed, *held), breaches_of(before, head), allowed, consequence="")

@@ -6,7 +6,7 @@ the binding back through the rendered branch.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reconciler.console.log import Log
 from reconciler.pipeline.binding_files import BindingReader
@@ -14,6 +14,7 @@ from reconciler.pipeline.renames import NewNames, renamed_binding
 from reconciler.publish.branches import publication_of
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
+from reconciler.publish.source_trailers import allowed_by
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.trailers import PREVIOUS, SOURCE
 from render.layout import object_path
@@ -74,7 +75,7 @@ def _made_from(repository: Repository, source: str, tip: str | None) -> CommitIn
 
 def replayed(repository: Repository, info: CommitInfo, log: Log) -> Replay:
     """Make the pass of a rendered commit again."""
-    inputs = read_observed_inputs(repository, info.id)
+    inputs = replace(read_observed_inputs(repository, info.id), allowed=allowed_by([info]))
     source = read_source(repository, info.trailer(SOURCE)[0], facts=lambda _fleet: inputs.facts)
     before = info.trailer(PREVIOUS)
     previous = read_previous(repository, before[0]) if before else None

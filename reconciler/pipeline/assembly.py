@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from render.binding import Binding
 from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
-from render.gitobjects import TREE_MODE, Blob, TreeEntry, encode_tree, object_id
+from render.gitobjects import TREE_MODE, Blob, TreeEntry, encode_tree, object_id, parse_tree
 from render.layout import object_path
 from render.model import ObjectRef
 from render.tree import Base, PlacedFile, TreeStore, Variant, cluster_trees, merged, nested_tree
@@ -90,6 +90,13 @@ class Assembly:
         blob_id = object_id("blob", content)
         self.beside[path] = blob_id
         self.blobs[blob_id] = content
+
+    def entries(self, tree_id: bytes) -> Iterable[TreeEntry]:
+        """Return the entries of a folder that was made, or that clusters hold now."""
+        content = self.store.trees.get(tree_id)
+        if content is None and self.fleet.previous is not None:
+            return self.fleet.previous.trees.entries(tree_id).values()
+        return parse_tree(content or b"")
 
     def clear(self, refs: Iterable[ObjectRef]) -> None:
         """Take what was not placed out of the base, with the bindings that are not there any more."""

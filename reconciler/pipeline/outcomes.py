@@ -12,6 +12,7 @@ from render.works import WorkFailure, Works
 RENDERED = "Rendered"
 OVERRIDE_FAILED = "OverrideFailed"
 INTERPRETER_FAILED = "InterpreterFailed"
+REMOVAL_HELD = "RemovalHeld"
 
 
 def with_rendered_condition(
@@ -37,6 +38,22 @@ def kept_binding(ref: ObjectRef, error: InterpreterError, before: Mapping[Object
     others = tuple(each for each in kept.conditions if each.type != RENDERED)
     failed = Condition(type=RENDERED, status="False", reason=INTERPRETER_FAILED, message=str(error))
     return _with_condition(replace(kept, conditions=others), failed, before, source)
+
+
+def with_held_condition(
+    binding: Binding, clusters: Iterable[str], message: str, before: Mapping[ObjectRef, Binding], source: str
+) -> Binding:
+    """Return the binding, with ``Rendered=False`` for clusters that keep what they have, beside what failed anyway."""
+    others = tuple(each for each in binding.conditions if each.type != RENDERED)
+    failed = next((each for each in binding.conditions if each.type == RENDERED), None)
+    held = Condition(
+        type=RENDERED,
+        status="False",
+        reason=failed.reason if failed else REMOVAL_HELD,
+        message=f"{failed.message}; {message}" if failed else message,
+        clusters=tuple(sorted({*clusters, *(failed.clusters if failed else ())})),
+    )
+    return _with_condition(replace(binding, conditions=others), held, before, source)
 
 
 def _with_condition(binding: Binding, failed: Condition, before: Mapping[ObjectRef, Binding], source: str) -> Binding:

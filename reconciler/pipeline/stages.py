@@ -4,7 +4,8 @@
 2. schedule: choose clusters and divide replicas, in one total order;
 3. follow: bring dependencies along;
 4. build: works per class of clusters, overrides applied;
-5. assemble: what could not change keeps its bytes; namespaces follow; bindings and the front page are written.
+5. assemble: what could not change keeps its bytes; namespaces follow; bindings and the front page are written, and
+   clusters that would lose too much keep what they have.
 
 Nothing here reads a file, a clock or a network, so the same three inputs give the same tree everywhere.
 """
@@ -36,7 +37,9 @@ from .assembly import (
 )
 from .binding_files import BindingWriter
 from .claims import Claims, claim_templates
+from .cluster_removals import Removal
 from .dependencies import Following, following, with_dependencies
+from .held_clusters import HeldClusters, clusters_to_hold, with_held_bindings
 from .namespaces import namespaces_to_place
 from .outcomes import kept_binding, with_rendered_condition
 from .previous import Previous
@@ -53,7 +56,8 @@ class Inputs:
     """All that decides a rendered tree. ``previous`` None is a first run; ``reserves`` are the previous commit's.
 
     ``answers`` are the recorded answers of interpreter webhooks. ``scope`` limits what is looked at (None: everything);
-    it decides how long a pass takes, and nothing else.
+    it decides how long a pass takes, and nothing else. ``allowed_removals`` are the objects that may leave a cluster
+    beyond the limits of the removal guard, where it holds back clusters one by one.
     """
 
     desired: Desired
@@ -63,6 +67,7 @@ class Inputs:
     reserves: Reserves = field(default_factory=dict)
     answers: Answers = field(default_factory=dict)
     scope: Scope | None = None
+    allowed_removals: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def templates(self) -> tuple[Template, ...]:
@@ -87,12 +92,16 @@ class Built:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """The result of a pass: the tree, how every binding came to be, the namespaces of its objects, and its counts."""
+    """The result of a pass: the tree, how every binding came to be, the namespaces of its objects, and its counts.
+
+    ``held`` are the removals that hold back their clusters.
+    """
 
     tree: Tree
     built: Built
     namespaces: tuple[tuple[Template, Works], ...]
     tally: Tally
+    held: tuple[Removal, ...] = ()
 
 
 def render_pass(inputs: Inputs) -> Rendered:
@@ -164,11 +173,10 @@ def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Bi
 def _assembled(inputs: Inputs, built: Built) -> Rendered:
     fleet = TreeContext(index=built.index, previous=inputs.previous.tree if inputs.previous else None)
     base = fleet.previous.base(built.index.index_by_name) if inputs.scope and fleet.previous else None
-    assembly, writer = Assembly(fleet=fleet, base=base), BindingWriter()
+    assembly = Assembly(fleet=fleet, base=base)
     for binding in built.bindings:
         works = built.works.get(binding.ref)
         assembly.place(binding.ref, placed_variants(binding, works, fleet), works.blobs if works else {})
-        assembly.add(("bindings", *object_path(binding.ref)), writer.file_of(binding))
     if inputs.scope:
         assembly.clear(ref for ref in inputs.scope.refs if ref.group_kind != "Namespace")
     namespaces = tuple(_placed_namespaces(inputs.desired, built, assembly))
@@ -176,9 +184,37 @@ def _assembled(inputs: Inputs, built: Built) -> Rendered:
         assembly.clear(ref for ref in inputs.scope.refs if ref.group_kind == "Namespace")
     _add_decision_inputs(inputs, built, assembly)
     folders, disconnected = cluster_folders(assembly)
-    tally = _tally(inputs, built, assembly)
+    held = clusters_to_hold(assembly, folders, inputs.desired.fleet.removal_guard, inputs.allowed_removals)
+    if held.removals:
+        folders.update(held.folders)
+        built = replace(built, bindings=_held_bindings(inputs, built, held))
+    _add_bindings(built.bindings, assembly)
+    tally = held.tally(_tally(inputs, built, assembly))
     assembly.add(("README.md",), readme_file(tally, built.index.names, disconnected))
-    return Rendered(tree=build_tree(assembly, folders, disconnected), built=built, namespaces=namespaces, tally=tally)
+    return Rendered(
+        tree=build_tree(assembly, folders, disconnected),
+        built=built,
+        namespaces=namespaces,
+        tally=tally,
+        held=held.removals,
+    )
+
+
+def _add_bindings(bindings: Iterable[Binding], assembly: Assembly) -> None:
+    writer = BindingWriter()
+    for binding in bindings:
+        assembly.add(("bindings", *object_path(binding.ref)), writer.file_of(binding))
+
+
+def _held_bindings(inputs: Inputs, built: Built, held: HeldClusters) -> tuple[Binding, ...]:
+    """Return the bindings with what held clusters keep, also of objects that nothing asks for any more."""
+    before = inputs.previous.bindings if inputs.previous else {}
+    gone = before.keys() if inputs.scope is None else before.keys() & inputs.scope.refs
+    placed = (
+        (binding, placed_variants(binding, built.works.get(binding.ref), held.fleet)) for binding in built.bindings
+    )
+    found = with_held_bindings(placed, held, before, gone, inputs.source)
+    return tuple(sorted(found, key=lambda binding: binding.ref))
 
 
 def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> None:

@@ -9,6 +9,7 @@ from reconciler.publish.guards import check_guards, movement_breaches
 from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import Outcome, check_rewind, commit_outcome
 from render.errors import ConfigError
+from render.guards import GuardScope
 from render.words import counted
 
 
@@ -38,10 +39,12 @@ def commit_here(outcome: Outcome, allowed: Allowed, log: Log, *, is_first: bool,
 
 def warn_of_refusals(outcome: Outcome, log: Log) -> None:
     """Warn of what the guards would refuse if this outcome were committed."""
-    for removal in outcome.removals:
+    is_by_cluster = outcome.source.desired.fleet.removal_guard.scope is GuardScope.CLUSTER
+    for removal in outcome.rendered.held if is_by_cluster else outcome.removals:
         if removal.reasons:
             count, reasons = len(removal.paths), "; ".join(removal.reasons)
             total = counted(removal.held, "object")
-            log.warning(f"{removal.cluster} loses {count} of {total} ({reasons}); a commit is refused")
+            end = "it keeps what it has" if is_by_cluster else "a commit is refused"
+            log.warning(f"{removal.cluster} loses {count} of {total} ({reasons}); {end}")
     for breach in movement_breaches(outcome):
         log.warning(f"{breach.message}; a commit is refused")

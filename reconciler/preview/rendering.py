@@ -1,6 +1,9 @@
 """The outcome of a revision, or of the files as they stand, computed from what this repository knows already."""
 
+from dataclasses import dataclass, field, replace
+
 from reconciler.console.log import Log
+from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.memory import SourceMemory
@@ -11,19 +14,34 @@ from reconciler.publish.uncommitted import AS_THEY_STAND, warn_of_uncommitted
 from reconciler.repository import Repository
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewOptions:
+    """The options of a preview: there may be no rendered commit yet, and so much is allowed."""
+
+    is_first: bool = False
+    allowed: Allowed = field(default_factory=Allowed)
+
+
+AS_IT_IS = PreviewOptions()
+
+
 def previewed(
-    repository: Repository, revision: str | None, memory: SourceMemory, log: Log, *, is_first: bool
+    repository: Repository,
+    revision: str | None,
+    memory: SourceMemory,
+    log: Log,
+    options: PreviewOptions = AS_IT_IS,
 ) -> Outcome:
     """Render a revision ("": ``HEAD``), or the work tree (None), after the rendered commit that is known here.
 
-    Nothing is fetched. ``is_first``: there may be no rendered commit yet.
+    Nothing is fetched.
     """
     with log.timed("read source"):
         source = memory.source(repository, "" if revision is None else repository.resolve(revision or "HEAD"))
     fleet = source.desired.fleet
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
-        tip = publication.known_tip(fleet.rendered_branch, is_first=is_first)
+        tip = publication.known_tip(fleet.rendered_branch, is_first=options.is_first)
         previous = memory.previous(repository, tip) if tip else None
         inputs = read_observed_inputs(repository, repository.tip(publication.ref(fleet.status_branch)))
     check_continuity(repository, source, previous)
@@ -32,4 +50,4 @@ def previewed(
     for warning in source.desired.warnings:
         log.warning(str(warning))
     tell_skipped(source.desired, log)
-    return run_pass(repository, source, previous, inputs, log)
+    return run_pass(repository, source, previous, replace(inputs, allowed=options.allowed), log)

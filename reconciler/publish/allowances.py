@@ -60,3 +60,8 @@ class Allowed:
         for each in self.removals:
             counts[each.cluster] = max(counts.get(each.cluster, 0), each.count)
         return counts
+
+
+def removals_allowed(count_by_cluster: Mapping[str, int], cluster: str) -> int:
+    """Return how many objects may leave a cluster, which is named or meant by ``*``."""
+    return max(count_by_cluster.get(cluster, 0), count_by_cluster.get(EACH, 0))

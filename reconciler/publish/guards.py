@@ -4,36 +4,34 @@ Both guards look before either refuses, so that one run names everything there i
 (``Allowed``) comes from ``--allow-removal``, ``--allow-movement`` and the trailers of source commits.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import TypeVar
 
+from reconciler.pipeline.cluster_removals import Removal
 from reconciler.pipeline.previous import Previous
-from reconciler.repository import CommitInfo, Repository
-from reconciler.repository.trailers import ALLOW_MOVEMENT, ALLOW_REMOVAL
 from render.binding import Binding
-from render.errors import GitError, GuardRefused
-from render.guards import MovementGuard
+from render.errors import GuardRefused
+from render.guards import GuardScope, MovementGuard
 from render.model import ObjectRef
 from render.words import listed
 
-from .allowances import EACH, Allowed, MovementAllowance, RemovalAllowance
+from .allowances import EACH, Allowed
 from .continuity import unread_files
 from .movement_guard import Breach, Placements, breaches, check_movements
 from .outcome import Outcome
-from .removal_guard import NOTHING_COMMITTED, Removal, check_removals
+from .removal_guard import NOTHING_COMMITTED, check_removals, removal_refusal
+from .source_trailers import allowed_between
 
 NOTHING: Mapping[ObjectRef, Binding] = {}
-_MOST_COMMITS = 1000
-_Allowance = TypeVar("_Allowance", RemovalAllowance, MovementAllowance)
 
 
 def check_guards(outcome: Outcome, allowed: Allowed) -> None:
-    """Refuse a pass that takes or moves too much."""
+    """Refuse a pass that takes or moves too much; where the removal guard holds back clusters, that is not refused."""
     if outcome.previous is None or not outcome.changed:
         return
-    removed, broken = outcome.removals, movement_breaches(outcome)
+    is_by_cluster = outcome.source.desired.fleet.removal_guard.scope is GuardScope.CLUSTER
+    removed, broken = () if is_by_cluster else outcome.removals, movement_breaches(outcome)
     if broken or any(removal.reasons for removal in removed) or not outcome.source.desired.clusters:
         # What commits allow is asked for where there is something to allow.
         allowed |= allowed_between(outcome.repository, outcome.previous.source, outcome.source.commit)
@@ -67,6 +65,23 @@ def check_members(
         hint="look at source.paths and ignore in argosy.yaml; if it is meant, say so in a source commit with the"
         f" trailer 'Argosy-Allow-Removal: * {len(before)}'",
     )
+
+
+def check_held(outcome: Outcome) -> None:
+    """Refuse what a pass held back: the clusters that keep what they have, because too much would leave them.
+
+    This comes after the commit, which has what all others get.
+    """
+    held = outcome.rendered.held
+    if not held:
+        return
+    names = listed([each.cluster for each in held])
+    error = removal_refusal(held, f"; {names} {'keeps' if len(held) == 1 else 'keep'} what was there, all others go on")
+    previous = outcome.previous
+    if previous is None:
+        raise error
+    with _causes_named(outcome, previous):
+        raise error
 
 
 def movement_breaches(outcome: Outcome) -> tuple[Breach, ...]:
@@ -107,32 +122,3 @@ def check_limits(
     if refused:
         messages, hints = (error.message for error in refused), (error.hint for error in refused)
         raise GuardRefused("\n".join(messages), hint="\n  hint: ".join(hints))
-
-
-def allowed_between(repository: Repository, old: str, new: str) -> Allowed:
-    """Return what the trailers of the commits after ``old`` up to ``new`` allow; a malformed one allows nothing."""
-    if not new:
-        return Allowed()
-    commits = _commits_between(repository, old, new)
-    return Allowed(
-        removals=tuple(_trailers(commits, ALLOW_REMOVAL, RemovalAllowance.parse)),
-        movements=tuple(_trailers(commits, ALLOW_MOVEMENT, MovementAllowance.parse)),
-    )
-
-
-def _commits_between(repository: Repository, old: str, new: str) -> tuple[CommitInfo, ...]:
-    """Return the commits of a change; where its beginning is not here (a rewound branch), its last commit alone."""
-    try:
-        repository.resolve(old)
-    except GitError:
-        return (repository.commit_info(new),)
-    return repository.commits_between(old, new, _MOST_COMMITS)
-
-
-def _trailers(commits: Iterable[CommitInfo], name: str, parse: Callable[[str], _Allowance]) -> Iterable[_Allowance]:
-    for commit in commits:
-        for text in commit.trailer(name):
-            try:
-                yield parse(text)
-            except ValueError:
-                continue

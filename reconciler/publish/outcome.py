@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from reconciler.console.log import Log
+from reconciler.pipeline.cluster_removals import Removal, removals
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.released import Released, released_objects
 from reconciler.pipeline.renames import (
@@ -23,11 +24,13 @@ from reconciler.repository.failures import unreached
 from reconciler.repository.trailers import engine_version, rendered_trailers
 from render.errors import GitError, GuardRefused
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
+from render.guards import GuardScope
 from render.words import counted
 
+from .allowances import Allowed, RemovalAllowance, removals_allowed
 from .branches import Publication
 from .reading import ObservedInputs, Source
-from .removal_guard import Removal, removals
+from .source_trailers import allowed_between
 
 _LONGEST_SUBJECT = 200
 _DECISION_INPUTS = frozenset({"facts", RESERVED_FILE})
@@ -39,6 +42,7 @@ class Outcome:
     """A pass that was computed but not committed; ``scope`` is what it looked at (None: everything).
 
     ``previous`` names clusters as the source does; ``new_names`` are those that it gives to clusters renamed since.
+    ``allowed`` is what options allowed it.
     """
 
     repository: Repository
@@ -47,6 +51,7 @@ class Outcome:
     rendered: Rendered
     scope: Scope | None = None
     is_rewound: bool = False
+    allowed: Allowed = field(default_factory=Allowed)
     new_names: NewNames = field(default_factory=dict)
 
     @property
@@ -110,7 +115,10 @@ def _data(blob: Blob) -> bytes:
 def run_pass(
     repository: Repository, source: Source, previous: Previous | None, observed: ObservedInputs, log: Log
 ) -> Outcome:
-    """Compute the next tree of a source."""
+    """Compute the next tree of a source.
+
+    Where clusters are held back one by one, what commits and options allow is a part of what decides.
+    """
     clusters = source.desired.clusters
     facts, reserves = facts_by_new_names(observed.facts, clusters), _reserves(repository, previous)
     known = previous.tree.clusters if previous else {}
@@ -123,6 +131,7 @@ def run_pass(
         source=source.commit,
         reserves=reserves_by_new_names(reserves, facts, clusters),
         scope=observed.scope,
+        allowed_removals=_allowed_removals(repository, source, previous, observed.allowed),
     )
     with log.timed("render"):
         rendered = render_pass(inputs)
@@ -132,8 +141,19 @@ def run_pass(
         previous=previous,
         rendered=rendered,
         scope=observed.scope,
+        allowed=observed.allowed,
         new_names={old: new for old, new in new_names(clusters, known).items() if old in known},
     )
+
+
+def _allowed_removals(
+    repository: Repository, source: Source, previous: Previous | None, allowed: Allowed
+) -> Mapping[str, int]:
+    """Return how many objects may leave each cluster beyond the limits, where clusters are held back one by one."""
+    if previous is None or source.desired.fleet.removal_guard.scope is not GuardScope.CLUSTER:
+        return {}
+    counts = (allowed | allowed_between(repository, previous.source, source.commit)).removals_by_cluster
+    return {name: removals_allowed(counts, name) for name in previous.tree.clusters}
 
 
 def _reserves(repository: Repository, previous: Previous | None) -> Reserves:
@@ -173,7 +193,11 @@ def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> s
         return None
     repository, tree = outcome.repository, outcome.rendered.tree
     tip = outcome.previous.commit if outcome.previous else None
-    trailers = rendered_trailers(source=outcome.source.commit, previous=tip)
+    trailers = rendered_trailers(
+        source=outcome.source.commit,
+        previous=tip,
+        removals=[f"{each.cluster} {each.count}" for each in removals_allowed_by_options(outcome)],
+    )
     info = repository.commit_info(outcome.source.commit)
     text = CommitText(
         message=_message(outcome, info),
@@ -190,6 +214,21 @@ def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> s
     else:
         repository.update_ref(publication.ref(branch), commit.id, tip, reason="argosy: render")
     return commit.id
+
+
+def removals_allowed_by_options(outcome: Outcome) -> tuple[RemovalAllowance, ...]:
+    """Return the removals that options let pass and no commit did, where clusters are held back one by one.
+
+    They decided the tree, so that whoever makes it again has to know of them.
+    """
+    if not outcome.allowed.removals or outcome.source.desired.fleet.removal_guard.scope is not GuardScope.CLUSTER:
+        return ()
+    said = _allowed_removals(outcome.repository, outcome.source, outcome.previous, Allowed())
+    return tuple(
+        RemovalAllowance(cluster=each.cluster, count=len(each.paths))
+        for each in outcome.removals
+        if each.is_refused(said[each.cluster])
+    )
 
 
 def is_engine_upgrade(outcome: Outcome) -> bool:

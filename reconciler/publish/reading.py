@@ -22,6 +22,7 @@ from render.errors import GitError, InputError, Problem
 from render.fleet import Fleet
 from render.gitobjects import TREE_MODE, TreeEntry
 
+from .allowances import Allowed
 from .branches import publication_of
 
 
@@ -49,13 +50,14 @@ class ObservedInputs:
     """The inputs of a pass beside its source and its past: facts of the members, and answers of webhooks.
 
     ``folder`` is the id of the tree they were read from (None: from members, or there are none). ``scope`` limits what
-    the pass has to look at (None: everything).
+    the pass has to look at (None: everything). ``allowed`` is what options allow beyond the guards.
     """
 
     facts: Facts = field(default_factory=dict)
     answers: Answers = field(default_factory=dict)
     folder: bytes | None = None
     scope: Scope | None = None
+    allowed: Allowed = field(default_factory=Allowed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from reconciler.members.opening import Members
 from reconciler.members.parallel import in_parallel
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.webhook_answers import answers_file, asked, lasting_answers, parsed_answers
+from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import Publication
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import ObservedInputs
@@ -40,11 +41,14 @@ class ReachedMembers:
     delivery: Delivery
     open_client: OpenClient
     observation: Observation
+    allowed: Allowed
 
     @property
     def observed(self) -> ObservedInputs:
         """The inputs to render by; a webhook that failed before is asked again."""
-        return ObservedInputs(facts=self.observation.facts, answers=lasting_answers(self.observation.answers))
+        return ObservedInputs(
+            facts=self.observation.facts, answers=lasting_answers(self.observation.answers), allowed=self.allowed
+        )
 
     def with_webhook_answers(self, outcome: Outcome, log: Log) -> Outcome:
         """Return a pass rendered with the answers to the questions it had to leave open."""
@@ -89,6 +93,7 @@ def observe_and_connect(
         context=context,
         delivery=Delivery(members=members, options=options.delivery, allowed=options.allowed.removals_by_cluster),
         open_client=open_client,
+        allowed=options.allowed,
         observation=observe_and_warn(context, members, options.delivery, open_client, log),
     )
 

@@ -141,7 +141,7 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     observed = _recorded_inputs(inputs.publication, inputs.source)
     source = _with_facts(repository, inputs.source, observed, log)
     scope = scope_of(repository, previous, source.desired, observed.folder) if previous else None
-    outcome = run_pass(repository, source, previous, replace(observed, scope=scope), log)
+    outcome = run_pass(repository, source, previous, replace(observed, scope=scope, allowed=options.allowed), log)
     result = _committed(outcome, inputs, options, log)
     if inputs.tip.ref and not options.dry_run:
         _write_checkpoint(result, inputs, observed.folder)
@@ -272,7 +272,8 @@ def _write_checkpoint(
     """Write down what this pass saw and reported, so that the next one need not look at everything."""
     outcome, publication, tip = result.outcome, inputs.publication, inputs.tip
     repository, fleet = publication.repository, outcome.source.desired.fleet
-    if result.rendered is None:
+    # What is held back is said in each pass, and the next one has to look at everything.
+    if result.rendered is None or outcome.rendered.held:
         return
     problems = problems_of(outcome)
     checkpoint = Checkpoint(

@@ -87,7 +87,15 @@ FLEET_FIELDS: Mapping[str, Field] = {
     "spec.removalGuard.count": Field("So many objects may always leave a cluster.", 10),
     "spec.removalGuard.percent": Field("So many percent of a cluster's objects may leave it.", 20),
     "spec.removalGuard.whole": Field("A namespace or kind of more objects than this may not leave as a whole.", 5),
-    "spec.movementGuard": Field("The limits on how far one commit may move placed workloads."),
+    "spec.removalGuard.scope": Field(
+        "The extent of a refusal. `Fleet`: the whole commit is refused. `Cluster`: the clusters that would lose too"
+        " much keep what they have, all others go on, and the pass still ends with exit code 6.",
+        "Fleet",
+    ),
+    "spec.movementGuard": Field(
+        "The limits on how far one commit may move placed workloads. What moves leaves one cluster for another, so that"
+        " always the whole commit is refused."
+    ),
     "spec.movementGuard.fleet": Field("The limits for all workloads together."),
     "spec.movementGuard.fleet.replicas": Field("So many replicas may move; left out means any number."),
     "spec.movementGuard.fleet.percent": Field("So many percent of all replicas may move; left out means any number."),

@@ -185,6 +185,10 @@ TRAILERS = (
         entries=(
             Entry("Argosy-Source", "The source commit that was rendered."),
             Entry("Argosy-Previous", "The rendered commit before it; a first one has none."),
+            Entry(
+                "Argosy-Allow-Removal",
+                "With `removalGuard.scope: Cluster`: what `--allow-removal` let leave a cluster, and no source commit.",
+            ),
             Entry("Argosy-Version", "The version of Argosy that rendered it."),
             Entry("Argosy-Rendered", "In mirrors of a cluster's folder: the rendered commit it was taken from."),
         ),

@@ -1,7 +1,7 @@
 """Commits as values: reading one, its trailers by git's own rules, and the bytes of a new one."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -121,17 +121,22 @@ class CommitText:
     """
 
     message: str
-    trailers: Mapping[str, str]
+    trailers: Mapping[str, str | Sequence[str]]
     author: Signature
     time: int
     written_by: str = ""
 
     def encode(self) -> bytes:
         """Return the part of a commit below its parents; a line break in a trailer is a ``ValueError``."""
-        for key, value in self.trailers.items():
+        pairs = [
+            (key, value)
+            for key, values in self.trailers.items()
+            for value in ([values] if isinstance(values, str) else values)
+        ]
+        for key, value in pairs:
             if not _KEY.fullmatch(key) or not value.strip() or re.search(r"[\0\r\n]", value):
                 raise ValueError(f"{key!r} cannot be a trailer")
-        lines = [f"{key}: {value.strip()}" for key, value in self.trailers.items()]
+        lines = [f"{key}: {value.strip()}" for key, value in pairs]
         paragraphs = [self.message.replace("\0", "").strip(), "\n".join(lines)]
         text = "\n\n".join(filter(None, paragraphs))
         name, _, email = self.written_by.rstrip(">").rpartition("<")

@@ -1,6 +1,6 @@
 """The trailers of rendered commits, which are all that is needed to make one again, and Argosy's version."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 SOURCE = "Argosy-Source"
@@ -18,7 +18,14 @@ def engine_version() -> str:
     return version("argosy")
 
 
-def rendered_trailers(*, source: str, previous: str | None) -> Mapping[str, str]:
-    """Return the trailers of a rendered commit: all that is needed to make it again."""
-    trailers = {SOURCE: source, VERSION: engine_version()}
-    return {**trailers, PREVIOUS: previous} if previous else trailers
+def rendered_trailers(
+    *, source: str, previous: str | None, removals: Sequence[str] = ()
+) -> Mapping[str, str | Sequence[str]]:
+    """Return the trailers of a rendered commit: all that is needed to make it again.
+
+    ``removals`` are what options allowed to leave a cluster, where that decided the tree.
+    """
+    trailers: dict[str, str | Sequence[str]] = {SOURCE: source, VERSION: engine_version()}
+    if previous:
+        trailers[PREVIOUS] = previous
+    return {**trailers, ALLOW_REMOVAL: removals} if removals else trailers

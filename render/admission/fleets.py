@@ -38,7 +38,9 @@ FLEET_SPEC = Struct(
         "onPolicyRemoval": Text(choices=("Keep", "Remove")),
         "secrets": _PERMISSION,
         "validation": Text(choices=("Strict", "Warn", "Off")),
-        "removalGuard": Struct({"count": _COUNT, "percent": _COUNT, "whole": _COUNT}),
+        "removalGuard": Struct(
+            {"count": _COUNT, "percent": _COUNT, "whole": _COUNT, "scope": Text(choices=("Fleet", "Cluster"))}
+        ),
         "movementGuard": Struct(
             {
                 "fleet": _BUDGET,

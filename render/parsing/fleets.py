@@ -16,7 +16,7 @@ from render.fleet import (
     TemplateValidation,
     TieBreak,
 )
-from render.guards import MovementBudget, MovementGuard, PinnedObject, RemovalGuard
+from render.guards import GuardScope, MovementBudget, MovementGuard, PinnedObject, RemovalGuard
 from render.model import Manifest
 
 _ARGOSY: Manifest = {
@@ -90,6 +90,7 @@ def _removal_guard(plain: Manifest) -> RemovalGuard:
         count=plain.get("count", default.count),
         percent=plain.get("percent", default.percent),
         whole=plain.get("whole", default.whole),
+        scope=GuardScope(plain.get("scope", default.scope)),
     )
 
 

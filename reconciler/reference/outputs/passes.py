@@ -196,6 +196,15 @@ RECONCILIATION = {
         {"cluster": CLUSTER, "objects": texts("The paths that leave."), "held": whole("How many it had before.")},
         "What leaves which cluster.",
     ),
+    "heldBack?": records(
+        {
+            "cluster": CLUSTER,
+            "objects": texts("The paths that would leave."),
+            "held": whole("How many it has."),
+            "reasons": texts("The limits that this breaks."),
+        },
+        "With `removalGuard.scope: Cluster`: the clusters that keep what they have, because too much would leave them.",
+    ),
     "released": RELEASED,
     "problems": PROBLEMS,
     "refused?": record(REFUSAL, "The refusal of a newer source: the last good commit was applied again."),

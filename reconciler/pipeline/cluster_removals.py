@@ -1,0 +1,87 @@
+"""The objects that a tree takes away from each cluster, and the limits of the removal guard that this breaks.
+
+A cluster's removals are the paths of its previous folder that its new folder lacks. They are too much at once when they
+are more than ``max(count, percent of the cluster's objects)``, a whole namespace or a whole kind of more than ``whole``
+objects, or everything the cluster holds. The plan for a cluster (``plans.prune``) applies the same limits to its live
+objects.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from render.gitobjects import TREE_MODE, TreeEntry
+from render.guards import RemovalGuard
+
+ReadTree = Callable[[bytes], Iterable[TreeEntry]]
+Paths = frozenset[tuple[str, ...]]
+
+_CLUSTER_SCOPED = "_cluster"
+_NAMESPACE_FOLDER = (_CLUSTER_SCOPED, "Namespace")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """The loss of one cluster: the removed paths, how many objects it held, and the broken limits (empty: none)."""
+
+    cluster: str
+    paths: tuple[str, ...]
+    held: int
+    reasons: tuple[str, ...]
+
+    def is_refused(self, allowed: int) -> bool:
+        """Return whether it breaks a limit, where so many objects may leave the cluster in any case."""
+        return bool(self.reasons) and len(self.paths) > allowed
+
+
+def removals(
+    before: Mapping[str, bytes], after: Mapping[str, bytes], read_tree: ReadTree, limits: RemovalGuard
+) -> tuple[Removal, ...]:
+    """Return what every cluster loses, by cluster name; clusters that lose nothing are left out.
+
+    ``before`` and ``after`` map a cluster to the tree id of its folder. Namespaces do not count: they are never pruned
+    without confirmation.
+    """
+    compared: dict[tuple[bytes, bytes | None], tuple[Paths, Paths]] = {}
+    found = []
+    for cluster, old in sorted(before.items()):
+        new = after.get(cluster)
+        if (old, new) not in compared:
+            removed = frozenset(_removed_paths(old, new, read_tree))
+            compared[old, new] = frozenset(_object_paths(old, read_tree)) if removed else removed, removed
+        held, removed = compared[old, new]
+        if removed:
+            reasons = limits.broken_by(_places(removed), _places(held))
+            paths = tuple(sorted("/".join(path) for path in removed))
+            found.append(Removal(cluster=cluster, paths=paths, held=len(held), reasons=reasons))
+    return tuple(found)
+
+
+def _removed_paths(
+    old: bytes, new: bytes | None, read_tree: ReadTree, above: tuple[str, ...] = ()
+) -> Iterable[tuple[str, ...]]:
+    """Yield the paths of objects that one folder has and another lacks; equal folders are not looked into."""
+    if old == new or above == _NAMESPACE_FOLDER:
+        return
+    kept = {entry.name: entry for entry in read_tree(new)} if new else {}
+    for entry in read_tree(old):
+        path, other = (*above, entry.name.decode("utf-8", "surrogateescape")), kept.get(entry.name)
+        if entry.mode == TREE_MODE:
+            yield from _removed_paths(entry.id, other.id if other else None, read_tree, path)
+        elif other is None:
+            yield path
+
+
+def _object_paths(tree_id: bytes, read_tree: ReadTree, above: tuple[str, ...] = ()) -> Iterable[tuple[str, ...]]:
+    if above == _NAMESPACE_FOLDER:
+        return
+    for entry in read_tree(tree_id):
+        path = (*above, entry.name.decode("utf-8", "surrogateescape"))
+        if entry.mode == TREE_MODE:
+            yield from _object_paths(entry.id, read_tree, path)
+        else:
+            yield path
+
+
+def _places(paths: Paths) -> list[tuple[str, str]]:
+    """Return the namespace and the kind of each object, as its path names them."""
+    return [("" if namespace == _CLUSTER_SCOPED else namespace, kind) for namespace, kind, *_ in paths]

@@ -1,0 +1,114 @@
+"""Clusters that are held back: too much would leave them at once, so that they keep their folders as they are.
+
+This is ``removalGuard.scope: Cluster``. It is a part of rendering, so that a replay makes the same tree.
+
+1. the removals that break a limit and are not allowed hold back their clusters, whole folders at once;
+2. an object that would be another one there has the condition ``Rendered=False`` in its binding;
+3. an object that nothing asks for any more keeps its binding for these clusters, and with it what is to become of it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from render.binding import Binding
+from render.bits import Mask, members
+from render.guards import GuardScope, RemovalGuard
+from render.model import ObjectRef, TargetCluster
+from render.tree import Variant
+from render.words import counted
+
+from .assembly import Assembly, TreeContext
+from .cluster_removals import Removal, removals
+from .outcomes import with_held_condition
+from .readme import Tally
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldClusters:
+    """The removals that hold back a cluster each, and the fleet they are in."""
+
+    removals: tuple[Removal, ...]
+    fleet: TreeContext
+
+    @property
+    def mask(self) -> Mask:
+        """The clusters as bits."""
+        return self.fleet.index.named(each.cluster for each in self.removals)
+
+    @property
+    def folders(self) -> Mapping[str, bytes]:
+        """The folders that they keep."""
+        before = self.fleet.previous.clusters if self.fleet.previous else {}
+        return {each.cluster: before[each.cluster] for each in self.removals}
+
+    def tally(self, tally: Tally) -> Tally:
+        """Return the counts of a tree with these folders, given those without."""
+        previous = self.fleet.previous
+        if previous is None or not self.removals:
+            return tally
+        kept = {name: sum(1 for _ in previous.files(tree_id)) for name, tree_id in self.folders.items()}
+        return replace(tally, objects={**tally.objects, **kept})
+
+    def reason(self, clusters: Iterable[str]) -> str:
+        """Return why some of them are held back."""
+        wanted = frozenset(clusters)
+        return "; ".join(_words(each) for each in self.removals if each.cluster in wanted)
+
+
+def _words(removal: Removal) -> str:
+    leaving = f"{len(removal.paths)} of {counted(removal.held, 'object')} would leave"
+    return f"{removal.cluster}: {leaving} ({'; '.join(removal.reasons)})"
+
+
+def clusters_to_hold(
+    assembly: Assembly, folders: Mapping[str, bytes], guard: RemovalGuard, allowed: Mapping[str, int]
+) -> HeldClusters:
+    """Return the clusters that would lose more than the guard lets go and than is allowed; none on a first run."""
+    fleet, previous = assembly.fleet, assembly.fleet.previous
+    if guard.scope is not GuardScope.CLUSTER or previous is None:
+        return HeldClusters(removals=(), fleet=fleet)
+    found = removals(previous.clusters, folders, assembly.entries, guard)
+    refused = tuple(each for each in found if each.is_refused(allowed.get(each.cluster, 0)))
+    return HeldClusters(removals=refused, fleet=fleet)
+
+
+def with_held_bindings(
+    placed: Iterable[tuple[Binding, tuple[Variant, ...]]],
+    held: HeldClusters,
+    before: Mapping[ObjectRef, Binding],
+    gone: Iterable[ObjectRef],
+    source: str,
+) -> Iterator[Binding]:
+    """Yield bindings with what held clusters keep; ``placed`` are those of a pass, ``gone`` what may have none now."""
+    known = set()
+    for binding, variants in placed:
+        known.add(binding.ref)
+        clusters = _differing(variants, held.fleet.held(binding.ref, held.mask), held)
+        yield with_held_condition(binding, clusters, held.reason(clusters), before, source) if clusters else binding
+    for ref in gone:
+        clusters = () if ref in known else _differing((), held.fleet.held(ref, held.mask), held)
+        if clusters and ref in before:
+            kept = _kept_in(before[ref], clusters)
+            yield with_held_condition(kept, clusters, held.reason(clusters), before, source)
+
+
+def _differing(wanted: Iterable[Variant], there: Iterable[Variant], held: HeldClusters) -> tuple[str, ...]:
+    """Return the held clusters that have something else of an object than they should."""
+    found: Mask = 0
+    ids: dict[bytes, Mask] = {}
+    for clusters, blob_id in there:
+        ids[blob_id] = ids.get(blob_id, 0) | clusters
+    for clusters, blob_id in wanted:
+        same = ids.get(blob_id, 0) & clusters
+        found |= clusters & held.mask & ~same
+        ids[blob_id] = ids.get(blob_id, 0) & ~same
+    for clusters in ids.values():
+        found |= clusters
+    return tuple(held.fleet.index.names[index] for index in members(found & held.mask))
+
+
+def _kept_in(binding: Binding, clusters: tuple[str, ...]) -> Binding:
+    """Return the binding of an object that is left in some clusters, and asked for by nothing any more."""
+    replicas = {target.name: target.replicas for target in binding.targets}
+    targets = tuple(TargetCluster(name, replicas.get(name, 0)) for name in clusters)
+    return replace(binding, targets=targets, required_by=(), conditions=())

@@ -1,0 +1,46 @@
+"""The allowances of source commits: what their trailers allow, from one rendered source to the next."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from reconciler.repository import CommitInfo, Repository
+from reconciler.repository.trailers import ALLOW_MOVEMENT, ALLOW_REMOVAL
+from render.errors import GitError
+
+from .allowances import Allowed, MovementAllowance, RemovalAllowance
+
+_MOST_COMMITS = 1000
+_Allowance = TypeVar("_Allowance", RemovalAllowance, MovementAllowance)
+
+
+def allowed_between(repository: Repository, old: str, new: str) -> Allowed:
+    """Return what the trailers of the commits after ``old`` up to ``new`` allow."""
+    if not new:
+        return Allowed()
+    return allowed_by(_commits_between(repository, old, new))
+
+
+def allowed_by(commits: Sequence[CommitInfo]) -> Allowed:
+    """Return what the trailers of commits allow; a malformed one allows nothing."""
+    return Allowed(
+        removals=tuple(_trailers(commits, ALLOW_REMOVAL, RemovalAllowance.parse)),
+        movements=tuple(_trailers(commits, ALLOW_MOVEMENT, MovementAllowance.parse)),
+    )
+
+
+def _commits_between(repository: Repository, old: str, new: str) -> tuple[CommitInfo, ...]:
+    """Return the commits of a change; where its beginning is not here (a rewound branch), its last commit alone."""
+    try:
+        repository.resolve(old)
+    except GitError:
+        return (repository.commit_info(new),)
+    return repository.commits_between(old, new, _MOST_COMMITS)
+
+
+def _trailers(commits: Iterable[CommitInfo], name: str, parse: Callable[[str], _Allowance]) -> Iterable[_Allowance]:
+    for commit in commits:
+        for text in commit.trailer(name):
+            try:
+                yield parse(text)
+            except ValueError:
+                continue
