@@ -119,7 +119,9 @@ class _FleetRun:
             for visit in self._visits.begun.values()
             if visit.ended is not None or visit.name in self._visits.under_way
         )
-        return end_of_waiting(times, self._options.patience)
+        until = end_of_waiting(times, self._options.patience)
+        # Where all have ended, only their reports have yet to come.
+        return until if math.isfinite(until) else math.inf
 
     def _end(self, visit: Visit[ClusterReport]) -> float:
         return visit.began + self._options.timeout + self._options.grace

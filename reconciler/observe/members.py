@@ -88,10 +88,11 @@ def observe_fleet(clusters: Iterable[str], options: ObserveOptions) -> FleetObse
     )
     _await(looks, options)
     looks.begin_all()
-    known = {name: looks.begun[name] for name in names}
+    # A look may end at any time, so that each is asked once whether it has.
+    over = {name: _is_over(looks.begun[name], options) for name in names}
     return FleetObservation(
-        in_time=tuple(_observation(look, options) for look in known.values() if _is_over(look, options)),
-        late={name: LateObservation(look, options) for name, look in known.items() if not _is_over(look, options)},
+        in_time=tuple(_observation(looks.begun[name], options) for name in names if over[name]),
+        late={name: LateObservation(looks.begun[name], options) for name in names if not over[name]},
     )
 
 
