@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
@@ -61,7 +62,9 @@ def a_rule(verbs: str, resources: str, group: str = "", **more: Any) -> dict[str
     return {"verbs": verbs.split(), "apiGroups": [group], "resources": resources.split(), **more}
 
 
+SEEING = a_rule("list", "nodes pods")
 OWN = (
+    SEEING,
     a_rule("get create patch delete", "configmaps", namespace="argosy-system"),
     a_rule("get create update", "leases", "coordination.k8s.io", namespace="argosy-system"),
     a_rule("get create patch", "namespaces"),
@@ -164,7 +167,7 @@ BROKEN = [
     ),
     Broken(
         "nothing of our own",
-        allowed(*SHOP, a_rule("get", "namespaces")),
+        allowed(SEEING, *SHOP, a_rule("get", "namespaces")),
         [
             failing(
                 "permissions",
@@ -214,6 +217,13 @@ def test_what_keeps_a_pass_from_applying_is_told(case: Broken) -> None:
     assert isinstance(case.member, Failure) or case.member.writes == []
 
 
+def test_what_only_capacity_needs_is_no_fault() -> None:
+    (found,) = asked(allowed(*OWN[1:], *SHOP))
+    assert found == replace(
+        WELL, state=f"{WELL.state}, may not list nodes; list pods, so that its capacity is not known"
+    )
+
+
 def test_a_kind_that_the_tree_defines_is_not_missing() -> None:
     names = {"kind": "Widget", "plural": "widgets"}
     crd = {
@@ -235,7 +245,7 @@ def test_one_review_for_each_namespace_is_enough() -> None:
     member = FakeCluster(rules=[EVERYTHING])
     asked(member)
     reviews = [item.path.rpartition("/")[2] for item in member.requests if item.method == "POST"]
-    assert sorted(reviews) == ["selfsubjectaccessreviews"] * 3 + ["selfsubjectrulesreviews"] * 2
+    assert sorted(reviews) == ["selfsubjectaccessreviews"] * 5 + ["selfsubjectrulesreviews"] * 2
 
 
 def test_one_that_hangs_costs_its_own_time_alone() -> None:

@@ -108,9 +108,12 @@ def test_old_health_counts_for_nothing(case: Unknown, fleet: MemoryFleet, capsys
             assert waited(fleet, subject=subject, wish=wish) == (1, first + said), subject
     assert waited(fleet, subject="cluster/eu", wish="healthy") == (0, "")
     ended = fleet.status(capsys, "deploy/nginx", later=LATER)
-    assert (ended.code, ended.out.splitlines()[5:]) == (
+    assert (ended.code, ended.out.splitlines()[3:]) == (
         1,
         [
+            "FullyApplied: Unknown NotKnown",
+            "  it was applied when that was last known; it is not known of us",
+            "",
             f"CLUSTER   REPLICAS   READY   APPLIED   HEALTH    REASON{' ' * (len(case.reason) - 6)}   SINCE",
             f"eu        2          2/2     True      Healthy   {' ' * len(case.reason)}   2027-01-15T08:01:00Z",
             f"us        2          2/2     Unknown   Unknown   {case.reason}   2027-01-15T08:02:00Z",

@@ -21,7 +21,7 @@ from reconciler.plans.stages import CRD
 from render.model import group_of
 from render.words import counted, listed
 
-from .permissions import missing_permissions, needs_of, permission_lines, unserved_kinds
+from .permissions import OBSERVING, missing_permissions, needs_of, permission_lines, unserved_kinds
 from .prerequisites import Check
 
 MOST_SECONDS = 30.0
@@ -192,6 +192,10 @@ def _kinds_and_permissions(client: Client, question: MemberQuestion, applyset: A
         yield Check(name="permissions", is_well=False, state=state, hint=_GRANT)
     else:
         yield Check(name="permissions", is_well=True, state="may read, apply and delete them")
+    unseen = missing_permissions(client, OBSERVING)
+    if unseen and not isinstance(unseen, Failure):
+        state = f"may not {'; '.join(permission_lines(unseen))}, so that its capacity is not known"
+        yield Check(name="capacity", is_well=True, state=state)
 
 
 def _kinds(desired: ClusterDesired, discovery: Discovery) -> Check:

@@ -40,6 +40,10 @@ class Need(NamedTuple):
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
+OBSERVING = (Need("", "", "nodes", "list"), Need("", "", "pods", "list"))
+"""The verbs by which the capacity of a member is known; without them it is applied to all the same."""
+
+
 def needs_of(desired: ClusterDesired, discovery: Discovery, applyset: ApplySet) -> tuple[Need, ...]:
     """Return everything that applying a tree and keeping its ApplySet needs; kinds that are not served are left out."""
     needs = {

@@ -1,6 +1,6 @@
 """One object, or one cluster, as the status branch describes it: the chain of reasons from policy to container."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,12 +8,13 @@ from reconciler.console.text import table
 from reconciler.deliver.deviations import Deviation
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.dependencies import NOT_SCHEDULED
-from reconciler.record.binding_status import expected_clusters
+from reconciler.record.binding_status import FULLY_APPLIED, expected_clusters
 from reconciler.record.recorded_status import RecordedStatus, object_of
 from reconciler.record.work_status import APPLIED, HEALTHY, STATUS_REFLECTED
 from render.binding import Binding
 from render.layout import object_path
 from render.model import ARGOSY_API_VERSION, Manifest
+from render.words import listed
 
 from .ages import age
 from .standing import Standing, standing_value
@@ -116,7 +117,7 @@ def object_text(binding: Binding, recorded: RecordedStatus, members: Mapping[str
     """Return all that is known of an object: policy, binding, clusters, and what ails it where."""
     objects = objects_of_binding(binding, recorded, members)
     lines = [str(binding.ref), *head_lines(binding)]
-    for each in _conditions(binding, recorded):
+    for each in _conditions(binding, recorded, members):
         if each.get("reason") == NOT_SCHEDULED.reason:
             continue  # it was never to be scheduled: it follows what requires it
         since = f", since {each['lastTransitionTime']}" if each.get("lastTransitionTime") else ""
@@ -165,14 +166,25 @@ def finding_text(finding: Mapping[str, str]) -> str:
     return f"{where}: {finding['reason']}" + (f": {finding['message']}" if finding.get("message") else "")
 
 
-def _conditions(binding: Binding, recorded: RecordedStatus) -> list[Mapping[str, Any]]:
+def _conditions(binding: Binding, recorded: RecordedStatus, members: Mapping[str, Standing]) -> list[Mapping[str, Any]]:
+    """Return the conditions of a binding; that it is fully applied counts only where every cluster is known."""
     known = recorded.binding(binding.ref)
     if known is not None:
-        return list((known.get("status") or {}).get("conditions") or ())
+        late = [name for name in expected_clusters(binding) if name in members and not members[name].is_reached]
+        conditions: Iterable[Mapping[str, Any]] = (known.get("status") or {}).get("conditions") or ()
+        return [_as_far_as_known(each, late) for each in conditions]
     return [
         {"type": each.type, "status": each.status, "reason": each.reason, "message": each.message}
         for each in binding.conditions
     ]
+
+
+def _as_far_as_known(condition: Mapping[str, Any], late: Sequence[str]) -> Mapping[str, Any]:
+    """Return a condition that was recorded, unknown if it says that the object is applied where nobody knows now."""
+    if not late or condition.get("type") != FULLY_APPLIED or condition.get("status") != "True":
+        return condition
+    message = f"it was applied when that was last known; it is not known of {listed(late)}"
+    return {"type": FULLY_APPLIED, "status": "Unknown", "reason": "NotKnown", "message": message}
 
 
 def object_value(binding: Binding, recorded: RecordedStatus, members: Mapping[str, Standing]) -> dict[str, Any]:
@@ -183,7 +195,7 @@ def object_value(binding: Binding, recorded: RecordedStatus, members: Mapping[st
         "kind": "ObjectStatus",
         "object": str(binding.ref),
         "policy": binding.policy or None,
-        "conditions": _conditions(binding, recorded),
+        "conditions": _conditions(binding, recorded, members),
         "clusters": [each.as_value() for each in objects_of_binding(binding, recorded, members)],
         "disconnected": [name for name in expected_clusters(binding) if name not in members],
         "templateStatus": known.get("templateStatus"),

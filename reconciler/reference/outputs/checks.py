@@ -55,7 +55,7 @@ DIAGNOSIS = {
         {
             "name": text(
                 "What was checked; of a member `credentials`, `connection`, `identity`, `version`, `clock`,"
-                " `kinds` or `permissions`."
+                " `kinds`, `permissions` or `capacity`."
             ),
             "member?": text("The member, if it is about one."),
             "ok": flag(),
