@@ -216,6 +216,7 @@ def test_no_replica_moves_whatever_the_strategy(
     assert {path: sorted(each) for path, each in placements(repository).items()} == wanted
     assert folder(repository, new, "argosy/rendered") == folder(repository, old, "argosy/rendered~1")
     assert argosy(repository, capsys, "verify").code == 0
+    assert argosy(repository, capsys, "diff", "HEAD~1", "HEAD").out == ended.out
     repository.commit({})
     assert argosy(repository, capsys, "reconcile").out.startswith("unchanged: ")
 
