@@ -7,12 +7,16 @@ from typing import Any
 
 import pytest
 
+from reconciler.source.definition_schemas import DefinitionSchemas
 from reconciler.source.kubernetes_schemas import KubernetesSchemas, minor_version
 from render.documents import parse_documents
+from render.model import ObjectRef, Template
 from render.schemas import check_manifest
 from tests.clusters import Member
+from tests.waiting import eventually
 
-RICH = [each.value for each in parse_documents((Path(__file__).parent / "vectors/rich_objects.yaml").read_bytes())]
+VECTORS = Path(__file__).parent / "vectors"
+RICH = [each.value for each in parse_documents((VECTORS / "rich_objects.yaml").read_bytes())]
 SCHEMAS = KubernetesSchemas()
 VALUES: tuple[Any, ...] = ("Bogus!", 7, -1.5, True, ["Bogus!"], {"bogus": 1}, None)
 
@@ -57,3 +61,21 @@ def test_what_schemas_refuse_a_server_refuses(manifest: Any, members: tuple[Memb
     assert wrong
     accepted = [each for each in wrong[::5] if members[0].dry_run(changed(manifest, *each))[0] == 201]
     assert accepted == []
+
+
+@pytest.mark.cluster
+def test_what_a_definition_refuses_a_server_refuses(members: tuple[Member, ...]) -> None:
+    definition, gadget = (each.value for each in parse_documents((VECTORS / "custom_kind.yaml").read_bytes()))
+    template = Template(ref=ObjectRef.of(definition), manifest=definition)
+    schemas, member = DefinitionSchemas([template], SCHEMAS.metadata), members[0]
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    assert member.request("POST", path, definition)[0] == 201
+    try:
+        eventually(lambda: member.request("GET", "/apis/schemas.example.com/v1")[0] == 200, "the kind is served")
+        eventually(lambda: member.dry_run(gadget)[0] == 201, "an object is accepted")
+        wrong = [each for each in changes(gadget) if schemas.findings(changed(gadget, *each)).problems]
+        assert len(wrong) > 80
+        assert not schemas.findings(gadget).problems
+        assert [each for each in wrong if member.dry_run(changed(gadget, *each))[0] == 201] == []
+    finally:
+        member.request("DELETE", f"{path}/{definition['metadata']['name']}")

@@ -10,10 +10,10 @@ import re
 from bisect import bisect_right
 from pathlib import Path
 
-from render.schemas import Schema, SchemaSet
-from render.schemas.checking import Check
+from render.schemas import Check, Schema, SchemaSet
 
 TABLE = Path(__file__).with_name("kubernetes_schemas.txt")
+_METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _VERSION = re.compile(r"v?1\.(\d+)")
 _Entries = dict[str, list[tuple[int, int, str]]]
 """By name, what counts from one minor version to another."""
@@ -57,14 +57,22 @@ class KubernetesSchemas:
         found = self._kinds.get(f"{api_version}:{kind}")
         return range(found[0][0], found[-1][1] + 1) if found else range(0)
 
+    @property
+    def metadata(self) -> Check:
+        """The check of the metadata that objects of all kinds have."""
+        return self._of_minor(self.newest).of_definition(_METADATA)
+
     def check_of(self, api_version: str, kind: str, minor: int) -> Check | None:
         """Return the check of a kind in a minor version; None where it is not served."""
         name = _at(self._kinds, f"{api_version}:{kind}", minor)
         if name is None:
             return None
+        return self._of_minor(minor).of_definition(name)
+
+    def _of_minor(self, minor: int) -> SchemaSet:
         if minor not in self._sets:
             self._sets[minor] = SchemaSet(lambda each: self._schema(each, minor))
-        return self._sets[minor].of_definition(name)
+        return self._sets[minor]
 
     def _schema(self, name: str, minor: int) -> Schema:
         text = _at(self._schemas, name, minor)

@@ -15,12 +15,15 @@ from render.interpreter.pruning import pruned
 from render.model import Manifest, Template, group_of, is_opaque
 from render.schemas import check_manifest
 
-from .built_in_kinds import BUILT_IN
+from .built_in_kinds import BUILT_IN, GroupKind
+from .definition_schemas import DefinitionSchemas
+from .definitions import defined_scopes
 from .kubernetes_schemas import KubernetesSchemas, minor_version
 from .manifests import FieldProblem, LocatedManifest
 
 _MOST_DATA = 1 << 20
 _SIZED = frozenset({"ConfigMap", "Secret"})
+_DEFINITION = "CustomResourceDefinition"
 _FORMER_GROUPS = frozenset({"extensions"})
 
 
@@ -52,11 +55,17 @@ class SchemaChecks:
 
     def wrong(self, placed: Iterable[tuple[Template, LocatedManifest]]) -> Iterator[WrongTemplate]:
         """Yield what is wrong with templates."""
-        for template, place in placed:
-            if is_opaque(place.manifest) or not self._is_built_in(template):
+        placed = list(placed)
+        custom = DefinitionSchemas((template for template, _ in placed), self.schemas.metadata)
+        broken: set[GroupKind] = set()
+        for template, place in sorted(placed, key=lambda each: each[0].ref.kind != _DEFINITION):
+            kind = (template.ref.group, template.ref.kind)
+            if is_opaque(place.manifest) or kind in broken or not (kind in custom or self._is_built_in(template)):
                 continue
             manifest = pruned(place.manifest)
-            findings = self._findings(manifest)
+            findings = custom.findings(manifest) if kind in custom else self._findings(manifest)
+            if template.ref.kind == _DEFINITION and findings.problems:
+                broken.update(defined_scopes([manifest]))
             if manifest["kind"] in _SIZED and manifest["apiVersion"] == "v1":
                 _check_size(manifest, findings)
             for problem in findings.problems:

@@ -62,7 +62,7 @@ class SchemaSet:
         self._definition = definition
         self._checks: dict[str, Check] = {}
         self._builders: Mapping[str, Callable[[Schema], Check]] = {
-            "object": self._of_object,
+            "object": self.of_object_fields,
             "array": self._of_list,
             "string": _of_text,
             "integer": _of_whole,
@@ -93,7 +93,8 @@ class SchemaSet:
     def _check_reference(self, name: str, value: Any, steps: Steps, findings: Findings) -> None:
         self.of_definition(name)(value, steps, findings)
 
-    def _of_object(self, schema: Schema) -> Check:
+    def of_object_fields(self, schema: Schema) -> Check:
+        """Return the check of an object's fields."""
         if "properties" in schema:
             members = {name: self._member(each) for name, each in schema["properties"].items()}
             return partial(_check_fields, _KnownFields(members, tuple(schema.get("required", ()))))
@@ -127,13 +128,13 @@ def _check_nothing(_value: Any, _steps: Steps, _findings: Findings) -> None:
 
 def _check_fields(fields: _KnownFields, value: Any, steps: Steps, findings: Findings) -> None:
     if type(value) is not dict:
-        _wrong_type(value, steps, "an object", findings)
+        report_wrong_type(value, steps, "an object", findings)
         return
     members = fields.members
     for name, each in value.items():
         member = members.get(name)
         if member is None:
-            _unknown(name, members, steps, findings)
+            report_unknown(name, members, steps, findings)
         elif type(each) is not member.plain and each is not None:
             member.check(each, (steps, name), findings)
     for name in fields.required:
@@ -143,7 +144,7 @@ def _check_fields(fields: _KnownFields, value: Any, steps: Steps, findings: Find
 
 def _check_map(values: _Member, value: Any, steps: Steps, findings: Findings) -> None:
     if type(value) is not dict:
-        _wrong_type(value, steps, "an object", findings)
+        report_wrong_type(value, steps, "an object", findings)
         return
     for name, each in value.items():
         if type(each) is not values.plain and each is not None:
@@ -152,13 +153,13 @@ def _check_map(values: _Member, value: Any, steps: Steps, findings: Findings) ->
 
 def _check_object(value: Any, steps: Steps, findings: Findings) -> None:
     if type(value) is not dict:
-        _wrong_type(value, steps, "an object", findings)
+        report_wrong_type(value, steps, "an object", findings)
 
 
 def _check_list(check: Check, value: Any, steps: Steps, findings: Findings) -> None:
     if type(value) is not list:
         hint = "write it as a list, also of one" if type(value) in {str, int, dict} else ""
-        _wrong_type(value, steps, "a list", findings, hint)
+        report_wrong_type(value, steps, "a list", findings, hint)
         return
     for number, each in enumerate(value):
         if each is not None:
@@ -174,7 +175,7 @@ def _of_text(schema: Schema) -> Check:
 
 def _check_text(value: Any, steps: Steps, findings: Findings) -> None:
     if type(value) is not str:
-        _wrong_type(value, steps, "a string", findings, _QUOTE if type(value) in {bool, int, float} else "")
+        report_wrong_type(value, steps, "a string", findings, _QUOTE if type(value) in {bool, int, float} else "")
 
 
 def _check_word(words: frozenset[str], named: tuple[str, ...], value: Any, steps: Steps, findings: Findings) -> None:
@@ -207,23 +208,23 @@ def _check_whole(bound: int, value: Any, steps: Steps, findings: Findings) -> No
         if type(value) is float:
             findings.unusable(path_of(steps), "must be a whole number")
         else:
-            _wrong_type(value, steps, "a whole number", findings, hint)
+            report_wrong_type(value, steps, "a whole number", findings, hint)
 
 
 def _check_number(value: Any, steps: Steps, findings: Findings) -> None:
     if type(value) not in {int, float, Hole}:
-        _wrong_type(value, steps, "a number", findings)
+        report_wrong_type(value, steps, "a number", findings)
 
 
 def _check_flag(value: Any, steps: Steps, findings: Findings) -> None:
     if type(value) is not bool:
         hint = "write true or false, without quotes" if isinstance(value, str) else ""
-        _wrong_type(value, steps, "a boolean", findings, hint)
+        report_wrong_type(value, steps, "a boolean", findings, hint)
 
 
 def _check_number_or_text(value: Any, steps: Steps, findings: Findings) -> None:
     if type(value) is not str and type(value) not in {int, Hole} and not (type(value) is float and value.is_integer()):
-        _wrong_type(value, steps, "a whole number or a string", findings)
+        report_wrong_type(value, steps, "a whole number or a string", findings)
 
 
 def _check_quantity(value: Any, steps: Steps, findings: Findings) -> None:
@@ -231,16 +232,18 @@ def _check_quantity(value: Any, steps: Steps, findings: Findings) -> None:
         if not is_quantity(value):
             findings.problem(path_of(steps), "must be a quantity such as '500m', '2' or '64Mi'")
     elif type(value) not in {int, float, Hole}:
-        _wrong_type(value, steps, "a quantity such as '500m', '2' or '64Mi'", findings)
+        report_wrong_type(value, steps, "a quantity such as '500m', '2' or '64Mi'", findings)
 
 
-def _unknown(name: str, known: Mapping[str, object], steps: Steps, findings: Findings) -> None:
+def report_unknown(name: str, known: Mapping[str, object], steps: Steps, findings: Findings) -> None:
+    """Report a field that a schema does not have."""
     near = nearest(name, known)
-    named = f"known here: {', '.join(sorted(known))}" if len(known) <= _MOST_NAMED else ""
+    named = f"known here: {', '.join(sorted(known)) or 'nothing'}" if len(known) <= _MOST_NAMED else ""
     hint = f"did you mean {near!r}?" if near else named
     findings.problem(path_of((steps, name)), "unknown field", hint=hint, kind="Unknown")
 
 
-def _wrong_type(value: Any, steps: Steps, expected: str, findings: Findings, hint: str = "") -> None:
+def report_wrong_type(value: Any, steps: Steps, expected: str, findings: Findings, hint: str = "") -> None:
+    """Report a value of another type; its type is named, and nothing of it."""
     found = NAME_BY_TYPE.get(type(value), "something else")
     findings.unusable(path_of(steps), f"must be {expected}, not {found}", hint=hint)
