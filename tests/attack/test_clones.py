@@ -18,7 +18,7 @@ from reconciler.repository import Repository as Opened
 from render.errors import GitError
 from render.gitobjects import object_id
 from tests.build import Repository, a_cluster, argosy, as_bytes
-from tests.waiting import happened, joined, running
+from tests.waiting import SECONDS, happened, joined, running
 from tests.workflows import ROOT
 
 EDITS = [
@@ -141,7 +141,7 @@ def test_a_writer_that_lives_is_left_alone_whatever_the_clock_says(repository: R
         stored(repository, b"x")
         assert leftovers(repository) == {left}
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.wait(timeout=SECONDS)
     assert leftovers(repository) == {left}
     stored(repository, b"y")
     assert leftovers(repository) == set()
@@ -157,6 +157,7 @@ def silent_server() -> Iterator[tuple[int, threading.Event]]:
     """Run a server that takes connections and says nothing; yield its port, and an event that a connection sets."""
     asked = threading.Event()
     listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(SECONDS)
     taken: list[socket.socket] = []
 
     def serve() -> None:
