@@ -79,7 +79,7 @@ class ClusterIndex:
         for requirement in selector.match_expressions:
             if not has_valid_values(requirement):
                 return 0
-            mask &= self._holding(requirement, self._values_of(requirement.key))
+            mask &= self._meeting(requirement, self._values_of(requirement.key))
         return mask
 
     def in_groups(self, field: SpreadField) -> MaskByValue:
@@ -136,13 +136,13 @@ class ClusterIndex:
 
     def _field(self, requirement: Requirement) -> Mask:
         if requirement.key == SpreadField.ZONE:
-            return self._holding(requirement, self.in_groups(SpreadField.ZONE))
+            return self._meeting(requirement, self.in_groups(SpreadField.ZONE))
         if not has_valid_values(requirement):
             return 0
         is_known = requirement.key in {SpreadField.PROVIDER, SpreadField.REGION}
-        return self._holding(requirement, self.in_groups(SpreadField(requirement.key)) if is_known else {})
+        return self._meeting(requirement, self.in_groups(SpreadField(requirement.key)) if is_known else {})
 
-    def _holding(self, requirement: Requirement, masks: MaskByValue) -> Mask:
+    def _meeting(self, requirement: Requirement, masks: MaskByValue) -> Mask:
         if requirement.operator in {"Exists", "DoesNotExist"}:
             chosen = _union(masks.values())
         else:

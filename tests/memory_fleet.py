@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reconciler.commands.status import StatusOptions, show_status
-from reconciler.console.log import QUIET, Log
+from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import Client, Failure, FailureKind
@@ -80,7 +80,7 @@ class MemoryFleet:
     ) -> tuple[ClusterReport, ...]:
         """One pass over all, or ``only`` some, so many seconds after the last; ``how`` is for its ``Delivery``."""
         self.now += seconds
-        log = Log(stream=io.StringIO(), level=QUIET)
+        log = Log(stream=io.StringIO(), level=ERRORS_ONLY)
         with open_repository(str(self.repository.path)) as repository:
             source = read_source_without_facts(repository, repository.resolve("HEAD"))
             fleet, members = source.desired.fleet, source.desired.clusters

@@ -24,6 +24,7 @@ from tests.architecture import (
     libraries,
     longest_chains,
     module_cycles,
+    private_words,
     repeated_prefixes,
     summary,
 )
@@ -130,6 +131,10 @@ def test_no_class_has_the_name_of_another() -> None:
 def test_no_folder_repeats_the_first_word_of_its_files() -> None:
     """Three files that share a word are a folder, or one file."""
     assert repeated_prefixes(HOUSE) == []
+
+
+def test_no_name_is_a_word_of_this_project_alone() -> None:
+    assert private_words(HOUSE) == []
 
 
 def test_no_docstring_opens_with_a_clause_of_no_sentence() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from reconciler.commands.diff import DiffOptions, diff_and_show
 from reconciler.commands.options.repeating import run_for_each
-from reconciler.console.log import QUIET, Log
+from reconciler.console.log import ERRORS_ONLY, Log
 from reconciler.publish.memory import SourceMemory
 from render.errors import GitError
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy
@@ -57,7 +57,7 @@ def test_an_error_of_one_run_does_not_end_the_next(capsys: pytest.CaptureFixture
 
 def test_what_is_remembered_changes_no_answer(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     """Parsed files are shared between runs: a run that wrote into them would tell the next one something else."""
-    log, memory = Log(stream=StringIO(), level=QUIET, repository=str(repository.path)), SourceMemory()
+    log, memory = Log(stream=StringIO(), level=ERRORS_ONLY, repository=str(repository.path)), SourceMemory()
 
     def saved() -> Iterator[str]:
         for replicas, name in ((3, "one"), (5, "one"), (2, "two"), (3, "one")):

@@ -16,7 +16,7 @@ from reconciler.record.cluster_files import ClusterRecord, cluster_file, parse_c
 from reconciler.record.recorded_status import RecordedStatus
 from reconciler.reference.topics import topic
 from reconciler.status.objects import cluster_text, cluster_value
-from reconciler.status.standing import Standing
+from reconciler.status.progress import MemberProgress
 from render.documents import parse_documents
 from render.model import ObjectRef
 
@@ -122,7 +122,7 @@ def test_the_record_of_a_cluster_keeps_them_without_failures_of_works() -> None:
     content = cluster_file(record)
     assert parse_cluster_record(parse_documents(content)[0].value) == record
     recorded = RecordedStatus(files={"clusters/eu.yaml": content})
-    assert cluster_text("eu", recorded, Standing(), now=0.0).splitlines()[3:] == [
+    assert cluster_text("eu", recorded, MemberProgress(), now=0.0).splitlines()[3:] == [
         "",
         "NOT AS COMMITTED           ACTION       REASON              MESSAGE",
         (
@@ -133,7 +133,7 @@ def test_the_record_of_a_cluster_keeps_them_without_failures_of_works() -> None:
         "ConfigMap shop/old         finalizing   Finalizing          it goes once its finalizers are done: x",
         "Namespace shop             kept         NeedsConfirmation   deleting it may delete much more",
     ]
-    assert cluster_value("eu", recorded, Standing())["deviations"][0] == {
+    assert cluster_value("eu", recorded, MemberProgress())["deviations"][0] == {
         "object": "Deployment.apps shop/web",
         "action": "kept",
         "reason": "Yielded",

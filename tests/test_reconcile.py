@@ -214,7 +214,7 @@ def test_what_was_rendered_can_be_verified(repository: Repository, capsys: pytes
     )
 
 
-def test_a_quiet_pass_repeats_what_is_wrong(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_idle_pass_repeats_what_is_wrong(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     repository.commit({"nginx.yaml": [a_deployment(), a_policy(placement=on_clusters("member9"))]})
     first = argosy(repository, capsys, "reconcile", "--bootstrap")
     second = argosy(repository, capsys, "reconcile")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.console.log import NORMAL, QUIET, VERBOSE, Log
+from reconciler.console.log import ERRORS_ONLY, NORMAL, VERBOSE, Log
 from reconciler.publish.skipped_files import tell_skipped
 from reconciler.source.desired import Desired
 from reconciler.source.files import Reason, Skipped
@@ -55,6 +55,6 @@ def test_one_line_is_for_people_at_a_terminal() -> None:
         return stream.getvalue().replace("\r\x1b[2K", "")
 
     assert told(NORMAL, is_terminal=True) == "skipped 1 file without a Kubernetes object; -v names them\n"
-    assert (told(NORMAL, is_terminal=False), told(QUIET, is_terminal=False)) == ("", "")
+    assert (told(NORMAL, is_terminal=False), told(ERRORS_ONLY, is_terminal=False)) == ("", "")
     named = "skipped 1 file without a Kubernetes object\na: no document in it has apiVersion and kind\n"
     assert told(VERBOSE, is_terminal=False) == named

@@ -63,7 +63,7 @@ def repeat_last_report(log: Log, repository: "Repository", options: ReconcileOpt
         return None
     table = ""
     if checkpoint.members is not None:
-        from reconciler.reconcile.quiet_pass import fleet_still_at_rest
+        from reconciler.reconcile.idle_pass import fleet_still_at_rest
 
         rest = fleet_still_at_rest(repository, checkpoint, options.delivery, log)
         if rest is None:

@@ -13,7 +13,7 @@ from typing import Any, Self, TextIO
 from .cleaning import cleaned, cleaned_json, masked
 from .text import one_line
 
-QUIET, NORMAL, VERBOSE, TIMINGS = -1, 0, 1, 2
+ERRORS_ONLY, NORMAL, VERBOSE, TIMINGS = -1, 0, 1, 2
 
 
 class LogFormat(StrEnum):

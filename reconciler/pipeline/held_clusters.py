@@ -83,16 +83,16 @@ def with_held_bindings(
     known = set()
     for binding, variants in placed:
         known.add(binding.ref)
-        clusters = _differing(variants, held.fleet.held(binding.ref, held.mask), held)
+        clusters = _unlike(variants, held.fleet.held(binding.ref, held.mask), held)
         yield with_held_condition(binding, clusters, held.reason(clusters), before, source) if clusters else binding
     for ref in gone:
-        clusters = () if ref in known else _differing((), held.fleet.held(ref, held.mask), held)
+        clusters = () if ref in known else _unlike((), held.fleet.held(ref, held.mask), held)
         if clusters and ref in before:
             kept = _kept_in(before[ref], clusters)
             yield with_held_condition(kept, clusters, held.reason(clusters), before, source)
 
 
-def _differing(wanted: Iterable[Variant], there: Iterable[Variant], held: HeldClusters) -> tuple[str, ...]:
+def _unlike(wanted: Iterable[Variant], there: Iterable[Variant], held: HeldClusters) -> tuple[str, ...]:
     """Return the held clusters that have something else of an object than they should."""
     found: Mask = 0
     ids: dict[bytes, Mask] = {}

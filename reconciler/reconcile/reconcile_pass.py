@@ -4,7 +4,7 @@
 2. look at the members, where the fleet says how to reach them; otherwise use the facts on the status branch;
 3. render: a pure function of the source, the facts and the previous commit;
 4. guard, commit and push by compare-and-swap: where somebody else was faster, everything is done again;
-5. apply to the members and record what came of it; and write the checkpoint for the next pass (``quiet_pass``).
+5. apply to the members and record what came of it; and write the checkpoint for the next pass (``idle_pass``).
 
 A source that is refused on the way changes nothing: members get the last good commit again (``refused_pass``).
 """

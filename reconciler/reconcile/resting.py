@@ -26,8 +26,8 @@ from reconciler.record.agent_branches import is_pulling
 from reconciler.record.work_changes import STALE_SECONDS
 from reconciler.source.desired import Desired
 
+from .idle_pass import FleetAtRest, ended_visits, plain_options
 from .observation import MOST_SECONDS, utc
-from .quiet_pass import FleetAtRest, ended_visits, plain_options
 
 _OBSERVED_AT = re.compile(rb'^observedAt: "?([0-9TZ:-]+)"?$', re.MULTILINE)
 

@@ -132,7 +132,7 @@ def _parting(first: str, second: str) -> tuple[str, str]:
     return "/".join(one[: depth + 1]), "/".join(other[: depth + 1])
 
 
-def kinds_alike(placed: Iterable[tuple[Template, LocatedManifest]], lines: Lines) -> Iterator[FieldProblem]:
+def kinds_of_equal_letters(placed: Iterable[tuple[Template, LocatedManifest]], lines: Lines) -> Iterator[FieldProblem]:
     """Yield a kind of which another one has the letters, so that their files would meet where case is ignored."""
     first: dict[str, tuple[ObjectRef, LocatedManifest]] = {}
     seen: set[tuple[str, str]] = set()

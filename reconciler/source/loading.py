@@ -29,7 +29,7 @@ from .checks import (
     duplicate_templates,
     duplicates,
     former_names_in_use,
-    kinds_alike,
+    kinds_of_equal_letters,
     readable_secrets,
     unknown_scopes,
 )
@@ -249,7 +249,7 @@ def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
         yield from found.problems
     placed = ((str(template.ref), place) for template, place in webhooks.placed)
     yield from duplicates([*placed, *karmada.admitted, *parts.tests.admitted], lines)
-    yield from kinds_alike(parts.templates.placed, lines)
+    yield from kinds_of_equal_letters(parts.templates.placed, lines)
     yield from former_names_in_use(_placed_clusters(karmada))
     yield from conflicting_customizations(karmada.customizations, [place for _, place in karmada.admitted])
     if parts.home.fleet.secrets is Permission.REFUSE:

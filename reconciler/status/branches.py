@@ -25,7 +25,7 @@ from render.layout import object_path
 from render.model import ObjectRef, TargetCluster
 
 from .fleet import FleetStatus, current_refusal, fleet_status
-from .standing import Standing, standings
+from .progress import MemberProgress, progress_of_members
 
 Tips = tuple[str | None, ...]
 """The commits of HEAD, of the rendered branch and of the status branch."""
@@ -53,10 +53,10 @@ class RecordedFleet:
         return current_refusal(self.fleet.lag, self.recorded)
 
     @cached_property
-    def standings(self) -> Mapping[str, Standing]:
-        """The standing of every member beside the newest rendered commit."""
+    def progress(self) -> Mapping[str, MemberProgress]:
+        """The progress of every member towards the newest rendered commit."""
         desired = self.fleet.source.desired
-        return standings(self.recorded, desired.fleet, desired.clusters, self.fleet.previous.commit, self.now)
+        return progress_of_members(self.recorded, desired.fleet, desired.clusters, self.fleet.previous.commit, self.now)
 
 
 def read_recorded_fleet(repository: Repository, log: Log, clock: Callable[[], float] = time.time) -> RecordedFleet:

@@ -17,7 +17,7 @@ from .ages import age, time_text
 from .branches import RecordedFleet
 from .fleet import FleetStatus, as_value, binding_problems
 from .objects import deviation_value
-from .standing import standing_value
+from .progress import plain_progress
 
 _OBSERVED = ("READY", "VERSION", "OBJECTS", "UNHEALTHY", "REPLICAS", "CONVERGED")
 _UNKNOWN = "<unknown>"
@@ -64,11 +64,11 @@ def recorded_line(branches: RecordedFleet) -> str:
 
 def _not_applied(branches: RecordedFleet) -> Iterator[str]:
     """Yield a line for each cluster whose objects nobody knows, or that a run has not got to, with what to do."""
-    standings = sorted(branches.standings.items(), key=itemgetter(0))
-    late = [(name, each) for name, each in standings if each.is_awaited and not each.is_reached]
+    progress = sorted(branches.progress.items(), key=itemgetter(0))
+    late = [(name, each) for name, each in progress if each.is_awaited and not each.is_reached]
     if late:
         yield "\n"
-    yield from (f"{name}: not applied: {standing.message}{standing.hint_line}\n" for name, standing in late)
+    yield from (f"{name}: not applied: {progress.message}{progress.hint_line}\n" for name, progress in late)
 
 
 def deviation_rows(recorded: RecordedStatus, members: Container[str]) -> list[tuple[str, ...]]:
@@ -83,7 +83,7 @@ def deviation_rows(recorded: RecordedStatus, members: Container[str]) -> list[tu
 
 def unwell_objects(branches: RecordedFleet) -> tuple[UnhealthyObject, ...]:
     """Return every object that is not as it should be, in the members that were looked at and applied to."""
-    known = {name for name, standing in branches.standings.items() if standing.is_known}
+    known = {name for name, progress in branches.progress.items() if progress.is_known}
     return tuple(unhealthy_objects(branches.recorded, known))
 
 
@@ -94,8 +94,8 @@ def is_well(branches: RecordedFleet) -> bool:
     """
     if branches.refusal is not None:
         return False
-    awaited = [standing for standing in branches.standings.values() if standing.is_awaited]
-    if branches.recorded.files and not all(standing.is_applied for standing in awaited):
+    awaited = [progress for progress in branches.progress.values() if progress.is_awaited]
+    if branches.recorded.files and not all(progress.is_applied for progress in awaited):
         return False
     return not (any(map(binding_problems, branches.fleet.bindings)) or unwell_objects(branches))
 
@@ -107,7 +107,7 @@ def _row(name: str, fleet: FleetStatus) -> tuple[str, ...]:
 def _observed_row(name: str, branches: RecordedFleet, line: ClusterLine | None, *, wide: bool) -> tuple[str, ...]:
     fleet, observed = branches.fleet, line or ClusterLine()
     is_member = line is not None and name in fleet.members
-    is_known = is_member and branches.standings[name].is_known
+    is_known = is_member and branches.progress[name].is_known
     since = observed.since if is_member else ""
     return (
         name,
@@ -125,10 +125,10 @@ def _observed_row(name: str, branches: RecordedFleet, line: ClusterLine | None, 
 
 def _outcome(name: str, branches: RecordedFleet, line: ClusterLine) -> str:
     """Return the word of what keeps a cluster from being applied: how the last run over it ended, or its reason."""
-    standing = branches.standings.get(name)
-    if standing is None or standing.is_reached:
+    progress = branches.progress.get(name)
+    if progress is None or progress.is_reached:
         return line.outcome
-    return standing.reason
+    return progress.reason
 
 
 def _replicas(name: str, fleet: FleetStatus) -> str:
@@ -163,9 +163,9 @@ def fleet_value(branches: RecordedFleet) -> dict[str, Any]:
     fleet, recorded = branches.fleet, branches.recorded
     value, lines = as_value(fleet), cluster_lines(recorded, fleet.members)
     observed = {name: _observed_value(line) for name, line in lines.items()}
-    standing = {name: standing_value(each) for name, each in branches.standings.items()} if recorded.files else {}
+    progress = {name: plain_progress(each) for name, each in branches.progress.items()} if recorded.files else {}
     value["clusters"] = {
-        name: {**cluster, **observed.get(name, {}), **standing.get(name, {})}
+        name: {**cluster, **observed.get(name, {}), **progress.get(name, {})}
         for name, cluster in value["clusters"].items()
     }
     if branches.refusal is not None:

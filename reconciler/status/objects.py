@@ -17,7 +17,7 @@ from render.model import ARGOSY_API_VERSION, Manifest
 from render.words import listed
 
 from .ages import age
-from .standing import Standing, standing_value
+from .progress import MemberProgress, plain_progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ def object_in(cluster: str, work: Manifest | None, replicas: int | None = None) 
 
 
 def objects_of_binding(
-    binding: Binding, recorded: RecordedStatus, members: Mapping[str, Standing]
+    binding: Binding, recorded: RecordedStatus, members: Mapping[str, MemberProgress]
 ) -> tuple[ObjectIn, ...]:
     """Return an object in every member it should be in; in disconnected clusters it is not observed."""
     replicas = {target.name: target.replicas for target in binding.targets}
@@ -97,23 +97,23 @@ def objects_of_binding(
     )
 
 
-def objects_in_cluster(cluster: str, recorded: RecordedStatus, standing: Standing) -> tuple[ObjectIn, ...]:
+def objects_in_cluster(cluster: str, recorded: RecordedStatus, progress: MemberProgress) -> tuple[ObjectIn, ...]:
     """Return every object of a cluster; why nothing is known of them is the cluster's to say, once."""
     works = (recorded.manifest(path) for path in recorded.below(f"works/{cluster}"))
-    silent = replace(standing, message="")
+    silent = replace(progress, message="")
     return tuple(_as_it_stands(object_in(cluster, work), silent) for work in works if work is not None)
 
 
-def _as_it_stands(each: ObjectIn, standing: Standing) -> ObjectIn:
+def _as_it_stands(each: ObjectIn, progress: MemberProgress) -> ObjectIn:
     """Return an object as it is known: of a cluster that was not looked at or applied to, nobody knows how it is."""
-    if standing.is_reached:
+    if progress.is_reached:
         return each
-    reason, message, since = standing.reason, standing.message, standing.since
+    reason, message, since = progress.reason, progress.message, progress.since
     late = replace(each, applied="Unknown", reason=reason, message=message, since=since)
-    return late if standing.is_known else replace(late, health="Unknown", findings=())
+    return late if progress.is_known else replace(late, health="Unknown", findings=())
 
 
-def object_text(binding: Binding, recorded: RecordedStatus, members: Mapping[str, Standing]) -> str:
+def object_text(binding: Binding, recorded: RecordedStatus, members: Mapping[str, MemberProgress]) -> str:
     """Return all that is known of an object: policy, binding, clusters, and what ails it where."""
     objects = objects_of_binding(binding, recorded, members)
     lines = [str(binding.ref), *head_lines(binding)]
@@ -166,7 +166,9 @@ def finding_text(finding: Mapping[str, str]) -> str:
     return f"{where}: {finding['reason']}" + (f": {finding['message']}" if finding.get("message") else "")
 
 
-def _conditions(binding: Binding, recorded: RecordedStatus, members: Mapping[str, Standing]) -> list[Mapping[str, Any]]:
+def _conditions(
+    binding: Binding, recorded: RecordedStatus, members: Mapping[str, MemberProgress]
+) -> list[Mapping[str, Any]]:
     """Return the conditions of a binding; that it is fully applied counts only where every cluster is known."""
     known = recorded.binding(binding.ref)
     if known is not None:
@@ -187,7 +189,7 @@ def _as_far_as_known(condition: Mapping[str, Any], late: Sequence[str]) -> Mappi
     return {"type": FULLY_APPLIED, "status": "Unknown", "reason": "NotKnown", "message": message}
 
 
-def object_value(binding: Binding, recorded: RecordedStatus, members: Mapping[str, Standing]) -> dict[str, Any]:
+def object_value(binding: Binding, recorded: RecordedStatus, members: Mapping[str, MemberProgress]) -> dict[str, Any]:
     """Return the same as plain data."""
     known = recorded.binding(binding.ref) or {}
     return {
@@ -202,7 +204,9 @@ def object_value(binding: Binding, recorded: RecordedStatus, members: Mapping[st
     }
 
 
-def cluster_text(cluster: str, recorded: RecordedStatus, standing: Standing, *, now: float, every: bool = False) -> str:
+def cluster_text(
+    cluster: str, recorded: RecordedStatus, progress: MemberProgress, *, now: float, every: bool = False
+) -> str:
     """Return all that is known of a cluster: its conditions, room, and the objects that are not well (or all)."""
     record = recorded.clusters()[cluster]
     status = record.state.status
@@ -220,12 +224,12 @@ def cluster_text(cluster: str, recorded: RecordedStatus, standing: Standing, *, 
     lines.append(
         f"holds: {converged[:12] or 'nothing yet'}; last pass: {record.outcome or 'none'} since {record.since}{ago}"
     )
-    if not standing.is_reached:
-        lines.append(f"not applied: {standing.message}{standing.hint_line}")
-    objects = objects_in_cluster(cluster, recorded, standing)
+    if not progress.is_reached:
+        lines.append(f"not applied: {progress.message}{progress.hint_line}")
+    objects = objects_in_cluster(cluster, recorded, progress)
     lines.append(f"objects: {len(objects)}")
     unwell = [each for each in objects if each.applied != "True" or each.health != "Healthy"]
-    listed = objects if every else unwell if standing.is_reached else ()
+    listed = objects if every else unwell if progress.is_reached else ()
     return (
         "\n".join(lines)
         + "\n"
@@ -262,7 +266,7 @@ def _why(each: ObjectIn) -> str:
     return each.message if each.applied != "True" else ""
 
 
-def cluster_value(cluster: str, recorded: RecordedStatus, standing: Standing) -> dict[str, Any]:
+def cluster_value(cluster: str, recorded: RecordedStatus, progress: MemberProgress) -> dict[str, Any]:
     """Return the same as plain data."""
     record = recorded.clusters()[cluster]
     return {
@@ -274,9 +278,9 @@ def cluster_value(cluster: str, recorded: RecordedStatus, standing: Standing) ->
         "outcome": record.outcome or None,
         "since": record.since or None,
         "failingSince": record.state.failing_since or None,
-        **standing_value(standing),
+        **plain_progress(progress),
         "status": record.state.status,
-        "objects": [each.as_value() for each in objects_in_cluster(cluster, recorded, standing)],
+        "objects": [each.as_value() for each in objects_in_cluster(cluster, recorded, progress)],
         "deviations": [deviation_value(each) for each in record.deviations],
     }
 

@@ -15,7 +15,7 @@ from render.model import ARGOSY_API_VERSION
 
 from .fleet import FleetStatus, binding_problems, unbuilt_in
 from .objects import head_lines
-from .standing import NO_AGENT, NOT_REACHED
+from .progress import NO_AGENT, NOT_REACHED
 
 NOT_RECORDED = "no pass has recorded what is in it: whoever applies the folder knows"
 NOT_YET = "nothing is recorded of it yet: run argosy apply, or let a pass reach it"

@@ -49,7 +49,7 @@ def _cluster_view(branches: RecordedFleet, name: str, *, is_wide: bool) -> View:
     check_clusters([name], {*records, *fleet.clusters})
     if name not in records or name not in fleet.members:
         has_status = bool(recorded.files)
-        is_awaited = has_status and name in fleet.members and branches.standings[name].is_awaited
+        is_awaited = has_status and name in fleet.members and branches.progress[name].is_awaited
         is_fine = rendered_views.is_cluster_fine(name, fleet) and not is_awaited
         return View(
             text=rendered_views.cluster_text(name, fleet, has_status=has_status),
@@ -57,10 +57,10 @@ def _cluster_view(branches: RecordedFleet, name: str, *, is_wide: bool) -> View:
             name=f"cluster/{name}",
             is_fine=is_fine,
         )
-    standing = branches.standings[name]
-    value = cluster_value(name, recorded, standing)
-    is_fine = standing.is_applied and all(map(_is_object_fine, value["objects"]))
-    text = cluster_text(name, recorded, standing, now=branches.now, every=is_wide)
+    progress = branches.progress[name]
+    value = cluster_value(name, recorded, progress)
+    is_fine = progress.is_applied and all(map(_is_object_fine, value["objects"]))
+    text = cluster_text(name, recorded, progress, now=branches.now, every=is_wide)
     return View(text=text, value=value, name=f"cluster/{name}", is_fine=is_fine)
 
 
@@ -71,11 +71,11 @@ def _is_object_fine(value: Mapping[str, Any]) -> bool:
 def _object_view(branches: RecordedFleet, binding: Binding) -> View:
     fleet, recorded = branches.fleet, branches.recorded
     name = f"{binding.ref.group_kind.lower()}/{binding.ref.name}"
-    value = object_value(binding, recorded, branches.standings)
+    value = object_value(binding, recorded, branches.progress)
     if not recorded.files:
         text = rendered_views.object_text(binding, fleet)
         return View(text=text, value=value, name=name, is_fine=not binding_problems(binding))
-    objects = objects_of_binding(binding, recorded, branches.standings)
+    objects = objects_of_binding(binding, recorded, branches.progress)
     is_fine = bool(objects) and all(each.applied == "True" and each.health == "Healthy" for each in objects)
-    text = object_text(binding, recorded, branches.standings)
+    text = object_text(binding, recorded, branches.progress)
     return View(text=text, value=value, name=name, is_fine=is_fine and not binding_problems(binding))

@@ -130,7 +130,7 @@ def missing_of(branches: RecordedFleet, wish: Wish) -> list[Obstacle]:
     noun, _, name = wish.subject.partition("/")
     if wish.subject and not is_cluster_noun(noun):
         return list(_of_object(branches, binding_named(branches, noun, name, wish.namespace), wish.state))
-    awaited = sorted(name for name, standing in branches.standings.items() if standing.is_awaited)
+    awaited = sorted(name for name, progress in branches.progress.items() if progress.is_awaited)
     members = [name] if name else awaited
     return [why for member in members for why in _of_cluster(branches, member, wish.state)]
 
@@ -155,23 +155,23 @@ def _of_object(branches: RecordedFleet, binding: Binding, state: str) -> Iterato
         yield Obstacle(text=f"{binding.ref} is placed nowhere", reason="NotPlaced", object=str(binding.ref))
     for name in clusters:
         work = branches.recorded.manifest(f"works/{name}/{path_in_cluster(binding.ref)}")
-        if not branches.standings[name].is_reached:
-            yield _of_standing(branches, name, str(binding.ref))
+        if not branches.progress[name].is_reached:
+            yield _late_obstacle(branches, name, str(binding.ref))
         elif work is None or not _is_so(work, state):
             yield _of_work(str(binding.ref), name, state, work)
 
 
 def _of_cluster(branches: RecordedFleet, cluster: str, state: str) -> Iterator[Obstacle]:
     """Yield why a cluster is late: its last look or run, or what that left undone, or what is not healthy there."""
-    standing = branches.standings[cluster]
-    if not standing.is_reached:
-        yield _of_standing(branches, cluster)
+    progress = branches.progress[cluster]
+    if not progress.is_reached:
+        yield _late_obstacle(branches, cluster)
         return
     works = [branches.recorded.manifest(path) for path in branches.recorded.below(f"works/{cluster}")]
-    wanted = state if standing.is_complete else "applied"
+    wanted = state if progress.is_complete else "applied"
     late = [work for work in works if work is not None and not _is_so(work, wanted)]
     yield from (_of_work(object_of(work), cluster, wanted, work) for work in late)
-    if standing.is_complete:
+    if progress.is_complete:
         return
     left = list(_of_deviations(branches, cluster))
     yield from left
@@ -179,19 +179,19 @@ def _of_cluster(branches: RecordedFleet, cluster: str, state: str) -> Iterator[O
         said = branches.recorded.clusters()[cluster].message
         message = said or "the last run did not do all that the commit asks for"
         text = f"{cluster}: not applied: {message}"
-        yield Obstacle(text=text, reason="Incomplete", cluster=cluster, message=message, since=standing.since)
+        yield Obstacle(text=text, reason="Incomplete", cluster=cluster, message=message, since=progress.since)
 
 
-def _of_standing(branches: RecordedFleet, cluster: str, ref: str = "") -> Obstacle:
-    standing = branches.standings[cluster]
+def _late_obstacle(branches: RecordedFleet, cluster: str, ref: str = "") -> Obstacle:
+    progress = branches.progress[cluster]
     return Obstacle(
-        text=f"{cluster}: not applied: {standing.message}",
-        reason=standing.reason,
+        text=f"{cluster}: not applied: {progress.message}",
+        reason=progress.reason,
         cluster=cluster,
         object=ref,
-        message=standing.message,
-        hint=standing.hint,
-        since=standing.since,
+        message=progress.message,
+        hint=progress.hint,
+        since=progress.since,
     )
 
 

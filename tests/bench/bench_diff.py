@@ -15,7 +15,7 @@ from typing import Any
 from reconciler.commands.diff import DiffOptions, diff_and_show
 from reconciler.commands.render import RenderOptions, render_and_show
 from reconciler.commands.validate import ValidateOptions, validate_and_show
-from reconciler.console.log import QUIET, Log, LogFormat
+from reconciler.console.log import ERRORS_ONLY, Log, LogFormat
 from reconciler.publish.memory import SourceMemory
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy
 
@@ -129,7 +129,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         repository = Repository.create(Path(folder))
         repository.commit(fleet())
-        log = Log(stream=sys.stderr, level=QUIET, format=LogFormat.TEXT, repository=folder)
+        log = Log(stream=sys.stderr, level=ERRORS_ONLY, format=LogFormat.TEXT, repository=folder)
         render_and_show(log, RenderOptions(commit=True, bootstrap=True))
         for name, files in CHANGES.items():
             repository.git("checkout", "-q", "-B", name, "main")

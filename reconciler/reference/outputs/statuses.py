@@ -37,7 +37,7 @@ _DEVIATION = {
     "field?": text("The field it is about; left out if it is about the whole object."),
     "manager?": text("The field manager that decides or added the field."),
 }
-_STANDING = {
+_PROGRESS = {
     "applied?": flag(
         "True if the last look at it and the last run over it succeeded, that run for the newest rendered commit, and"
         " left nothing otherwise than the commit says."
@@ -69,7 +69,7 @@ FLEET_STATUS = {
                 "outcome?": text("How the last pass over it ended."),
                 "unhealthy?": whole("How many of its objects are not applied and healthy."),
                 "since?": text("The time since when the outcome is so."),
-                **_STANDING,
+                **_PROGRESS,
             }
         ),
         "For each cluster: what is rendered for it, and what was seen of it.",
@@ -102,7 +102,7 @@ CLUSTER_STATUS = {
     "outcome?": nullable(text("How the last pass over it ended.")),
     "since?": nullable(text("The time since when the outcome is so.")),
     "failingSince?": nullable(text("The time since when it does not answer.")),
-    **_STANDING,
+    **_PROGRESS,
     "status?": manifest("Karmada's Cluster status."),
     "objects": records(_LIVE_OBJECT, "Its objects."),
     "deviations?": records(_DEVIATION, "What the last pass kept, left in finalizers or yielded."),

@@ -1,4 +1,4 @@
-"""The standing of a cluster beside a commit: it has what that asks for, it has not, or nobody knows, and why.
+"""The progress of a cluster towards a commit: it has what that asks for, it has not, or nobody knows, and why.
 
 What is recorded of a cluster's objects was true when it was last looked at. It counts only if the last look at the
 cluster and the last run over it succeeded: a cluster that was swapped, died or was refused meanwhile keeps its old
@@ -27,8 +27,8 @@ _FINISHED = frozenset({ApplyOutcome.CONVERGED, ApplyOutcome.INCOMPLETE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """A cluster beside a rendered commit.
+class MemberProgress:
+    """The progress of a cluster towards a rendered commit.
 
     ``reason`` (one word), ``message`` and ``hint`` say why it is not known to have the commit; all are empty if it is.
     ``since`` is the time of the first recorded look or run that said so. ``is_known``: the last look and the last run
@@ -60,38 +60,38 @@ class Standing:
         return f"\n  hint: {self.hint}" if self.hint else ""
 
 
-def standings(
+def progress_of_members(
     recorded: RecordedStatus, fleet: Fleet, members: Iterable[Cluster], commit: str, now: float
-) -> Mapping[str, Standing]:
-    """Return the standing of every member beside a rendered commit."""
+) -> Mapping[str, MemberProgress]:
+    """Return the progress of every member towards a rendered commit."""
     records = recorded.clusters()
     return {
-        member.name: _standing(records[member.name], recorded.converged(member.name), commit, now)
+        member.name: _recorded(records[member.name], recorded.converged(member.name), commit, now)
         if member.name in records
         else _unrecorded(member, fleet)
         for member in members
     }
 
 
-def standing_value(standing: Standing) -> dict[str, Any]:
-    """Return a standing as plain data, without the words that are empty."""
-    words = {"reason": standing.reason, "message": standing.message, "hint": standing.hint}
+def plain_progress(progress: MemberProgress) -> dict[str, Any]:
+    """Return the progress of a member as plain data, without the words that are empty."""
+    words = {"reason": progress.reason, "message": progress.message, "hint": progress.hint}
     return {
-        "applied": standing.is_applied,
-        "known": standing.is_known,
+        "applied": progress.is_applied,
+        "known": progress.is_known,
         **{key: word for key, word in words.items() if word},
     }
 
 
-def _unrecorded(member: Cluster, fleet: Fleet) -> Standing:
+def _unrecorded(member: Cluster, fleet: Fleet) -> MemberProgress:
     if member.sync_mode == "Pull":
-        return Standing(reason="NoAgent", message=NO_AGENT, is_known=False)
+        return MemberProgress(reason="NoAgent", message=NO_AGENT, is_known=False)
     if fleet.reached and member.name not in fleet.reached:
-        return Standing(reason="NotReached", message=NOT_REACHED, is_known=False, is_awaited=False)
-    return Standing(reason="NotRecorded", message=NO_RUN, is_known=False)
+        return MemberProgress(reason="NotReached", message=NOT_REACHED, is_known=False, is_awaited=False)
+    return MemberProgress(reason="NotRecorded", message=NO_RUN, is_known=False)
 
 
-def _standing(record: ClusterRecord, converged: str, commit: str, now: float) -> Standing:
+def _recorded(record: ClusterRecord, converged: str, commit: str, now: float) -> MemberProgress:
     if record.outcome and record.outcome not in _FINISHED:
         return _failed(record, now)
     if record.state.failing_since or record.state.ready not in {"", "True"}:
@@ -101,13 +101,13 @@ def _standing(record: ClusterRecord, converged: str, commit: str, now: float) ->
     if record.applied != commit or (not converged and record.outcome == ApplyOutcome.CONVERGED):
         held = f"it has {converged[:12]}" if converged else "it has none"
         message = f"no run has got to {commit[:12]} yet; {held}"
-        return Standing(reason="Behind", message=message, since=record.since, is_complete=is_complete)
-    return Standing(since=record.since, is_complete=is_complete)
+        return MemberProgress(reason="Behind", message=message, since=record.since, is_complete=is_complete)
+    return MemberProgress(since=record.since, is_complete=is_complete)
 
 
-def _failed(record: ClusterRecord, now: float) -> Standing:
+def _failed(record: ClusterRecord, now: float) -> MemberProgress:
     why = f"{record.outcome}: {record.message}" if record.message else record.outcome
-    return Standing(
+    return MemberProgress(
         reason=record.outcome,
         message=f"the last run failed{_first(record.since, now)}: {why}",
         hint=record.hint,
@@ -116,12 +116,12 @@ def _failed(record: ClusterRecord, now: float) -> Standing:
     )
 
 
-def _silent(record: ClusterRecord, now: float) -> Standing:
+def _silent(record: ClusterRecord, now: float) -> MemberProgress:
     ready = condition_of_type(record.state.status.get("conditions"), READY)
     is_told = ready.get("status") != "True"
     since = record.state.failing_since or str(ready.get("lastTransitionTime") or "")
     why = f": {ready.get('reason', '')}: {ready.get('message', '')}" if is_told else ""
-    return Standing(
+    return MemberProgress(
         reason=str(ready.get("reason") or "NotReady") if is_told else "NotReady",
         message=f"the last look at it failed{_first(since, now)}{why}",
         since=since,
