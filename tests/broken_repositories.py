@@ -683,6 +683,11 @@ BROKEN = [
         ),
     ),
     Broken(
+        "an extent that no refusal has",
+        {"argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec:\n  removalGuard: {scope: Clusters}\n"},
+        problems="argosy.yaml:4: spec.removalGuard.scope: unknown value 'Clusters'\n  hint: write 'Fleet' or 'Cluster'",
+    ),
+    Broken(
         "a Fleet of words that do not exist",
         {
             "argosy.yaml": "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec:\n  claims: sticky\n"

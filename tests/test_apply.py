@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -340,3 +341,42 @@ def test_drift_is_healed_while_a_source_is_refused(
     repository.git("revert", "--no-edit", refused)
     assert argosy(repository, capsys, *reaching).code == 0
     assert "refusal.yaml" not in repository.files("argosy/status")
+
+
+def test_one_cluster_is_held_back_while_the_other_goes_on(
+    repository: Repository, members: tuple[Member, ...], kubeconfigs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two of three objects leave member1, which is more than one; member2 gets the change of the third."""
+
+    def policies(*clusters: str) -> list[dict[str, Any]]:
+        chosen = {"everything": (("one",), ("member1", "member2")), "others": (("two", "three"), clusters)}
+        return [
+            a_policy(
+                policy,
+                namespace=SPACE,
+                selectors=[{**CONFIG_MAPS, "name": name} for name in names],
+                placement=on_clusters(*where),
+            )
+            for policy, (names, where) in chosen.items()
+        ]
+
+    spec = {"removalGuard": {"scope": "Cluster", "count": 1, "percent": 0}}
+    head = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}, "spec": spec}
+    repository.commit({"argosy.yaml": head, "policy.yaml": policies("member1", "member2")})
+    reaching = ("reconcile", "--kubeconfigs", str(kubeconfigs))
+    assert argosy(repository, capsys, *reaching, "--bootstrap").code == 0
+
+    blue = a_config_map("one", namespace=SPACE, color="blue")
+    repository.commit({"policy.yaml": policies("member2"), "one.yaml": blue})
+    members[0].kubectl("-n", SPACE, "patch", "configmap", "two", "-p", '{"data":{"color":"green"}}')
+    ended = argosy(repository, capsys, *reaching)
+    said = "this change removes too much at once; member1 keeps what was there, all others go on\n"
+    assert (ended.code, said in ended.err) == (6, True)
+    assert [color(members[0], name) for name in ("one", "two", "three")] == ["red", "red", "red"]
+    assert [color(members[1], name) for name in ("one", "two", "three")] == ["blue", "red", "red"]
+
+    repository.commit({}, "Mean it\n\nArgosy-Allow-Removal: member1 2")
+    allowed = argosy(repository, capsys, *reaching)
+    assert allowed.code == 0, allowed.err
+    assert [color(members[0], name) for name in ("one", "two", "three")] == ["blue", None, None]
+    assert argosy(repository, capsys, "verify", "-n", "3").code == 0

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.record.refusal import SourceRefusal
 from render.documents import parse_documents
+from render.errors import InputError, Problem
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
 from .fakes import FakeCluster
@@ -383,3 +385,14 @@ def test_a_cluster_that_is_held_back_keeps_what_it_has_while_others_go_on(fleet:
     )
     assert fleet.member_object("c11")["data"] == {"color": "blue"}
     assert fleet.run("verify", "-n", "3").code == 0
+
+
+def test_of_many_problems_the_first_are_named() -> None:
+    problems = [Problem(f"f{number:02}.yaml", 1, "spec", "the value 'secret' is wrong") for number in range(23)]
+    refusal = SourceRefusal.of("0123456789abcdef", InputError(problems))
+    places = [f"f{number:02}.yaml:1" for number in range(20)]
+    assert refusal.lines == (
+        "source 0123456789ab is refused: 23 problems; run argosy validate",
+        *(f"  {place}" for place in places),
+        "  and 3 more",
+    )
