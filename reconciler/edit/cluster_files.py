@@ -146,7 +146,7 @@ def write_change(source: MemberSource, change: SourceChange, log: Log, *, commit
     try:
         commit_id = repository.commit_paths(paths, change.message)
     except GitError:
-        repository.put_files(before)
+        repository.put_back(before)
         raise
     log.info("committed", commit=commit_id[:12], subject=change.subject)
 

@@ -7,6 +7,7 @@ needed in every pass are imported by the methods that use them.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -264,6 +265,14 @@ class Repository:
         from .worktree import put_files
 
         put_files(self.work_tree_to("change"), contents)
+
+    def put_back(self, contents: Mapping[str, bytes | None]) -> None:
+        """Give files that could not be committed the contents they had, in the index too where it can be written."""
+        from .worktree import stage_paths
+
+        self.put_files(contents)
+        with suppress(GitError):
+            stage_paths(self._without_filters, sorted(contents))
 
     def commit_paths(self, paths: Iterable[str], message: str) -> str:
         """Commit these files of the work tree, and nothing else of it, to the current branch; return the commit."""

@@ -44,11 +44,16 @@ def _put(below: SafeFolder, path: str, content: bytes | None) -> None:
         below.write(path, content, keeps_mode=True)
 
 
+def stage_paths(git: GitCommand, paths: Sequence[str]) -> None:
+    """Make the index hold these paths as they stand in the work tree."""
+    git.run("add", "--all", "--", *paths)
+
+
 def commit_paths(git: GitCommand, paths: Sequence[str], message: str, author: Signature) -> None:
     """Commit these paths as they stand in the work tree, and nothing else of it or of the index."""
     identity = (("user.name", author.name or "Argosy"), ("user.email", author.email))
     named = replace(git, extra=(*git.extra, *identity))
-    named.run("add", "--all", "--", *paths)
+    stage_paths(named, paths)
     named.run("commit", "--quiet", "--cleanup=verbatim", "-F", "-", "--only", "--", *paths, stdin=message.encode())
 
 
