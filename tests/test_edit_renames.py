@@ -296,3 +296,20 @@ def test_a_former_name_is_one_cluster_s(case: Conflict, tmp_path: Path, capsys: 
     assert ended.code == 3
     assert f": metadata.annotations.argosy.dev/renamed-from: {case.said}\n" in ended.out + ended.err
     assert "take the name out of the annotation: once a commit is rendered it is not needed" in ended.out + ended.err
+
+
+def test_a_guard_that_refuses_a_rename_by_hand_names_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec:\n  movementGuard: {fleet: {replicas: 1}}\n"
+    repository = a_fleet(tmp_path / "fleet", **{"argosy.yaml": fleet})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    policy = (repository.path / "policy.yaml").read_text().replace("paris", "lyon")
+    moved = {"clusters/paris.yaml": None, "clusters/lyon.yaml": a_cluster("lyon", region="eu"), "policy.yaml": policy}
+    repository.commit(moved)
+    refused = argosy(repository, capsys, "reconcile")
+    line = "  paris left, and lyon is described alike; if it is the same cluster: argosy cluster rename paris lyon\n"
+    assert (refused.code, line in refused.err) == (6, True), refused.err
+    assert argosy(repository, capsys, "cluster", "rename", "paris", "lyon", "--commit").code == 0
+    passed = argosy(repository, capsys, "reconcile")
+    assert (passed.code, passed.out.startswith("committed ")) == (0, True), passed.err

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from reconciler.pipeline.previous import Previous
+from reconciler.pipeline.renames import likely_renames
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.files import Reason, Skipped, SourceFile, select_files
@@ -19,7 +20,7 @@ from render.errors import GitError, InputError, Problem
 from render.model import ObjectRef
 from render.words import listed
 
-from .reading import Source, read_source
+from .reading import Source, read_loaded, read_source
 
 _SILENT = frozenset({Reason.NO_MANIFEST})
 """Reasons that nobody has to be told: a file that was emptied was emptied on purpose."""
@@ -95,6 +96,19 @@ def unread_files(repository: Repository, source: Source, previous: Previous) -> 
         )
         for path, refs in sorted(lost.items())
     )
+
+
+def renames_by_hand(repository: Repository, source: Source, previous: Previous) -> Iterator[str]:
+    """Yield a line for each cluster that left since the previous commit while one described alike came."""
+    names = {cluster.name for cluster in source.desired.clusters}
+    if previous.tree.clusters.keys() <= names:
+        return
+    try:
+        before = read_loaded(repository, previous.source, facts=None).desired.clusters
+    except GitError:
+        return
+    for old, new in sorted(likely_renames(before, source.desired.clusters).items()):
+        yield f"{old} left, and {new} is described alike; if it is the same cluster: argosy cluster rename {old} {new}"
 
 
 def _reason(path: str, skipped: Skipped) -> str:

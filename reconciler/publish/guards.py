@@ -17,7 +17,7 @@ from render.model import ObjectRef
 from render.words import listed
 
 from .allowances import EACH, Allowed
-from .continuity import unread_files
+from .continuity import renames_by_hand, unread_files
 from .movement_guard import Breach, Placements, breaches, check_movements
 from .outcome import Outcome
 from .removal_guard import NOTHING_COMMITTED, check_removals, removal_refusal
@@ -42,11 +42,13 @@ def check_guards(outcome: Outcome, allowed: Allowed) -> None:
 
 @contextmanager
 def _causes_named(outcome: Outcome, previous: Previous) -> Iterator[None]:
-    """Add to a refusal which files are not read any more, as that may be all there is to it."""
+    """Add to a refusal which files are not read any more, and who may have been renamed: it may be all there is."""
     try:
         yield
     except GuardRefused as error:
-        causes = [f"  {each}" for each in unread_files(outcome.repository, outcome.source, previous)]
+        repository, source = outcome.repository, outcome.source
+        found = (*unread_files(repository, source, previous), *renames_by_hand(repository, source, previous))
+        causes = [f"  {each}" for each in found]
         raise GuardRefused("\n".join([error.message, *causes]), hint=error.hint) from error
 
 
