@@ -24,6 +24,7 @@ from reconciler.publish.continuity import check_continuity, unread_files
 from reconciler.publish.guards import breaches_of, check_limits, check_members
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
+from reconciler.publish.overridden_objects import check_overridden
 from reconciler.publish.problems import problems_of
 from reconciler.publish.reading import ObservedInputs, Source, read_observed_inputs
 from reconciler.publish.source_trailers import allowed_between
@@ -79,9 +80,9 @@ def compared(repository: Repository, revisions: Revisions, memory: SourceMemory,
         before = _source(repository, revisions.base, memory)
         base = run_pass(repository, before, _by_former_names(previous, before, source), inputs, log)
         memory.remember(key, base)
-    return Comparison(
-        base=base, head=_rendered(base, source, previous, replace(inputs, allowed=revisions.allowed), log)
-    )
+    head = _rendered(base, source, previous, replace(inputs, allowed=revisions.allowed), log)
+    check_overridden(head, log)
+    return Comparison(base=base, head=head)
 
 
 def _by_former_names(previous: Previous | None, base: Source, head: Source) -> Previous | None:

@@ -16,6 +16,7 @@ from reconciler.source.desired import Desired
 from reconciler.source.facts import ClusterFacts, Facts
 from reconciler.source.files import SourceFile, may_be_read
 from reconciler.source.fleet_file import load_fleet
+from reconciler.source.lines import PlacedLines
 from reconciler.source.loading import FactsOf, Loaded, load_source
 from reconciler.source.manifests import ParseCache, ParsedBlob
 from render.errors import GitError, InputError, Problem
@@ -38,6 +39,7 @@ class Source:
     broken: tuple[Broken, ...] = ()
     files: tuple[SourceFile, ...] = field(default=(), repr=False)
     ignore: tuple[str, ...] = ()
+    lines: PlacedLines | None = field(default=None, compare=False, repr=False)
 
     def warnings_beside(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """Return the warnings without those that are problems after all."""
@@ -162,6 +164,7 @@ def source_of(commit: str, loaded: Loaded) -> Source:
         broken=loaded.broken,
         files=loaded.files,
         ignore=loaded.ignore,
+        lines=loaded.lines,
     )
 
 

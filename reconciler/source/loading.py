@@ -238,7 +238,8 @@ def _broken(parts: _Parts, lines: Lines) -> Iterator[Broken]:
 def _wrong(parts: _Parts, facts: FactsOf) -> Iterator[WrongTemplate]:
     """Yield what the schemas of their kinds do not allow in templates."""
     if parts.home.fleet.validation is not TemplateValidation.OFF:
-        checks = SchemaChecks(lambda: with_facts(parts.karmada.clusters, facts(parts.home.fleet)))
+        templates = [template for template, _ in parts.templates.placed]
+        checks = SchemaChecks(lambda: with_facts(parts.karmada.clusters, facts(parts.home.fleet)), templates)
         yield from checks.wrong(parts.templates.placed)
 
 

@@ -15,15 +15,14 @@ from render.interpreter.pruning import pruned
 from render.model import Manifest, Template, group_of, is_opaque
 from render.schemas import check_manifest
 
-from .built_in_kinds import BUILT_IN, GroupKind
+from .built_in_kinds import BUILT_IN
 from .definition_schemas import DefinitionSchemas
-from .definitions import defined_scopes
 from .kubernetes_schemas import KubernetesSchemas, minor_version
 from .manifests import FieldProblem, LocatedManifest
 
 _MOST_DATA = 1 << 20
 _SIZED = frozenset({"ConfigMap", "Secret"})
-_DEFINITION = "CustomResourceDefinition"
+_DEFINITION = "CustomResourceDefinition.apiextensions.k8s.io"
 _FORMER_GROUPS = frozenset({"extensions"})
 
 
@@ -40,6 +39,7 @@ class SchemaChecks:
     """The schemas, and the members whose versions decide; they are only asked for where something is found."""
 
     members: Callable[[], Sequence[Cluster]]
+    templates: Sequence[Template] = ()
 
     @cached_property
     def schemas(self) -> KubernetesSchemas:
@@ -55,26 +55,30 @@ class SchemaChecks:
 
     def wrong(self, placed: Iterable[tuple[Template, LocatedManifest]]) -> Iterator[WrongTemplate]:
         """Yield what is wrong with templates."""
-        placed = list(placed)
-        custom = DefinitionSchemas((template for template, _ in placed), self.schemas.metadata)
-        broken: set[GroupKind] = set()
-        for template, place in sorted(placed, key=lambda each: each[0].ref.kind != _DEFINITION):
-            kind = (template.ref.group, template.ref.kind)
-            if is_opaque(place.manifest) or kind in broken or not (kind in custom or self._is_built_in(template)):
-                continue
-            manifest = pruned(place.manifest)
-            findings = custom.findings(manifest) if kind in custom else self._findings(manifest)
-            if template.ref.kind == _DEFINITION and findings.problems:
-                broken.update(defined_scopes([manifest]))
-            if manifest["kind"] in _SIZED and manifest["apiVersion"] == "v1":
-                _check_size(manifest, findings)
-            for problem in findings.problems:
+        for _, place in placed:
+            for problem in self.findings(pruned(place.manifest)).problems:
                 yield WrongTemplate(found=FieldProblem(place, problem), is_certain=self.is_certain)
 
-    def _is_built_in(self, template: Template) -> bool:
-        return (template.ref.group, template.ref.kind) in BUILT_IN and (
-            template.ref.group in self.schemas.groups or template.ref.group in _FORMER_GROUPS
-        )
+    def findings(self, manifest: Manifest) -> Findings:
+        """Return what is wrong with an object; nothing for a kind without a schema."""
+        group, kind = group_of(manifest["apiVersion"]), manifest["kind"]
+        if is_opaque(manifest):
+            return Findings()
+        if (group, kind) in self._custom:
+            return self._custom.findings(manifest)
+        if (group, kind) not in BUILT_IN or group not in (self.schemas.groups | _FORMER_GROUPS):
+            return Findings()
+        findings = self._findings(manifest)
+        if kind in _SIZED and not group:
+            _check_size(manifest, findings)
+        return findings
+
+    @cached_property
+    def _custom(self) -> DefinitionSchemas:
+        """The definitions among the templates that are right themselves."""
+        definitions = (each for each in self.templates if each.ref.group_kind == _DEFINITION)
+        usable = [each for each in definitions if not self._findings(pruned(each.manifest)).problems]
+        return DefinitionSchemas(usable, self.schemas.metadata)
 
     @cached_property
     def is_certain(self) -> bool:

@@ -1,0 +1,90 @@
+"""Objects that an override makes wrong: refused with the rule named, and a warning where clusters hold them already."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters
+
+POLICY = a_policy(placement=on_clusters("one", "two"))
+FLEET = {"one.yaml": a_cluster("one"), "two.yaml": a_cluster("two"), "policy.yaml": POLICY, "web.yaml": a_deployment()}
+SAID = (
+    "override.yaml:8: spec.overrideRules[0]: makes Deployment.apps default/nginx wrong in two:"
+    " spec.replica: unknown field\n  hint: did you mean 'replicas'?\n"
+)
+REFUSED = f"{SAID}1 problem; nothing was changed\n"
+
+
+def adding(path: str, value: Any, **target: Any) -> dict[str, Any]:
+    """An override policy with one rule, which adds a field."""
+    overriders = {"plaintext": [{"path": path, "operator": "add", "value": value}]}
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "OverridePolicy",
+        "metadata": {"name": "extra", "namespace": "default"},
+        "spec": {
+            "overrideRules": [{"targetCluster": target, "overriders": overriders}],
+            "resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment"}],
+        },
+    }
+
+
+WRONG = adding("/spec/replica", 4, clusterNames=["two"])
+
+
+def settings(**spec: Any) -> dict[str, Any]:
+    return {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": spec}
+
+
+@pytest.mark.parametrize("command", ["render", "reconcile --bootstrap", "diff --bootstrap HEAD~ HEAD"])
+def test_what_an_override_makes_wrong_is_refused(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit(FLEET)
+    repository.commit({"override.yaml": WRONG})
+    ended = argosy(repository, capsys, *command.split())
+    assert (ended.code, ended.out, ended.err) == (3, "", REFUSED)
+
+
+def test_what_clusters_hold_already_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({**FLEET, "override.yaml": WRONG, "argosy.yaml": settings(validation="Off")})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    repository.commit({"argosy.yaml": None})
+    ended = argosy(repository, capsys, "render")
+    assert (ended.code, ended.err) == (0, f"warning: {SAID}")
+    repository.commit({"web.yaml": a_deployment(image="nginx:1.30")})
+    assert argosy(repository, capsys, "reconcile") == (3, "", REFUSED)
+
+
+def test_a_rule_is_named_once_for_all_objects_and_clusters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    names = ("a", "b", "c", "d", "e")
+    every = a_policy(selectors=[{"apiVersion": "apps/v1", "kind": "Deployment"}], placement=POLICY["spec"]["placement"])
+    files = {f"{name}.yaml": a_deployment(name) for name in names}
+    wrong = adding("/spec/template/spec/restartPolicy", "always")
+    repository.commit({**FLEET, **files, "policy.yaml": every, "override.yaml": wrong})
+    ended = argosy(repository, capsys, "render")
+    said = (
+        "override.yaml:8: spec.overrideRules[0]: makes Deployment.apps default/a, Deployment.apps default/b,"
+        " Deployment.apps default/c and 3 more wrong in one, two: spec.template.spec.restartPolicy: none of the values"
+        " it may have\n  hint: did you mean 'Always'?\n1 problem; nothing was changed\n"
+    )
+    assert (ended.code, ended.err) == (3, said)
+
+
+def test_a_template_that_is_wrong_itself_is_no_mistake_of_an_override(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    template = a_deployment()
+    template["spec"]["replica"] = 4
+    right = adding("/spec/paused", True)
+    repository.commit(
+        {**FLEET, "web.yaml": template, "override.yaml": right, "argosy.yaml": settings(validation="Warn")}
+    )
+    ended = argosy(repository, capsys, "render")
+    said = "warning: web.yaml:9: spec.replica: unknown field\n  hint: did you mean 'replicas'?\n"
+    assert (ended.code, ended.err) == (0, said)
