@@ -1,6 +1,7 @@
 """A fleet whose members are in memory: real repository, real passes, a clock of the test's own."""
 
 import io
+import time
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +38,7 @@ DOWN = Failure(kind=FailureKind.UNREACHABLE, message="member is down")
 class MemoryFleet:
     """Members by name; ``down`` are those that do not answer; ``now`` is the time of the next pass.
 
-    ``said`` are the lines of all passes.
+    ``said`` are the lines of all passes, ``opened`` the members that were asked and the seconds they were given.
     """
 
     repository: Repository
@@ -47,6 +48,7 @@ class MemoryFleet:
     now: float = 1_800_000_000.0
     seen: Observation | None = None
     said: list[str] = field(default_factory=list)
+    opened: list[tuple[str, float]] = field(default_factory=list)
 
     @classmethod
     def create(cls, path: Path, names: Mapping[str, Any], files: Mapping[str, Any]) -> "MemoryFleet":
@@ -64,7 +66,8 @@ class MemoryFleet:
                 add_node(fleet.members[name], f"node-{number}", **nodes[1])
         return fleet
 
-    def open(self, name: str, _deadline: float) -> Client | Failure:
+    def open(self, name: str, deadline: float) -> Client | Failure:
+        self.opened.append((name, deadline - time.monotonic()))
         member = self.members[name]
         if isinstance(member, Member):
             return client_of(member)

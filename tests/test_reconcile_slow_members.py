@@ -17,6 +17,7 @@ import pytest
 
 from reconciler.deliver.reports import exit_code
 from reconciler.members.exchange import Answer, Failure, Request
+from reconciler.observe.members import RETRY_SECONDS
 from reconciler.plans.inventory import ApplyOutcome
 from render.documents import emit
 
@@ -136,6 +137,15 @@ class TestTheNextTime:
         hold_back(fleet, lambda request: request.path == "/readyz")
         assert states(fleet) == CONVERGED
         assert written(fleet)[-2:] == [["eu", "us"], ["slow"]]
+
+    def test_one_that_failed_has_little_time_to_be_healthy(self, fleet: MemoryFleet) -> None:
+        fleet.run()
+        fleet.down = {"slow"}
+        fleet.run(10)
+        fleet.opened.clear()
+        fleet.run(10)
+        first = dict(reversed(fleet.opened))
+        assert {name for name, seconds in first.items() if seconds <= RETRY_SECONDS} == {"slow"}
 
     def test_one_that_answers_again_is_as_all_others(self, fleet: MemoryFleet) -> None:
         fleet.run()
