@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import StringIO
 from typing import cast
 
 import click
@@ -159,7 +160,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         print_error(f"argosy: {error}" if "\n" not in error.message else str(error))
         return error.exit_code
     except click.ClickException as error:
-        error.show()
+        shown = StringIO()
+        error.show(shown)
+        print_error(shown.getvalue().removesuffix("\n"))
         return 2
     except (KeyboardInterrupt, click.Abort):
         print_error("argosy: interrupted")
