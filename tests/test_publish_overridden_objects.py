@@ -75,6 +75,17 @@ def test_a_rule_is_named_once_for_all_objects_and_clusters(tmp_path: Path, capsy
     assert (ended.code, ended.err) == (3, said)
 
 
+def test_an_image_that_is_replaced_is_not_checked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    image = adding("/spec/paused", True)
+    image["spec"]["overrideRules"][0]["overriders"] = {
+        "imageOverrider": [{"component": "Tag", "operator": "replace", "value": "1.30"}]
+    }
+    repository.commit({**FLEET, "override.yaml": image})
+    ended = argosy(repository, capsys, "render")
+    assert (ended.code, ended.err) == (0, "")
+
+
 def test_a_template_that_is_wrong_itself_is_no_mistake_of_an_override(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -242,6 +242,14 @@ def test_a_fleet_may_be_warned_only(
     assert (ended.code, ended.err) == (0, said)
 
 
+def test_off_needs_no_quotes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """YAML reads it as false."""
+    repository = Repository.create(tmp_path / "fleet")
+    text = "apiVersion: argosy.dev/v1alpha1\nkind: Fleet\nspec: {validation: Off}\n"
+    repository.commit({**FLEET, "a.yaml": WRONG, "argosy.yaml": text})
+    assert argosy(repository, capsys, "validate").code == 0
+
+
 def test_a_source_without_policies_is_only_warned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository = Repository.create(tmp_path / "fleet")
     repository.commit({"a.yaml": WRONG})

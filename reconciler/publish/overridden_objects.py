@@ -64,7 +64,7 @@ def _mistakes(outcome: Outcome, context: _Context) -> list[_Mistake]:
     found: dict[tuple[Any, ...], _Mistake] = {}
     for ref, works in outcome.rendered.built.works.items():
         for content in works.contents:
-            if not content.applied:
+            if not any(map(_may_harm, cast("tuple[AppliedRule, ...]", content.applied))):
                 continue
             for rule, finding in _new_findings(templates[ref], content, context.checks):
                 key = (rule.origin, rule.rule, finding.field, finding.message)
@@ -73,6 +73,11 @@ def _mistakes(outcome: Outcome, context: _Context) -> list[_Mistake]:
                 mistake.clusters |= content.clusters
                 mistake.is_kept &= _is_held(ref, works, content, context.tree)
     return list(found.values())
+
+
+def _may_harm(rule: AppliedRule) -> bool:
+    """Say whether a rule can make a right object wrong: images, commands and labels stay texts, whatever they say."""
+    return bool(rule.overriders.plaintext or rule.overriders.field)
 
 
 def _new_findings(template: Template, content: Content, checks: SchemaChecks) -> Iterator[tuple[AppliedRule, Problem]]:

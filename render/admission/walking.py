@@ -19,6 +19,7 @@ Walk = Callable[[Any, str, Findings], Any]
 
 _FITS_64 = -(1 << 63)
 _QUOTE = "put it in quotes"
+_OFF = "Off"
 _ZEROS: Mapping[type[Node], Any] = {Text: "", Whole: 0, Flag: False, Quantity: "0", ListOf: [], MapOf: {}, Struct: {}}
 
 
@@ -43,6 +44,8 @@ def _text_walk(node: Text, _reading: Reading) -> Walk:
     choices, min_length, max_length = frozenset(node.choices), node.min_length, node.max_length
 
     def walk(value: Any, path: str, findings: Findings) -> Any:
+        if value is False and _OFF in choices:
+            return _OFF  # what YAML makes of it without quotes
         if type(value) is not str:
             hint = _QUOTE if isinstance(value, bool | int | float) and not choices else ""
             findings.wrong_type(path, value, "a string", hint=hint or _choice_hint(node))
