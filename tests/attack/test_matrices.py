@@ -86,10 +86,17 @@ def test_no_output_of_any_form_has_a_character_that_is_obeyed(
 
 
 DAY = 86_400.0
-JUMPS = [3650 * DAY, -3650 * DAY, 1.5 * 3600, -1.5 * 3600, 1e9, -time.time() + 1]
+JUMPS = {
+    "ten years ahead": 3650 * DAY,
+    "ten years back": -3650 * DAY,
+    "hours ahead": 1.5 * 3600,
+    "hours back": -1.5 * 3600,
+    "decades ahead": 1e9,
+    "to the first second of all": -time.time() + 1,
+}
 
 
-@pytest.mark.parametrize("jump", JUMPS)
+@pytest.mark.parametrize("jump", JUMPS.values(), ids=JUMPS)
 def test_a_clock_that_jumps_between_passes_removes_nothing(
     jump: float,
     repository: Repository,
