@@ -118,10 +118,17 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return an_authority(tmp_path_factory.mktemp("authority"))
 
 
+def a_member(name: str) -> FakeCluster:
+    """A member that is known by a UID of its own."""
+    member = FakeCluster(name=name)
+    member.objects["namespaces.", "", "kube-system"]["metadata"]["uid"] = f"uid-of-{name}"
+    return member
+
+
 @pytest.fixture
 def fleet(authority: Authority, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Fleet]:
     """Two members; a widget divided 2:1, with its settings; its CRD everywhere."""
-    members = {name: FakeCluster(name=name) for name in MEMBERS}
+    members = {name: a_member(name) for name in MEMBERS}
     repository = Repository.create(tmp_path / "fleet")
     with ExitStack() as stack:
         hook = stack.enter_context(serving(authority, interpreting))
@@ -527,7 +534,7 @@ def test_no_secret_is_sent_to_a_webhook(fleet: Fleet) -> None:
 
 def test_doctor_connects_to_webhooks_where_a_pass_would_ask_them(fleet: Fleet) -> None:
     def said() -> tuple[int, list[str]]:
-        ended = fleet.argosy("doctor")
+        ended = fleet.argosy("doctor", "--kubeconfigs", str(fleet.served.kubeconfigs))
         return ended.code, [line for line in ended.out.splitlines() if "webhook" in line or "clientConfig" in line]
 
     assert said() == (0, [])
