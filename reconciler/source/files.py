@@ -191,14 +191,21 @@ class _Refusals:
         return Reason.SUBMODULE if file.mode == _SUBMODULE else None
 
     def _of_folder(self, folder: str) -> Skipped | None:
-        if folder not in self._by_folder:
-            self._by_folder[folder] = self._judged(folder)
+        # One after the other from the outermost on: folders of a commit may be nested more deeply than calls may be.
+        unknown, above = [], folder
+        while above not in self._by_folder:
+            unknown.append(above)
+            if not above:
+                break
+            above = above.rpartition("/")[0]
+        for each in reversed(unknown):
+            self._by_folder[each] = self._judged(each)
         return self._by_folder[folder]
 
     def _judged(self, folder: str) -> Skipped | None:
         inner = folder[len(self._base) :]
         if inner:
-            above = self._of_folder(folder.rpartition("/")[0])
+            above = self._by_folder[folder.rpartition("/")[0]]
             if above is not None:
                 return above
             if folder.rpartition("/")[2].startswith("."):

@@ -177,3 +177,33 @@ def test_a_setting_of_any_type_is_taken_or_refused(
         fleet = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
         repository.write({"argosy.yaml": json.dumps({**fleet, "spec": {field: value}})})
         run_all(repository, capsys, "validate")
+
+
+@pytest.mark.parametrize("path", ["a/" * 500 + "x.yaml", "x" * 20_000 + ".yaml"])
+def test_a_path_of_any_depth_or_length_is_read(
+    path: str, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No work tree can hold such a file, but a commit can."""
+    repository.commit(base_files())
+    blob = repository.git("hash-object", "-w", "s.yaml")
+    *folders, name = path.split("/")
+    tree = tree_of(repository, f"100644 blob {blob}\t{name}")
+    for folder in reversed(folders[1:]):
+        tree = tree_of(repository, f"040000 tree {tree}\t{folder}")
+    entries = [f"040000 tree {tree}\t{folder}" for folder in folders[:1]] or [f"100644 blob {blob}\t{name}"]
+    entries += [line for line in repository.git("ls-tree", "HEAD").splitlines() if not line.endswith("\ts.yaml")]
+    top = tree_of(repository, "\n".join(entries))
+    commit = repository.git("commit-tree", "-p", "HEAD", "-m", "Deep", top)
+    repository.git("update-ref", "refs/heads/main", commit)
+    run_all(repository, capsys, "reconcile --bootstrap", "validate --rev main", "diff main~1 main")
+
+
+def tree_of(repository: Repository, entries: str) -> str:
+    content = b"".join(
+        b"%s %s\0%s" % (mode.lstrip("0").encode(), name.encode(), bytes.fromhex(id_))
+        for mode, _, id_, name in sorted(
+            (line.replace("\t", " ", 1).split(" ", 3) for line in entries.splitlines()), key=lambda each: each[3]
+        )
+    )
+    (repository.path.parent / "tree").write_bytes(content)
+    return repository.git("hash-object", "-w", "-t", "tree", "--literally", str(repository.path.parent / "tree"))
