@@ -250,6 +250,25 @@ def test_off_needs_no_quotes(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert argosy(repository, capsys, "validate").code == 0
 
 
+def test_kinds_without_a_schema_are_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    objects = {
+        f"{kind}.yaml": {
+            "apiVersion": "example.com/v1",
+            "kind": kind,
+            "metadata": {"name": name, "namespace": "default"},
+        }
+        for kind, name in (("Widget", "b"), ("Gadget", "a"))
+    }
+    repository.commit({**FLEET, "a.yaml": a_deployment(), **objects})
+    ended = argosy(repository, capsys, "validate")
+    said = (
+        "warning: Gadget.yaml:2: kind: there is no schema of Gadget.example.com, Widget.example.com, so their fields"
+        " are not checked\n  hint: add their CustomResourceDefinitions to the templates\n"
+    )
+    assert (ended.code, said in ended.out, ended.out.count("no schema")) == (0, True, 1)
+
+
 def test_a_source_without_policies_is_only_warned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository = Repository.create(tmp_path / "fleet")
     repository.commit({"a.yaml": WRONG})

@@ -14,10 +14,13 @@ from reconciler.source.desired import Desired
 from reconciler.source.facts import Facts
 from reconciler.source.files import Skipped
 from reconciler.source.loading import Loaded
+from reconciler.source.schema_checks import SchemaChecks
 from reconciler.trial.names import unknown_names
 from render.binding import Binding
 from render.errors import GitError, Problem
+from render.fleet import TemplateValidation
 from render.model import ObjectRef
+from render.words import listed
 
 from .policies import policy_warnings, released_warnings
 
@@ -68,10 +71,25 @@ def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple
     desired, line_of = loaded.desired, loaded.lines.line_of if loaded.lines else None
     overrides = lint_overrides(desired.override_policies, desired.templates, desired.clusters, line_of=line_of)
     return (
+        *_unchecked_kinds(desired, line_of),
         *_lint_policies(repository, desired, memory, line_of),
         *(replace(each, kind=each.kind or OVERRIDE) for each in overrides),
         *(unknown_names(loaded.tests, desired, line_of) if line_of else ()),
     )
+
+
+def _unchecked_kinds(desired: Desired, line_of: LineOf | None) -> tuple[Problem, ...]:
+    """Return one warning about all kinds without a schema, at the first object of one; none if nothing is checked."""
+    if desired.fleet.validation is TemplateValidation.OFF:
+        return ()
+    checks = SchemaChecks(lambda: (), desired.templates)
+    found = [each for each in desired.templates if not checks.has_schema(each.ref.group, each.ref.kind)]
+    if not found:
+        return ()
+    kinds, first = sorted({each.ref.group_kind for each in found}), found[0]
+    line = line_of(first.path, first.document, "kind") if line_of else 0
+    message = f"there is no schema of {listed(kinds)}, so their fields are not checked"
+    return (Problem(first.path, line, "kind", message, "add their CustomResourceDefinitions to the templates"),)
 
 
 def _lint_policies(

@@ -66,12 +66,17 @@ class SchemaChecks:
             return Findings()
         if (group, kind) in self._custom:
             return self._custom.findings(manifest)
-        if (group, kind) not in BUILT_IN or group not in (self.schemas.groups | _FORMER_GROUPS):
+        if not self.has_schema(group, kind):
             return Findings()
         findings = self._findings(manifest)
         if kind in _SIZED and not group:
             _check_size(manifest, findings)
         return findings
+
+    def has_schema(self, group: str, kind: str) -> bool:
+        """Say whether objects of a kind are checked."""
+        is_built_in = (group, kind) in BUILT_IN and group in (self.schemas.groups | _FORMER_GROUPS)
+        return is_built_in or (group, kind) in self._custom
 
     @cached_property
     def _custom(self) -> DefinitionSchemas:
