@@ -103,6 +103,13 @@ def a_template(repository: Repository) -> None:
     (repository.path / "apps/one.yaml").write_text("{{ if x }}\nkind: ConfigMap\n{{ end }}\n")
 
 
+def overwritten(path: str, text: str) -> Callable[[Repository], None]:
+    def change(repository: Repository) -> None:
+        (repository.path / path).write_text(text)
+
+    return change
+
+
 def moved(repository: Repository) -> None:
     (repository.path / ".old").mkdir()
     (repository.path / "apps/one.yaml").rename(repository.path / ".old/one.yaml")
@@ -116,6 +123,7 @@ class Unread(NamedTuple):
 
 ONE = "ConfigMap default/one came from it"
 TWO = "ConfigMap default/two came from it"
+NO_MANIFEST = "no document in it has apiVersion and kind"
 UNREAD = [
     Unread("a link", linked, (f"apps/one.yaml: not read any more: a symbolic link; links are never followed; {ONE}",)),
     Unread(
@@ -144,6 +152,15 @@ UNREAD = [
         a_template,
         (f"apps/one.yaml: not read any more: a template; what stands in {{{{ }}}} is not filled in; {ONE}",),
     ),
+    *(
+        Unread(why, overwritten(path, text), (f"{path}: not read any more: {NO_MANIFEST}; {name} came from it",))
+        for why, path, text, name in (
+            ("text that is no YAML", "apps/one.yaml", "a: [\n", "ConfigMap default/one"),
+            ("other YAML", "apps/one.yaml", "color: red\n", "ConfigMap default/one"),
+            ("a policy", "policy.yaml", "a: [\n", "PropagationPolicy default/all"),
+            ("a cluster", "cluster.yaml", "member1\n", "Cluster member1"),
+        )
+    ),
     Unread(
         "a file moved behind a dot",
         moved,
@@ -166,6 +183,16 @@ def test_what_is_not_read_any_more_is_a_problem(
     ended = argosy(repository, capsys, "diff", "main~1", "main")
     assert (ended.code, ended.err.startswith(problems)) == (3, True)
     assert argosy(repository, capsys, "validate").code == 3
+
+
+def test_a_file_that_is_emptied_says_that_it_is_meant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = rendered(tmp_path / "fleet", capsys)
+    overwritten("apps/one.yaml", "# moved to another fleet\n---\n{}\n")(repository)
+    repository.commit({})
+    assert argosy(repository, capsys, "reconcile").code == 0
+    assert repository.files("argosy/rendered", "clusters/member1/default") == [
+        "clusters/member1/default/ConfigMap/two.yaml"
+    ]
 
 
 def test_an_ignore_that_is_written_says_that_it_is_meant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -206,12 +206,24 @@ def test_a_mistake_is_refused(case: Mistake, fleet: Repository, capsys: pytest.C
     assert f"\n{counted}, " in ended.out
 
 
-@pytest.mark.parametrize("command", ["render", "reconcile --bootstrap", "reconcile --dry-run --bootstrap", "diff"])
+@pytest.mark.parametrize("command", ["render", "reconcile", "reconcile --dry-run", "diff", "validate"])
 def test_every_command_refuses_it(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository = Repository.create(tmp_path / "fleet")
     repository.commit({**FLEET, "a.yaml": a_deployment()})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
     repository.commit({"a.yaml": WRONG})
-    assert argosy(repository, capsys, *command.split()) == (3, "", FIELD + NOTHING_CHANGED)
+    ended = argosy(repository, capsys, *command.split())
+    assert (ended.code, (ended.err or ended.out).startswith(FIELD)) == (3, True)
+
+
+def test_a_first_run_is_warned_and_whoever_asks_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Any repository gets in as it stands; ``validate`` is asked for all that is wrong with it."""
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({**FLEET, "a.yaml": WRONG})
+    assert argosy(repository, capsys, "validate").code == 3
+    ended = argosy(repository, capsys, "reconcile", "--bootstrap")
+    assert (ended.code, ended.err) == (0, f"warning: {FIELD}")
+    assert "clusters/m/default/Deployment.apps/nginx.yaml" in repository.files()
 
 
 def test_what_was_as_wrong_before_is_a_warning_until_it_changes(

@@ -59,11 +59,15 @@ def validation_of(repository: Repository, commit: str, memory: SourceMemory | No
 
 
 def _discontinuities(repository: Repository, commit: str, loaded: Loaded, memory: SourceMemory) -> frozenset[Problem]:
-    """Return what may not be left out, judged by the last rendered commit as far as this clone has it."""
+    """Return what may not be left out, judged by the last rendered commit as far as this clone has it.
+
+    Before a first run nothing is excused by it: what no schema allows is a problem to whoever asks for a check.
+    """
     with suppress(GitError):
         tip = publication_of(repository, loaded.desired.fleet).known_tip(loaded.desired.fleet.rendered_branch)
-        previous = None if tip is None else memory.previous(repository, tip)
-        return frozenset(discontinuities(repository, source_of(commit, loaded), previous))
+        if tip is None:
+            return frozenset(each.problem for each in loaded.broken if each.is_kept)
+        return frozenset(discontinuities(repository, source_of(commit, loaded), memory.previous(repository, tip)))
     return frozenset()
 
 

@@ -1,14 +1,16 @@
 """The files of a source compared with those of the commit that was rendered before, so that nothing vanishes unsaid.
 
-1. What is broken and can be left out is a warning while it stands there as it did - at a first run, whatever there is -
-   and a problem once it changes. So is what a schema does not allow, but for a first run, which has delivered nothing.
-2. A file that is not read any more though objects were rendered from it - it became a link or a pointer, its folder a
-   chart, or it moved to where files are ignored - is a problem. Only an ignore that was written to leave it out says
-   that it is meant.
+1. What is broken and can be left out, or is delivered although a schema does not allow it, is a warning while it stands
+   there as it did - at a first run, whatever there is - and a problem once it changes.
+2. A file that is not read any more though objects were rendered from it, or policies and clusters stood in it, is a
+   problem: it became a link, a pointer or other text, its folder a chart, or it moved to where files are ignored. One
+   that was removed or emptied, or an ignore that was written to leave it out, says that it is meant.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple
 
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.renames import likely_renames
@@ -22,27 +24,26 @@ from render.words import listed
 
 from .reading import Source, read_loaded, read_source
 
-_SILENT = frozenset({Reason.NO_MANIFEST})
-"""Reasons that nobody has to be told: a file that was emptied was emptied on purpose."""
+_EMPTY_LINES = frozenset({b"", b"---", b"...", b"{}", b"[]", b"null", b"~"})
 _BACK = "make it readable again; if its objects are to go, remove the file, or name it under source.ignore"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """A file that is not read any more, the reason, and the objects that were rendered from it.
+    """A file that is not read any more, the reason, and the objects, policies and clusters that came from it.
 
     ``is_meant``: argosy.yaml or an ignore file was changed to leave it out.
     """
 
     path: str
     reason: str
-    refs: tuple[ObjectRef, ...]
+    objects: tuple[str, ...]
     is_meant: bool
 
     @property
     def message(self) -> str:
         """The loss in words."""
-        return f"not read any more: {self.reason}; {listed(list(map(str, self.refs)))} came from it"
+        return f"not read any more: {self.reason}; {listed(self.objects)} came from it"
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}"
@@ -57,9 +58,7 @@ def check_continuity(repository: Repository, source: Source, previous: Previous 
 
 def discontinuities(repository: Repository, source: Source, previous: Previous | None) -> list[Problem]:
     """Return what is newly broken in a source, and what is not read any more though objects were rendered from it."""
-    if previous is None:
-        return [each.problem for each in source.broken if each.is_kept]
-    if previous.source == source.commit:
+    if previous is None or previous.source == source.commit:
         return []
     problems: list[Problem] = []
     if source.broken:
@@ -82,7 +81,8 @@ def unread_files(repository: Repository, source: Source, previous: Previous) -> 
     if home.problems:
         return ()
     chosen = select_files(before.values(), folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore).files
-    found = dict(_not_read(source, {file.path: before[file.path] for file in chosen}))
+    not_read = dict(_not_read(source, {file.path: before[file.path] for file in chosen}))
+    found = _without_emptied(repository, source, not_read)
     if not found:
         return ()
     lost = _lost_objects(repository, source.desired, previous, found)
@@ -91,10 +91,10 @@ def unread_files(repository: Repository, source: Source, previous: Previous) -> 
         Unread(
             path=path,
             reason=_reason(path, found[path]),
-            refs=refs,
+            objects=objects,
             is_meant=is_ignore_new and found[path].reason is Reason.IGNORED,
         )
-        for path, refs in sorted(lost.items())
+        for path, objects in sorted(lost.items())
     )
 
 
@@ -131,8 +131,8 @@ def _not_read(source: Source, chosen: Mapping[str, SourceFile]) -> Iterator[tupl
 
     A file that is read in part is read: what is missing from it was taken out.
     """
-    covering = _coverings(each for each in source.desired.skipped if each.reason not in _SILENT)
-    is_read = {template.path for template in source.desired.templates}
+    covering = _coverings(source.desired.skipped)
+    is_read = {part.path for part in _parts(source.desired)}
     now = {file.path: file for file in source.files}
     moved = {file.id: path for path, file in now.items() if path not in chosen and covering(path)}
     for path, file in chosen.items():
@@ -159,14 +159,47 @@ def _coverings(skipped: Iterable[Skipped]) -> Callable[[str], Skipped | None]:
     return covering
 
 
+def _without_emptied(repository: Repository, source: Source, not_read: Mapping[str, Skipped]) -> dict[str, Skipped]:
+    """Leave out files in which nothing stands any more: whoever emptied them did so on purpose."""
+    now = {file.path: file for file in source.files}
+    texts = {path: now[path].id for path, each in not_read.items() if each.reason is Reason.NO_MANIFEST and path in now}
+    contents = repository.read_blobs(texts.values())
+    emptied = {path for path, id_ in texts.items() if _is_empty(contents[id_])}
+    return {path: skipped for path, skipped in not_read.items() if path not in emptied}
+
+
+def _is_empty(content: bytes) -> bool:
+    lines = (line.strip() for line in content.removeprefix(b"\xef\xbb\xbf").splitlines())
+    return all(line in _EMPTY_LINES or line.startswith(b"#") for line in lines)
+
+
 def _lost_objects(
     repository: Repository, desired: Desired, previous: Previous, paths: Iterable[str]
-) -> dict[str, tuple[ObjectRef, ...]]:
-    """Return the objects of these files that were rendered, by file, as far as no other file has them now."""
-    wanted, kept = set(paths), {template.ref for template in desired.templates}
-    before = read_source(repository, previous.source).desired
-    lost: dict[str, list[ObjectRef]] = {}
-    for template in before.templates:
-        if template.path in wanted and template.ref not in kept and template.ref in previous.bindings:
-            lost.setdefault(template.path, []).append(template.ref)
-    return {path: tuple(sorted(refs)) for path, refs in lost.items()}
+) -> dict[str, tuple[str, ...]]:
+    """Return what was rendered from these files, or decided about it, by file, as far as no other file has it now."""
+    wanted, kept = set(paths), {part.name for part in _parts(desired)}
+    lost: dict[str, list[str]] = {}
+    for part in _parts(read_source(repository, previous.source).desired):
+        is_delivered = part.ref is None or part.ref in previous.bindings
+        if part.path in wanted and is_delivered and part.name not in kept:
+            lost.setdefault(part.path, []).append(part.name)
+    return {path: tuple(names) for path, names in lost.items()}
+
+
+class _Part(NamedTuple):
+    """Something that a file of the source says; ``ref`` is that of a template."""
+
+    name: str
+    path: str
+    ref: ObjectRef | None = None
+
+
+def _parts(desired: Desired) -> Iterator[_Part]:
+    for template in sorted(desired.templates, key=attrgetter("ref")):
+        yield _Part(str(template.ref), template.path, template.ref)
+    for each in (*desired.customizations, *desired.webhooks):
+        yield _Part(str(each.ref), each.path)
+    yield from (_Part(str(policy), policy.path) for policy in desired.policies)
+    yield from (_Part(str(policy), policy.path) for policy in desired.override_policies)
+    for cluster in desired.clusters:
+        yield _Part(f"Cluster {cluster.name}", cluster.path)

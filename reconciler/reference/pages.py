@@ -246,7 +246,8 @@ FILES = (
             ),
             Entry(
                 "A file that is not read any more",
-                "It is a problem if objects were rendered from it, unless an ignore was written to leave it out.",
+                "It is a problem if objects were rendered from it, or a policy or a cluster stood in it, unless it was "
+                "emptied or an ignore was written to leave it out.",
             ),
         ),
     ),
