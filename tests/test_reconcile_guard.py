@@ -185,7 +185,10 @@ def test_a_source_that_lost_all_its_clusters_is_refused_until_that_is_meant(
         "  hint: declare members as cluster.karmada.io/v1alpha1 Cluster, with labels and region\n"
     )
     refused = (
-        "argosy: the source has no clusters any more, but member1 holds objects; nothing was committed\n"
+        "the source has no clusters any more, but member1 holds objects; nothing was committed\n"
+        "  clusters/member1.yaml: not read any more: clusters is ignored; Cluster member1 came from it\n"
+        "  clusters/member2.yaml: not read any more: clusters is ignored; Cluster member2 came from it\n"
+        "  clusters/member3.yaml: not read any more: clusters is ignored; Cluster member3 came from it\n"
         "  hint: look at source.paths and ignore in argosy.yaml; if it is meant, say so in a source commit with the"
         " trailer 'Argosy-Allow-Removal: * 1'\n"
     )

@@ -39,6 +39,7 @@ JSON = """\
   "previous": "<rendered>",
   "rendered": "<rendered>",
   "changed": false,
+  "skipped": 0,
   "removals": [],
   "released": [],
   "problems": []

@@ -55,14 +55,19 @@ def read_last_good(repository: Repository, commit: str, tip_of: TipOf) -> LastGo
     return None
 
 
+def fleet_source_at(repository: Repository, commit: str) -> FleetSource:
+    """Return what argosy.yaml says at a commit."""
+    files = repository.snapshot(commit).files
+    return load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
+
+
 def _homes(repository: Repository, commit: str) -> Iterator[FleetSource]:
     """Yield what argosy.yaml says at a commit and said before it, up to the newest that can be read.
 
     More than one argosy.yaml, none of which was chosen, is a question to a person and no past.
     """
     for info in repository.history(commit, _MOST_COMMITS):
-        files = repository.snapshot(info.id).files
-        home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
+        home = fleet_source_at(repository, info.id)
         if home.problems and not home.path:
             return
         yield home

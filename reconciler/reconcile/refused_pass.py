@@ -12,7 +12,7 @@ from reconciler.deliver.results import ClusterReport
 from reconciler.members.options import reached_members
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.publish.branches import Publication
-from reconciler.publish.last_good import LastGood, read_last_good
+from reconciler.publish.last_good import LastGood, fleet_source_at, read_last_good
 from reconciler.record.recorded_status import read_refusal
 from reconciler.record.refusal import SourceRefusal
 from reconciler.repository import Repository
@@ -36,7 +36,7 @@ def keep_last_good(
     repository: Repository, commit: str, error: ReconcileError, options: ReconcileOptions, log: Log
 ) -> RefusedPass | None:
     """Apply the last good commit while a source is refused; None where there is none, or no member is reached."""
-    good = _known_last_good(repository, commit, log)
+    good = _known_last_good(repository, commit, options, log)
     if good is None or reached_members(good.fleet, options.delivery) == frozenset():
         return None
     rendered = good.previous.commit
@@ -56,11 +56,13 @@ def keep_last_good(
     return RefusedPass(error=error, refusal=refusal, good=good, reports=reports)
 
 
-def _known_last_good(repository: Repository, commit: str, log: Log) -> LastGood | None:
+def _known_last_good(repository: Repository, commit: str, options: ReconcileOptions, log: Log) -> LastGood | None:
     try:
         return read_last_good(repository, commit, Publication.current_tip)
     except ReconcileError as error:
-        log.warning(f"the last good commit cannot be read: {error.message}")
+        home = fleet_source_at(repository, commit)
+        if home.problems or reached_members(home.fleet, options.delivery) != frozenset():
+            log.warning(f"the last good commit cannot be read: {error.message}")
         return None
 
 

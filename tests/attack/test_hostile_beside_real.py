@@ -13,7 +13,7 @@ from render.documents import emit
 from tests.build import Repository, a_cluster, a_config_map, a_policy, argosy
 from tests.clusters import Member, started
 from tests.served import kubeconfig_of
-from tests.waiting import joined
+from tests.waiting import eventually, joined
 
 from .hostile_wires import HEAD, Write, dripping, endless, raw_server
 
@@ -62,11 +62,9 @@ def timed_pass(
     begun = time.monotonic()
 
     def watch(member: Member) -> None:
-        while time.monotonic() - begun < 4 * SECONDS:
-            if member.read(f"/api/v1/namespaces/default/configmaps/{name}"):
-                seconds[member.name] = time.monotonic() - begun
-                return
-            time.sleep(0.05)
+        path = f"/api/v1/namespaces/default/configmaps/{name}"
+        eventually(lambda: member.read(path), f"{name} in {member.name}", seconds=4 * SECONDS)
+        seconds[member.name] = time.monotonic() - begun
 
     watchers = [threading.Thread(target=watch, args=(member,)) for member in members]
     for watcher in watchers:
