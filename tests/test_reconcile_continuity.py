@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import pytest
 
+from reconciler.publish import continuity
+
 from .build import Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
 from .stories import settings, told
 
@@ -193,6 +195,17 @@ def test_a_file_that_is_emptied_says_that_it_is_meant(tmp_path: Path, capsys: py
     assert repository.files("argosy/rendered", "clusters/member1/default") == [
         "clusters/member1/default/ConfigMap/two.yaml"
     ]
+
+
+def test_text_that_changes_does_not_read_the_source_before_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = rendered(tmp_path / "fleet", capsys)
+    repository.commit({"values.yaml": b"size: 1\n", "apps/one.yaml": a_config_map("one", at="else")})
+    assert argosy(repository, capsys, "reconcile").code == 0
+    repository.commit({"values.yaml": b"size: 2\n"})
+    monkeypatch.setattr(continuity, "read_source", None)
+    assert argosy(repository, capsys, "reconcile").code == 0
 
 
 def test_an_ignore_that_is_written_says_that_it_is_meant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,7 @@ from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.files import Reason, Skipped, SourceFile, select_files
 from reconciler.source.fleet_file import load_fleet
+from reconciler.source.manifests import may_hold_manifest
 from render.errors import GitError, InputError, Problem
 from render.model import ObjectRef
 from render.words import listed
@@ -82,7 +83,7 @@ def unread_files(repository: Repository, source: Source, previous: Previous) -> 
         return ()
     chosen = select_files(before.values(), folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore).files
     not_read = dict(_not_read(source, {file.path: before[file.path] for file in chosen}))
-    found = _without_emptied(repository, source, not_read)
+    found = _in_question(repository, source, before, not_read)
     if not found:
         return ()
     lost = _lost_objects(repository, source.desired, previous, found)
@@ -159,13 +160,22 @@ def _coverings(skipped: Iterable[Skipped]) -> Callable[[str], Skipped | None]:
     return covering
 
 
-def _without_emptied(repository: Repository, source: Source, not_read: Mapping[str, Skipped]) -> dict[str, Skipped]:
-    """Leave out files in which nothing stands any more: whoever emptied them did so on purpose."""
+def _in_question(
+    repository: Repository, source: Source, before: Mapping[str, SourceFile], not_read: Mapping[str, Skipped]
+) -> dict[str, Skipped]:
+    """Leave out files that held no manifest either, and such as were emptied, which is done on purpose.
+
+    Values of charts and the like change every day; the source before is not parsed again for these.
+    """
     now = {file.path: file for file in source.files}
     texts = {path: now[path].id for path, each in not_read.items() if each.reason is Reason.NO_MANIFEST and path in now}
-    contents = repository.read_blobs(texts.values())
+    contents = repository.read_blobs([*texts.values(), *(before[path].id for path in not_read)])
     emptied = {path for path, id_ in texts.items() if _is_empty(contents[id_])}
-    return {path: skipped for path, skipped in not_read.items() if path not in emptied}
+    return {
+        path: skipped
+        for path, skipped in not_read.items()
+        if path not in emptied and may_hold_manifest(contents[before[path].id])
+    }
 
 
 def _is_empty(content: bytes) -> bool:

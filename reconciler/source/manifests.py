@@ -135,12 +135,17 @@ def _batches(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
         yield batch
 
 
+def may_hold_manifest(content: bytes) -> bool:
+    """Say whether a file has the words without which no document in it is a manifest."""
+    return content.startswith(_UTF_16) or _MANIFEST.search(content) is not None
+
+
 def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) -> Iterator[_Outcome]:
     if content.startswith(_LFS):
         yield Skipped(file.path, Reason.LFS)
         return
     documents: ParsedBlob = ()
-    if content.startswith(_UTF_16) or _MANIFEST.search(content):
+    if may_hold_manifest(content):
         read, errors = read_documents(content)
         documents = tuple((document.line, document.value) for document in read)
         if errors and _TEMPLATE.search(content):
