@@ -211,7 +211,7 @@ class _Temporary:
     def __init__(self, directory: Path) -> None:
         self._path = directory / f"{_TEMPORARY}{os.urandom(8).hex()}"
         self.file: IO[bytes] = self._path.open("xb")
-        _is_locked(self.file)
+        _try_lock(self.file)
 
     def __enter__(self) -> Self:
         return self
@@ -238,11 +238,11 @@ def _sweep(directory: Path) -> None:
         with suppress(OSError):
             if path.lstat().st_mtime < oldest:
                 with path.open("rb") as file:
-                    if _is_locked(file):
+                    if _try_lock(file):
                         path.unlink()
 
 
-def _is_locked(file: IO[bytes]) -> bool:
+def _try_lock(file: IO[bytes]) -> bool:
     """Lock a file for this process, which keeps it until it closes it or dies; False where another has it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
