@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -179,12 +179,24 @@ def silent_server() -> Iterator[tuple[int, threading.Event]]:
 
 
 def command_lines() -> list[str]:
-    """The arguments of every process there is."""
-    lines = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    """The arguments of every process that this one started, and of theirs.
+
+    Others on the machine, such as tests beside this one that write the same password with ``git config``, are no
+    concern of the claim.
+    """
+    parents, lines = {}, {}
+    for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            lines.append(path.read_bytes().decode("utf-8", "replace"))
-    return lines
+            pid = int(path.name)
+            parents[pid] = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+            lines[pid] = (path / "cmdline").read_bytes().decode("utf-8", "replace")
+    return [line for pid, line in lines.items() if os.getpid() in ancestors(pid, parents)]
+
+
+def ancestors(pid: int, parents: Mapping[int, int]) -> Iterator[int]:
+    """The processes that started this one, the nearest first."""
+    while pid := parents.get(pid, 0):
+        yield pid
 
 
 def fetched(opened: Opened) -> None:
