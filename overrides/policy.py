@@ -68,6 +68,11 @@ class Overriders:
     field: tuple[FieldOverrider, ...] = ()
     plaintext: tuple[PlaintextOverrider, ...] = ()
 
+    @property
+    def may_harm(self) -> bool:
+        """True where they can make a right object wrong: images, commands and labels stay texts, whatever they say."""
+        return bool(self.plaintext or self.field)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleWithCluster:

@@ -48,6 +48,33 @@ def test_what_an_override_makes_wrong_is_refused(
     assert (ended.code, ended.out, ended.err) == (3, "", REFUSED)
 
 
+def test_a_check_of_the_source_finds_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever looks at a pull request may ask for this check alone."""
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({**FLEET, "override.yaml": WRONG})
+    assert argosy(repository, capsys, "validate") == (3, f"{SAID}1 problem, 0 warnings\n", "")
+    assert argosy(repository, capsys, "validate", "--rev", "HEAD").code == 3
+    repository.commit({"argosy.yaml": settings(validation="Warn")})
+    ended = argosy(repository, capsys, "validate")
+    assert (ended.code, ended.out.startswith(f"warning: {SAID}0 problems, 1 warning: ")) == (0, True)
+    repository.commit({"argosy.yaml": settings(validation="Off")})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    repository.commit({"argosy.yaml": None})
+    ended = argosy(repository, capsys, "validate")
+    assert (ended.code, ended.out.startswith(f"warning: {SAID}0 problems, 1 warning: ")) == (0, True)
+
+
+def test_a_clone_that_knows_no_past_excuses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A job that fetched one branch alone still refuses the mistake that it was made for."""
+    origin = Repository.create(tmp_path / "origin")
+    origin.commit({**FLEET, "override.yaml": WRONG, "argosy.yaml": settings(validation="Off")})
+    assert argosy(origin, capsys, "reconcile", "--bootstrap").code == 0
+    origin.commit({"argosy.yaml": None})
+    origin.git("clone", "-q", "--single-branch", str(origin.path), str(tmp_path / "clone"))
+    clone = Repository(tmp_path / "clone")
+    assert argosy(clone, capsys, "validate") == (3, f"{SAID}1 problem, 0 warnings\n", "")
+
+
 def test_what_clusters_hold_already_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repository = Repository.create(tmp_path / "fleet")
     repository.commit({**FLEET, "override.yaml": WRONG, "argosy.yaml": settings(validation="Off")})

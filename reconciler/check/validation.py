@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from overrides.lint import LineOf, lint_overrides
+from reconciler.console.log import Log
+from reconciler.pipeline.previous import Previous
 from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import discontinuities
 from reconciler.publish.memory import SourceMemory
-from reconciler.publish.reading import read_loaded, read_observed_inputs, recorded_facts, source_of
+from reconciler.publish.reading import Source, read_loaded, read_observed_inputs, recorded_facts, source_of
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.facts import Facts
@@ -18,11 +21,14 @@ from reconciler.source.schema_checks import SchemaChecks
 from reconciler.trial.names import unknown_names
 from render.binding import Binding
 from render.errors import GitError, Problem
-from render.fleet import TemplateValidation
+from render.fleet import Fleet, TemplateValidation
 from render.model import ObjectRef
 from render.words import listed
 
 from .policies import policy_warnings, released_warnings
+
+if TYPE_CHECKING:
+    from reconciler.publish.overridden_objects import RuleProblems
 
 OVERRIDE = "Override"
 NO_FACTS: Facts = {}
@@ -43,7 +49,7 @@ class Validation:
     skipped: tuple[Skipped, ...] = ()
 
 
-def validation_of(repository: Repository, commit: str, memory: SourceMemory | None = None) -> Validation:
+def validation_of(repository: Repository, commit: str, log: Log, memory: SourceMemory | None = None) -> Validation:
     """Check the source of a commit ("": the work tree). A source with problems is not looked at any further."""
     memory = memory or SourceMemory()
     loaded = read_loaded(repository, commit, memory.parsed, facts=recorded_facts(repository))
@@ -55,20 +61,55 @@ def validation_of(repository: Repository, commit: str, memory: SourceMemory | No
         )
         return Validation(commit=commit, problems=problems, warnings=warnings, desired=None, skipped=skipped)
     warnings = tuple(sorted((*loaded.warnings, *_lint(repository, loaded, memory))))
-    return Validation(commit=commit, problems=(), warnings=warnings, desired=loaded.desired, skipped=skipped)
+    found = Validation(commit=commit, problems=(), warnings=warnings, desired=loaded.desired, skipped=skipped)
+    rules = _wrong_rules(repository, source_of(commit, loaded), memory, log)
+    return _with_rules(found, rules) if rules else found
+
+
+def _with_rules(validation: Validation, rules: "RuleProblems") -> Validation:
+    """Add what is wrong with the objects that overrides make."""
+    if rules.refused:
+        return replace(validation, problems=rules.refused, desired=None)
+    return replace(validation, warnings=tuple(sorted((*validation.warnings, *rules.warned))))
+
+
+def _wrong_rules(repository: Repository, source: Source, memory: SourceMemory, log: Log) -> "RuleProblems | None":
+    """Return what is wrong with the objects that overrides make; None where no rule can make any wrong.
+
+    They are made as after the last rendered commit that is known here.
+    """
+    fleet, policies = source.desired.fleet, source.desired.override_policies
+    rules = (rule for policy in policies for rule in policy.rules)
+    if fleet.validation is TemplateValidation.OFF or not any(rule.overriders.may_harm for rule in rules):
+        return None
+    from reconciler.publish.outcome import run_pass
+    from reconciler.publish.overridden_objects import overridden_problems
+
+    with suppress(GitError):
+        previous = _previous(repository, fleet, memory)
+        facts_at = repository.tip(publication_of(repository, fleet).ref(fleet.status_branch))
+        observed = read_observed_inputs(repository, facts_at)
+        return overridden_problems(run_pass(repository, source, previous, observed, log))
+    return None
 
 
 def _discontinuities(repository: Repository, commit: str, loaded: Loaded, memory: SourceMemory) -> frozenset[Problem]:
     """Return what may not be left out, judged by the last rendered commit as far as this clone has it.
 
-    Before a first run nothing is excused by it: what no schema allows is a problem to whoever asks for a check.
+    Before a first run, or where the branch was not fetched, nothing is excused by it: what no schema allows is a
+    problem to whoever asks for a check.
     """
     with suppress(GitError):
-        tip = publication_of(repository, loaded.desired.fleet).known_tip(loaded.desired.fleet.rendered_branch)
-        if tip is None:
-            return frozenset(each.problem for each in loaded.broken if each.is_kept)
-        return frozenset(discontinuities(repository, source_of(commit, loaded), memory.previous(repository, tip)))
-    return frozenset()
+        previous = _previous(repository, loaded.desired.fleet, memory)
+        if previous is not None:
+            return frozenset(discontinuities(repository, source_of(commit, loaded), previous))
+    return frozenset(each.problem for each in loaded.broken if each.is_kept)
+
+
+def _previous(repository: Repository, fleet: Fleet, memory: SourceMemory) -> Previous | None:
+    """Return the last rendered commit as far as this clone has it."""
+    tip = publication_of(repository, fleet).known_tip(fleet.rendered_branch, is_first=True)
+    return memory.previous(repository, tip) if tip else None
 
 
 def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple[Problem, ...]:

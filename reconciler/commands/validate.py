@@ -45,7 +45,7 @@ def command(log: Log, /, **options: Any) -> int:
 
     All problems are listed at once as file:line: field: what, each with a hint. Warnings are what Karmada accepts but
     you may not want: policies that never win or win by name alone, selectors that select nothing, overrides that miss.
-    Nothing is rendered and no cluster is asked.
+    What overrides make of objects is checked, too. Nothing is committed and no cluster is asked.
     """
     chosen = ValidateOptions(**options)
     if not chosen.watch:
@@ -68,7 +68,7 @@ def validate_and_show(log: Log, options: ValidateOptions, memory: "SourceMemory 
     with open_repository(log.repository, progress=log.transfer) as repository:
         is_worktree = not options.rev and repository.folder.work_tree is not None
         commit = "" if is_worktree else repository.resolve(options.rev or "HEAD")
-        validation = validation_of(repository, commit, memory)
+        validation = validation_of(repository, commit, log, memory)
     for each in validation.skipped:
         log.detail(f"{each.path}: {each.reason}")
     print_output(WRITERS[options.output](validation, is_strict=options.strict), options.output)

@@ -39,23 +39,38 @@ class _Context(NamedTuple):
     tree: TreeContext
 
 
+class RuleProblems(NamedTuple):
+    """The problems of rules that make objects wrong, and those that are warnings only."""
+
+    refused: tuple[Problem, ...] = ()
+    warned: tuple[Problem, ...] = ()
+
+
 def check_overridden(outcome: Outcome, log: Log) -> None:
     """Raise InputError for what overrides make of objects and no server would take; warn where that is not new."""
+    found = overridden_problems(outcome)
+    if found.refused:
+        raise InputError(found.refused)
+    for each in found.warned:
+        log.warning(str(each))
+
+
+def overridden_problems(outcome: Outcome) -> RuleProblems:
+    """Return what overrides make of objects and no server would take."""
     fleet = outcome.source.desired.fleet
     if fleet.validation is TemplateValidation.OFF:
-        return
+        return RuleProblems()
     index = outcome.rendered.built.index
     checks = SchemaChecks(lambda: index.clusters, outcome.source.desired.templates)
     previous = outcome.previous.tree if outcome.previous else None
     mistakes = _mistakes(outcome, _Context(checks, TreeContext(index=index, previous=previous)))
     if not mistakes:
-        return
+        return RuleProblems()
     is_strict = fleet.validation is TemplateValidation.STRICT and checks.is_certain
     refused = [each for each in mistakes if is_strict and (not each.is_kept or fleet.source.is_strict)]
     if refused:
-        raise InputError(_problem(each, outcome) for each in refused)
-    for each in mistakes:
-        log.warning(str(_problem(each, outcome)))
+        return RuleProblems(refused=tuple(_problem(each, outcome) for each in refused))
+    return RuleProblems(warned=tuple(_problem(each, outcome) for each in mistakes))
 
 
 def _mistakes(outcome: Outcome, context: _Context) -> list[_Mistake]:
@@ -64,7 +79,7 @@ def _mistakes(outcome: Outcome, context: _Context) -> list[_Mistake]:
     found: dict[tuple[Any, ...], _Mistake] = {}
     for ref, works in outcome.rendered.built.works.items():
         for content in works.contents:
-            if not any(map(_may_harm, cast("tuple[AppliedRule, ...]", content.applied))):
+            if not any(rule.overriders.may_harm for rule in cast("tuple[AppliedRule, ...]", content.applied)):
                 continue
             for rule, finding in _new_findings(templates[ref], content, context.checks):
                 key = (rule.origin, rule.rule, finding.field, finding.message)
@@ -73,11 +88,6 @@ def _mistakes(outcome: Outcome, context: _Context) -> list[_Mistake]:
                 mistake.clusters |= content.clusters
                 mistake.is_kept &= _is_held(ref, works, content, context.tree)
     return list(found.values())
-
-
-def _may_harm(rule: AppliedRule) -> bool:
-    """Say whether a rule can make a right object wrong: images, commands and labels stay texts, whatever they say."""
-    return bool(rule.overriders.plaintext or rule.overriders.field)
 
 
 def _new_findings(template: Template, content: Content, checks: SchemaChecks) -> Iterator[tuple[AppliedRule, Problem]]:
