@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reconciler.source.desired import Desired
 from reconciler.source.facts import ClusterFacts
 from reconciler.source.files import Reason, Skipped
-from reconciler.source.loading import Loaded, load_desired, load_source
+from reconciler.source.loading import Caches, Loaded, load_desired, load_source
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
 from render.errors import InputError, Problem
 from render.fleet import Fleet
@@ -42,7 +42,7 @@ class Memory:
 
 def load(files: Mapping[str, Content], *, folder: str = "", cache: Memory | None = None) -> Loaded:
     source = source_of(files)
-    return load_source(source.files, read=source.read, folder=folder, cache=cache)
+    return load_source(source.files, read=source.read, folder=folder, caches=Caches(parsed=cache))
 
 
 def text_of(problems: Iterable[Problem]) -> str:
@@ -326,7 +326,7 @@ def test_a_cached_load_reads_nothing_and_says_the_same() -> None:
         reads.extend(ids)
         return source.read(ids)
 
-    warm = load_source(source.files, read=read, cache=cache)
+    warm = load_source(source.files, read=read, caches=Caches(parsed=cache))
     assert warm == cold
     fleet = next(file.id for file in source.files if file.path == "argosy.yaml")
     assert reads == [fleet]

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from reconciler.locked.store import content_store
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
 from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
@@ -17,7 +18,7 @@ from reconciler.source.facts import ClusterFacts, Facts
 from reconciler.source.files import SourceFile, may_be_read
 from reconciler.source.fleet_file import load_fleet
 from reconciler.source.lines import PlacedLines
-from reconciler.source.loading import FactsOf, Loaded, load_source
+from reconciler.source.loading import Caches, FactsOf, Loaded, load_source
 from reconciler.source.manifests import ParseCache, ParsedBlob
 from render.errors import GitError, InputError, Problem
 from render.fleet import Fleet
@@ -179,7 +180,8 @@ def read_loaded(
     folder, read = repository.folder.under, repository.read_blobs
     with Cache(repository.cache_dir, "documents", version=engine_version()) as cache:
         known = cache if parsed is None else MemoryCache(parsed, cache)
-        return load_source(snapshot.files, read=read, folder=folder, cache=known, facts=facts)
+        caches = Caches(parsed=known, contents=content_store(repository))
+        return load_source(snapshot.files, read=read, folder=folder, caches=caches, facts=facts)
 
 
 def recorded_facts(repository: Repository) -> FactsOf:

@@ -159,3 +159,24 @@ POLICY_TEST_FIELDS: Mapping[str, Field] = {
     "spec.expect[].fields[].absent": Field("True if the field must not be there."),
 }
 """The fields of a PolicyTest."""
+
+SOURCE_FIELDS: Mapping[str, Field] = {
+    "metadata.name": Field("The name by which charts, kustomizations and argosy.lock call it."),
+    "spec.git": Field("A Git repository. At most one of revision, tag, branch and semver says the version."),
+    "spec.git.url": Field("Its address: https://, ssh://, file:// or user@host:path."),
+    "spec.git.revision": Field("A whole commit id."),
+    "spec.git.tag": Field("A tag."),
+    "spec.git.branch": Field("A branch; without any version, the one that HEAD of the remote names."),
+    "spec.git.semver": Field("A range of versions, such as `^1.2`: the newest tag in it."),
+    "spec.oci": Field("An artifact of an OCI registry: a chart as Helm pushes it, or files as Flux pushes them."),
+    "spec.oci.url": Field("Its address, such as `oci://registry.example.com/charts/web`."),
+    "spec.oci.digest": Field("The digest of its manifest."),
+    "spec.oci.tag": Field("A tag; without any version, `latest`."),
+    "spec.oci.semver": Field("A range of versions: the newest tag in it."),
+    "spec.helm": Field("A chart of a Helm repository."),
+    "spec.helm.url": Field("The address of the repository, whose index.yaml is below it; http:// is for this machine."),
+    "spec.helm.chart": Field("The name of the chart."),
+    "spec.helm.version": Field("A version or a range of versions; without it, the newest release."),
+    "spec.path": Field("The folder of the content that is meant.", "all of it"),
+}
+"""The fields of a Source."""

@@ -222,6 +222,8 @@ FILES = (
         entries=(
             Entry("*.yaml, *.yml, *.json", "These files are read, up to 8 MiB each."),
             Entry("*_test.yaml", "PolicyTests stand in such files by custom; any other file will do."),
+            Entry("argosy.lock", "The exact versions of the Sources; it stands beside argosy.yaml."),
+            Entry("vendor/<name>", "The content of a Source that is kept in the repository; it holds no templates."),
             Entry(".argosyignore", "The files that are not read, in gitignore syntax, as in `spec.source.ignore`."),
             Entry("A file without apiVersion and kind", "It is skipped and counted."),
             Entry("A document without them beside others that have them", "It is a problem."),

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 from render.admission.fleets import FLEET_SPEC
 from render.admission.policy_tests import POLICY_TEST_SPEC
 from render.admission.schema import Anything, Flag, ListOf, MapOf, Node, Quantity, Struct, Text, Whole
+from render.admission.sources import SOURCE_SPEC
 from render.model import ARGOSY_API_VERSION
 
-from .fields import FLEET_FIELDS, POLICY_TEST_FIELDS, Field
+from .fields import FLEET_FIELDS, POLICY_TEST_FIELDS, SOURCE_FIELDS, Field
 from .outputs import OUTPUTS, output_schema
 from .shapes import Shape
 
@@ -30,6 +31,9 @@ INPUTS: Mapping[str, InputKind] = {
     "Fleet": InputKind("The settings of a fleet, in argosy.yaml.", FLEET_SPEC, FLEET_FIELDS),
     "PolicyTest": InputKind(
         "A test of policies: where objects must go.", POLICY_TEST_SPEC, POLICY_TEST_FIELDS, ("metadata", "spec")
+    ),
+    "Source": InputKind(
+        "Another repository or a chart, pinned by argosy.lock.", SOURCE_SPEC, SOURCE_FIELDS, ("metadata", "spec")
     ),
 }
 """Every kind of Argosy's own that people write."""

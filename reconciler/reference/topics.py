@@ -89,6 +89,15 @@ def _policy_test_fields() -> tuple[TopicSection, ...]:
     return (TopicSection(before=before, entries=_fields("PolicyTest")),)
 
 
+def _source_fields() -> tuple[TopicSection, ...]:
+    before = (
+        "A Source (`apiVersion: argosy.dev/v1alpha1`) names another repository or a chart. It stands anywhere in the"
+        " source and is never propagated. argosy.lock pins it to one version, and is committed: a render reads exactly"
+        " what stands there. `argosy schema Source` prints its JSON Schema."
+    )
+    return (TopicSection(before=before, entries=_fields("Source")),)
+
+
 def _outputs() -> tuple[TopicSection, ...]:
     before = (
         "Data goes to stdout, log lines to stderr, and progress to a terminal only. `-o json` prints one value with"
@@ -116,6 +125,7 @@ _PAGES: Mapping[str, _TopicPage] = {
     "files": _TopicPage("Which files of a repository are read.", _fixed(FILES)),
     "argosy.yaml": _TopicPage("The settings of a fleet.", _fleet_fields),
     "policy-tests": _TopicPage("Tests of policies.", _policy_test_fields),
+    "sources": _TopicPage("Other repositories and charts.", _source_fields),
     "annotations": _TopicPage("Annotations, labels and taints that mean something.", _fixed(ANNOTATIONS)),
     "branches": _TopicPage("The branches that Argosy writes, and what is in them.", _fixed(BRANCHES)),
     "trailers": _TopicPage("Lines at the end of commit messages.", _fixed(TRAILERS)),

@@ -57,7 +57,7 @@ _CLUSTER_SCOPED = {
     "remedy.karmada.io": "Remedy",
     "search.karmada.io": "ResourceRegistry",
     "work.karmada.io": "ClusterResourceBinding",
-    ARGOSY_GROUP: "ClusterFacts Fleet PolicyTest",
+    ARGOSY_GROUP: "ClusterFacts Fleet PolicyTest Source",
 }
 
 

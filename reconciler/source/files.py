@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from reconciler.locked.model import LOCK_FILE
+from reconciler.locked.reading import MARKER as VENDORED_MARKER
+from reconciler.locked.reading import VENDOR_FOLDER
+
 from .ignoring import ignore_test
 
 FLEET_FILE = "argosy.yaml"
@@ -16,6 +20,7 @@ IGNORE_FILE = ".argosyignore"
 WRITTEN_LIST = ".argosy-files"
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_FILE_SIZE = 8 * 1024 * 1024
+_OTHER_NAMES = frozenset({IGNORE_FILE, LOCK_FILE})
 
 SYMLINK, _SUBMODULE = 0o120000, 0o160000
 _HELM, _KUSTOMIZE = ("Chart.yaml",), ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -50,6 +55,7 @@ class Reason(StrEnum):
     HELM = "a Helm chart; rendering charts is not built yet"
     KUSTOMIZE = "a kustomization; building them is not built yet"
     WRITTEN = "written by argosy render --output-dir"
+    VENDORED = "the content of a Source, written by argosy vendor"
     SYMLINK = "a symbolic link; links are never followed"
     SUBMODULE = "a submodule; submodules are never followed"
     LFS = "a Git LFS pointer; only what Git itself holds is read"
@@ -59,6 +65,8 @@ class Reason(StrEnum):
     TEMPLATE = "a template; what stands in {{ }} is not filled in"
     ENCRYPTED = "encrypted as a whole by SOPS, so that nothing tells what it is"
 
+
+_WRITTEN = {WRITTEN_LIST: Reason.WRITTEN, VENDORED_MARKER: Reason.VENDORED}
 
 WARNED = frozenset(
     {
@@ -127,7 +135,9 @@ def select_files(
 
 def may_be_read(path: str, size: int) -> bool:
     """Say whether the content of a file may be asked for at all, whatever else decides."""
-    return size <= MAX_FILE_SIZE and (path.endswith(SUFFIXES) or path.rpartition("/")[2] == IGNORE_FILE)
+    if f"/{VENDOR_FOLDER}/" in f"/{path}":
+        return size <= MAX_FILE_SIZE
+    return size <= MAX_FILE_SIZE and (path.endswith(SUFFIXES) or path.rpartition("/")[2] in _OTHER_NAMES)
 
 
 def _is_candidate(file: SourceFile) -> bool:
@@ -160,8 +170,8 @@ def _marked_folders(files: Iterable[SourceFile], base: str) -> dict[str, Reason]
             marks.setdefault(parent, Reason.HELM)
         elif name in _KUSTOMIZE:
             marks.setdefault(parent, Reason.KUSTOMIZE)
-        elif name == WRITTEN_LIST:
-            marks.setdefault(parent, Reason.WRITTEN)
+        elif name in _WRITTEN:
+            marks.setdefault(parent, _WRITTEN[name])
     return marks
 
 

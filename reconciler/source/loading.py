@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
+from reconciler.locked.reading import LockedFiles, RepositoryFiles, StoredFile
+from reconciler.locked.store import ContentStore
 from render.cluster import Cluster
 from render.errors import InputError, Problem
 from render.fleet import Fleet, Permission, TemplateValidation
@@ -35,6 +37,7 @@ from .checks import (
 )
 from .definitions import scopes_elsewhere
 from .desired import Desired
+from .external import ExternalLock, ExternalSources, load_external_sources, lock_of, lock_warnings
 from .facts import Facts, with_facts
 from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile, select_files
 from .fleet_file import FleetSource, load_fleet
@@ -71,7 +74,7 @@ class Loaded:
 
     ``broken`` has those problems that can be left out: ``desired`` is what the source says without them. ``lines``
     finds the lines of fields, for checks that come later; None when there was nothing to load. ``files`` are all of the
-    snapshot, ``ignore`` the lines that leave some out.
+    snapshot, ``ignore`` the lines that leave some out. ``locked`` answers for the Sources of the fleet.
     """
 
     desired: Desired
@@ -81,6 +84,7 @@ class Loaded:
     lines: PlacedLines | None = field(default=None, compare=False, repr=False)
     files: tuple[SourceFile, ...] = field(default=(), compare=False, repr=False)
     ignore: tuple[str, ...] = ()
+    locked: LockedFiles | None = field(default=None, compare=False, repr=False)
 
     @property
     def blocking(self) -> tuple[Problem, ...]:
@@ -92,6 +96,16 @@ class Loaded:
     def warnings(self) -> tuple[Problem, ...]:
         """The warnings, also of what is left out."""
         return tuple(sorted((*self.desired.warnings, *(each.warning for each in self.broken))))
+
+
+class Caches(NamedTuple):
+    """Values of earlier runs: parsed blobs, and the content of Sources that is not in the repository."""
+
+    parsed: ParseCache | None = None
+    contents: ContentStore | None = None
+
+
+NO_CACHES = Caches()
 
 
 class _Lookup(NamedTuple):
@@ -114,6 +128,8 @@ class _Parts:
     templates: Templates
     webhooks: Templates
     tests: PolicyTests
+    external: ExternalSources
+    lock: ExternalLock = field(default_factory=ExternalLock)
     wrong: tuple[WrongTemplate, ...] = ()
 
     @property
@@ -143,7 +159,7 @@ def load_desired(
     below; with none at all the whole repository, and every default. ``facts`` tell the scope of fact-scoped kinds (see
     ``kind_scopes``); with None, a scope that nothing tells is no problem yet.
     """
-    loaded = load_source(files, read=read, folder=folder, cache=cache, facts=facts)
+    loaded = load_source(files, read=read, folder=folder, caches=Caches(parsed=cache), facts=facts)
     if loaded.problems:
         raise InputError(loaded.problems, warnings=loaded.desired.warnings)
     return loaded.desired
@@ -154,7 +170,7 @@ def load_source(
     *,
     read: ReadBlobs,
     folder: str = "",
-    cache: ParseCache | None = None,
+    caches: Caches = NO_CACHES,
     facts: FactsOf | None = no_facts,
 ) -> Loaded:
     """Load what can be loaded, beside the problems of what cannot; warnings are in the value."""
@@ -162,10 +178,12 @@ def load_source(
     if home.problems:
         return Loaded(desired=Desired(), problems=home.problems)
     selection = select_files(files, folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore)
-    contents = load_manifests(selection.files, read=read, cache=cache)
-    elsewhere = partial(scopes_elsewhere, files, selection.files, read=read, cache=cache)
+    contents = load_manifests(selection.files, read=read, cache=caches.parsed)
+    elsewhere = partial(scopes_elsewhere, files, selection.files, read=read, cache=caches.parsed)
     lookup = _Lookup(facts or no_facts, elsewhere)
     parts, lines = _parts(home, selection, contents, lookup), Lines(read)
+    repository = RepositoryFiles(files, folder=home.folder, read=read)
+    parts = replace(parts, lock=lock_of(parts.external.sources, repository, caches.contents))
     keep_encrypted_texts(parts.templates, read)
     broken = tuple(_broken(parts, lines))
     parts = replace(parts, wrong=tuple(_wrong(parts, lookup.facts)))
@@ -177,16 +195,15 @@ def load_source(
     problems = tuple(sorted((*hard, *(each.problem for each in broken))))
     warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located(_warnings(parts)))))
     places = {(place.file.path, place.number): place for place in contents.manifests}
-    placed = PlacedLines(Lines(read), places)
-    tests = tuple(sorted(parts.tests.tests, key=lambda test: test.name))
     return Loaded(
         desired=_desired(parts, warnings),
         problems=problems,
         broken=() if home.fleet.source.is_strict else broken,
-        tests=tests,
-        lines=placed,
+        tests=tuple(sorted(parts.tests.tests, key=lambda test: test.name)),
+        lines=PlacedLines(Lines(read), places),
         files=tuple(files),
         ignore=home.ignore,
+        locked=parts.lock.locked,
     )
 
 
@@ -206,6 +223,7 @@ def _parts(home: FleetSource, selection: FileSelection, contents: Contents, look
         templates=load_templates(roles.templates, is_namespaced=scopes.is_namespaced, fleet=home.fleet),
         webhooks=load_webhooks(roles.webhooks),
         tests=load_tests(roles.tests, is_namespaced=scopes.is_namespaced, fleet=home.fleet),
+        external=load_external_sources(roles.sources),
     )
 
 
@@ -246,10 +264,10 @@ def _wrong(parts: _Parts, facts: FactsOf) -> Iterator[WrongTemplate]:
 def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
     """Yield the problems of manifests, one by one and compared with each other."""
     karmada, webhooks = parts.karmada, parts.webhooks
-    for found in (parts.roles, karmada, webhooks, parts.tests):
+    for found in (parts.roles, karmada, webhooks, parts.tests, parts.external):
         yield from found.problems
     placed = ((str(template.ref), place) for template, place in webhooks.placed)
-    yield from duplicates([*placed, *karmada.admitted, *parts.tests.admitted], lines)
+    yield from duplicates([*placed, *karmada.admitted, *parts.tests.admitted, *parts.external.admitted], lines)
     yield from kinds_of_equal_letters(parts.templates.placed, lines)
     yield from former_names_in_use(_placed_clusters(karmada))
     yield from conflicting_customizations(karmada.customizations, [place for _, place in karmada.admitted])
@@ -269,6 +287,8 @@ def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
     yield from parts.doubtful
     yield from parts.webhooks.warnings
     yield from parts.tests.warnings
+    yield from parts.external.warnings
+    yield from lock_warnings(parts.external, parts.lock.locked)
     policies = (place for _, place in parts.karmada.admitted if place.manifest["kind"].endswith("Policy"))
     known = {cluster.name for cluster in parts.karmada.clusters}
     yield from absent_clusters(policies, known)
@@ -277,9 +297,10 @@ def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
         yield from readable_secrets(parts.templates.placed, is_refused=False)
 
 
-def _file_problems(parts: _Parts) -> Iterator[Problem]:
+def _file_problems(parts: _Parts) -> tuple[Problem, ...]:
     left_out = _unreadable_files(parts.contents)
-    return (each.problem for each in parts.contents.unreadable if each.file.path not in left_out)
+    unreadable = (each.problem for each in parts.contents.unreadable if each.file.path not in left_out)
+    return (*parts.lock.problems, *unreadable)
 
 
 def _file_warnings(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Problem]:
@@ -311,7 +332,8 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
 
 def _source_digest(parts: _Parts, kinds: Iterable[tuple[str, str]]) -> str:
     """Return the digest of a source, and of the scopes that its kinds have for a reason beside its files."""
-    digest = source_digest_of(parts.selection.files, parts.contents, parts.templates.placed, parts.home.path)
+    files = (*parts.selection.files, *([parts.lock.file] if parts.lock.file else []))
+    digest = source_digest_of(files, parts.contents, parts.templates.placed, parts.home.path)
     told = sorted(kind for kind in kinds if kind not in BUILT_IN)
     if not told:
         return digest
@@ -320,7 +342,7 @@ def _source_digest(parts: _Parts, kinds: Iterable[tuple[str, str]]) -> str:
 
 
 def source_digest_of(
-    files: Iterable[SourceFile],
+    files: Iterable[StoredFile],
     contents: Contents,
     templates: Iterable[tuple[Template, LocatedManifest]],
     fleet_path: str,

@@ -24,6 +24,8 @@ _COMMON = frozenset({"Cluster", "Fleet"})
 
 _WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
 _TEST = "PolicyTest"
+_SOURCE = "Source"
+_OURS = ("Fleet", _TEST, _SOURCE)
 
 
 def misnamed_kinds(places: Iterable[LocatedManifest], is_known: Callable[[str, str], bool]) -> Iterator[FieldProblem]:
@@ -76,7 +78,8 @@ def _kinds_by_group() -> dict[str, list[str]]:
 class Roles:
     """Manifests by what they are to Argosy; ``tests`` of policies are for ``argosy test`` and never propagated.
 
-    ``fleets`` has the one of argosy.yaml, if that is among the files that are read.
+    ``fleets`` has the one of argosy.yaml, if that is among the files that are read. ``sources`` name
+    other repositories.
     """
 
     templates: list[LocatedManifest] = field(default_factory=list)
@@ -84,6 +87,7 @@ class Roles:
     admitted: list[tuple[LocatedManifest, AdmittedKind]] = field(default_factory=list)
     tests: list[LocatedManifest] = field(default_factory=list)
     fleets: list[LocatedManifest] = field(default_factory=list)
+    sources: list[LocatedManifest] = field(default_factory=list)
     problems: list[FieldProblem] = field(default_factory=list)
 
     def set_aside(self, misnamed: Iterable[FieldProblem]) -> None:
@@ -100,6 +104,8 @@ def sorted_by_role(places: Iterable[LocatedManifest], home: FleetSource) -> Role
         if group_of(place.manifest["apiVersion"]) == ARGOSY_GROUP:
             if place.manifest["kind"] == _TEST:
                 roles.tests.append(place)
+            if place.manifest["kind"] == _SOURCE:
+                roles.sources.append(place)
             if place.file.path == home.path:
                 roles.fleets.append(place)
             roles.problems += _own_kind_problems(place, home)
@@ -119,7 +125,7 @@ def _own_kind_problems(place: LocatedManifest, home: FleetSource) -> Iterable[Fi
     if kind == "Fleet":
         if place.file.path != home.path:
             yield place.problem("", "a Fleet is read from argosy.yaml alone", hint=f"move it to {home.expected_path}")
-    elif kind != _TEST:
-        near = nearest(kind, ("Fleet", _TEST))
-        hint = f"did you mean {near!r}?" if near else f"known here: Fleet, {_TEST}"
+    elif kind not in _OURS:
+        near = nearest(kind, _OURS)
+        hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(_OURS)}"
         yield place.problem("kind", f"there is no {kind!r} in {ARGOSY_GROUP}", hint=hint, kind="NotSupported")

@@ -11,6 +11,7 @@ from .fleets import FLEET_SPEC, check_fleet, set_fleet_name
 from .policies import PROPAGATION_SPEC, check_policy, mutate_policy
 from .policy_tests import POLICY_TEST_SPEC, check_policy_test
 from .policy_warnings import warn_of_policy
+from .sources import SOURCE_SPEC, check_source
 from .stages import AdmittedKind, Kinds
 from .walking import Reading, walk_of
 
@@ -72,6 +73,13 @@ def _ours() -> tuple[AdmittedKind, ...]:
             is_namespaced=False,
             spec=walk_of(POLICY_TEST_SPEC, _STORED),
             check=check_policy_test,
+        ),
+        AdmittedKind(
+            api_version=ARGOSY_API_VERSION,
+            kind="Source",
+            is_namespaced=False,
+            spec=walk_of(SOURCE_SPEC, _STORED),
+            check=check_source,
         ),
     )
 

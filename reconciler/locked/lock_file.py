@@ -1,0 +1,100 @@
+"""argosy.lock, read and written: one entry for each Source, in order of name."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from render.documents import DocumentErrors, emit, parse_documents
+from render.errors import InputError, Problem
+from render.model import ARGOSY_API_VERSION
+
+from .model import LOCK_FILE, Lock, LockedSource
+
+_KIND = "Lock"
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_HEAD = b"# Written by argosy lock. Commit it: a render reads exactly these versions.\n"
+_HINT = "write it anew: argosy lock"
+
+
+def lock_path(folder: str) -> str:
+    """Return the path of the lock of the fleet at ``folder``.
+
+    >>> lock_path("fleet")
+    'fleet/argosy.lock'
+    """
+    return f"{folder}/{LOCK_FILE}" if folder else LOCK_FILE
+
+
+def parsed_lock(content: bytes, path: str = LOCK_FILE) -> Lock:
+    """Read argosy.lock; InputError where it is not as Argosy writes it."""
+    try:
+        values = [document.value for document in parse_documents(content)]
+    except DocumentErrors as error:
+        raise InputError([Problem(path, each.line, "", each.message, _HINT) for each in error.errors]) from error
+    value = values[0] if len(values) == 1 else None
+    if not isinstance(value, dict) or value.get("apiVersion") != ARGOSY_API_VERSION or value.get("kind") != _KIND:
+        raise InputError([Problem(path, 0, "", f"must be one document of kind {_KIND}", _HINT)])
+    entries = value.get("sources") or []
+    problems = list(_problems(entries, path))
+    if problems:
+        raise InputError(problems)
+    locked = (_locked(entry) for entry in entries)
+    return Lock(path=path, sources={each.name: each for each in sorted(locked, key=lambda each: each.name)})
+
+
+def emitted_lock(lock: Lock) -> bytes:
+    """Return the bytes of argosy.lock."""
+    entries = [_entry(lock.sources[name]) for name in sorted(lock.sources)]
+    return _HEAD + emit({"apiVersion": ARGOSY_API_VERSION, "kind": _KIND, "sources": entries})
+
+
+def _entry(source: LockedSource) -> Mapping[str, Any]:
+    entry = {
+        "name": source.name,
+        "spec": dict(source.spec),
+        "resolved": dict(source.resolved),
+        "content": source.content,
+    }
+    return {**entry, "vendored": source.vendored} if source.vendored else entry
+
+
+def _locked(entry: Mapping[str, Any]) -> LockedSource:
+    return LockedSource(
+        name=entry["name"],
+        spec=entry["spec"],
+        resolved=entry["resolved"],
+        content=entry["content"],
+        vendored=entry.get("vendored", ""),
+    )
+
+
+def _problems(entries: Any, path: str) -> Iterator[Problem]:
+    """Yield a problem for each entry that cannot be meant."""
+    if not isinstance(entries, list):
+        yield Problem(path, 0, "sources", "must be a list", _HINT)
+        return
+    names: set[str] = set()
+    for number, entry in enumerate(entries):
+        fault = _fault(entry)
+        if not fault and entry["name"] in names:
+            fault = f"{entry['name']!r} stands above"
+        if fault:
+            yield Problem(path, 0, f"sources[{number}]", fault, _HINT)
+        else:
+            names.add(entry["name"])
+
+
+def _fault(entry: Any) -> str:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        return "must have a name"
+    if not isinstance(entry.get("spec"), dict):
+        return "must have the spec of the Source"
+    resolved = entry.get("resolved")
+    if not isinstance(resolved, dict) or not all(isinstance(value, str) for value in resolved.values()):
+        return "must say what was resolved"
+    if not _DIGEST.fullmatch(str(entry.get("content"))):
+        return "must have the digest of the content: sha256: and 64 hexadecimal digits"
+    vendored = entry.get("vendored", "")
+    is_inside = isinstance(vendored, str) and not PurePosixPath(vendored).is_absolute() and ".." not in vendored
+    return "" if is_inside else "vendored must be a folder beside argosy.lock"

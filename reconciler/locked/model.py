@@ -1,0 +1,85 @@
+"""A Source as somebody wrote it, the same Source as it is locked, and the lock of a fleet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from render.errors import ReconcileError
+from render.model import Manifest
+
+LOCK_FILE = "argosy.lock"
+
+
+class SourceType(StrEnum):
+    """The three kinds of place that a Source may name; the text is the field of its spec."""
+
+    GIT = "git"
+    OCI = "oci"
+    HELM = "helm"
+
+
+class UnavailableSource(ReconcileError):
+    """The files of a Source cannot be had: it is not locked, not in the cache, or not what the lock says."""
+
+    exit_code = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExternalSource:
+    """A Source of the fleet: its name, its spec as it was admitted, and the place of its document."""
+
+    name: str
+    spec: Mapping[str, Any] = field(hash=False)
+    path: str = ""
+    document: int = 0
+
+    @classmethod
+    def of(cls, manifest: Manifest, *, path: str = "", document: int = 0) -> "ExternalSource":
+        """Return the Source of an admitted manifest."""
+        return cls(name=manifest["metadata"]["name"], spec=manifest["spec"], path=path, document=document)
+
+    @property
+    def type(self) -> SourceType:
+        """The kind of place it names."""
+        return next(each for each in SourceType if each.value in self.spec)
+
+    @property
+    def place(self) -> Mapping[str, Any]:
+        """The fields of that place: its address, and the version asked for."""
+        return self.spec[self.type.value]  # type: ignore[no-any-return]  # admitted as an object
+
+    @property
+    def folder(self) -> str:
+        """The folder of the content that is meant; empty for all of it."""
+        return str(self.spec.get("path") or "").removeprefix("./").strip("/")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedSource:
+    """A Source as it was resolved: what its spec was then, the exact version, and the digest of its files.
+
+    ``resolved`` has the fields by which exactly this version is fetched again, such as ``commit`` or ``digest``.
+    ``vendored`` is the folder of the repository that holds the files, relative to argosy.lock ("": none does).
+    """
+
+    name: str
+    spec: Mapping[str, Any] = field(hash=False)
+    resolved: Mapping[str, str] = field(hash=False)
+    content: str
+    vendored: str = ""
+
+    @property
+    def version(self) -> str:
+        """The resolved version for people: a version, a tag, or else the beginning of a commit or digest."""
+        named = self.resolved.get("version") or self.resolved.get("tag")
+        exact = self.resolved.get("commit") or self.resolved.get("digest", "")
+        return named or exact.removeprefix("sha256:")[:12]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """The locked Sources of a fleet by name, and the path of the file they stand in."""
+
+    path: str = LOCK_FILE
+    sources: Mapping[str, LockedSource] = field(default_factory=dict, hash=False)
