@@ -47,7 +47,8 @@ IMPORTERS = [
     Importer("yaml", ("render/documents",)),
     Importer("git", ("reconciler/repository/porcelain",)),
     Importer("kubernetes", ("reconciler/members/auth_providers",)),
-    Importer("urllib3", ("reconciler/members/client", "reconciler/members/connection")),
+    Importer("urllib3", ("reconciler/members/sockets", "reconciler/members/wire")),
+    Importer("httptools", ("reconciler/members/bounded_reading",)),
     Importer("lupa", ("render/interpreter/",)),
 ]
 

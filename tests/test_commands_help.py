@@ -6,7 +6,7 @@ import sys
 from reconciler.cli import COMMANDS
 
 HEAVY = (
-    *("git", "jsonpatch", "kubernetes", "lupa", "urllib3", "watchfiles", "yaml"),
+    *("git", "httptools", "jsonpatch", "kubernetes", "lupa", "urllib3", "watchfiles", "yaml"),
     *("overrides.", "render.", "reconciler."),
 )
 LIGHT = (

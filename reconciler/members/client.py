@@ -12,19 +12,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-import urllib3
-
-from .bounded_reading import AnswerTooLarge, UnknownEncoding, read_content, read_refusal
-from .connection import IDENTITY_PATH, Connection, OtherCluster
+from .bounded_reading import AnswerTooLarge, Received, UnknownEncoding
+from .connection import IDENTITY_PATH, Connection, OtherCluster, Sent
 from .exchange import Answer, Failure, FailureKind, Request
 from .masking import HIDDEN
 from .refusals import failure_of
 from .shapes import MOST_BYTES, NoJson, UnusableAnswer, shaped
+from .sockets import SocketError, network_failure
 
-CONNECT_SECONDS = 3.0
 DEFAULT_CONCURRENCY = 8
 _CALMER_SECONDS = 30.0
 _LONGEST_PAUSE = 20.0
@@ -147,42 +146,38 @@ class KubeClient:
         identity = self._connection.headers(renew=renew)
         if isinstance(identity, Failure):
             return identity
-        headers = urllib3.HTTPHeaderDict(identity)
-        headers.extend({"Accept": request.accept, "User-Agent": self._user_agent})
-        if request.body is not None:
-            headers["Content-Type"] = request.content_type
-        if request.method == "GET" and not self._is_local:
-            headers["Accept-Encoding"] = "gzip"
         try:
-            response = self._connection.pool.urlopen(
-                request.method,
-                self._target(request),
-                body=None if request.body is None else json.dumps(request.body, separators=(",", ":")).encode(),
-                headers=headers,
-                timeout=urllib3.Timeout(connect=min(CONNECT_SECONDS, seconds), read=seconds, total=seconds),
-                retries=False,
-                redirect=False,
-                assert_same_host=False,
-                preload_content=False,
-            )
-            return self._answer(request, response, str(headers.get("Authorization") or ""))
+            answer = self._connection.ask(self._sent(request, identity), time.monotonic() + seconds)
+            return self._answer(request, answer, identity)
         except OtherCluster as error:
-            return self._other_cluster(error)
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            return _network_failure(error, self._connection.host)
+            return self._other_cluster(error.answer)
+        except SocketError as error:
+            return network_failure(error, self._connection.host)
         except (AnswerTooLarge, UnusableAnswer) as error:
             return _unusable_answer(request, error)
         except (NoJson, UnknownEncoding):
             return self._no_api_server()
 
-    def _target(self, request: Request) -> str:
-        path = self._connection.target(request.path)
-        return f"{path}?{urlencode(request.query)}" if request.query else path
+    def _sent(self, request: Request, identity: list[tuple[str, str]]) -> Sent:
+        is_packed = request.method == "GET" and not self._is_local
+        return Sent(
+            method=request.method,
+            path=f"{request.path}?{_encoded(tuple(request.query.items()))}" if request.query else request.path,
+            headers=(
+                ("Accept-Encoding", "gzip" if is_packed else "identity"),
+                *identity,
+                ("Accept", request.accept),
+                ("User-Agent", self._user_agent),
+            ),
+            body=None if request.body is None else json.dumps(request.body, separators=(",", ":")).encode(),
+            content_type="" if request.body is None else request.content_type,
+            most=MOST_BYTES[request.expects],
+        )
 
-    def _other_cluster(self, error: OtherCluster) -> Failure:
+    def _other_cluster(self, answer: Received) -> Failure:
         """Return the failure for a new connection whose cluster, asked for its identity, gave this answer."""
-        if error.status >= 300:
-            return failure_of(Request(method="GET", path=IDENTITY_PATH), error.status, error.headers, error.content)
+        if answer.status >= 300:
+            return _refused(Request(method="GET", path=IDENTITY_PATH), answer, answer.content)
         return Failure(
             kind=FailureKind.WRONG_CLUSTER,
             message=f"a new connection to {self._connection.host} leads to another cluster than a moment ago",
@@ -196,19 +191,26 @@ class KubeClient:
             hint="see the server address of this cluster's context",
         )
 
-    def _answer(self, request: Request, response: urllib3.BaseHTTPResponse, credential: str) -> Answer | Failure:
-        if response.status >= 300:
-            refusal = _without(credential.rpartition(" ")[2], read_refusal(response))
-            return failure_of(request, response.status, response.headers, refusal)
-        content = read_content(response, MOST_BYTES[request.expects])
-        warnings = tuple(response.headers.getlist("Warning")) if "Warning" in response.headers else ()
+    def _answer(self, request: Request, answer: Received, identity: list[tuple[str, str]]) -> Answer | Failure:
+        if answer.status >= 300:
+            credential = dict(identity).get("Authorization", "")
+            return _refused(request, answer, _without(credential.rpartition(" ")[2], answer.content))
         return Answer(
-            status=response.status,
-            body=shaped(request, content),
-            size=len(content),
-            warnings=tuple(_warning_text(warning) for warning in warnings),
-            date=response.headers.get("Date", ""),
+            status=answer.status,
+            body=shaped(request, answer.content),
+            size=len(answer.content),
+            warnings=tuple(map(_warning_text, answer.values("Warning"))),
+            date=answer.first("Date"),
         )
+
+
+@lru_cache(maxsize=256)
+def _encoded(query: tuple[tuple[str, str], ...]) -> str:
+    return urlencode(query)
+
+
+def _refused(request: Request, answer: Received, content: bytes) -> Failure:
+    return failure_of(request, answer.status, {"Retry-After": answer.first("Retry-After")}, content)
 
 
 def _without(token: str, refusal: bytes) -> bytes:
@@ -268,22 +270,3 @@ def _unusable_answer(request: Request, error: AnswerTooLarge | UnusableAnswer) -
         message=f"the answer to {request} is not what the API promises: {error}",
         hint="see what stands between here and the cluster",
     )
-
-
-def _network_failure(error: Exception, host: str) -> Failure:
-    """Return the failure for an error below HTTP, whose message names the kind of error and the host alone."""
-    if isinstance(error, urllib3.exceptions.SSLError):
-        return Failure(
-            kind=FailureKind.CERTIFICATE,
-            message=f"{host} shows a certificate that its context does not trust",
-            hint="see certificate-authority-data and tls-server-name of this cluster's context",
-        )
-    if isinstance(error, urllib3.exceptions.NameResolutionError):
-        what = "has no address"
-    elif isinstance(error, urllib3.exceptions.NewConnectionError):
-        what = "refuses connections"
-    elif isinstance(error, urllib3.exceptions.TimeoutError):
-        what = "did not answer in time"
-    else:
-        what = "broke the connection off"
-    return Failure(kind=FailureKind.UNREACHABLE, message=f"{host} {what}", hint="see whether the cluster is up")

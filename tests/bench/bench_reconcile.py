@@ -16,7 +16,7 @@ from typing import Any
 from tests.build import Repository, a_cluster, a_policy
 from tests.clusters import Member
 
-from .bench_apply import Cost, cost_of, kubectl_command, manifest
+from .bench_apply import Cost, compile_modules, cost_of, kubectl_command, manifest
 
 SELECTORS = [{"apiVersion": "v1", "kind": "ConfigMap"}, {"apiVersion": "apps/v1", "kind": "Deployment"}]
 
@@ -27,6 +27,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--counts", type=int, nargs="+", default=[1000, 5000])
     parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args(arguments)
+    compile_modules()
     with Member("bench") as member, tempfile.TemporaryDirectory() as folder:
         for count in chosen.counts:
             _bench(member, Path(folder) / str(count), count, chosen.rounds)

@@ -1,0 +1,65 @@
+"""One connection to an API server as requests and answers travel on it: HTTP/1.1, one after the other."""
+
+import re
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from urllib.parse import quote
+
+from urllib3.connection import HTTPConnection
+
+from .bounded_reading import Received, received
+
+_BODILY = frozenset({"PATCH", "POST", "PUT"})
+_PLAIN = re.compile(r"[!-~]+")
+_IN_TARGETS = "/?&=%:@!$'()*+,;~-._[]"
+_LINE_END = re.compile(r"[\r\n\0]")
+
+
+class Wire:
+    """An open connection; ``is_checked`` once it is known which cluster it leads to."""
+
+    def __init__(self, connection: HTTPConnection) -> None:
+        self._connection = connection
+        self.is_checked = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Say whether the connection is as it was left: it has not been closed, and nothing more has come."""
+        return self._connection.is_connected
+
+    def ask(self, message: bytes, until: float, most: int) -> Received:
+        """Send a request and return its answer of at most so many bytes, all by a time of the monotonic clock.
+
+        A server may answer before it has read everything, and close its side.
+        """
+        with suppress(BrokenPipeError):
+            self._send(message, until)
+        return received(self._connection.sock, until, most)
+
+    def _send(self, message: bytes, until: float) -> None:
+        sock, rest = self._connection.sock, memoryview(message)
+        while rest:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError("the request takes too long")
+            sock.settimeout(left)
+            rest = rest[sock.send(rest) :]
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def message(method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes | None = None) -> bytes:
+    """Return a request as it is sent; ValueError for a header that would be more than one."""
+    if not _PLAIN.fullmatch(target):
+        target = quote(target, safe=_IN_TARGETS)
+    lines = [f"{method} {target} HTTP/1.1"]
+    for name, value in headers:
+        if _LINE_END.search(value):
+            raise ValueError(f"the header {name} has more than one line")
+        lines.append(f"{name}: {value}")
+    if body is not None or method in _BODILY:
+        lines.append(f"Content-Length: {len(body or b'')}")
+    return "\r\n".join([*lines, "\r\n"]).encode("latin-1") + (body or b"")
