@@ -152,25 +152,24 @@ MISTAKES = [
             "HorizontalPodAutoscaler",
             "spec: {maxReplicas: 2, scaleTargetRef: {kind: a, name: a}}",
         ),
-        "a.yaml:1: apiVersion: Kubernetes 1.25 to 1.37 does not serve HorizontalPodAutoscaler in"
-        " 'autoscaling/v2beta1'\n  hint: write 'autoscaling/v2'\n",
+        "a.yaml:1: apiVersion: Kubernetes 1.25 removed HorizontalPodAutoscaler from 'autoscaling/v2beta1'\n"
+        "  hint: write 'autoscaling/v2'\n",
     ),
     Mistake(
         "a Deployment of before",
         deployment().replace("apps/v1", "apps/v1beta1"),
-        "a.yaml:1: apiVersion: Kubernetes 1.25 to 1.37 does not serve Deployment in 'apps/v1beta1'\n"
-        "  hint: write 'apps/v1'\n",
+        "a.yaml:1: apiVersion: Kubernetes 1.16 removed Deployment from 'apps/v1beta1'\n  hint: write 'apps/v1'\n",
     ),
     Mistake(
         "an Ingress of another group",
         one_line("extensions/v1beta1", "Ingress", "spec: {}"),
-        "a.yaml:1: apiVersion: Kubernetes 1.25 to 1.37 does not serve Ingress in 'extensions/v1beta1'\n"
+        "a.yaml:1: apiVersion: Kubernetes 1.22 removed Ingress from 'extensions/v1beta1'\n"
         "  hint: write 'networking.k8s.io/v1'\n",
     ),
     Mistake(
         "a kind that is gone",
         one_line("policy/v1beta1", "PodSecurityPolicy", "spec: {}"),
-        "a.yaml:1: apiVersion: Kubernetes 1.25 to 1.37 does not serve PodSecurityPolicy in 'policy/v1beta1'\n"
+        "a.yaml:1: apiVersion: Kubernetes 1.25 removed PodSecurityPolicy from 'policy/v1beta1'\n"
         "  hint: the kind is gone from Kubernetes\n",
     ),
     Mistake(

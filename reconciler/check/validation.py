@@ -14,7 +14,7 @@ from reconciler.publish.memory import SourceMemory
 from reconciler.publish.reading import Source, read_loaded, read_observed_inputs, recorded_facts, source_of
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
-from reconciler.source.facts import Facts
+from reconciler.source.facts import Facts, with_facts
 from reconciler.source.files import Skipped
 from reconciler.source.loading import Loaded
 from reconciler.source.schema_checks import SchemaChecks
@@ -28,7 +28,7 @@ from render.words import listed
 from .policies import policy_warnings, released_warnings
 
 if TYPE_CHECKING:
-    from reconciler.publish.overridden_objects import RuleProblems
+    from reconciler.publish.rendered_objects import RenderedProblems
 
 OVERRIDE = "Override"
 NO_FACTS: Facts = {}
@@ -62,35 +62,42 @@ def validation_of(repository: Repository, commit: str, log: Log, memory: SourceM
         return Validation(commit=commit, problems=problems, warnings=warnings, desired=None, skipped=skipped)
     warnings = tuple(sorted((*loaded.warnings, *_lint(repository, loaded, memory))))
     found = Validation(commit=commit, problems=(), warnings=warnings, desired=loaded.desired, skipped=skipped)
-    rules = _wrong_rules(repository, source_of(commit, loaded), memory, log)
-    return _with_rules(found, rules) if rules else found
+    rendered = _rendered(repository, source_of(commit, loaded), memory, log)
+    return _with_rendered(found, rendered) if rendered else found
 
 
-def _with_rules(validation: Validation, rules: "RuleProblems") -> Validation:
-    """Add what is wrong with the objects that overrides make."""
-    if rules.refused:
-        return replace(validation, problems=rules.refused, desired=None)
-    return replace(validation, warnings=tuple(sorted((*validation.warnings, *rules.warned))))
+def _with_rendered(validation: Validation, rendered: "RenderedProblems") -> Validation:
+    """Add what is wrong with objects as their clusters get them."""
+    if rendered.refused:
+        return replace(validation, problems=rendered.refused, desired=None)
+    return replace(validation, warnings=tuple(sorted((*validation.warnings, *rendered.warned))))
 
 
-def _wrong_rules(repository: Repository, source: Source, memory: SourceMemory, log: Log) -> "RuleProblems | None":
-    """Return what is wrong with the objects that overrides make; None where no rule can make any wrong.
+def _rendered(repository: Repository, source: Source, memory: SourceMemory, log: Log) -> "RenderedProblems | None":
+    """Return what is wrong with objects as their clusters get them; None where the templates tell all of it.
 
     They are made as after the last rendered commit that is known here.
     """
-    fleet, policies = source.desired.fleet, source.desired.override_policies
-    rules = (rule for policy in policies for rule in policy.rules)
-    if fleet.validation is TemplateValidation.OFF or not any(rule.overriders.may_harm for rule in rules):
+    desired = source.desired
+    if desired.fleet.validation is TemplateValidation.OFF or not desired.policies:
         return None
-    from reconciler.publish.outcome import run_pass
-    from reconciler.publish.overridden_objects import overridden_problems
-
     with suppress(GitError):
-        previous = _previous(repository, fleet, memory)
-        facts_at = repository.tip(publication_of(repository, fleet).ref(fleet.status_branch))
-        observed = read_observed_inputs(repository, facts_at)
-        return overridden_problems(run_pass(repository, source, previous, observed, log))
+        status = publication_of(repository, desired.fleet).ref(desired.fleet.status_branch)
+        observed = read_observed_inputs(repository, repository.tip(status))
+        if _may_differ(desired, observed.facts):
+            from reconciler.publish.outcome import run_pass
+            from reconciler.publish.rendered_objects import rendered_problems
+
+            previous = _previous(repository, desired.fleet, memory)
+            return rendered_problems(run_pass(repository, source, previous, observed, log))
     return None
+
+
+def _may_differ(desired: Desired, facts: Facts) -> bool:
+    """Say whether clusters may refuse what templates do not show: a rule changes it, or their version is known."""
+    rules = (rule for policy in desired.override_policies for rule in policy.rules)
+    versions = (cluster.kubernetes_version for cluster in with_facts(desired.clusters, facts))
+    return any(rule.overriders.may_harm for rule in rules) or any(versions)
 
 
 def _discontinuities(repository: Repository, commit: str, loaded: Loaded, memory: SourceMemory) -> frozenset[Problem]:

@@ -24,9 +24,9 @@ from reconciler.publish.continuity import check_continuity, unread_files
 from reconciler.publish.guards import breaches_of, check_limits, check_members
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
-from reconciler.publish.overridden_objects import check_overridden
 from reconciler.publish.problems import problems_of
 from reconciler.publish.reading import ObservedInputs, Source, read_observed_inputs
+from reconciler.publish.rendered_objects import check_rendered
 from reconciler.publish.source_trailers import allowed_between
 from reconciler.repository import Repository
 from render.binding import Binding
@@ -81,7 +81,7 @@ def compared(repository: Repository, revisions: Revisions, memory: SourceMemory,
         base = run_pass(repository, before, _by_former_names(previous, before, source), inputs, log)
         memory.remember(key, base)
     head = _rendered(base, source, previous, replace(inputs, allowed=revisions.allowed), log)
-    check_overridden(head, log)
+    check_rendered(head, log)
     return Comparison(base=base, head=head)
 
 

@@ -8,8 +8,8 @@ from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
-from reconciler.publish.overridden_objects import check_overridden
 from reconciler.publish.reading import read_observed_inputs
+from reconciler.publish.rendered_objects import check_rendered
 from reconciler.publish.skipped_files import tell_skipped
 from reconciler.publish.uncommitted import AS_THEY_STAND, warn_of_uncommitted
 from reconciler.repository import Repository
@@ -52,5 +52,5 @@ def previewed(
         log.warning(str(warning))
     tell_skipped(source.desired, log)
     outcome = run_pass(repository, source, previous, replace(inputs, allowed=options.allowed), log)
-    check_overridden(outcome, log)
+    check_rendered(outcome, log)
     return outcome

@@ -25,7 +25,6 @@ from reconciler.publish.guards import check_guards
 from reconciler.publish.incremental import contents_of, scope_of
 from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import Outcome, check_rewind, commit_outcome, run_pass
-from reconciler.publish.overridden_objects import check_overridden
 from reconciler.publish.problems import problems_of
 from reconciler.publish.reading import (
     ObservedInputs,
@@ -36,6 +35,7 @@ from reconciler.publish.reading import (
     read_source,
     read_source_without_facts,
 )
+from reconciler.publish.rendered_objects import check_rendered
 from reconciler.publish.skipped_files import tell_skipped
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
@@ -143,7 +143,7 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     source = _with_facts(repository, inputs.source, observed, log)
     scope = scope_of(repository, previous, source.desired, observed.folder) if previous else None
     outcome = run_pass(repository, source, previous, replace(observed, scope=scope, allowed=options.allowed), log)
-    check_overridden(outcome, log)
+    check_rendered(outcome, log)
     result = _committed(outcome, inputs, options, log)
     if inputs.tip.ref and not options.dry_run:
         _write_checkpoint(result, inputs, observed.folder)
@@ -160,7 +160,7 @@ def render_for_members(inputs: PassInputs, options: ReconcileOptions, log: Log) 
     scope = _scope_of_members(inputs, source, members)
     outcome = run_pass(repository, source, inputs.previous, replace(members.observed, scope=scope), log)
     outcome = members.with_webhook_answers(outcome, log)
-    check_overridden(outcome, log)
+    check_rendered(outcome, log)
     return _committed(outcome, inputs, options, log), members
 
 

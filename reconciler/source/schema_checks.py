@@ -19,11 +19,11 @@ from .built_in_kinds import BUILT_IN
 from .definition_schemas import DefinitionSchemas
 from .kubernetes_schemas import KubernetesSchemas, minor_version
 from .manifests import FieldProblem, LocatedManifest
+from .served_versions import FORMER_GROUPS, not_served
 
 _MOST_DATA = 1 << 20
 _SIZED = frozenset({"ConfigMap", "Secret"})
 _DEFINITION = "CustomResourceDefinition.apiextensions.k8s.io"
-_FORMER_GROUPS = frozenset({"extensions"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +59,11 @@ class SchemaChecks:
             for problem in self.findings(pruned(place.manifest)).problems:
                 yield WrongTemplate(found=FieldProblem(place, problem), is_certain=self.is_certain)
 
-    def findings(self, manifest: Manifest) -> Findings:
-        """Return what is wrong with an object; nothing for a kind without a schema."""
+    def findings(self, manifest: Manifest, minor: int | None = None) -> Findings:
+        """Return what is wrong with an object; nothing for a kind without a schema.
+
+        ``minor``: by this minor version of Kubernetes (None: by whichever the members may run).
+        """
         group, kind = group_of(manifest["apiVersion"]), manifest["kind"]
         if is_opaque(manifest):
             return Findings()
@@ -68,15 +71,18 @@ class SchemaChecks:
             return self._custom.findings(manifest)
         if not self.has_schema(group, kind):
             return Findings()
-        findings = self._findings(manifest)
+        findings = self._findings(manifest) if minor is None else self._findings_at(manifest, minor)
         if kind in _SIZED and not group:
             _check_size(manifest, findings)
         return findings
 
+    def is_by_version(self, group: str, kind: str) -> bool:
+        """Say whether the version of Kubernetes decides what is right for a kind."""
+        return (group, kind) in BUILT_IN and group in (self.schemas.groups | FORMER_GROUPS)
+
     def has_schema(self, group: str, kind: str) -> bool:
         """Say whether objects of a kind are checked."""
-        is_built_in = (group, kind) in BUILT_IN and group in (self.schemas.groups | _FORMER_GROUPS)
-        return is_built_in or (group, kind) in self._custom
+        return self.is_by_version(group, kind) or (group, kind) in self._custom
 
     @cached_property
     def _custom(self) -> DefinitionSchemas:
@@ -103,28 +109,17 @@ class SchemaChecks:
             if not checked.problems:
                 return checked
             found = found or checked
-        return found or self._not_served(manifest)
+        return found or not_served(self.schemas, manifest, self.minors)
+
+    def _findings_at(self, manifest: Manifest, minor: int) -> Findings:
+        """Return what a minor version finds, and where a field is unknown to it, the version that has it."""
+        if minor not in self.schemas.minors(manifest["apiVersion"], manifest["kind"]):
+            return not_served(self.schemas, manifest, (minor,))
+        return self._checked(manifest, minor)
 
     def _checked(self, manifest: Manifest, minor: int) -> Findings:
         check = self.schemas.check_of(manifest["apiVersion"], manifest["kind"], minor)
         return check_manifest(check, manifest) if check else Findings()
-
-    def _not_served(self, manifest: Manifest) -> Findings:
-        """Return the finding of an API version that none of the members may serve, with one that they do."""
-        findings, kind, group = Findings(), manifest["kind"], group_of(manifest["apiVersion"])
-        oldest, newest = self.minors[-1], self.minors[0]
-        span = f"1.{newest}" if oldest == newest else f"1.{oldest} to 1.{newest}"
-        groups = [group, *sorted(self.schemas.groups)] if group in _FORMER_GROUPS else [group]
-        usable = [
-            version
-            for each in groups
-            for version in self.schemas.api_versions(each, kind)
-            if newest in self.schemas.minors(version, kind)
-        ]
-        hint = f"write {usable[-1]!r}" if usable else "the kind is gone from Kubernetes"
-        message = f"Kubernetes {span} does not serve {kind} in {manifest['apiVersion']!r}"
-        findings.problem("apiVersion", message, hint=hint, kind="NotSupported")
-        return findings
 
 
 def _check_size(manifest: Manifest, findings: Findings) -> None:

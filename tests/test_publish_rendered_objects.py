@@ -1,7 +1,7 @@
-"""Objects that an override makes wrong: refused with the rule named, and a warning where clusters hold them already."""
+"""Objects as clusters get them: what a rule makes wrong, and what the version of a cluster does not take."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -126,3 +126,98 @@ def test_a_template_that_is_wrong_itself_is_no_mistake_of_an_override(
     ended = argosy(repository, capsys, "render")
     said = "warning: web.yaml:9: spec.replica: unknown field\n  hint: did you mean 'replicas'?\n"
     assert (ended.code, ended.err) == (0, said)
+
+
+def running(name: str, version: str) -> dict[str, Any]:
+    """A cluster that runs a version of Kubernetes."""
+    return {**a_cluster(name), "status": {"kubernetesVersion": version}}
+
+
+def resizing() -> dict[str, Any]:
+    """A Deployment with a field that Kubernetes has from 1.27 on."""
+    made = a_deployment()
+    resize = [{"resourceName": "cpu", "restartPolicy": "NotRequired"}]
+    made["spec"]["template"]["spec"]["containers"][0]["resizePolicy"] = resize
+    return made
+
+
+def autoscaler() -> dict[str, Any]:
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "nginx"}
+    return {
+        "apiVersion": "autoscaling/v2beta2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "nginx", "namespace": "default"},
+        "spec": {"maxReplicas": 2, "scaleTargetRef": target},
+    }
+
+
+class Version(NamedTuple):
+    why: str
+    template: dict[str, Any]
+    versions: tuple[str, str]
+    want: str
+
+
+FIELD = "web.yaml:21: spec.template.spec.containers[0].resizePolicy: unknown field in Kubernetes"
+VERSIONS = [
+    Version("both know the field", resizing(), ("v1.27.1", "v1.36.0"), ""),
+    Version(
+        "one is too old for the field",
+        resizing(),
+        ("v1.26.3", "v1.36.0"),
+        f"{FIELD} v1.26.3, which one runs\n  hint: Kubernetes has it from 1.27 on\n",
+    ),
+    Version("one runs what it likes", resizing(), ("", "v1.36.0"), ""),
+    Version("one is older than any version with a schema", resizing(), ("v1.24.0", "v1.36.0"), ""),
+    Version(
+        "one serves the API version no more",
+        autoscaler(),
+        ("v1.25.0", "v1.33.2"),
+        "web.yaml:1: apiVersion: Kubernetes 1.26 removed HorizontalPodAutoscaler from 'autoscaling/v2beta2', and"
+        " two runs v1.33.2\n  hint: write 'autoscaling/v2'\n",
+    ),
+    Version(
+        "none serves it yet",
+        {**autoscaler(), "apiVersion": "autoscaling/v3"},
+        ("v1.25.0", "v1.33.2"),
+        "web.yaml:1: apiVersion: Kubernetes 1.25 to 1.33 does not serve HorizontalPodAutoscaler in 'autoscaling/v3'\n"
+        "  hint: write 'autoscaling/v2'\n",
+    ),
+]
+HPA = {"apiVersion": "autoscaling/v2beta2", "kind": "HorizontalPodAutoscaler"}
+
+
+@pytest.mark.parametrize("case", VERSIONS, ids=lambda case: case.why)
+def test_the_versions_of_the_clusters_decide(case: Version, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    one, two = case.versions
+    kinds = [{"apiVersion": case.template["apiVersion"], "kind": case.template["kind"]}]
+    policy = a_policy(selectors=kinds, placement=on_clusters("one", "two"))
+    clusters = {"one.yaml": running("one", one), "two.yaml": running("two", two)}
+    repository.commit({**clusters, "policy.yaml": policy, "web.yaml": case.template})
+    ended = argosy(repository, capsys, "validate")
+    assert (ended.code, ended.out[: len(case.want)]) == (3 if case.want else 0, case.want)
+
+
+def test_a_cluster_that_does_not_get_it_decides_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    clusters = {"one.yaml": running("one", "v1.26.3"), "two.yaml": running("two", "v1.36.0")}
+    policy = a_policy(placement=on_clusters("two"))
+    repository.commit({**clusters, "policy.yaml": policy, "web.yaml": resizing()})
+    assert argosy(repository, capsys, "validate").code == 0
+
+
+def test_a_cluster_that_got_it_before_is_only_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A first run takes templates as they stand, and what clusters hold stops no later run."""
+    repository = Repository.create(tmp_path / "fleet")
+    clusters = {"one.yaml": running("one", "v1.26.3"), "two.yaml": running("two", "v1.36.0")}
+    repository.commit({**clusters, "policy.yaml": POLICY, "web.yaml": resizing()})
+    warned = f"warning: {VERSIONS[1].want}"
+    ended = argosy(repository, capsys, "reconcile", "--bootstrap")
+    assert (ended.code, ended.err) == (0, warned)
+    ended = argosy(repository, capsys, "render")
+    assert (ended.code, ended.err) == (0, warned)
+    changed = resizing()
+    changed["spec"]["replicas"] = 5
+    repository.commit({"web.yaml": changed})
+    assert argosy(repository, capsys, "reconcile") == (3, "", f"{VERSIONS[1].want}1 problem; nothing was changed\n")
