@@ -42,6 +42,7 @@ COMMANDS = {
     "verify": "Replay rendered commits and compare them byte for byte.",
     "interpret": "Check and try resource interpreter customizations.",
     "doctor": "Check the repository, the remote and its branches.",
+    "rbac": "Print the rights that passes over a member need.",
     "completion": "Print the completion script of a shell.",
     "schema": "Print the JSON Schema of a document.",
     "help": "Show the help of a command, or a topic of reference.",

@@ -20,7 +20,7 @@ from .fakes import EVERYTHING, FakeCluster
 
 NOW = parsedate_to_datetime("Sat, 21 Nov 2026 12:00:00 GMT").timestamp()
 WIDGET = {"apiVersion": "example.io/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "shop"}}
-GRANT = "grant the user of this context what is missing; the guide members-and-credentials has a role to begin with"
+GRANT = "grant the user of this context what is missing: argosy rbac --cluster NAME prints all that a pass needs"
 WELL = Check(
     name="member eu",
     member="eu",
@@ -72,6 +72,9 @@ OWN = (
 SHOP = (
     a_rule("*", "configmaps", namespace="shop"),
     a_rule("*", "deployments", "apps", namespace="shop"),
+    a_rule("list", "events", namespace="shop"),
+    a_rule("list", "replicasets", "apps", namespace="shop"),
+    a_rule("list", "horizontalpodautoscalers", "autoscaling", namespace="shop"),
 )
 
 
@@ -179,7 +182,7 @@ BROKEN = [
     ),
     Broken(
         "a rule for single names",
-        allowed(*OWN, SHOP[0], {**SHOP[1], "verbs": ["*"], "resourceNames": ["web"]}),
+        allowed(*OWN, SHOP[0], *SHOP[2:], {**SHOP[1], "verbs": ["*"], "resourceNames": ["web"]}),
         [WELL],
     ),
     Broken(

@@ -18,7 +18,7 @@ from .waiting import eventually
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 FLEET = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "metadata": {"name": "default"}}
-GRANT = "grant the user of this context what is missing; the guide members-and-credentials has a role to begin with"
+GRANT = "grant the user of this context what is missing: argosy rbac --cluster NAME prints all that a pass needs"
 REJOIN = (
     "       hint: correct the context; if the cluster was built anew, take it in again:"
     " argosy cluster rejoin member1 --accept-uid UID"
@@ -207,7 +207,7 @@ def test_verbs_that_are_missing_are_named(
     ended = doctor("--cluster", "member1", "--as", user)
     missing = (
         f"delete configmaps in {space}; get, create, patch, delete configmaps in argosy-system; get, create, update"
-        " leases.coordination.k8s.io in argosy-system; create, patch, delete namespaces"
+        " leases.coordination.k8s.io in argosy-system; create, patch namespaces"
     )
     for path in paths:
         members[0].request("DELETE", path)

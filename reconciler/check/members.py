@@ -12,23 +12,24 @@ from email.utils import parsedate_to_datetime
 from reconciler.members.boundary import guarded
 from reconciler.members.discovery import Discovery, discover
 from reconciler.members.exchange import Answer, Client, Expected, Failure, FailureKind, OpenClient, Request
+from reconciler.members.listing import read_object
 from reconciler.members.visits import Visit, Visits
-from reconciler.observe.objects import PREFLIGHT_SECONDS, read_uid
+from reconciler.observe.objects import NAMESPACES, PREFLIGHT_SECONDS, read_uid
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.cluster import defined_kinds
 from reconciler.plans.model import ClusterDesired
 from reconciler.plans.stages import CRD
-from render.model import group_of
+from render.model import ObjectRef, group_of
 from render.words import counted, listed
 
-from .permissions import OBSERVING, missing_permissions, needs_of, permission_lines, unserved_kinds
+from .permissions import missing_permissions, needs_of, permission_lines, seeing_needs, unserved_kinds
 from .prerequisites import Check
 
 MOST_SECONDS = 30.0
 MOST_SKEW = 30.0
 """The seconds by which a member's clock may differ from ours: tokens and leases go by time."""
 _CREDENTIALS = frozenset({FailureKind.CREDENTIALS, FailureKind.UNAUTHORIZED, FailureKind.CERTIFICATE})
-_GRANT = "grant the user of this context what is missing; the guide members-and-credentials has a role to begin with"
+_GRANT = "grant the user of this context what is missing: argosy rbac --cluster NAME prints all that a pass needs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,10 +127,10 @@ def _examined(question: MemberQuestion, asking: MemberAsking, visit: Visit[_Exam
     version = client.send(request)
     now = asking.clock()
     if isinstance(version, Failure):
-        return _Examined(checks=(_failed(version),))
+        return _Examined(checks=(_failed(version, "may not get /version: by that path a server is known to be well"),))
     uid = read_uid(client)
     if isinstance(uid, Failure):
-        return _Examined(checks=(_failed(uid),))
+        return _Examined(checks=(_failed(uid, "may not get namespaces: by kube-system a cluster is known"),))
     checks = [_identity(question, uid), _version(version), *_clock(version, now)]
     # A cluster that is another one than it was is asked nothing more, for its tree is not meant for it.
     if checks[0].is_well:
@@ -137,10 +138,10 @@ def _examined(question: MemberQuestion, asking: MemberAsking, visit: Visit[_Exam
     return _Examined(checks=tuple(checks), uid=uid)
 
 
-def _failed(failure: Failure) -> Check:
-    if failure.kind is FailureKind.FORBIDDEN:
-        state = "may not get namespaces: by kube-system a cluster is known"
-        return Check(name="permissions", is_well=False, state=state, hint=_GRANT)
+def _failed(failure: Failure, forbidden: str = "") -> Check:
+    """Return the check of a member that says no; ``forbidden`` says what it does not allow, where that is why."""
+    if forbidden and failure.kind is FailureKind.FORBIDDEN:
+        return Check(name="permissions", is_well=False, state=forbidden, hint=_GRANT)
     name = "credentials" if failure.kind in _CREDENTIALS else "connection"
     name = "identity" if failure.kind is FailureKind.WRONG_CLUSTER else name
     return Check(name=name, is_well=False, state=f"{failure.kind}: {failure.message}", hint=failure.hint)
@@ -183,19 +184,29 @@ def _kinds_and_permissions(client: Client, question: MemberQuestion, applyset: A
         yield Check(name="kinds", is_well=False, state=f"{discovery.kind}: {discovery.message}", hint=discovery.hint)
         return
     yield _kinds(question.desired, discovery)
-    missing = missing_permissions(client, needs_of(question.desired, discovery, applyset))
-    if isinstance(missing, Failure):
-        state = f"it does not say what is allowed: {missing.kind}: {missing.message}"
-        yield Check(name="permissions", is_well=False, state=state, hint=missing.hint)
-    elif missing:
-        state = f"may not {'; '.join(permission_lines(missing))}"
+    yield from _permissions(client, question.desired, discovery, applyset)
+
+
+def _permissions(client: Client, desired: ClusterDesired, discovery: Discovery, applyset: ApplySet) -> Iterator[Check]:
+    """Ask for all rights at once: those that a pass needs, and those by which it sees more."""
+    namespace = read_object(client, NAMESPACES, ObjectRef("", "Namespace", "", applyset.namespace))
+    needs = needs_of(desired, discovery, applyset, has_namespace=isinstance(namespace, dict))
+    seen = seeing_needs(desired, discovery)
+    answer = missing_permissions(client, {*needs, *(need for seeing in seen for need in seeing.needs)})
+    if isinstance(answer, Failure):
+        state = f"it does not say what is allowed: {answer.kind}: {answer.message}"
+        yield Check(name="permissions", is_well=False, state=state, hint=answer.hint)
+        return
+    missing = frozenset(answer)
+    if lacking := missing.intersection(needs):
+        state = f"may not {'; '.join(permission_lines(lacking))}"
         yield Check(name="permissions", is_well=False, state=state, hint=_GRANT)
     else:
         yield Check(name="permissions", is_well=True, state="may read, apply and delete them")
-    unseen = missing_permissions(client, OBSERVING)
-    if unseen and not isinstance(unseen, Failure):
-        state = f"may not {'; '.join(permission_lines(unseen))}, so that its capacity is not known"
-        yield Check(name="capacity", is_well=True, state=state)
+    for seeing in seen:
+        if unseen := missing.intersection(seeing.needs):
+            state = f"may not {'; '.join(permission_lines(unseen))}, {seeing.loss}"
+            yield Check(name=seeing.check, is_well=True, state=state)
 
 
 def _kinds(desired: ClusterDesired, discovery: Discovery) -> Check:

@@ -7,61 +7,135 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from reconciler.members.discovery import Discovery, Resource
 from reconciler.members.exchange import Answer, Client, Failure, Request
 from reconciler.members.parallel import in_parallel
+from reconciler.observe.findings import EVENTS, WORKLOADS
+from reconciler.observe.members import NODES, PODS
+from reconciler.observe.objects import CONFIG_MAPS, NAMESPACES, SCALERS, is_scalable
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.model import ClusterDesired
+from reconciler.plans.stages import needs_confirmation
 from render.model import ObjectRef
 from render.words import listed
 
 APPLYING = ("list", "get", "create", "patch", "delete")
 """The verbs for every kind of the tree: its objects are listed and read, applied, and deleted once they leave."""
+IDENTITY = "kube-system"
+"""The namespace by whose UID a cluster is known."""
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubject{}reviews"
-_CONFIG_MAPS = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True)
-_NAMESPACES = Resource(group="", version="v1", kind="Namespace", plural="namespaces", is_namespaced=False)
 _LEASES = Resource(group="coordination.k8s.io", version="v1", kind="Lease", plural="leases", is_namespaced=True)
-_OWN = ((_CONFIG_MAPS, ("get", "create", "patch", "delete")), (_LEASES, ("get", "create", "update")))
 
 
 class Need(NamedTuple):
-    """One verb that is needed on a resource: in a namespace, or for all of a resource that lives in none ("")."""
+    """One verb that is needed on a resource.
+
+    It is needed in a namespace, or for all of a resource that lives in none (""); for one name, or for all ("").
+    """
 
     namespace: str
     group: str
     plural: str
     verb: str
+    name: str = ""
 
     @property
     def resource(self) -> str:
         """The resource as kubectl writes it: ``deployments.apps``."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
+    @classmethod
+    def of(cls, resource: Resource, verb: str, *, namespace: str = "", name: str = "") -> "Need":
+        """Return the need of a verb on a resource."""
+        return cls(namespace, resource.group, resource.plural, verb, name)
 
-OBSERVING = (Need("", "", "nodes", "list"), Need("", "", "pods", "list"))
-"""The verbs by which the capacity of a member is known; without them it is applied to all the same."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seeing:
+    """Needs of an observation without which nothing fails; ``loss`` ends the sentence that says what is not known."""
+
+    check: str
+    needs: tuple[Need, ...]
+    loss: str
 
 
-def needs_of(desired: ClusterDesired, discovery: Discovery, applyset: ApplySet) -> tuple[Need, ...]:
-    """Return everything that applying a tree and keeping its ApplySet needs; kinds that are not served are left out."""
+def needs_of(
+    desired: ClusterDesired, discovery: Discovery, applyset: ApplySet, *, has_namespace: bool = False
+) -> tuple[Need, ...]:
+    """Return everything that applying a tree and keeping its ApplySet needs; kinds that are not served are left out.
+
+    ``has_namespace``: the namespace of the ApplySet is there, and need not be made.
+    """
     needs = {
-        Need(item.ref.namespace if resource.is_namespaced else "", resource.group, resource.plural, verb)
+        need
         for item in desired.objects
         if (resource := discovery.resource(str(item.manifest["apiVersion"]), item.ref.kind)) is not None
-        for verb in APPLYING
-        if verb in resource.verbs or not resource.verbs
+        for need in needs_of_object(item.ref, resource)
     }
-    own = applyset.namespace
-    needs |= {Need(own, resource.group, resource.plural, verb) for resource, verbs in _OWN for verb in verbs}
-    needs |= {Need("", "", _NAMESPACES.plural, verb) for verb in ("get", "create", "patch")}
-    return tuple(sorted(needs))
+    return tuple(sorted(needs | set(_own_needs(applyset, has_namespace=has_namespace))))
+
+
+def needs_of_object(ref: ObjectRef, resource: Resource, *, is_confirmed: bool = False) -> Iterator[Need]:
+    """Yield what applying an object needs: for its kind in a namespace, and by its name where it lives in none.
+
+    What is only deleted after somebody confirmed it need not be deleted by a pass, unless it ``is_confirmed``.
+    """
+    namespace = ref.namespace if resource.is_namespaced else ""
+    kept = frozenset() if is_confirmed or not needs_confirmation(ref) else frozenset({"delete"})
+    for verb in APPLYING:
+        if verb not in kept and (verb in resource.verbs or not resource.verbs):
+            name = "" if namespace or verb == "list" else ref.name
+            yield Need.of(resource, verb, namespace=namespace, name=name)
+
+
+def _own_needs(applyset: ApplySet, *, has_namespace: bool) -> Iterator[Need]:
+    """Yield what the ApplySet's parent, its namespace and its lease need, and the identity of the cluster."""
+    space, name = applyset.namespace, applyset.name
+    yield from (Need.of(CONFIG_MAPS, verb, namespace=space, name=name) for verb in ("get", "create", "patch", "delete"))
+    yield Need.of(CONFIG_MAPS, "get", namespace=space, name=applyset.former.name)
+    yield from (Need.of(_LEASES, verb, namespace=space, name=name) for verb in ("get", "update"))
+    # An object that is posted to its collection has no name yet that a role could tell.
+    yield Need.of(_LEASES, "create", namespace=space)
+    yield from (Need.of(NAMESPACES, "get", name=each) for each in (IDENTITY, space))
+    if not has_namespace:
+        yield from (Need.of(NAMESPACES, verb, name=space) for verb in ("create", "patch"))
+
+
+def seeing_needs(desired: ClusterDesired, discovery: Discovery) -> tuple[Seeing, ...]:
+    """Return what an observation asks beside the kinds of the tree; without it everything is applied all the same."""
+    workloads = sorted({item.ref.namespace for item in desired.objects if item.ref.group_kind in WORKLOADS} - {""})
+    deployed = sorted({item.ref.namespace for item in desired.objects if item.ref.group_kind == "Deployment.apps"})
+    replica_sets = discovery.preferred("apps", "ReplicaSet")
+    scaled = sorted({item.ref.namespace for item in desired.objects if is_scalable(item)} - {""})
+    scalers = [each for group, kind in SCALERS if (each := discovery.preferred(group, kind))]
+    return (
+        Seeing(
+            check="capacity",
+            needs=(Need.of(NODES, "list"), Need.of(PODS, "list")),
+            loss="so that its capacity is not known",
+        ),
+        Seeing(
+            check="findings",
+            needs=(
+                *(Need.of(EVENTS, "list", namespace=space) for space in workloads),
+                *(Need.of(replica_sets, "list", namespace=space) for space in deployed if replica_sets),
+            ),
+            loss="so that status does not say why a workload is not well",
+        ),
+        Seeing(
+            check="autoscalers",
+            needs=tuple(Need.of(scaler, "list", namespace=space) for scaler in scalers for space in scaled),
+            loss="so that replicas are an autoscaler's only once it has changed them",
+        ),
+    )
 
 
 def missing_permissions(client: Client, needs: Iterable[Need]) -> tuple[Need, ...] | Failure:
     """Return the needs that the member does not grant this user, or why it did not say."""
-    wanted = tuple(needs)
+    wanted = sorted(needs)
     namespaces = sorted({need.namespace for need in wanted if need.namespace})
     reviews = in_parallel(lambda name: _rules(client, name), namespaces, limit=client.concurrency)
     rules_by_namespace: dict[str, list[Mapping[str, Any]]] = {}
@@ -72,9 +146,23 @@ def missing_permissions(client: Client, needs: Iterable[Need]) -> tuple[Need, ..
     doubtful = [
         need for need in wanted if not any(_grants(rule, need) for rule in rules_by_namespace.get(need.namespace, ()))
     ]
-    answers = in_parallel(lambda need: _is_granted(client, need), doubtful, limit=client.concurrency)
+    # Who may do something to all objects of a kind is not asked about each of them.
+    refused = _refused(client, {need._replace(name="") for need in doubtful})
+    if isinstance(refused, Failure):
+        return refused
+    by_name = [need for need in doubtful if need.name and need._replace(name="") in refused]
+    refused_names = _refused(client, by_name)
+    if isinstance(refused_names, Failure):
+        return refused_names
+    return tuple(need for need in doubtful if need in (refused_names if need.name else refused))
+
+
+def _refused(client: Client, needs: Iterable[Need]) -> frozenset[Need] | Failure:
+    """Ask for each need by itself, and return those that are not granted."""
+    asked = sorted(needs)
+    answers = in_parallel(lambda need: _is_granted(client, need), asked, limit=client.concurrency)
     failure = next((answer for answer in answers if isinstance(answer, Failure)), None)
-    return failure or tuple(need for need, answer in zip(doubtful, answers, strict=True) if answer is False)
+    return failure or frozenset(need for need, answer in zip(asked, answers, strict=True) if answer is False)
 
 
 def _rules(client: Client, namespace: str) -> list[Mapping[str, Any]] | Failure:
@@ -87,6 +175,7 @@ def _rules(client: Client, namespace: str) -> list[Mapping[str, Any]] | Failure:
 
 def _is_granted(client: Client, need: Need) -> bool | Failure:
     attributes = {"group": need.group, "resource": need.plural, "verb": need.verb, "namespace": need.namespace}
+    attributes |= {"name": need.name} if need.name else {}
     answer = _reviewed(client, "access", {"resourceAttributes": attributes}, "SelfSubjectAccessReview")
     return answer if isinstance(answer, Failure) else answer.get("allowed") is True
 
@@ -118,8 +207,9 @@ def permission_lines(missing: Iterable[Need]) -> Iterator[str]:
     ['patch deployments.apps in shop', 'create namespaces']
     """
     verbs: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for need in missing:
-        verbs[need.resource, need.namespace].append(need.verb)
+    for need in sorted(missing):
+        if need.verb not in verbs[need.resource, need.namespace]:
+            verbs[need.resource, need.namespace].append(need.verb)
     places: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
     for (resource, namespace), lacking in verbs.items():
         places[resource, tuple(sorted(lacking, key=_order))].append(namespace)

@@ -22,7 +22,9 @@ MOST_PODS = 5
 MOST_EVENTS = 5
 _MOST_EVENTS_READ = 500
 _MOST_TEXT = 500
-_WORKLOADS = frozenset({"Deployment.apps", "StatefulSet.apps", "DaemonSet.apps", "ReplicaSet.apps", "Job.batch"})
+WORKLOADS = frozenset({"Deployment.apps", "StatefulSet.apps", "DaemonSet.apps", "ReplicaSet.apps", "Job.batch"})
+"""The kinds whose pods and events are looked at when they are not well."""
+EVENTS = Resource(group="", version="v1", kind="Event", plural="events", is_namespaced=True)
 _FINE = frozenset({Progress.CURRENT, Progress.TERMINATING})
 
 
@@ -60,7 +62,7 @@ def unwell_workloads(live: Mapping[ObjectRef, Manifest]) -> dict[ObjectRef, Mani
     unwell = (
         (ref, manifest)
         for ref, manifest in sorted(live.items(), key=lambda item: item[0])
-        if ref.group_kind in _WORKLOADS and live_state(manifest).progress not in _FINE
+        if ref.group_kind in WORKLOADS and live_state(manifest).progress not in _FINE
     )
     return dict(islice(unwell, MOST_WORKLOADS))
 
@@ -95,10 +97,9 @@ def _owner(pod: Manifest) -> set[str]:
 
 def _warnings(client: Client, namespace: str) -> list[Manifest]:
     """Return one page of a namespace's warnings; those that do not fit it are old."""
-    resource = Resource(group="", version="v1", kind="Event", plural="events", is_namespaced=True)
     query = {"fieldSelector": "type=Warning", "limit": str(_MOST_EVENTS_READ)}
     answer = client.send(
-        Request(method="GET", path=resource.collection(namespace), expects=Expected.LIST, query=query, tries=2)
+        Request(method="GET", path=EVENTS.collection(namespace), expects=Expected.LIST, query=query, tries=2)
     )
     return list(answer.body.get("items") or ()) if isinstance(answer, Answer) else []
 

@@ -23,10 +23,11 @@ GRACE = 2.0
 RETRY_SECONDS = 5.0
 """The time within which a member that failed the last time has to say that it is healthy."""
 _PROBE_SECONDS = 10.0
-_NODES = Listing(resource=Resource(group="", version="v1", kind="Node", plural="nodes", is_namespaced=False))
-_PODS = Listing(
-    resource=Resource(group="", version="v1", kind="Pod", plural="pods", is_namespaced=True),
-    fields="status.phase!=Succeeded,status.phase!=Failed",
+NODES = Resource(group="", version="v1", kind="Node", plural="nodes", is_namespaced=False)
+PODS = Resource(group="", version="v1", kind="Pod", plural="pods", is_namespaced=True)
+_LISTINGS = (
+    Listing(resource=NODES),
+    Listing(resource=PODS, fields="status.phase!=Succeeded,status.phase!=Failed"),
 )
 
 
@@ -166,7 +167,7 @@ def observe_member(client: Client, name: str) -> MemberObservation:
     observation = MemberObservation(
         cluster=name, version=str(version.body.get("gitVersion") or ""), discovery=discovery
     )
-    nodes, pods = (list_objects(client, listing) for listing in (_NODES, _PODS))
+    nodes, pods = (list_objects(client, listing) for listing in _LISTINGS)
     unread = tuple(each for each in (nodes, pods) if isinstance(each, Failure))
     if isinstance(nodes, Failure) or isinstance(pods, Failure):
         return replace(observation, unread=unread)

@@ -15,13 +15,14 @@ from reconciler.members.listing import Listing, existing_names, list_objects, re
 from reconciler.members.parallel import in_parallel
 from reconciler.plans.applyset import PART_OF, ApplySet
 from reconciler.plans.inventory import Inventory
-from reconciler.plans.model import ClusterDesired, ObservedCluster
+from reconciler.plans.model import ClusterDesired, DesiredObject, ObservedCluster
 from reconciler.plans.retention import scaled_objects
 from render.model import Manifest, ObjectRef
 
 PREFLIGHT_SECONDS = 5.0
 _ONE_BY_ONE = 10
-_SCALERS = (("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject"))
+SCALERS = (("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject"))
+"""The groups and kinds of autoscalers."""
 _SCALABLE = frozenset({"Deployment.apps", "StatefulSet.apps", "ReplicaSet.apps", "ReplicationController"})
 CONFIG_MAPS = Resource(group="", version="v1", kind="ConfigMap", plural="configmaps", is_namespaced=True)
 NAMESPACES = Resource(group="", version="v1", kind="Namespace", plural="namespaces", is_namespaced=False)
@@ -95,8 +96,7 @@ def _listings(
     Metadata has managed fields and labels, which is all that pruning asks about.
     """
     recorded = applyset.recorded(parent)
-    spaces = {item.ref.namespace for item in desired.objects} | {ref.namespace for ref in inventory.held}
-    namespaces = tuple(sorted((spaces | recorded.namespaces) - {""}))
+    namespaces = _namespaces_by_kind(desired, inventory)
     by_group_kind: dict[str, tuple[Resource, bool]] = {}
     for item in desired.objects:
         resource = discovery.resource(str(item.manifest["apiVersion"]), item.ref.kind)
@@ -109,19 +109,37 @@ def _listings(
             by_group_kind.setdefault(group_kind, (preferred, True))
     selector = f"{PART_OF}={applyset.id}"
     listings = {
-        group_kind: Listing(resource=resource, selector=selector, metadata_only=metadata_only, namespaces=namespaces)
+        group_kind: Listing(
+            resource=resource,
+            selector=selector,
+            metadata_only=metadata_only,
+            namespaces=tuple(sorted((namespaces.get(group_kind) or recorded.namespaces) - {""})),
+        )
         for group_kind, (resource, metadata_only) in by_group_kind.items()
     }
     return {group_kind: item for group_kind, item in listings.items() if "list" in item.resource.verbs}
 
 
+def _namespaces_by_kind(desired: ClusterDesired, inventory: Inventory) -> dict[str, set[str]]:
+    """Return where each kind is, or was: an account with roles in namespaces may list it there and nowhere else."""
+    namespaces: dict[str, set[str]] = defaultdict(set)
+    for ref in (*(item.ref for item in desired.objects), *inventory.held):
+        namespaces[ref.group_kind].add(ref.namespace)
+    return namespaces
+
+
 def _scalers(desired: ClusterDesired, listings: dict[str, Listing], discovery: Discovery) -> list[Listing]:
     """Return the listings of autoscalers, which set the replicas of workloads; none where there are no workloads."""
-    has_workloads = not _SCALABLE.isdisjoint(listings) or any(
-        "replicas" in (item.manifest.get("spec") or ()) for item in desired.objects
-    )
-    served = (discovery.preferred(group, kind) for group, kind in _SCALERS if has_workloads)
-    return [Listing(resource=resource) for resource in served if resource]
+    scalable = [item.ref.namespace for item in desired.objects if is_scalable(item)]
+    has_workloads = bool(scalable) or not _SCALABLE.isdisjoint(listings)
+    served = (discovery.preferred(group, kind) for group, kind in SCALERS if has_workloads)
+    namespaces = tuple(sorted(set(scalable) - {""}))
+    return [Listing(resource=resource, namespaces=namespaces) for resource in served if resource]
+
+
+def is_scalable(item: DesiredObject) -> bool:
+    """Return whether an autoscaler may set the replicas of an object."""
+    return item.ref.group_kind in _SCALABLE or "replicas" in (item.manifest.get("spec") or ())
 
 
 def _listed(

@@ -1,0 +1,67 @@
+"""``argosy rbac``: the rights that passes over a member need, as manifests."""
+
+from typing import Any
+
+import click
+
+from reconciler.console.log import Log
+from reconciler.console.printing import print_output
+
+SCOPES = ("Namespace", "Cluster")
+
+
+@click.command(epilog="Such as: argosy rbac --cluster member1 | kubectl --context member1 apply -f -")
+@click.argument("revision", default="", metavar="[REV]")
+@click.option("--cluster", required=True, metavar="NAME", help="The member whose rights are asked for.")
+@click.option(
+    "--scope",
+    type=click.Choice(SCOPES, case_sensitive=False),
+    default="Namespace",
+    show_default=True,
+    help="Namespace: Roles in the namespaces of the tree. Cluster: its kinds in all namespaces, new ones included.",
+)
+@click.option(
+    "--service-account",
+    "account",
+    default="",
+    metavar="NAME",
+    help="The account that gets them  [default: argosy, or argosy-FLEET]",
+)
+@click.option("--token", "has_token", is_flag=True, help="With a Secret that holds a token of the account.")
+@click.option(
+    "--confirm",
+    "is_confirming",
+    is_flag=True,
+    help="Also what apply --confirm needs: to delete Namespaces, CRDs and volumes, and to list everything in them.",
+)
+@click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", help="Output format.")
+@click.pass_obj
+def command(log: Log, /, output: str, scope: str, **options: Any) -> int:
+    """Print the RBAC manifests that passes over a member need, made from what its tree holds  [default: the newest].
+
+    They are a ServiceAccount in argosy-system, a ClusterRole, and a Role in each namespace of the tree, each with its
+    binding: every verb on every kind that a pass asks for, and no other. Namespaces of the tree are among them, for a
+    Role cannot be made before its namespace. The newest facts say what kinds are called; no member is asked.
+
+    A tree with new kinds or namespaces needs more rights: print them again, and argosy doctor says which are missing.
+    """
+    from reconciler.check.roles import RoleScope
+    from reconciler.reconcile.rights import RightsOptions, rights_manifests
+    from reconciler.repository import open_repository
+
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        manifests = rights_manifests(repository, RightsOptions(scope=RoleScope(scope), **options), log)
+    print_output(_json(manifests) if output == "json" else _yaml(manifests), output)
+    return 0
+
+
+def _yaml(manifests: Any) -> str:
+    from render.documents import emit
+
+    return "---\n".join(emit(each).decode() for each in manifests)
+
+
+def _json(manifests: Any) -> str:
+    from reconciler.console.json_values import as_json
+
+    return as_json({"apiVersion": "v1", "kind": "List", "items": list(manifests)})

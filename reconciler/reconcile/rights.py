@@ -1,0 +1,105 @@
+"""The rights that passes over a member need, as RBAC manifests: by its tree, and by what earlier ones left there."""
+
+from dataclasses import dataclass, replace
+
+from reconciler.check.permissions import Need, needs_of, needs_of_object, seeing_needs
+from reconciler.check.recorded_kinds import guess_line, kinds_recorded_of
+from reconciler.check.roles import Account, RoleScope, rights_needs, role_manifests, tree_namespaces, widened
+from reconciler.console.log import Log
+from reconciler.deliver.rendered_commits import RenderedCommits
+from reconciler.members.discovery import Discovery
+from reconciler.names.subjects import check_clusters
+from reconciler.plans.applyset import ApplySet
+from reconciler.plans.inventory import Inventory
+from reconciler.plans.model import ClusterDesired
+from reconciler.publish.reading import read_observed_inputs
+from reconciler.publish.status_branch import read_inventories
+from reconciler.repository import Repository
+from render.model import Manifest, ObjectRef
+
+from .fleet_context import FleetContext, applied_commit
+from .orphans import with_trusted_objects
+
+_EVERYTHING = Need("", "*", "*", "list")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RightsOptions:
+    """The rights asked for: of which member, for whom and how wide.
+
+    ``is_confirming``: also what passes need that delete what has to be confirmed.
+    """
+
+    cluster: str
+    revision: str = ""
+    account: str = ""
+    scope: RoleScope = RoleScope.NAMESPACE
+    has_token: bool = False
+    is_confirming: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TreeThere:
+    """A member's tree, what earlier commits may have left there, its kinds and the ApplySet."""
+
+    desired: ClusterDesired
+    held: frozenset[ObjectRef]
+    discovery: Discovery
+    applyset: ApplySet
+
+
+def rights_manifests(repository: Repository, options: RightsOptions, log: Log) -> tuple[Manifest, ...]:
+    """Return the manifests that let a ServiceAccount run passes over a member, for its tree at a rendered commit."""
+    context, _desired, commit = applied_commit(repository, options.revision)
+    check_clusters([options.cluster], [cluster.name for cluster in context.members])
+    member = _tree_there(repository, context, commit, options, log)
+    name = options.account or ("argosy" if context.fleet.name == "default" else f"argosy-{context.fleet.name}")
+    own = member.applyset.namespace
+    account = Account(name=name, namespace=own, has_token=options.has_token)
+    needs = frozenset(_needs(member, options))
+    if options.scope is RoleScope.CLUSTER:
+        return role_manifests(widened(needs, own), account, ())
+    return role_manifests(needs, account, tree_namespaces(member.desired, own))
+
+
+def _tree_there(
+    repository: Repository, context: FleetContext, commit: str, options: RightsOptions, log: Log
+) -> _TreeThere:
+    commits, status = RenderedCommits(repository, context.members), context.status
+    desired = commits.desired(options.cluster, commit)
+    known = read_inventories(status, status.tip()).get(options.cluster, Inventory(cluster=options.cluster))
+    held = frozenset(with_trusted_objects(known, commits, commit).held) - {item.ref for item in desired.objects}
+    facts = read_observed_inputs(repository, status.tip()).facts.get(options.cluster)
+    kinds = kinds_recorded_of(desired, held, facts.status if facts else {})
+    for resource in kinds.guessed:
+        log.warning(guess_line(resource))
+    return _TreeThere(
+        desired=desired,
+        held=held,
+        discovery=kinds.discovery,
+        applyset=ApplySet.of_fleet(context.fleet.name, repository.first_commit(commit)),
+    )
+
+
+def _needs(member: _TreeThere, options: RightsOptions) -> set[Need]:
+    needs = set(needs_of(member.desired, member.discovery, member.applyset, has_namespace=True))
+    needs |= {need for seeing in seeing_needs(member.desired, member.discovery) for need in seeing.needs}
+    needs |= set(rights_needs(member.desired))
+    for ref in member.held:
+        resource = member.discovery.preferred(ref.group, ref.kind)
+        if resource:
+            held = needs_of_object(ref, replace(resource, is_namespaced=bool(ref.namespace)))
+            needs |= {need for need in held if need.verb != "create"}
+    if options.is_confirming:
+        needs |= _confirmed_needs(member)
+    return needs
+
+
+def _confirmed_needs(member: _TreeThere) -> set[Need]:
+    """Return what deleting Namespaces, CRDs and volumes takes: first everything is listed that would go with them."""
+    needs = {_EVERYTHING}
+    for ref in (*(item.ref for item in member.desired.objects), *member.held):
+        resource = member.discovery.preferred(ref.group, ref.kind)
+        if resource:
+            needs |= set(needs_of_object(ref, resource, is_confirmed=True))
+    return needs
