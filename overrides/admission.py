@@ -82,6 +82,7 @@ def all_kinds() -> Kinds:
             api_version=POLICY_VERSION,
             kind=name,
             is_namespaced=is_namespaced,
+            schema=OVERRIDE_SPEC,
             spec=walk_of(OVERRIDE_SPEC, Reading(is_typed=is_namespaced)),
             never_null={"overrideRules": "a list"},
             mutate=_mutate if is_namespaced else lambda _policy, _findings: None,

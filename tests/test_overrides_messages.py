@@ -303,16 +303,21 @@ MESSAGES = [
         "Secret",
     ),
     Message(
-        "a cluster that is not there",
+        "a cluster that is not there is told of when the source is loaded",
         labelled(on="eu-3", x="1"),
         [],
-        [f"{RULE}.targetCluster: matches none of 3 clusters"],
+        [],
     ),
     Message(
         "labels no cluster has",
         labelled(on={"labelSelector": {"matchLabels": {"env": "stage"}}}, x="1"),
         [],
-        [f"{RULE}.targetCluster: matches none of 3 clusters"],
+        [
+            (
+                f"{RULE}.targetCluster.labelSelector.matchLabels: no cluster has the label env=stage\n"
+                "  hint: values of env here: prod, test"
+            )
+        ],
     ),
 ]
 

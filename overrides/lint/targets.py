@@ -8,19 +8,20 @@ from overrides.pointer import tokens_of
 from overrides.policy import OverridePolicy, RuleWithCluster
 from overrides.record import origin_of
 from render.cluster_index import ClusterIndex
-from render.words import counted
+from render.matching.unmet_placements import unmet_affinity
 
 
 def unmatched_targets(policies: Iterable[OverridePolicy], clusters: ClusterIndex) -> Iterator[LintFinding]:
-    """Yield the rules whose target cluster is none of the clusters; without any clusters, none."""
+    """Yield the rules whose target cluster is none of the clusters; without any clusters, none.
+
+    Names that are all of no cluster are told of when the source is loaded.
+    """
     for policy in policies:
         for rule in policy.rules:
-            affinity = rule.target_cluster
-            if clusters.clusters and affinity is not None and not clusters.matching(affinity):
-                count = counted(len(clusters.clusters), "cluster")
-                yield LintFinding(
-                    origin=origin_of(policy), field=f"{rule.path}.targetCluster", message=f"matches none of {count}"
-                )
+            if rule.target_cluster is None or not clusters.clusters:
+                continue
+            for each in unmet_affinity(rule.target_cluster, clusters, f"{rule.path}.targetCluster"):
+                yield LintFinding(origin=origin_of(policy), field=each.field, message=each.message, hint=each.hint)
 
 
 def renames(policies: Iterable[OverridePolicy]) -> Iterator[LintFinding]:

@@ -1,7 +1,7 @@
 """Probable mistakes in propagation policies that Karmada accepts, and objects that no policy claims any more."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from overrides.lint import LineOf
 from overrides.lint.selectors import nearest_hint
@@ -17,14 +17,17 @@ from render.errors import Problem
 from render.fleet import ClaimMode
 from render.matching.policy_index import Match, MatchOptions, NoPolicyReason
 from render.matching.precedence import RankedPolicy
+from render.matching.unmet_placements import unmet_placement
 from render.model import ObjectRef, Template, group_of
 from render.policy import PropagationPolicy
 from render.selection import implicit_priority
 from render.selectors import ResourceSelector
+from render.suggestions import nearest
 from render.words import counted, listed
 
 SHADOWED, TIED, UNMATCHED = "ShadowedPolicy", "PolicyTie", "UnmatchedSelector"
 CLUSTER_SCOPED, CLAIMS_DIFFER, WAITING = "ClusterScopedKind", "ClaimsDiffer", "WaitingPolicy"
+UNMET = "UnmetPlacement"
 _WAITS_FOR = {
     NoPolicyReason.WAITING_FOR_OVERRIDES: "spec.dependentOverrides",
     NoPolicyReason.WAITING_FOR_PRIORITY_CLASS: "spec.schedulePriority.priorityClassName",
@@ -59,6 +62,7 @@ def policy_warnings(
         *_tied(matches, {str(each.policy) for each in shadowed}),
         *_waiting(matches),
         *_unmatched(desired, scopes),
+        *_unmet(desired, facts),
         *(_claims_differ(desired, matches, previous) if desired.fleet.claims is ClaimMode.PURE else ()),
     ]
     return tuple(sorted({_problem(each, line_of) for each in findings}))
@@ -156,12 +160,39 @@ def _unmatched(desired: Desired, scopes: Scopes) -> Iterator[PolicyFinding]:
             if policy.is_namespaced and scopes.is_namespaced(group_of(selector.api_version), selector.kind) is False:
                 yield _aimed_too_high(policy, selector, field)
                 continue
-            hint = nearest_hint(selector, _in_scope(policy, desired.templates))
+            hint = _elsewhere(policy, selector, desired.templates)
+            hint = hint or nearest_hint(selector, _in_scope(policy, desired.templates))
             yield PolicyFinding(policy=policy, rule=UNMATCHED, field=field, message="selects no template", hint=hint)
+
+
+def _unmet(desired: Desired, facts: Facts) -> Iterator[PolicyFinding]:
+    """Yield the placements that no cluster meets, or too few."""
+    index = ClusterIndex(with_facts(desired.clusters, facts))
+    for policy in desired.policies:
+        for each in unmet_placement(policy.placement, index):
+            yield PolicyFinding(policy=policy, rule=UNMET, field=each.field, message=each.message, hint=each.hint)
 
 
 def _in_scope(policy: PropagationPolicy, templates: Iterable[Template]) -> list[Template]:
     return [each for each in templates if policy.namespace in {"", each.ref.namespace}]
+
+
+def _elsewhere(policy: PropagationPolicy, selector: ResourceSelector, templates: Collection[Template]) -> str:
+    """Return a hint about a template that is just as selected, but in another namespace; "" for none.
+
+    A namespace without any template of the source is more likely a slip in the policy's own namespace.
+    """
+    if not policy.is_namespaced:
+        return ""
+    anywhere = replace(selector, namespace="")
+    found = {each.ref.namespace: each.ref for each in templates if implicit_priority(anywhere, each)}
+    if not found:
+        return ""
+    near = nearest(policy.namespace, found) if all(each.ref.namespace != policy.namespace for each in templates) else ""
+    ref = found[near or min(found)]
+    if near:
+        return f"{ref} is in namespace {near!r}: did you mean that?"
+    return f"{ref} is in another namespace: move the policy there, or use a ClusterPropagationPolicy"
 
 
 def _aimed_too_high(policy: PropagationPolicy, selector: ResourceSelector, field: str) -> PolicyFinding:

@@ -30,6 +30,7 @@ _DESCRIPTIONS = {
     "PolicyTie": "Propagation policies between which only names decide",
     "UnmatchedSelector": "A resource selector that selects nothing",
     "ClusterScopedKind": "A namespaced policy aimed at a kind without namespaces",
+    "UnmetPlacement": "A placement that no cluster meets, or too few",
     "WaitingPolicy": "A policy that waits for what is not there",
     "Released": "An object that clusters keep though no policy selects it",
     "ClaimsDiffer": "An object whose policy depends on what was claimed before",

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from overrides.secrecy import holds_secrets
 from render.admission.findings import NAME_BY_TYPE
-from render.documents import read_documents
+from render.documents import DocumentError, read_documents
 from render.errors import Problem
 from render.model import ARGOSY_GROUP, group_of
 
@@ -46,6 +46,7 @@ _LFS = b"version https://git-lfs.github.com/spec/v1"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _MANIFEST = re.compile(rb"apiVersion|\bkind\b|\bsops\b")
 _TEMPLATE = re.compile(rb"^[ \t]*(?:- +)?(?:[^\s'\"#{]+: +)?\{\{.*\}\}", re.MULTILINE)
+_CONFLICT = (b"<<<<<<< ", b"=======", b">>>>>>> ")
 _OURS = re.compile(rb"karmada\.io|argosy\.dev")
 _SECRET_WORD = re.compile(rb"secret|passw|passphrase|token|credential|key|last-applied", re.IGNORECASE)
 _IDENTITY = ("apiVersion", "kind")
@@ -152,11 +153,8 @@ def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) ->
             yield Skipped(file.path, Reason.TEMPLATE)
             return
         if errors:
-            is_meant = b"apiVersion" in content or content.startswith(_UTF_16) or file.path.endswith(FLEET_FILE)
             is_ours = file.path.endswith(FLEET_FILE) or _OURS.search(content) is not None
-            for error in errors:
-                hint = error.hint if is_meant else IGNORE_HINT
-                problem = Problem(file.path, error.line, "", error.message, hint)
+            for problem in _file_problems(file, content, errors):
                 yield UnreadableDocument(file, problem, is_ours)
             if any(_has_identity(value) for _, value in documents):
                 yield from _manifests(file, documents)
@@ -164,6 +162,20 @@ def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) ->
     if not _may_be_secret(content, documents):
         fresh[file.id] = documents
     yield from _manifests(file, documents)
+
+
+def _file_problems(file: SourceFile, content: bytes, errors: Iterable[DocumentError]) -> Iterator[Problem]:
+    """Yield what is wrong with a file that cannot be read; what a merge left in it is the reason for all else."""
+    lines = content.splitlines()
+    if all(any(line.startswith(mark) for line in lines) for mark in _CONFLICT):
+        for number, line in enumerate(lines, start=1):
+            if line.startswith(_CONFLICT[0]):
+                hint = "choose one side, and take out its marks"
+                yield Problem(file.path, number, "", "a merge conflict is left here", hint)
+        return
+    is_meant = b"apiVersion" in content or content.startswith(_UTF_16) or file.path.endswith(FLEET_FILE)
+    for error in errors:
+        yield Problem(file.path, error.line, "", error.message, error.hint if is_meant else IGNORE_HINT)
 
 
 def _may_be_secret(content: bytes, documents: ParsedBlob) -> bool:

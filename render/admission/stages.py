@@ -17,7 +17,9 @@ from render.errors import Problem
 from render.model import Manifest, group_of
 
 from .findings import Findings
+from .levels import at_their_levels
 from .metadata import NameFault, check_metadata, decoded_metadata, set_namespace
+from .schema import Node
 from .syntax import subdomain_fault
 from .walking import Walk
 
@@ -44,7 +46,8 @@ class Admitted:
 class AdmittedKind:
     """The admission of one kind: walks by top-level field, then the functions that prepare, mutate, check and warn.
 
-    ``is_decoded``: the kind has no CRD, all its types are read in the first stage. ``prepare`` runs before all rules.
+    ``schema`` is what ``spec`` walks. ``is_decoded``: the kind has no CRD, all its types are read in the first stage.
+    ``prepare`` runs before all rules.
     ``never_null``: fields of the spec, and what they are, for which a null is refused instead of meaning no value.
     """
 
@@ -52,6 +55,7 @@ class AdmittedKind:
     kind: str
     is_namespaced: bool
     spec: Walk
+    schema: Node
     status: Walk | None = None
     is_spec_required: bool = True
     is_decoded: bool = False
@@ -81,14 +85,14 @@ def admitted(manifest: Manifest, kind: AdmittedKind, *, default_namespace: str =
     findings = Findings("Decode")
     decoded = _decoded(manifest, kind, default_namespace, findings)
     if _is_stopped(findings):
-        return _outcome(None, findings)
+        return _outcome(None, kind, findings)
     findings.type_kind = "TypeInvalid"
     check_metadata(decoded["metadata"], findings, kind.name_fault)
     if not kind.is_decoded:
         _walk_fields(decoded, kind, findings)
     if findings.is_sound:
         _semantics(decoded, kind, findings)
-    return _outcome(decoded, findings)
+    return _outcome(decoded, kind, findings)
 
 
 def _decoded(manifest: Manifest, kind: AdmittedKind, default_namespace: str, findings: Findings) -> Object:
@@ -152,9 +156,9 @@ def _is_stopped(findings: Findings) -> bool:
     return any(problem.kind != "Unknown" for problem in findings.problems)
 
 
-def _outcome(decoded: Object | None, findings: Findings) -> Admitted:
+def _outcome(decoded: Object | None, kind: AdmittedKind, findings: Findings) -> Admitted:
     return Admitted(
         object=None if decoded is None or _is_stopped(findings) else decoded,
-        problems=tuple(sorted(findings.problems)),
+        problems=tuple(sorted(at_their_levels(findings.problems, kind.schema))),
         warnings=tuple(sorted(findings.warnings)),
     )
