@@ -70,6 +70,7 @@ CAME_TRUE = {
 def test_it_ends_when_the_passes_of_others_got_there(
     subject: str, wish: str, fleet: MemoryFleet, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    a_newer_source(fleet)
     clock = Clock(fleet.run, lambda: settled(fleet, "eu", "us"))
     assert waited(fleet.repository, WaitOptions(subject=subject, wish=wish, timeout=10), clock) == (0, "")
     assert (capsys.readouterr().out, clock.now) == (CAME_TRUE[subject, wish], 2.0 if wish == "applied" else 4.0)
@@ -136,7 +137,6 @@ AWAY = "us: not applied: the last run failed (first 3m ago): Unreachable: member
 CLOSED = "AppliedFailed: Forbidden: closed"
 STARTING = "ReplicasMissing: updatedReplicas: 0 of 2"
 LATE = [
-    Late("before the first pass", lambda _: None, ["nothing is rendered yet"]),
     Late("a source that no pass has seen", a_newer_source, ["source HEAD is not rendered yet"]),
     Late(
         "a fleet that is only rendered",

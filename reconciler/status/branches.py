@@ -52,6 +52,11 @@ class RecordedFleet:
         """The refusal of the newest source; None if passes do not refuse it."""
         return current_refusal(self.fleet.lag, self.recorded)
 
+    @property
+    def is_applied_by_passes(self) -> bool:
+        """True where passes apply to members: one recorded something, or argosy.yaml says how some are reached."""
+        return bool(self.recorded.files) or self.fleet.source.desired.fleet.reached != frozenset()
+
     @cached_property
     def progress(self) -> Mapping[str, MemberProgress]:
         """The progress of every member towards the newest rendered commit."""

@@ -176,9 +176,7 @@ def fleet_status(repository: Repository, log: Log) -> FleetStatus:
     publication = publication_of(repository, source.desired.fleet)
     tip = publication.known_tip(branch)
     if tip is None:
-        raise ConfigError(
-            f"nothing is rendered yet: there is no branch {branch!r}", hint="argosy reconcile --bootstrap"
-        )
+        raise nothing_rendered(branch)
     previous = previous_by_new_names(read_previous(repository, tip), source.desired.clusters)
     return FleetStatus(
         branch=branch,
@@ -187,6 +185,12 @@ def fleet_status(repository: Repository, log: Log) -> FleetStatus:
         previous=previous,
         objects=_objects(previous),
     )
+
+
+def nothing_rendered(branch: str) -> ConfigError:
+    """Return the error for a fleet without a rendered branch, of which nothing can be said."""
+    hint = "argosy reconcile --bootstrap"
+    return ConfigError(f"nothing is rendered yet: there is no branch {branch!r}", hint=hint)
 
 
 def _described_source(repository: Repository, head: str) -> Source:

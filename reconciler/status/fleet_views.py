@@ -35,9 +35,11 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
         yield f"{recorded_line(branches)}\n\n"
         header = ("CLUSTER", *_OBSERVED, *(("SINCE",) if wide else ()), "AGE", "NOTE")
         yield table(header, [_observed_row(name, branches, lines.get(name), wide=wide) for name in fleet.clusters])
-        yield from _not_applied(branches)
     else:
-        yield "\n" + table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), [_row(name, fleet) for name in fleet.clusters])
+        rows = [_row(name, branches) for name in fleet.clusters]
+        yield "\n" + table(("CLUSTER", "OBJECTS", "REPLICAS", "NOTE"), rows)
+    if branches.is_applied_by_passes:
+        yield from _not_applied(branches)
     states = Counter(map(binding_state, fleet.bindings))
     yield "\nbindings: " + (", ".join(f"{number} {state}" for state, number in sorted(states.items())) or "none") + "\n"
     listed = [
@@ -95,13 +97,15 @@ def is_well(branches: RecordedFleet) -> bool:
     if branches.refusal is not None:
         return False
     awaited = [progress for progress in branches.progress.values() if progress.is_awaited]
-    if branches.recorded.files and not all(progress.is_applied for progress in awaited):
+    if branches.is_applied_by_passes and not all(progress.is_applied for progress in awaited):
         return False
     return not (any(map(binding_problems, branches.fleet.bindings)) or unwell_objects(branches))
 
 
-def _row(name: str, fleet: FleetStatus) -> tuple[str, ...]:
-    return name, str(fleet.objects.get(name, 0)), _replicas(name, fleet), _note(name, fleet, "")
+def _row(name: str, branches: RecordedFleet) -> tuple[str, ...]:
+    fleet = branches.fleet
+    outcome = _outcome(name, branches, ClusterLine()) if branches.is_applied_by_passes else ""
+    return name, str(fleet.objects.get(name, 0)), _replicas(name, fleet), _note(name, fleet, outcome)
 
 
 def _observed_row(name: str, branches: RecordedFleet, line: ClusterLine | None, *, wide: bool) -> tuple[str, ...]:
@@ -163,7 +167,8 @@ def fleet_value(branches: RecordedFleet) -> dict[str, Any]:
     fleet, recorded = branches.fleet, branches.recorded
     value, lines = as_value(fleet), cluster_lines(recorded, fleet.members)
     observed = {name: _observed_value(line) for name, line in lines.items()}
-    progress = {name: plain_progress(each) for name, each in branches.progress.items()} if recorded.files else {}
+    known = branches.progress.items() if branches.is_applied_by_passes else ()
+    progress = {name: plain_progress(each) for name, each in known}
     value["clusters"] = {
         name: {**cluster, **observed.get(name, {}), **progress.get(name, {})}
         for name, cluster in value["clusters"].items()

@@ -3,6 +3,7 @@
 A fleet that is only rendered - another tool applies its folders - has no status branch, and is not unwell for that.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from reconciler.console.text import table
@@ -15,7 +16,7 @@ from render.model import ARGOSY_API_VERSION
 
 from .fleet import FleetStatus, binding_problems, unbuilt_in
 from .objects import head_lines
-from .progress import NO_AGENT, NOT_REACHED
+from .progress import NO_AGENT, NOT_REACHED, MemberProgress
 
 NOT_RECORDED = "no pass has recorded what is in it: whoever applies the folder knows"
 NOT_YET = "nothing is recorded of it yet: run argosy apply, or let a pass reach it"
@@ -67,13 +68,19 @@ def is_cluster_fine(cluster: str, fleet: FleetStatus) -> bool:
     return not any(_problem(binding, cluster) for binding in _in(cluster, fleet))
 
 
-def object_text(binding: Binding, fleet: FleetStatus) -> str:
-    """Return where an object must be, with how many replicas, and what stands in the way."""
+def object_text(binding: Binding, fleet: FleetStatus, late: Mapping[str, MemberProgress]) -> str:
+    """Return where an object must be, with how many replicas, and what stands in the way.
+
+    ``late`` are the members that no run has reached, where passes apply to members.
+    """
+
+    def state(name: str) -> str:
+        if name not in fleet.members:
+            return DISCONNECTED
+        return _state(binding, name) or (late[name].reason if name in late else "")
+
     lines = [str(binding.ref), *head_lines(binding), *binding_problems(binding)]
-    rows = [
-        (name, _replicas(binding, name), _state(binding, name) if name in fleet.members else DISCONNECTED)
-        for name in expected_clusters(binding)
-    ]
+    rows = [(name, _replicas(binding, name), state(name)) for name in expected_clusters(binding)]
     return "\n".join(lines) + "\n" + (f"\n{table(('CLUSTER', 'REPLICAS', 'STATE'), rows)}" if rows else "")
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reconciler.names.subjects import check_clusters, is_cluster_noun
+from reconciler.record.binding_status import expected_clusters
 from render.binding import Binding
 
 from . import rendered_views
@@ -48,7 +49,7 @@ def _cluster_view(branches: RecordedFleet, name: str, *, is_wide: bool) -> View:
     records = recorded.clusters()
     check_clusters([name], {*records, *fleet.clusters})
     if name not in records or name not in fleet.members:
-        has_status = bool(recorded.files)
+        has_status = branches.is_applied_by_passes
         is_awaited = has_status and name in fleet.members and branches.progress[name].is_awaited
         is_fine = rendered_views.is_cluster_fine(name, fleet) and not is_awaited
         return View(
@@ -73,8 +74,10 @@ def _object_view(branches: RecordedFleet, binding: Binding) -> View:
     name = f"{binding.ref.group_kind.lower()}/{binding.ref.name}"
     value = object_value(binding, recorded, branches.progress)
     if not recorded.files:
-        text = rendered_views.object_text(binding, fleet)
-        return View(text=text, value=value, name=name, is_fine=not binding_problems(binding))
+        late = branches.progress if branches.is_applied_by_passes else {}
+        text = rendered_views.object_text(binding, fleet, late)
+        is_late = any(late[name].is_awaited for name in expected_clusters(binding) if name in late)
+        return View(text=text, value=value, name=name, is_fine=not (is_late or binding_problems(binding)))
     objects = objects_of_binding(binding, recorded, branches.progress)
     is_fine = bool(objects) and all(each.applied == "True" and each.health == "Healthy" for each in objects)
     text = object_text(binding, recorded, branches.progress)

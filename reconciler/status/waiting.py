@@ -18,6 +18,7 @@ from render.errors import GitError, ReconcileError
 from render.model import Manifest
 
 from .branches import Pacing, RecordedFleet, Tips, binding_named, fetched_tips, object_named, read_recorded_fleet
+from .fleet import nothing_rendered
 
 POLL_SECONDS = 2.0
 _NO_TIPS: Tips = ("",)
@@ -91,7 +92,8 @@ def wait_for(wish: Wish, log: Log, *, timeout: float, pacing: Pacing) -> Waited:
 def _observed(wish: Wish, log: Log, known: _Seen, pacing: Pacing) -> _Seen:
     """Return what is missing now; nothing is read where no branch moved.
 
-    A fetch that fails ends the first observation; later ones are repeated, for the remote may come back in time.
+    A fetch that fails ends the first observation; later ones are repeated, for the remote may come back in time. A
+    fleet that was never rendered is a ConfigError: nothing says that a pass will ever begin.
     """
     try:
         with open_repository(log.repository) as repository:
@@ -99,9 +101,9 @@ def _observed(wish: Wish, log: Log, known: _Seen, pacing: Pacing) -> _Seen:
             if tips == known.tips:
                 return known
             if tips[1] is None:
-                check_subject(read_source(repository, str(tips[0])).desired, wish)
-                nothing = Obstacle(text="nothing is rendered yet", reason="NotRendered")
-                return _Seen(missing=(nothing,), tips=tips)
+                desired = read_source(repository, str(tips[0])).desired
+                check_subject(desired, wish)
+                raise nothing_rendered(desired.fleet.rendered_branch)
             missing = tuple(missing_of(read_recorded_fleet(repository, log, pacing.clock), wish))
     except GitError as error:
         if not known.tips:
