@@ -1,5 +1,6 @@
 """``argosy cluster``: members change in their files, which keep everything else, and leave only when they are empty."""
 
+import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -7,7 +8,7 @@ import click
 import pytest
 
 from reconciler.commands.cluster import command
-from tests.build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
+from tests.build import Ended, Repository, a_cluster, a_cluster_policy, a_config_map, a_policy, argosy, on_clusters
 
 PARIS = """\
 # The capital.
@@ -32,6 +33,7 @@ kind: Cluster
 metadata: {name: rome, labels: {env: test}}
 spec: {syncMode: Push}
 """
+SPACES = {"apiVersion": "v1", "kind": "Namespace"}
 CONFIG_MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
 TAINTS = "  - key: upgrade\n    value: today\n    effect: NoSchedule\n"
 CORDONED = "  - effect: NoSchedule\n    key: cluster.karmada.io/unschedulable\n"
@@ -264,6 +266,41 @@ def test_a_member_leaves_when_it_is_drained(placed: Repository, capsys: pytest.C
         f'removed file=paris.yaml\ncommitted commit={placed.git("rev-parse", "HEAD")[:12]} subject="Let paris leave"\n',
     )
     assert "paris.yaml" not in placed.files("HEAD")
+
+
+def test_draining_counts_as_the_guard_does(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """The namespaces of objects leave with them, and no guard counts them."""
+    maps = [a_config_map(f"one-{number}", namespace="shop") for number in range(12)]
+    policy = a_policy("all", namespace="shop", selectors=[CONFIG_MAPS], placement=on_clusters("oregon"))
+    repository.commit({"maps.yaml": maps, "policy.yaml": policy})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    assert len(rendered(repository, "oregon")) == 13
+
+    refused = argosy(repository, capsys, "cluster", "unjoin", "oregon").err
+    assert refused.startswith("argosy: 12 objects are still rendered for 'oregon': shop/ConfigMap/one-0.yaml, ")
+    drained = argosy(repository, capsys, "cluster", "unjoin", "oregon", "--drain", "--commit").out
+    assert drained.startswith("cluster/oregon draining: 12 objects are to leave\n")
+    assert repository.git("log", "-1", "--format=%B").endswith("Argosy-Allow-Removal: oregon 12")
+    told = json.loads(argosy(repository, capsys, "reconcile", "-o", "json").out)["removals"]
+    assert [(each["cluster"], len(each["objects"]), each["held"]) for each in told] == [("oregon", 12, 12)]
+    assert argosy(repository, capsys, "cluster", "unjoin", "oregon").code == 0
+
+
+def test_a_member_that_holds_a_namespace_alone_is_not_empty(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    policy = a_cluster_policy("spaces", selectors=[SPACES], placement=on_clusters("oregon"))
+    repository.commit({"space.yaml": namespace, "policy.yaml": policy})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    refused = argosy(repository, capsys, "cluster", "unjoin", "oregon")
+    said = "argosy: 1 namespace is still rendered for 'oregon': _cluster/Namespace/shop.yaml\n"
+    assert (refused.code, refused.err.startswith(said)) == (3, True)
+    drained = argosy(repository, capsys, "cluster", "unjoin", "oregon", "--drain", "--commit").out
+    assert drained.startswith("cluster/oregon draining: 1 namespace is to leave\n")
+    assert repository.git("log", "-1", "--format=%B") == "Drain oregon"
+    assert argosy(repository, capsys, "reconcile").code == 1, "it fits nowhere else"
+    assert argosy(repository, capsys, "cluster", "unjoin", "oregon").code == 0
 
 
 def test_draining_says_what_to_commit(placed: Repository, capsys: pytest.CaptureFixture[str]) -> None:

@@ -208,6 +208,8 @@ def test_a_refused_pass_is_told_as_json(fleet: Fleet) -> None:
             "source": source,
             "previous": rendered,
             "rendered": rendered,
+            "branch": "argosy/rendered",
+            "remote": None,
             "changed": False,
             "removals": [],
             "released": [],

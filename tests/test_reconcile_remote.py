@@ -1,5 +1,6 @@
 """Passes on clones: where the branch lives at a remote, somebody else is faster, or the checkout is shallow."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,9 @@ from typing import NamedTuple
 
 import pytest
 
+from reconciler.publish.branches import Publication
+from reconciler.repository import open_repository
+
 from .build import Ended, Repository, a_cluster, a_deployment, a_policy, argosy, weighted
 from .stories import failed, held, settings, tips, told
 from .waiting import running
@@ -17,7 +21,8 @@ ROOT = Path(__file__).parent.parent
 TWO_TO_ONE = a_policy(placement={"replicaScheduling": weighted(member1=2, member2=1)})
 NGINX = "default/Deployment.apps/nginx"
 SIX = (f"member1 {NGINX} 4 nginx:1.29", f"member2 {NGINX} 2 nginx:1.29")
-COMMITTED = "committed <rendered> to argosy/rendered: source <main> for 2 clusters\n"
+COMMITTED = "committed <rendered> to argosy/rendered at origin: source <main> for 2 clusters\n"
+HERE = COMMITTED.replace(" at origin", "")
 UNCHANGED = "unchanged: argosy/rendered <rendered> holds source <main>\n"
 FASTER = "somebody else was faster; rendering again reason="
 MOVED = (
@@ -73,13 +78,33 @@ def test_a_pass_in_a_clone_publishes_at_the_remote(origin: Repository, capsys: p
     assert (held(origin), len(tips(origin))) == (SIX, 1)
 
 
+def test_json_names_the_branch_and_the_remote(origin: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    clone = cloned(origin, "clone")
+    for words, remote in (((), "origin"), (("--dry-run",), "origin")):
+        told = json.loads(argosy(clone, capsys, "reconcile", "--bootstrap", "-o", "json", *words).out)
+        assert (told["branch"], told["remote"]) == ("argosy/rendered", remote)
+    clone.git("remote", "remove", "origin")
+    told = json.loads(argosy(clone, capsys, "reconcile", "--bootstrap", "-o", "json").out)
+    assert (told["branch"], told["remote"]) == ("argosy/rendered", None)
+
+
+@pytest.mark.parametrize(
+    ("address", "named"),
+    [("https://me:s3cret@example.com/fleet.git", "https://***@example.com/fleet.git"), ("hub", "hub"), ("", "")],
+)
+def test_an_address_is_named_without_its_password(address: str, named: str, origin: Repository) -> None:
+    with open_repository(str(origin.path)) as repository:
+        assert Publication(repository=repository, remote=address).place == named
+
+
 def test_a_pass_on_an_address_needs_no_clone(
     origin: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     address = Repository(Path(f"file://{origin.path}"))
     address.path = f"file://{origin.path}"  # type: ignore[assignment]  # an address instead of a folder
-    assert ran(address, origin, capsys, "reconcile", "--bootstrap") == (0, COMMITTED, "")
+    there = COMMITTED.replace(" at origin", f" at {address.path}")
+    assert ran(address, origin, capsys, "reconcile", "--bootstrap") == (0, there, "")
     assert ran(address, origin, capsys, "reconcile") == (0, UNCHANGED, "")
     assert (held(origin), len(tips(origin))) == (SIX, 1)
 
@@ -107,7 +132,8 @@ def test_passes_at_once_make_one_commit(origin: Repository, where: str, count: i
     else:
         folders, home = [cloned(origin, f"clone{number}") for number in range(count)], origin
     ended = [told(each, home) for each in at_once(folders, "reconcile", "--bootstrap")]
-    assert sorted(each.out for each in ended) == [COMMITTED, *[UNCHANGED] * (count - 1)]
+    committed = HERE if where == "in one repository" else COMMITTED
+    assert sorted(each.out for each in ended) == [committed, *[UNCHANGED] * (count - 1)]
     assert {each.code for each in ended} == {0}
     assert all(line.startswith(FASTER) for each in ended for line in each.err.splitlines())
     assert (held(home), len(tips(home))) == (SIX, 1)
@@ -393,7 +419,7 @@ def test_the_rendered_branch_may_live_in_another_repository(
     author.git("push", "-q")
     first = argosy(author, capsys, "reconcile", "--bootstrap")
     tip = elsewhere.git("rev-parse", "argosy-prod/rendered")
-    said = f"to argosy-prod/rendered: source {source[:12]} for 2 clusters"
+    said = f"to argosy-prod/rendered at file://{elsewhere.path}: source {source[:12]} for 2 clusters"
     assert first == (0, f"committed {tip[:12]} {said}\n", "")
     assert argosy(author, capsys, "reconcile") == (
         0,

@@ -41,6 +41,13 @@ CLUSTERS = [
     ("explain", "cluster/membr1"),
     ("apply", "--cluster", "membr1"),
     ("reconcile", "--cluster", "membr1", "--kubeconfigs", "nowhere"),
+    ("reconcile", "--dry-run", "--cluster", "membr1"),
+    ("reconcile", "--dry-run", "--in-cluster", "membr1"),
+    ("reconcile", "--allow-removal", "membr1=3"),
+    ("reconcile", "--dry-run", "--allow-removal", "*=3", "--allow-removal", "membr1=3"),
+    ("render", "--commit", "--allow-removal", "membr1=3"),
+    ("diff", "--check", "--allow-removal", "membr1=3"),
+    ("apply", "--allow-removal", "membr1=3"),
     ("status", "cluster/membr1"),
     ("wait", "cluster/membr1"),
     ("cluster", "cordon", "membr1"),
@@ -55,6 +62,30 @@ def test_a_cluster_that_is_not_there(
 ) -> None:
     said = "argosy: the source has no cluster called 'membr1'\n  hint: did you mean 'member1'?\n"
     assert argosy(repository, capsys, *words) == Ended(2, "", said)
+
+
+def test_a_pass_with_nothing_new_checks_its_options_too(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The pass before left a checkpoint, by which one that finds nothing new ends at once."""
+    assert argosy(repository, capsys, "reconcile").out.startswith("unchanged: argosy/rendered ")
+    ended = argosy(repository, capsys, "reconcile", "--dry-run", "-l", "no label")
+    said = "Error: --selector: 'no label' is no label expression; write key=value, key!=value, key or !key"
+    assert (ended.code, ended.err.splitlines()[-1]) == (2, said)
+
+
+def test_a_cluster_that_left_may_be_named_in_what_is_allowed(
+    repository: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Its folder stays in the rendered branch, and a policy may say what leaves it when it is back."""
+    repository.git("clone", "-q", "--branch", "main", ".", str(tmp_path / "copy"))
+    copy = Repository(tmp_path / "copy")
+    copy.git("remote", "remove", "origin")
+    argosy(copy, capsys, "reconcile", "--bootstrap")
+    manifests = (copy.path / "fleet.yaml").read_text().split("---\n")
+    copy.commit({"fleet.yaml": "---\n".join(manifests[1:])})
+    assert argosy(copy, capsys, "reconcile", "--allow-removal", "member1=2").code == 0
+    assert argosy(copy, capsys, "reconcile", "--allow-removal", "member1=2").code == 0
 
 
 class Unknown(NamedTuple):

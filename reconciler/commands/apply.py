@@ -53,7 +53,10 @@ def command(log: Log, /, **options: Any) -> int:
     argosy.yaml lists clusters, the command is for those and for the ones that --cluster names; otherwise every cluster
     is reached by the context named like it.
     """
-    return apply_and_show(log, ApplyOptions(**options))
+    chosen = ApplyOptions(**options)
+    if chosen.dry_run == "server":
+        refuse_options(["rehearse"], "goes without --dry-run server, which is all it does")
+    return apply_and_show(log, chosen)
 
 
 def apply_and_show(log: Log, options: ApplyOptions) -> int:
@@ -61,6 +64,7 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     from reconciler.deliver.reports import exit_code
     from reconciler.members.opening import Members
     from reconciler.publish.branches import maintain_repository
+    from reconciler.publish.guards import check_allowed_clusters
     from reconciler.reconcile.applying import ApplyRun, Delivery, apply_and_log
     from reconciler.reconcile.fleet_context import applied_commit
     from reconciler.reconcile.member_choice import chosen_members
@@ -70,11 +74,10 @@ def apply_and_show(log: Log, options: ApplyOptions) -> int:
     from reconciler.repository import open_repository
 
     is_rehearsal = options.dry_run == "server"
-    if is_rehearsal:
-        refuse_options(["rehearse"], "goes without --dry-run server, which is all it does")
     removals = options.allowed.removals_by_cluster
     with open_repository(log.repository, progress=log.transfer) as repository:
         context, desired, commit = applied_commit(repository, options.revision)
+        check_allowed_clusters(options.allowed, desired, None)
         members = chosen_members(context.fleet, context.members, options.delivery, log)
         access = member_access(context.fleet, options.delivery, repository.folder)
         delivery = Delivery(members=members, options=options.delivery, allowed=removals, dry_run=is_rehearsal)

@@ -8,7 +8,6 @@ import click
 from reconciler.console.log import Log
 from reconciler.console.printing import print_text
 from reconciler.members.options import AccessOptions
-from render.words import counted
 
 from .options.member_options import with_reach_options
 
@@ -139,8 +138,7 @@ def _drain(log: Log, name: str, *, commit: bool) -> int:
 
     with opened_source(log) as source:
         drain = drain_member(source, name, log, commit=commit)
-    leaving = counted(drain.leaving, "object is", "objects are")
-    print_text(f"cluster/{name} {'draining' if drain.is_new else 'already draining'}: {leaving} to leave")
+    print_text(f"cluster/{name} {'draining' if drain.is_new else 'already draining'}: {drain.leaving} to leave")
     if source.fleet.rescheduling != "Source":
         log.warning("with rescheduling: Karmada a taint drives nothing out; set rescheduling: Source in argosy.yaml")
     print_text("next:")

@@ -7,6 +7,7 @@ import click
 from reconciler.console.idle_options import is_given
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
+from reconciler.publish.allowances import Allowed
 from reconciler.reconcile.options import ReconcileOptions
 
 from .options.allowances import with_allowance_options
@@ -82,7 +83,8 @@ def _up_to_date_checkpoint(repository: "Repository", options: ReconcileOptions) 
     """Return the checkpoint of a pass with these options, if all branches stand where it left them."""
     from reconciler.publish.checkpoint import is_up_to_date, read_checkpoint
 
-    if options.rev or options.output != "text":
+    # What is allowed names clusters, which are looked up in the source.
+    if options.rev or options.output != "text" or options.allowed != Allowed():
         return None
     checkpoint = read_checkpoint(repository)
     if checkpoint is None:
@@ -162,9 +164,11 @@ def commit_line(result: "PassResult", *, dry_run: bool) -> str:
         tip = outcome.previous.commit[:12] if outcome.previous else ""
         return f"unchanged: {branch} {tip} holds source {source}"
     what = f"source {source} for {counted(len(outcome.rendered.tree.clusters), 'cluster')}"
+    place = result.publication.place
+    where = f"{branch} at {place}" if place else branch
     if dry_run:
-        return f"would commit {what} to {branch}"
-    return f"committed {str(result.commit)[:12]} to {branch}: {what}"
+        return f"would commit {what} to {where}"
+    return f"committed {str(result.commit)[:12]} to {where}: {what}"
 
 
 def plain_result(result: "PassResult") -> dict[str, Any]:
@@ -180,6 +184,8 @@ def plain_result(result: "PassResult") -> dict[str, Any]:
         "source": outcome.source.commit,
         "previous": outcome.previous.commit if outcome.previous else None,
         "rendered": result.rendered,
+        "branch": outcome.source.desired.fleet.rendered_branch,
+        "remote": result.publication.place or None,
         "changed": outcome.changed,
         "skipped": len(outcome.source.desired.without_objects),
         "removals": [
@@ -214,6 +220,8 @@ def plain_refused_pass(result: "RefusedPass") -> dict[str, Any]:
         "source": previous.source,
         "previous": previous.commit,
         "rendered": previous.commit,
+        "branch": result.good.fleet.rendered_branch,
+        "remote": result.good.publication.place or None,
         "changed": False,
         "removals": [],
         "released": [],

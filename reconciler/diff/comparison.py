@@ -21,7 +21,7 @@ from reconciler.pipeline.renames import (
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import check_continuity, unread_files
-from reconciler.publish.guards import breaches_of, check_limits, check_members
+from reconciler.publish.guards import breaches_of, check_allowed_clusters, check_limits, check_members
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.problems import problems_of
@@ -73,6 +73,7 @@ def compared(repository: Repository, revisions: Revisions, memory: SourceMemory,
         previous = memory.previous(repository, tip) if tip else None
         facts_at = repository.tip(publication.ref(fleet.status_branch))
         inputs = read_observed_inputs(repository, facts_at)
+    check_allowed_clusters(revisions.allowed, source.desired, previous)
     _check_continuity(repository, source, previous, log)
     key = (revisions.base, tip or "", facts_at or "")
     base = memory.outcome(key)

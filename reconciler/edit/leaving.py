@@ -7,10 +7,11 @@
 ``--disconnect`` skips all that: the file goes, and what the cluster holds stays there, untouched.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from reconciler.console.log import Log
+from reconciler.pipeline.cluster_removals import is_counted
 from reconciler.pipeline.previous import RenderedTree
 from reconciler.pipeline.renames import by_new_names, new_names
 from reconciler.publish.branches import publication_of, source_remote
@@ -29,10 +30,10 @@ _LISTED = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drain:
-    """A member that is being emptied: whether that is new, the objects that leave, and the commands to run next."""
+    """A member that is being emptied: whether that is new, what leaves in words, and the commands to run next."""
 
     is_new: bool
-    leaving: int
+    leaving: str
     next_steps: tuple[str, ...]
 
 
@@ -54,16 +55,17 @@ def remove_member(source: MemberSource, name: str, log: Log, *, disconnect: bool
 def drain_member(source: MemberSource, name: str, log: Log, *, commit: bool) -> Drain:
     """Taint a member so that every placement leaves it."""
     place = source.place_of(name)
-    leaving = len(_rendered_paths(source, name))
+    paths = _rendered_paths(source, name)
+    count = sum(map(is_counted, paths))
     # The removal guard refuses a pass that empties a cluster, unless the commit it renders allows for that.
-    trailers = (f"{ALLOW_REMOVAL}: {name} {leaving}",) if leaving else ()
+    trailers = (f"{ALLOW_REMOVAL}: {name} {count}",) if count else ()
     edits = taint_edits(place.manifest, TaintChange(DRAIN, ()), overwrite=True)
     if edits:
         contents = source.with_edits(place, edits)
         source.checked(contents)
         change = SourceChange(contents=contents, subject=f"Drain {name}", trailers=trailers)
         write_change(source, change, log, commit=commit)
-    return Drain(is_new=bool(edits), leaving=leaving, next_steps=tuple(_next_steps(source, name, trailers)))
+    return Drain(is_new=bool(edits), leaving=_counted(paths), next_steps=tuple(_next_steps(source, name, trailers)))
 
 
 def _next_steps(source: MemberSource, name: str, trailers: tuple[str, ...]) -> Iterator[str]:
@@ -81,9 +83,10 @@ def _refuse_full(source: MemberSource, name: str) -> None:
     """Refuse to forget a member that holds something of ours, as far as the branches know."""
     source.place_of(name)
     if paths := _rendered_paths(source, name):
-        listed = ", ".join(paths[:_LISTED]) + (f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else "")
+        said = tuple(filter(is_counted, paths)) or paths
+        listed = ", ".join(said[:_LISTED]) + (f" and {len(said) - _LISTED} more" if len(said) > _LISTED else "")
         raise ConfigError(
-            f"{counted(len(paths), 'object is', 'objects are')} still rendered for {name!r}: {listed}",
+            f"{_counted(paths)} still rendered for {name!r}: {listed}",
             hint=f"argosy cluster unjoin {name} --drain makes them leave, --disconnect leaves them there for good",
         )
     if commits := _unpruned_commits(source, name):
@@ -91,6 +94,14 @@ def _refuse_full(source: MemberSource, name: str) -> None:
             f"{name!r} may still hold what rendered commit {commits[0][:12]} asked of it",
             hint=f"argosy apply --cluster {name} removes that; --disconnect leaves it there for good",
         )
+
+
+def _counted(paths: Collection[str]) -> str:
+    """Return how many objects are at paths, counted as the removal guard counts: namespaces only among themselves."""
+    count = sum(map(is_counted, paths))
+    if paths and not count:
+        return counted(len(paths), "namespace is", "namespaces are")
+    return counted(count, "object is", "objects are")
 
 
 def rendered_clusters(source: MemberSource) -> frozenset[str]:

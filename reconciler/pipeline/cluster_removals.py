@@ -33,6 +33,11 @@ class Removal:
         return bool(self.reasons) and len(self.paths) > allowed
 
 
+def is_counted(path: str) -> bool:
+    """Return whether the guard counts the object at a path of a cluster's folder: it counts all but namespaces."""
+    return tuple(path.split("/")[:-1]) != _NAMESPACE_FOLDER
+
+
 def removals(
     before: Mapping[str, bytes], after: Mapping[str, bytes], read_tree: ReadTree, limits: RemovalGuard
 ) -> tuple[Removal, ...]:

@@ -6,6 +6,7 @@ from reconciler.console.log import Log
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import check_continuity
+from reconciler.publish.guards import check_allowed_clusters
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import read_observed_inputs
@@ -45,6 +46,7 @@ def previewed(
         tip = publication.known_tip(fleet.rendered_branch, is_first=options.is_first)
         previous = memory.previous(repository, tip) if tip else None
         inputs = read_observed_inputs(repository, repository.tip(publication.ref(fleet.status_branch)))
+    check_allowed_clusters(options.allowed, source.desired, previous)
     check_continuity(repository, source, previous)
     if revision == "":
         warn_of_uncommitted(repository, log, hint=AS_THEY_STAND)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from reconciler.console.cleaning import masked
 from reconciler.console.log import Log
 from reconciler.repository import Fetching, Repository
 from reconciler.repository.refs import head_branch
@@ -15,6 +16,13 @@ class Publication:
 
     repository: Repository
     remote: str = ""
+
+    @property
+    def place(self) -> str:
+        """The remote as people know it: its name, or its address without a password; empty for this repository."""
+        mirrored = self.repository.mirrors
+        is_mirrored = bool(mirrored) and self.remote == mirrored
+        return masked(self.repository.settings.last(f"remote.{mirrored}.url") if is_mirrored else self.remote)
 
     def ref(self, branch: str) -> str:
         """Return the local ref that stands for a branch there."""

@@ -8,8 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
+from reconciler.names.subjects import check_clusters
 from reconciler.pipeline.cluster_removals import Removal
 from reconciler.pipeline.previous import Previous
+from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.errors import GuardRefused
 from render.guards import GuardScope, MovementGuard
@@ -24,6 +26,15 @@ from .removal_guard import NOTHING_COMMITTED, check_removals, removal_refusal
 from .source_trailers import allowed_between
 
 NOTHING: Mapping[ObjectRef, Binding] = {}
+
+
+def check_allowed_clusters(allowed: Allowed, desired: Desired, previous: Previous | None) -> None:
+    """Raise UnknownName for an option that allows removals from a cluster that there is not and never was.
+
+    A cluster that left the source keeps its folder, and may be back.
+    """
+    known = {cluster.name for cluster in desired.clusters} | (previous.tree.clusters.keys() if previous else set())
+    check_clusters((each.cluster for each in allowed.removals if each.cluster != EACH), known)
 
 
 def check_guards(outcome: Outcome, allowed: Allowed) -> None:

@@ -24,7 +24,7 @@ def chosen_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOpti
     UnknownName names a cluster that was asked for and is no member.
     """
     by_name = {cluster.name: cluster for cluster in members}
-    check_clusters([*filter(None, [options.in_cluster]), *options.clusters], by_name)
+    check_choice(options, by_name)
     # Where nothing is said of any member, each is reached by the context named like it.
     reached = reached_members(fleet, options) or frozenset(by_name)
     wanted = tuple(_wanted_members(by_name, options))
@@ -34,6 +34,12 @@ def chosen_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOpti
     elif not wanted:
         log.info("no cluster is chosen")
     return tuple(cluster for cluster in wanted if cluster.name in reached)
+
+
+def check_choice(options: AccessOptions, members: Iterable[str]) -> None:
+    """Raise UnknownName for a cluster that is asked for and is no member, a usage error for a wrong selector."""
+    check_clusters([*filter(None, [options.in_cluster]), *options.clusters], frozenset(members))
+    label_selector(options.selector)
 
 
 def _wanted_members(by_name: Mapping[str, Cluster], options: AccessOptions) -> Iterator[Cluster]:

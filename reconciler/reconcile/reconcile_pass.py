@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reconciler.console.idle_options import refuse_options
+from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import Log
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.released import released_lines
@@ -21,7 +21,7 @@ from reconciler.pipeline.scope import Scope
 from reconciler.publish.branches import Publication, maintain_repository, publication_of
 from reconciler.publish.checkpoint import BranchNames, BranchTips, Checkpoint, write_checkpoint
 from reconciler.publish.continuity import check_continuity
-from reconciler.publish.guards import check_guards
+from reconciler.publish.guards import check_allowed_clusters, check_guards
 from reconciler.publish.incremental import contents_of, scope_of
 from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import Outcome, check_rewind, commit_outcome, run_pass
@@ -72,10 +72,11 @@ class PassInputs:
 class PassResult:
     """A pass that was guarded and committed; ``commit`` is None where nothing changed or nothing may be written.
 
-    ``reports`` are those of the members, None where none are reached.
+    ``publication`` is where its branches are. ``reports`` are those of the members, None where none are reached.
     """
 
     outcome: Outcome
+    publication: Publication
     commit: str | None
     reports: "tuple[ClusterReport, ...] | None" = None
 
@@ -114,6 +115,7 @@ def _reconciled(
 ) -> "PassResult | RefusedPass":
     try:
         inputs = read_inputs(repository, tip, options, log)
+        _check_names(inputs, options)
         result, members = _rendered(inputs, options, log)
     except (InputError, ConfigError, GuardRefused) as error:
         from .refused_pass import keep_last_good
@@ -126,6 +128,16 @@ def _reconciled(
     if members is None:
         return result
     return _with_reports(result, inputs, members, options, log)
+
+
+def _check_names(inputs: PassInputs, options: ReconcileOptions) -> None:
+    """Refuse options that name no cluster, also where they come to nothing: in a dry run, or with nothing new."""
+    desired, delivery = inputs.source.desired, options.delivery
+    check_allowed_clusters(options.allowed, desired, inputs.previous)
+    if options.dry_run and any(map(is_given, delivery.names())):
+        from .member_choice import check_choice
+
+        check_choice(delivery, (cluster.name for cluster in desired.clusters))
 
 
 def _rendered(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "tuple[PassResult, ReachedMembers | None]":
@@ -260,13 +272,13 @@ def _committed(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, 
     outcome = replace(outcome, is_rewound=inputs.is_rewound)
     check_guards(outcome, options.allowed)
     if options.dry_run:
-        return PassResult(outcome=outcome, commit=None)
+        return PassResult(outcome=outcome, publication=inputs.publication, commit=None)
     with log.timed("commit"):
         commit = commit_outcome(outcome, inputs.publication, outcome.source.desired.fleet.rendered_branch)
         mirrored = update_mirrors(outcome, inputs.publication, commit)
     if mirrored:
         log.info("mirrored", branches=", ".join(mirrored))
-    return PassResult(outcome=outcome, commit=commit)
+    return PassResult(outcome=outcome, publication=inputs.publication, commit=commit)
 
 
 def _write_checkpoint(

@@ -12,6 +12,7 @@ from reconciler.deliver.results import ClusterReport
 from reconciler.members.options import reached_members
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.publish.branches import Publication
+from reconciler.publish.guards import check_allowed_clusters
 from reconciler.publish.last_good import LastGood, fleet_source_at, read_last_good
 from reconciler.record.recorded_status import read_refusal
 from reconciler.record.refusal import SourceRefusal
@@ -39,6 +40,7 @@ def keep_last_good(
     good = _known_last_good(repository, commit, options, log)
     if good is None or reached_members(good.fleet, options.delivery) == frozenset():
         return None
+    check_allowed_clusters(options.allowed, good.source.desired, good.previous)
     rendered = good.previous.commit
     if options.dry_run:
         log.warning(f"the last good commit {rendered[:12]} would stay applied")

@@ -190,6 +190,8 @@ RECONCILIATION = {
     "source": text("The source commit that is rendered."),
     "previous": PREVIOUS,
     "rendered": nullable(text("The rendered commit that holds the source now.")),
+    "branch": text("The rendered branch."),
+    "remote": nullable(text("The remote that has the branch: its name, or its address; null for this repository.")),
     "changed": flag("True if the source renders to something new."),
     "skipped?": SKIPPED,
     "removals": records(
