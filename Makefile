@@ -34,7 +34,7 @@ $(DEMO_READY): pyproject.toml
 
 environment: $(READY)  ## the environment for development, in .venv
 
-test: lint types contracts pytest smoke  ## linters, types, contracts, tests, the built wheel; .ci/run adds e2e
+test: lint types contracts pytest attack smoke  ## linters, types, contracts, tests, attacks, the built wheel; .ci/run adds e2e
 
 lint: $(READY)  ## ruff, and its formatter in check mode
 	@$(BIN)/ruff check .
@@ -46,8 +46,8 @@ types: $(READY)  ## mypy, strict
 contracts: $(READY)  ## which package may import which
 	@$(BIN)/lint-imports
 
-pytest: $(READY)  ## the tests, on every core; one file, in one process: make pytest ARGS=tests/test_render_layout.py
-	@$(BIN)/pytest $(if $(ARGS),$(ARGS),$(EVERY_CORE))
+pytest: $(READY)  ## the tests but attacks, on every core; one file, in one process: make pytest ARGS=tests/test_render_layout.py
+	@$(BIN)/pytest $(if $(ARGS),$(ARGS),$(EVERY_CORE) --ignore tests/attack)
 
 smoke: $(READY)  ## build the wheel, install it into a fresh environment elsewhere, run it
 	@$(BIN)/python -m tests.wheel_smoke
@@ -69,7 +69,7 @@ e2e: $(READY)  ## against real Kubernetes API servers, which it builds and start
 	@ARGOSY_E2E=required $(BIN)/pytest -m cluster $(if $(ARGS),$(ARGS),$(EVERY_CORE))
 
 attack: $(READY)  ## what somebody hostile would try, with counts: members, pull requests, branches, time and memory
-	@$(BIN)/pytest tests/attack --durations 5 -rfE $(ARGS)
+	@$(BIN)/pytest tests/attack --durations 5 -rfE $(EVERY_CORE) $(ARGS)
 
 audit: $(READY)  ## the lowest versions it may be installed with, against known advisories; needs the network
 	@test -x $(AUDIT)/bin/pip-audit || { $(PYTHON) -m venv $(AUDIT) && $(AUDIT)/bin/python -m pip install --quiet pip-audit; }

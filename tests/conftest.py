@@ -4,6 +4,7 @@ With ``ARGOSY_E2E=required`` (``make e2e``) the programs are downloaded or built
 needs them fails where they cannot be had. With ``ARGOSY_E2E=off`` those tests are left out.
 """
 
+import gc
 import os
 import secrets
 import signal
@@ -83,6 +84,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     config.hook.pytest_deselected(items=without)
     items[:] = [item for item in items if item not in without]
+
+
+def pytest_collection_finish() -> None:
+    """Leave the thousands of collected tests out of every later search for garbage."""
+    gc.freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Run half as many processes again as there are cores, because many tests wait for a member or a lock."""
+    return (os.cpu_count() or 2) * 3 // 2
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -104,8 +104,9 @@ def test_the_license_is_the_whole_apache_license() -> None:
 
 
 def test_dependencies_have_lower_bounds_and_nothing_is_locked() -> None:
-    requirements = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]]
-    assert [line for line in requirements if not re.fullmatch(r"[A-Za-z0-9-]+>=[\d.]+", line)] == []
+    assert [line for line in PROJECT["dependencies"] if not re.fullmatch(r"[A-Za-z0-9-]+>=[\d.]+", line)] == []
+    tools = PROJECT["optional-dependencies"]["test"]  # one that breaks another may be held back, and is never exact
+    assert [line for line in tools if not re.fullmatch(r"[A-Za-z0-9-]+>=[\d.]+(,<[\d.]+)?", line)] == []
     assert [path.name for path in ROOT.iterdir() if path.name.endswith((".lock", "requirements.txt"))] == []
 
 
