@@ -40,6 +40,8 @@ COMMANDS = {
     "status": "Show what the branches say about the fleet.",
     "wait": "Wait until the newest source is applied, or healthy.",
     "verify": "Replay rendered commits and compare them byte for byte.",
+    "lock": "Pin other repositories and charts in argosy.lock.",
+    "vendor": "Keep the content of other repositories in this one.",
     "interpret": "Check and try resource interpreter customizations.",
     "doctor": "Check the repository, the remote and its branches.",
     "rbac": "Print the rights that passes over a member need.",

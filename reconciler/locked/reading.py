@@ -51,6 +51,16 @@ class LockedFiles:
         self._known: dict[str, Files] = {}
 
     @property
+    def lock(self) -> Lock:
+        """The lock as it is in the snapshot."""
+        return self._lock
+
+    @property
+    def sources(self) -> tuple[ExternalSource, ...]:
+        """The Sources, sorted by name."""
+        return tuple(self._sources[name] for name in self.names)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of the Sources, sorted."""
         return tuple(sorted(self._sources))

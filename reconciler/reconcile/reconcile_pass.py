@@ -41,6 +41,7 @@ from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
 
+from .locked_content import fetch_locked_content
 from .options import ReconcileOptions, is_reaching
 from .source_tip import SourceTip, find_source
 
@@ -210,6 +211,8 @@ def _with_reports(
 
 def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log) -> PassInputs:
     """Read the commits of a pass, committing an upgrade of the engine first; GuardRefused for a rewound source."""
+    with log.timed("fetch locked content"):
+        fetch_locked_content(repository, tip.commit, log)
     source = read_source_without_facts(repository, tip.commit)
     fleet = source.desired.fleet
     publication = publication_of(repository, fleet)

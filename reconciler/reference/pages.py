@@ -202,6 +202,7 @@ ENVIRONMENT = (
             Entry("ARGOSY_AUTHOR_NAME", "The author of the commits that Argosy makes; without it, git's `user.name`."),
             Entry("ARGOSY_AUTHOR_EMAIL", "The author's address; without it, git's `user.email`."),
             Entry("ARGOSY_GIT_TIMEOUT", "How many seconds one fetch or push may take."),
+            Entry("ARGOSY_CREDENTIALS", "The file of names and passwords for the hosts of Sources."),
             Entry("KUBECONFIG", "The kubeconfigs that name the members' contexts; without it, `~/.kube/config`."),
             Entry("HTTPS_PROXY, HTTP_PROXY, ALL_PROXY", "The proxy to members, unless their kubeconfig names one."),
             Entry("NO_PROXY", "The members that are reached without a proxy of the environment."),
@@ -222,8 +223,8 @@ FILES = (
         entries=(
             Entry("*.yaml, *.yml, *.json", "These files are read, up to 8 MiB each."),
             Entry("*_test.yaml", "PolicyTests stand in such files by custom; any other file will do."),
-            Entry("argosy.lock", "The exact versions of the Sources; it stands beside argosy.yaml."),
-            Entry("vendor/<name>", "The content of a Source that is kept in the repository; it holds no templates."),
+            Entry("argosy.lock", "The exact versions of the Sources, written by `argosy lock` beside argosy.yaml."),
+            Entry("vendor/<name>", "The content of a Source, written by `argosy vendor`; it holds no templates."),
             Entry(".argosyignore", "The files that are not read, in gitignore syntax, as in `spec.source.ignore`."),
             Entry("A file without apiVersion and kind", "It is skipped and counted."),
             Entry("A document without them beside others that have them", "It is a problem."),

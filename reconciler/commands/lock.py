@@ -1,0 +1,96 @@
+"""``argosy lock``: pin the Sources of the source to one version each, in argosy.lock."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reconciler.console.log import Log
+from reconciler.console.printing import print_text
+
+if TYPE_CHECKING:
+    from reconciler.edit.cluster_files import MemberSource
+    from reconciler.locked.fetching import Fetcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockOptions:
+    """The options of ``argosy lock``."""
+
+    update: tuple[str, ...] = ()
+    check: bool = False
+    fetch: bool = False
+    credentials: str = ""
+
+
+@click.command(
+    epilog="Exit codes: 0 locked, fetched, or nothing to do; 1 --check found a difference; 2 there is no such Source;"
+    " 3 a Source could not be resolved or fetched, or does not match argosy.lock."
+)
+@click.option("--update", multiple=True, metavar="NAME", help="Resolve this Source anew (repeatable; '*' means all).")
+@click.option("--check", is_flag=True, help="Write nothing, and exit with 1 if argosy.lock would change.")
+@click.option("--fetch", is_flag=True, help="Fetch exactly what argosy.lock says into the cache, and resolve nothing.")
+@click.option(
+    "--credentials", default="", metavar="FILE", help="Names and passwords by host  [default: $ARGOSY_CREDENTIALS]"
+)
+@click.pass_obj
+def command(log: Log, /, **options: Any) -> int:
+    """Pin the Sources of the source to one version each, in argosy.lock.
+
+    A Source that is locked as it is written stays as it is; --update moves it to the newest version it allows. The
+    content is fetched into a cache beside the repository, from which renders read it by digest. Commit argosy.lock.
+
+    --check is for CI: it compares argosy.lock with the Sources and asks nobody; with --update, it also says which newer
+    versions there are.
+    """
+    return lock_and_show(log, LockOptions(**options))
+
+
+def lock_and_show(log: Log, options: LockOptions) -> int:
+    """Do what the options ask for; return the exit code."""
+    import os
+
+    from reconciler.edit.cluster_files import opened_source
+    from reconciler.edit.locking import differences, sources_of
+    from reconciler.locked.fetching import Fetcher
+
+    if options.fetch and (options.update or options.check):
+        raise click.UsageError("--fetch changes no version: leave out --update and --check")
+    with opened_source(log) as source:
+        if options.check and not options.update:
+            changes = differences(sources_of(source))
+            print_text("".join(f"{change}\n" for change in changes), end="")
+            return 1 if changes else 0
+        fetcher = Fetcher.of(source.repository, os.environ, options.credentials)
+        return _fetch(log, source, fetcher) if options.fetch else _lock(log, source, fetcher, options)
+
+
+def _lock(log: Log, source: "MemberSource", fetcher: "Fetcher", options: LockOptions) -> int:
+    """Resolve, write and say what changed; return the exit code."""
+    from reconciler.edit.locking import updated_lock
+
+    update = updated_lock(source, fetcher, options.update)
+    print_text("".join(f"{change}\n" for change in update.changes), end="")
+    for error in update.refused:
+        log.warning(str(error))
+    if update.refused:
+        return 3
+    if options.check:
+        return 1 if update.changes else 0
+    source.repository.put_files(update.contents)
+    if not update.changes:
+        log.info("argosy.lock is up to date")
+    return 0
+
+
+def _fetch(log: Log, source: "MemberSource", fetcher: "Fetcher") -> int:
+    """Fill the cache; return the exit code."""
+    from reconciler.edit.locking import sources_of
+    from reconciler.locked.fetching import fetch_missing
+
+    missing = sources_of(source).missing()
+    refused = fetch_missing(fetcher, missing)
+    for error in refused:
+        log.warning(str(error))
+    log.info("fetched", sources=len(missing) - len(refused))
+    return 3 if refused else 0

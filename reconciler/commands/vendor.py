@@ -1,0 +1,57 @@
+"""``argosy vendor``: keep the content of Sources in the repository."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from reconciler.console.log import Log
+from reconciler.console.printing import print_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VendorOptions:
+    """The arguments and options of ``argosy vendor``; no ``names`` are all Sources."""
+
+    names: tuple[str, ...] = ()
+    is_removed: bool = False
+    credentials: str = ""
+
+
+@click.command(
+    epilog="Exit codes: 0 written, or nothing to do; 2 there is no such Source; 3 a Source is not locked, or its"
+    " content cannot be fetched."
+)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--remove", "is_removed", is_flag=True, help="Take the content out of the repository again.")
+@click.option(
+    "--credentials", default="", metavar="FILE", help="Names and passwords by host  [default: $ARGOSY_CREDENTIALS]"
+)
+@click.pass_obj
+def command(log: Log, /, **options: Any) -> int:
+    """Keep the content of Sources in the repository, below vendor/  [default: of all Sources].
+
+    The content is exactly what argosy.lock says, and is compared with it by every render. So nothing is fetched any
+    more, and a change of version is a change of files that can be reviewed. Nothing is committed.
+    """
+    return vendor_and_show(log, VendorOptions(**options))
+
+
+def vendor_and_show(log: Log, options: VendorOptions) -> int:
+    """Write or remove the files, and say how many; return the exit code."""
+    import os
+
+    from reconciler.edit.cluster_files import opened_source
+    from reconciler.edit.locking import vendored_contents, without_vendored
+    from reconciler.locked.fetching import Fetcher
+
+    with opened_source(log) as source:
+        if options.is_removed:
+            contents = without_vendored(source, options.names)
+        else:
+            fetcher = Fetcher.of(source.repository, os.environ, options.credentials)
+            contents = vendored_contents(source, fetcher, options.names)
+        source.repository.put_files(contents)
+    written = sum(content is not None for content in contents.values())
+    print_text(f"{written} files written, {len(contents) - written} removed")
+    return 0

@@ -1,0 +1,99 @@
+"""Sources resolved to versions, and locked content fetched again: the only part of this floor that uses the network."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from reconciler.repository import Repository
+from reconciler.repository.command import GitCommand
+
+from .content import Files, content_digest
+from .credentials import read_credentials
+from .download import Downloads
+from .git_repository import commit_files, git_for, resolved_commit
+from .helm_repository import chart_files, resolved_chart
+from .model import ExternalSource, LockedSource, SourceType, UnavailableSource
+from .oci_registry import artifact_files, resolved_artifact
+from .store import ContentStore, content_store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetcher:
+    """The means to fetch content: git, downloads with credentials, and the cache that keeps what came."""
+
+    git: GitCommand = field(repr=False)
+    downloads: Downloads
+    store: ContentStore
+
+    @classmethod
+    def of(cls, repository: Repository, environment: Mapping[str, str], credentials: str = "") -> "Fetcher":
+        """Return the means of a repository; ``credentials`` names their file."""
+        known = read_credentials(environment, credentials)
+        # Nothing of this repository's configuration counts for another one.
+        git = replace(repository.git, folder=Path("/"), extra=())
+        return cls(git=git, downloads=Downloads(known), store=content_store(repository))
+
+    def resolved(self, source: ExternalSource) -> LockedSource:
+        """Resolve a Source to one version and fetch its files; UnavailableSource where that is not possible."""
+        resolved = self._version(source)
+        files = self._files(source, resolved)
+        digest = self.store.put(files)
+        return LockedSource(name=source.name, spec=source.spec, resolved=resolved, content=digest)
+
+    def files(self, locked: LockedSource) -> Files:
+        """Return the files of exactly what is locked, from the cache or fetched; others are refused."""
+        known = self.store.files(locked.content)
+        if known is not None:
+            return known
+        files = self._files(ExternalSource(name=locked.name, spec=locked.spec), locked.resolved)
+        if content_digest(files) != locked.content:
+            raise UnavailableSource(
+                f"the content of Source {locked.name!r} ({locked.version}) does not match argosy.lock",
+                hint=f"somebody replaced it; if that is right, argosy lock --update {locked.name}",
+            )
+        self.store.put(files)
+        return files
+
+    def _version(self, source: ExternalSource) -> Mapping[str, str]:
+        match source.type:
+            case SourceType.GIT:
+                return resolved_commit(source, self._git_for(source))
+            case SourceType.OCI:
+                return resolved_artifact(source, self.downloads)
+            case SourceType.HELM:
+                return resolved_chart(source, self.downloads)
+
+    def _files(self, source: ExternalSource, resolved: Mapping[str, str]) -> Files:
+        url = source.place["url"]
+        match source.type:
+            case SourceType.GIT:
+                return commit_files(url, resolved, self._git_for(source), source.folder)
+            case SourceType.OCI:
+                return _below(artifact_files(url, resolved, self.downloads), source)
+            case SourceType.HELM:
+                return _below(chart_files(resolved, self.downloads), source)
+
+    def _git_for(self, source: ExternalSource) -> GitCommand:
+        return git_for(self.git, source.place["url"], self.downloads.credentials)
+
+
+def fetch_missing(fetcher: Fetcher, locked: Iterable[LockedSource]) -> tuple[UnavailableSource, ...]:
+    """Fetch the content that is neither vendored nor in the cache; return what could not be had."""
+    refused = []
+    for each in locked:
+        if each.vendored or fetcher.store.has(each.content):
+            continue
+        try:
+            fetcher.files(each)
+        except UnavailableSource as error:
+            refused.append(error)
+    return tuple(refused)
+
+
+def _below(files: Files, source: ExternalSource) -> Files:
+    """Return the files below the folder that a Source means."""
+    base = f"{source.folder}/" if source.folder else ""
+    found = {path.removeprefix(base): content for path, content in files.items() if path.startswith(base)}
+    if not found:
+        raise UnavailableSource(f"Source {source.name!r} has no folder {source.folder!r}")
+    return found

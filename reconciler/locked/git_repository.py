@@ -1,0 +1,114 @@
+"""Other Git repositories: a version resolved, and the files of a commit fetched into a repository of a moment."""
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from reconciler.repository import GitFolder, RemoteTips, Repository
+from reconciler.repository.command import GitCommand
+from reconciler.repository.location import checked_address
+from reconciler.repository.remotes import list_remote
+from render.errors import GitError
+from render.versions import newest
+
+from .content import MOST_BYTES, MOST_FILES, Files, checked_files, path_fault
+from .credentials import Credentials
+from .download import shown
+from .model import ExternalSource, UnavailableSource
+
+_FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--upload-pack=git-upload-pack")
+_FETCHED = "refs/fetched/wanted"
+_LONG_ID = 64
+_PLAIN = {0o100644, 0o100755}
+_HEADS, _TAGS = "refs/heads/", "refs/tags/"
+
+
+def git_for(git: GitCommand, url: str, credentials: Credentials) -> GitCommand:
+    """Return the command for an address: with its host's credentials, which then follow no redirect."""
+    header = credentials.of(url) if url.startswith("https://") else None
+    if header is None:
+        return git
+    extra = ((f"http.{url}.extraHeader", f"Authorization: {header}"), ("http.followRedirects", "false"))
+    return replace(git, extra=(*git.extra, *extra))
+
+
+def resolved_commit(source: ExternalSource, git: GitCommand) -> Mapping[str, str]:
+    """Return the commit that a Source means, with the tag or branch it was found by."""
+    place = source.place
+    url = checked_address(place["url"])
+    if revision := place.get("revision"):
+        return {"commit": revision}
+    offered = _offered(git, url)
+    ref = _wanted_ref(place, offered, url)
+    if ref.startswith(_HEADS):
+        return {"commit": offered.tips[ref], "branch": ref.removeprefix(_HEADS)}
+    with _fetched(git, url, ref, length=len(offered.tips[ref])) as repository:
+        return {"commit": repository.resolve(_FETCHED), "tag": ref.removeprefix(_TAGS)}
+
+
+def commit_files(url: str, resolved: Mapping[str, str], git: GitCommand, folder: str) -> Files:
+    """Return the plain files of a commit below a folder; links and submodules are left out."""
+    commit, base = resolved["commit"], f"{folder}/" if folder else ""
+    with _fetched(git, checked_address(url), commit, length=len(commit)) as repository:
+        found = [file for file in repository.snapshot(commit).files if file.path.startswith(base)]
+        plain = [file for file in found if file.mode in _PLAIN and not path_fault(file.path)]
+        if len(plain) > MOST_FILES or sum(file.size for file in plain) > MOST_BYTES:
+            raise UnavailableSource(f"{_shown(url)} has more than {MOST_FILES} files or {MOST_BYTES} bytes")
+        contents = repository.read_blobs(file.id for file in plain)
+    return checked_files({file.path.removeprefix(base): contents[file.id] for file in plain}, _shown(url))
+
+
+def _offered(git: GitCommand, url: str) -> RemoteTips:
+    try:
+        return list_remote(git, url)
+    except GitError as error:
+        raise UnavailableSource(f"{_shown(url)} cannot be read: {error.message}", hint=error.hint) from error
+
+
+def _wanted_ref(place: Mapping[str, str], offered: RemoteTips, url: str) -> str:
+    """Return the ref that a Source means; UnavailableSource where the remote has none."""
+    if wanted := place.get("semver"):
+        tags = [ref.removeprefix(_TAGS) for ref in offered.tips if ref.startswith(_TAGS)]
+        found = newest(tags, wanted)
+        ref, what = f"{_TAGS}{found}", f"tag in {wanted!r}"
+    elif tag := place.get("tag"):
+        ref, what = f"{_TAGS}{tag}", f"tag {tag!r}"
+    elif branch := place.get("branch"):
+        ref, what = f"{_HEADS}{branch}", f"branch {branch!r}"
+    else:
+        ref, what = offered.head, "branch that HEAD names"
+    if ref not in offered.tips:
+        raise UnavailableSource(f"{_shown(url)} has no {what}")
+    return ref
+
+
+@contextmanager
+def _fetched(git: GitCommand, url: str, wanted: str, *, length: int) -> Iterator[Repository]:
+    """Fetch a ref, or a commit by its id, into a bare repository that is removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="argosy-") as folder:
+        path = Path(folder)
+        algorithm = "sha256" if length == _LONG_ID else "sha1"
+        inside = replace(git, folder=path)
+        inside.run("init", "--bare", "--quiet", "--template=", f"--object-format={algorithm}", "--", folder)
+        try:
+            inside.run(*_FETCH, "--depth=1", "--", url, f"+{wanted}:{_FETCHED}", network=True)
+        except GitError as error:
+            if wanted.startswith("refs/"):
+                raise UnavailableSource(f"{_shown(url)} cannot be fetched: {error.message}") from error
+            _fetch_all(inside, url, wanted)
+        yield Repository(GitFolder(git_dir=path, common_dir=path), inside)
+
+
+def _fetch_all(git: GitCommand, url: str, commit: str) -> None:
+    """Fetch every branch and tag of a server that hands out no commit by its id."""
+    try:
+        git.run(*_FETCH, "--", url, f"+{_HEADS}*:refs/fetched/heads/*", f"+{_TAGS}*:refs/fetched/tags/*", network=True)
+        git.run("cat-file", "-e", f"{commit}^{{commit}}")
+    except GitError as error:
+        raise UnavailableSource(f"{_shown(url)} does not have commit {commit[:12]}: {error.message}") from error
+
+
+def _shown(url: str) -> str:
+    return shown(url) if "://" in url else url

@@ -1,0 +1,69 @@
+"""Charts of Helm repositories: found in index.yaml, downloaded, and compared with their digest."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urljoin
+
+from render.documents import DocumentErrors, parse_documents
+from render.versions import newest
+
+from .archives import unpacked_archive
+from .content import MOST_BYTES, Files
+from .download import Downloads, shown
+from .model import ExternalSource, UnavailableSource
+
+_MOST_OF_AN_INDEX = 64 << 20
+
+
+def resolved_chart(source: ExternalSource, downloads: Downloads) -> Mapping[str, str]:
+    """Return the newest version of a chart that a Source allows, its address, and the digest of its archive."""
+    place = source.place
+    base, name, wanted = place["url"].rstrip("/") + "/", place["chart"], place.get("version") or "*"
+    where = f"{shown(base)}index.yaml"
+    listed = _entries(downloads.get(urljoin(base, "index.yaml"), most_bytes=_MOST_OF_AN_INDEX).content, name, where)
+    exact = next((entry for entry in listed if entry["version"] == wanted), None)
+    version = wanted if exact else newest((entry["version"] for entry in listed), wanted)
+    if version is None:
+        known = ", ".join(entry["version"] for entry in listed[:5])
+        raise UnavailableSource(
+            f"{where} has no version of {name!r} in {wanted!r}", hint=f"the first it lists: {known}" if known else ""
+        )
+    entry = exact or next(entry for entry in listed if entry["version"] == version)
+    url = urljoin(base, entry["urls"][0])
+    data = downloads.get(url, most_bytes=MOST_BYTES).content
+    digest, told = f"sha256:{hashlib.sha256(data).hexdigest()}", str(entry.get("digest") or "")
+    if told and told.removeprefix("sha256:") != digest.removeprefix("sha256:"):
+        raise UnavailableSource(f"{shown(url)} does not match the digest in {where}")
+    return {"version": version, "url": url, "digest": digest}
+
+
+def chart_files(resolved: Mapping[str, str], downloads: Downloads) -> Files:
+    """Return the files of exactly the chart that was locked, from its own folder on."""
+    url, digest = resolved["url"], resolved["digest"]
+    data = downloads.get(url, most_bytes=MOST_BYTES).content
+    if f"sha256:{hashlib.sha256(data).hexdigest()}" != digest:
+        raise UnavailableSource(f"{shown(url)} does not match its locked digest {digest[:19]}")
+    return unpacked_archive(data, shown(url), has_top_folder=True)
+
+
+def _entries(content: bytes, name: str, where: str) -> list[dict[str, Any]]:
+    """Return the usable entries of a chart in an index."""
+    try:
+        index = next(iter(parse_documents(content))).value
+    except (DocumentErrors, StopIteration) as error:
+        raise UnavailableSource(f"{where} is no index of charts") from error
+    charts = index.get("entries") if isinstance(index, dict) else None
+    if not isinstance(charts, dict):
+        raise UnavailableSource(f"{where} is no index of charts")
+    found = charts.get(name)
+    if not isinstance(found, list):
+        raise UnavailableSource(f"{where} has no chart {name!r}")
+    return [entry for entry in found if _is_usable(entry)]
+
+
+def _is_usable(entry: object) -> bool:
+    if not isinstance(entry, dict) or not isinstance(entry.get("version"), str):
+        return False
+    urls: Iterable[object] = entry["urls"] if isinstance(entry.get("urls"), list) else ()
+    return any(isinstance(url, str) for url in list(urls)[:1])
