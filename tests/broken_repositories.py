@@ -814,8 +814,10 @@ spec:
         warnings=(
             "a.yaml:1: FederatedResourceQuota.policy.karmada.io shop/q is left out: objects of the group"
             " policy.karmada.io are never propagated, and Argosy does not act on them\n"
+            "  hint: propagate a ResourceQuota, and override its amounts for each cluster\n"
             "b.yaml:1: ClusterTaintPolicy.policy.karmada.io t is left out: objects of the group policy.karmada.io"
-            " are never propagated, and Argosy does not act on them"
+            " are never propagated, and Argosy does not act on them\n"
+            "  hint: taint clusters in their own files, or with `argosy cluster taint`"
         ),
     ),
     Broken(

@@ -99,6 +99,22 @@ def test_a_tree_is_compared_with_the_commit_rendered_before(
     )
 
 
+def test_a_cluster_that_was_renamed_by_hand_is_asked_about(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    everywhere = a_policy(placement={})
+    repository.commit({"policy.yaml": everywhere, "member1.yaml": a_cluster("member1", region="eu")})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    renamed = a_cluster("berlin", region="eu")
+    repository.write({"member1.yaml": None, "berlin.yaml": renamed, "paris.yaml": a_cluster("paris", region="fr")})
+    assert validate(repository, capsys).out.splitlines()[:2] == [
+        "warning: berlin.yaml:4: metadata.name: member1 left, and berlin is described alike: was it renamed?",
+        "  hint: if it is the same cluster: argosy cluster rename member1 berlin",
+    ]
+    repository.write({"berlin.yaml": a_cluster("berlin", region="us")})
+    assert validate(repository, capsys).out.splitlines()[0].startswith("0 problems, 0 warnings")
+
+
 TEXTS = st.text(max_size=20)
 PROBLEMS = st.builds(Problem, TEXTS, st.integers(0, 99), TEXTS, TEXTS, TEXTS, st.sampled_from(["", "Invalid"]))
 

@@ -8,7 +8,7 @@ from overrides.pointer import tokens_of
 from overrides.policy import OverridePolicy, RuleWithCluster
 from overrides.record import origin_of
 from render.cluster_index import ClusterIndex
-from render.matching.unmet_placements import unmet_affinity
+from render.scheduling.unmet_placements import unmet_affinity
 
 
 def unmatched_targets(policies: Iterable[OverridePolicy], clusters: ClusterIndex) -> Iterator[LintFinding]:

@@ -17,9 +17,9 @@ from render.errors import Problem
 from render.fleet import ClaimMode
 from render.matching.policy_index import Match, MatchOptions, NoPolicyReason
 from render.matching.precedence import RankedPolicy
-from render.matching.unmet_placements import unmet_placement
 from render.model import ObjectRef, Template, group_of
 from render.policy import PropagationPolicy
+from render.scheduling.unmet_placements import unmet_placement
 from render.selection import implicit_priority
 from render.selectors import ResourceSelector
 from render.suggestions import nearest

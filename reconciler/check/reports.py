@@ -30,6 +30,8 @@ _DESCRIPTIONS = {
     "PolicyTie": "Propagation policies between which only names decide",
     "UnmatchedSelector": "A resource selector that selects nothing",
     "ClusterScopedKind": "A namespaced policy aimed at a kind without namespaces",
+    "RenamedByHand": "A cluster that came as another one left that is described alike",
+    "TemplateText": "Text of a template that nobody filled in",
     "UnmetPlacement": "A placement that no cluster meets, or too few",
     "WaitingPolicy": "A policy that waits for what is not there",
     "Released": "An object that clusters keep though no policy selects it",

@@ -1,6 +1,6 @@
 """Everything worth a warning in a source that loads: warnings of loading, policies that lose, overrides that miss."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from overrides.lint import LineOf, lint_overrides
 from reconciler.console.log import Log
 from reconciler.pipeline.previous import Previous
 from reconciler.publish.branches import publication_of
-from reconciler.publish.continuity import discontinuities
+from reconciler.publish.continuity import discontinuities, renamed_by_hand
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.reading import Source, read_loaded, read_observed_inputs, recorded_facts, source_of
 from reconciler.repository import Repository
@@ -25,12 +25,13 @@ from render.fleet import Fleet, TemplateValidation
 from render.model import ObjectRef
 from render.words import listed
 
+from .leftovers import template_texts
 from .policies import policy_warnings, released_warnings
 
 if TYPE_CHECKING:
     from reconciler.publish.rendered_objects import RenderedProblems
 
-OVERRIDE = "Override"
+OVERRIDE, RENAMED = "Override", "RenamedByHand"
 NO_FACTS: Facts = {}
 NO_BINDINGS: Mapping[ObjectRef, Binding] = {}
 
@@ -124,7 +125,9 @@ def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple
     overrides = lint_overrides(desired.override_policies, desired.templates, desired.clusters, line_of=line_of)
     return (
         *_unchecked_kinds(desired, line_of),
+        *template_texts(desired.templates, line_of),
         *_lint_policies(repository, desired, memory, line_of),
+        *_renamed_by_hand(repository, desired, memory, line_of),
         *(replace(each, kind=each.kind or OVERRIDE) for each in overrides),
         *(unknown_names(loaded.tests, desired, line_of) if line_of else ()),
     )
@@ -142,6 +145,23 @@ def _unchecked_kinds(desired: Desired, line_of: LineOf | None) -> tuple[Problem,
     line = line_of(first.path, first.document, "kind") if line_of else 0
     message = f"there is no schema of {listed(kinds)}, so their fields are not checked"
     return (Problem(first.path, line, "kind", message, "add their CustomResourceDefinitions to the templates"),)
+
+
+def _renamed_by_hand(
+    repository: Repository, desired: Desired, memory: SourceMemory, line_of: LineOf | None
+) -> Iterator[Problem]:
+    """Yield a warning at each Cluster that is described like one that left since the last rendered commit."""
+    with suppress(GitError):
+        tip = publication_of(repository, desired.fleet).known_tip(desired.fleet.rendered_branch)
+        if tip is None:
+            return
+        place_by_name = {cluster.name: (cluster.path, cluster.document) for cluster in desired.clusters}
+        for old, new in renamed_by_hand(repository, desired, memory.previous(repository, tip)).items():
+            path, document = place_by_name[new]
+            line = line_of(path, document, "metadata.name") if line_of else 0
+            message = f"{old} left, and {new} is described alike: was it renamed?"
+            hint = f"if it is the same cluster: argosy cluster rename {old} {new}"
+            yield Problem(path, line, "metadata.name", message, hint, RENAMED)
 
 
 def _lint_policies(

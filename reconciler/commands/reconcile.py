@@ -147,11 +147,10 @@ def _print_refused(result: "RefusedPass", options: ReconcileOptions) -> None:
 
 
 def warning_lines(result: "PassResult") -> tuple[str, ...]:
-    """Return a line for each object that no policy claims any more, and for each that could not be placed or built."""
-    from reconciler.pipeline.released import released_lines
+    """Return a line for each warning of an outcome, and for each object that could not be placed or built."""
     from reconciler.publish.problems import problems_of
 
-    return (*released_lines(result.outcome.released), *map(str, problems_of(result.outcome)))
+    return (*result.outcome.warnings, *map(str, problems_of(result.outcome)))
 
 
 def commit_line(result: "PassResult", *, dry_run: bool) -> str:

@@ -102,7 +102,6 @@ def _refuse_idle(options: RenderOptions) -> None:
 
 def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | None" = None) -> int:
     """Render a revision and show it; return 1 when something could not be placed or built."""
-    from reconciler.pipeline.released import released_lines
     from reconciler.preview.local_commit import commit_here, warn_of_refusals
     from reconciler.preview.outputs import check_selection, emptiness
     from reconciler.preview.rendering import PreviewOptions, previewed
@@ -129,7 +128,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
         else:
             warn_of_refusals(outcome, log)
     problems = problems_of(outcome)
-    for line in (*released_lines(outcome.released), *map(str, problems)):
+    for line in (*outcome.warnings, *map(str, problems)):
         log.warning(line)
     if options.commit:
         check_held(outcome)

@@ -11,13 +11,16 @@ from reconciler.pipeline.assembly import TreeContext, suspended_mask
 from reconciler.pipeline.outcomes import failure_reason
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.stages import Built, Rendered
+from reconciler.pipeline.thin_spreads import thin_spreads_of
 from reconciler.source.desired import Desired
 from render.binding import Binding, BindingSnapshot
 from render.matching.policy_index import Match, NoPolicyReason
 from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster
+from render.policy import PropagationPolicy
 from render.scheduling.explanation import Explanation
 from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
+from render.scheduling.unmet_placements import Unmet, absent_clusters, unmet_placement
 from render.selection import ImplicitPriority
 
 from .capacity import ClusterRoom, rooms_of
@@ -52,8 +55,9 @@ class ObjectExplanation:
     """The explanation of one object.
 
     ``verdict`` says in one sentence which policy claims it, or why none does. ``replicas`` are those it asks for (None:
-    it has none), ``targets`` those it got. ``decision`` is None where the scheduler had no say; ``decided_in`` is the
-    rendered commit it was taken in, if that is an earlier one. ``facts`` says when observations were recorded.
+    it has none), ``targets`` those it got. ``unmet`` are parts of the placement that no cluster meets, or too few.
+    ``decision`` is None where the scheduler had no say; ``decided_in`` is the rendered commit it was taken in, if that
+    is an earlier one. ``facts`` says when observations were recorded.
     """
 
     ref: ObjectRef
@@ -70,6 +74,7 @@ class ObjectExplanation:
     facts: str = ""
     overrides: tuple[OverriddenClusters, ...] = ()
     kept: tuple[Kept, ...] = ()
+    unmet: tuple[Unmet, ...] = ()
 
 
 def object_explanation(
@@ -94,7 +99,21 @@ def object_explanation(
         rooms=rooms_of(binding, decision, built.schedule.scheduler.state) if binding and decision else (),
         overrides=tuple(overridden_clusters(template, binding, desired, built)) if binding else (),
         kept=tuple(_kept(binding, built, previous)) if binding else (),
+        unmet=(*unmet_of(match.policy, built), *_thin(binding, built)),
     )
+
+
+def unmet_of(policy: PropagationPolicy | None, built: Built) -> tuple[Unmet, ...]:
+    """Return the parts of a policy's placement that no cluster meets, or too few."""
+    if policy is None:
+        return ()
+    return (*absent_clusters(policy.placement, built.index), *unmet_placement(policy.placement, built.index))
+
+
+def _thin(binding: Binding | None, built: Built) -> Iterator[Unmet]:
+    """Yield the spread constraints that ask for more than have replicas of an object."""
+    for each in thin_spreads_of(filter(None, [binding]), built.index):
+        yield Unmet(field=f"spec.placement.spreadConstraints[{each.number}]", message=each.message, hint=each.hint)
 
 
 def verdict_of(ref: ObjectRef, binding: Binding | None, match: Match, rendered: Rendered) -> str:

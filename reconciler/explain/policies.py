@@ -13,10 +13,11 @@ from render.matching.policy_index import Match
 from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster, Template
 from render.policy import PropagationPolicy
+from render.scheduling.unmet_placements import Unmet
 from render.selection import implicit_priority
 from render.selectors import ResourceSelector
 
-from .object import SELECTS_BY
+from .object import SELECTS_BY, unmet_of
 from .overrides import OverriddenClusters, names_of, overridden_clusters
 
 
@@ -42,7 +43,10 @@ class SelectedObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyExplanation:
-    """A propagation policy with its selectors and the objects they select."""
+    """A propagation policy with its selectors and the objects they select.
+
+    ``unmet`` are parts of its placement that no cluster meets, or too few.
+    """
 
     policy: str
     path: str
@@ -50,6 +54,7 @@ class PolicyExplanation:
     preemption: str
     selectors: tuple[SelectorCount, ...]
     objects: tuple[SelectedObject, ...]
+    unmet: tuple[Unmet, ...] = ()
 
 
 def policy_explanation(policy: PropagationPolicy, desired: Desired, built: Built) -> PolicyExplanation:
@@ -70,6 +75,7 @@ def policy_explanation(policy: PropagationPolicy, desired: Desired, built: Built
         preemption=policy.preemption,
         selectors=tuple(counted_selector(selector, scope) for selector in policy.resource_selectors),
         objects=tuple(found),
+        unmet=unmet_of(policy, built),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from overrides.explanation import RuleEffect
 from reconciler.console.text import DITTO, Section, section
 from render.model import TargetCluster
+from render.scheduling.unmet_placements import Unmet
 from render.words import counted
 
 from .cluster import AbsentObject, ClusterExplanation
@@ -23,6 +24,8 @@ def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats:
     )
     if explanation.policies:
         yield _policies(explanation.policies)
+    if explanation.unmet:
+        yield _unmet(explanation.unmet)
     if explanation.required_by:
         yield _required(explanation)
     if explanation.decision is not None:
@@ -61,6 +64,11 @@ def _policies(policies: Iterable[PolicyVerdict]) -> Section:
         for each in policies
     ]
     return section("Policies that select it", ("POLICY", "VERDICT", "BY", "PRIORITY", "WHY", "FILE"), rows)
+
+
+def _unmet(unmet: Iterable[Unmet]) -> Section:
+    rows = [(each.field, each.message, each.hint) for each in unmet]
+    return section("What the placement asks for in vain", ("FIELD", "WHY", "HINT"), rows)
 
 
 def _required(explanation: ObjectExplanation) -> Section:
@@ -184,6 +192,8 @@ def policy_sections(explanation: PolicyExplanation) -> Iterator[Section]:
     )
     selectors = [(each.selector, str(each.objects)) for each in explanation.selectors]
     yield section("Its selectors", ("SELECTOR", "OBJECTS"), selectors)
+    if explanation.unmet:
+        yield _unmet(explanation.unmet)
     if claimed:
         rows = [(str(each.ref), each.selects_by, " ".join(map(_target, each.targets))) for each in claimed]
         yield section("It claims", ("OBJECT", "BY", "CLUSTERS"), rows)

@@ -101,15 +101,20 @@ def unread_files(repository: Repository, source: Source, previous: Previous) -> 
 
 def renames_by_hand(repository: Repository, source: Source, previous: Previous) -> Iterator[str]:
     """Yield a line for each cluster that left since the previous commit while one described alike came."""
-    names = {cluster.name for cluster in source.desired.clusters}
+    for old, new in renamed_by_hand(repository, source.desired, previous).items():
+        yield f"{old} left, and {new} is described alike; if it is the same cluster: argosy cluster rename {old} {new}"
+
+
+def renamed_by_hand(repository: Repository, desired: Desired, previous: Previous) -> Mapping[str, str]:
+    """Return the clusters that left since the previous commit while one described alike came, with that one's name."""
+    names = {cluster.name for cluster in desired.clusters}
     if previous.tree.clusters.keys() <= names:
-        return
+        return {}
     try:
         before = read_loaded(repository, previous.source, facts=None).desired.clusters
     except GitError:
-        return
-    for old, new in sorted(likely_renames(before, source.desired.clusters).items()):
-        yield f"{old} left, and {new} is described alike; if it is the same cluster: argosy cluster rename {old} {new}"
+        return {}
+    return dict(sorted(likely_renames(before, desired.clusters).items()))
 
 
 def _reason(path: str, skipped: Skipped) -> str:

@@ -15,10 +15,10 @@ from .checkpoint import PassContents, read_checkpoint
 from .outcome import Outcome
 
 
-def contents_of(outcome: Outcome, facts: bytes | None, failed: frozenset[ObjectRef]) -> PassContents:
-    """Return what a pass saw, to be written down; ``failed`` are the objects it reported a problem of."""
+def contents_of(outcome: Outcome, facts: bytes | None, told: frozenset[ObjectRef]) -> PassContents:
+    """Return what a pass saw, to be written down; ``told`` are the objects it reported a problem of, or warned of."""
     desired, rendered = outcome.source.desired, outcome.rendered
-    volatile = failed.union(binding.ref for binding in rendered.built.bindings if is_volatile(binding))
+    volatile = told.union(binding.ref for binding in rendered.built.bindings if is_volatile(binding))
     tally = rendered.tally
     return PassContents(
         source_digest=desired.source_digest,

@@ -7,7 +7,7 @@ from functools import cached_property
 from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import Removal, removals
 from reconciler.pipeline.previous import Previous
-from reconciler.pipeline.released import Released, released_objects
+from reconciler.pipeline.released import Released, released_lines, released_objects
 from reconciler.pipeline.renames import (
     NewNames,
     facts_by_new_names,
@@ -18,6 +18,7 @@ from reconciler.pipeline.renames import (
 from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
 from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.stages import Inputs, Rendered, render_pass
+from reconciler.pipeline.thin_spreads import ThinSpread, thin_spread_lines, thin_spreads_of
 from reconciler.repository import RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.failures import unreached
@@ -80,6 +81,16 @@ class Outcome:
         built = self.rendered.built
         before = self.previous.tree if self.previous else None
         return released_objects(self.source.desired, built.bindings, built.index, before)
+
+    @cached_property
+    def thin_spreads(self) -> tuple[ThinSpread, ...]:
+        """The spread constraints that clusters meet, but not replicas."""
+        return tuple(thin_spreads_of(self.rendered.built.bindings, self.rendered.built.index))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Warnings beside the problems of an outcome: released objects, and spread constraints."""
+        return (*released_lines(self.released), *thin_spread_lines(self.thin_spreads))
 
     def entries(self, tree_id: bytes) -> Iterable[TreeEntry]:
         """Return the entries of a tree of this pass or of the repository."""

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import Log
 from reconciler.pipeline.previous import Previous
-from reconciler.pipeline.released import released_lines
 from reconciler.pipeline.scope import Scope
 from reconciler.publish.branches import Publication, maintain_repository, publication_of
 from reconciler.publish.checkpoint import BranchNames, BranchTips, Checkpoint, write_checkpoint
@@ -294,6 +293,7 @@ def _write_checkpoint(
     if result.rendered is None or outcome.rendered.held:
         return
     problems = problems_of(outcome)
+    told = frozenset((*(each.ref for each in problems), *(each.ref for each in outcome.thin_spreads)))
     checkpoint = Checkpoint(
         folder=repository.folder.under,
         branch=fleet.rendered_branch,
@@ -309,8 +309,8 @@ def _write_checkpoint(
             rendered=result.rendered,
             status=repository.tip(publication.ref(fleet.status_branch)),
         ),
-        contents=contents_of(outcome, facts, frozenset(problem.ref for problem in problems)),
-        warnings=(*map(str, outcome.source.desired.warnings), *released_lines(outcome.released)),
+        contents=contents_of(outcome, facts, told),
+        warnings=(*map(str, outcome.source.desired.warnings), *outcome.warnings),
         problems=tuple(map(str, problems)),
         members=members,
     )

@@ -10,10 +10,10 @@ from render.admission.customizations import customization_conflicts
 from render.cluster import Cluster
 from render.fleet import OTHERS, Fleet
 from render.layout import kind_folder
-from render.matching.unmet_placements import absent_names
 from render.model import ObjectRef, Template
 from render.parsing import RENAMED_FROM
 from render.policy import PropagationPolicy
+from render.scheduling.unmet_placements import absent_names
 from render.selection import implicit_priority
 from render.suggestions import nearest
 

@@ -31,6 +31,18 @@ _STRICT_GROUPS = frozenset({"", "apps", "autoscaling", "batch", "policy", "netwo
 _ACTED_ON_BY_KARMADA = frozenset(
     f"{group}.karmada.io" for group in ("apps", "autoscaling", "networking", "policy", "remedy")
 )
+_NO_NETWORK = "it needs a network between clusters, which Argosy does not build"
+_INSTEAD = {
+    "ClusterTaintPolicy": "taint clusters in their own files, or with `argosy cluster taint`",
+    "CronFederatedHPA": "change replicas by commits, in a scheduled job",
+    "FederatedHPA": "propagate a HorizontalPodAutoscaler, which then scales in each cluster by itself",
+    "FederatedResourceQuota": "propagate a ResourceQuota, and override its amounts for each cluster",
+    "MultiClusterIngress": _NO_NETWORK,
+    "MultiClusterService": _NO_NETWORK,
+    "WorkloadRebalancer": "change the placement or the replicas of a workload to have it rescheduled",
+}
+"""Other means to the end of those of Karmada's kinds that are not acted on."""
+
 _NAMESPACE_LEFT_OUT = "the kind is cluster-scoped, so its namespace is left out"
 _MAX_COUNT = 2**31 - 1
 _REPLICATED = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "ReplicaSet")})
@@ -134,7 +146,8 @@ def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamesp
         reason = exclusions.reason(template)
         if reason:
             idle = ", and Argosy does not act on them" if template.ref.group in _ACTED_ON_BY_KARMADA else ""
-            loaded.warnings.append(place.problem("", f"{template.ref} is left out: {reason}{idle}"))
+            hint = _INSTEAD.get(template.ref.kind, "") if idle else ""
+            loaded.warnings.append(place.problem("", f"{template.ref} is left out: {reason}{idle}", hint=hint))
         # What something else distributes may still have to follow a workload of ours.
         if not reason or template.labels.get(CLAIMED_BY):
             loaded.placed.append((template, place))

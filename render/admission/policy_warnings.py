@@ -6,6 +6,7 @@ from typing import Any
 from .findings import Findings, alternatives
 from .syntax import label_key_fault, label_value_fault, quoted
 
+_IDLE_FAILOVER = "is not acted on yet: replicas stay where something fails"
 OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 Plain = Mapping[str, Any]
@@ -18,10 +19,13 @@ def warn_of_policy(policy: Plain, findings: Findings) -> None:
     warn_of_placement(spec["placement"], "spec.placement", findings)
     failover = spec.get("failover") or {}
     for part, behavior in failover.items():
+        findings.warning(f"spec.failover.{part}", _IDLE_FAILOVER, hint="a commit that changes the placement moves them")
         for index, rule in enumerate((behavior.get("statePreservation") or {}).get("rules") or ()):
             _warn_of_json_path(
                 rule["jsonPath"], f"spec.failover.{part}.statePreservation.rules[{index}].jsonPath", findings
             )
+    if spec.get("association"):
+        findings.warning("spec.association", "is not acted on", hint="write propagateDeps")
     if (priority := spec.get("schedulePriority")) and not priority["priorityClassName"]:
         findings.warning("spec.schedulePriority.priorityClassName", "is empty, so no PriorityClass is found")
 
@@ -107,6 +111,8 @@ def _warn_of_toleration(toleration: Plain, path: str, findings: Findings) -> Non
         findings.warning(f"{path}.effect", f"{quoted(effect)} is no effect a cluster's taint can have")
     elif toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         findings.warning(f"{path}.tolerationSeconds", "only means something with effect NoExecute")
+    elif toleration.get("tolerationSeconds") is not None:
+        findings.warning(f"{path}.tolerationSeconds", "is not acted on yet: the taint is tolerated without an end")
 
 
 def _warn_of_spread(placement: Plain, path: str, findings: Findings) -> None:

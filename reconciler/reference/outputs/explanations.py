@@ -62,6 +62,10 @@ _DECISION = {
     "attempts?": records(_ATTEMPT, "Each affinity group that was tried: filters, candidates, regions, divisions."),
     "terminating?": texts("The clusters that are being deleted."),
 }
+_UNMET = records(
+    {"field": text(), "message": text(), "hint?": text()},
+    "What the placement asks for and no cluster meets, or too few.",
+)
 OBJECT_EXPLANATION = {
     "source": SOURCE,
     "previous": PREVIOUS,
@@ -102,6 +106,7 @@ OBJECT_EXPLANATION = {
     "facts?": text("When what was observed of the members was recorded."),
     "overrides?": records(_OVERRIDDEN, "What override rules change, by class of clusters."),
     "kept?": records({"clusters?": texts(), "reason?": text(), "message?": text()}, "The clusters with older bytes."),
+    "unmet?": _UNMET,
     "seats?": sequence(
         records({"number": whole(), "cluster": CLUSTER, "average": number(), "tied?": texts()}),
         "With `-v`: each division, replica by replica.",
@@ -148,6 +153,7 @@ POLICY_EXPLANATION = {
                     "why?": text(),
                 }
             ),
+            "unmet?": _UNMET,
         },
         "The propagation policies of that name.",
     ),

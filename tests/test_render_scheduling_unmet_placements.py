@@ -7,8 +7,8 @@ import pytest
 
 from render.cluster import Cluster, Taint
 from render.cluster_index import ClusterIndex
-from render.matching.unmet_placements import absent_clusters, unmet_placement
 from render.parsing.placements import placement
+from render.scheduling.unmet_placements import absent_clusters, unmet_placement
 from tests.build import on_clusters, weighted
 
 CLUSTERS = ClusterIndex(

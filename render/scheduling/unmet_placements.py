@@ -11,17 +11,13 @@ from dataclasses import dataclass, replace
 
 from render.bits import Mask
 from render.cluster_index import ClusterIndex
-from render.placement import (
-    Placement,
-    ReplicaDivisionPreference,
-    ReplicaScheduling,
-    ReplicaSchedulingType,
-    SpreadField,
-)
+from render.placement import Placement, ReplicaScheduling, SpreadField
 from render.selection import first_untolerated, has_valid_values
 from render.selectors import ClusterAffinity, LabelSelector, Requirement
 from render.suggestions import nearest
 from render.words import counted, listed
+
+from .rules import ignores_spread
 
 _SHOWN = 5
 _COMPARED = 200
@@ -220,17 +216,8 @@ def _unmet_rules(placement: Placement, index: ClusterIndex, path: str) -> Iterat
         message = f"every cluster that is selected has a taint that is not tolerated: {listed(names)}"
         yield Unmet(field=path, message=message, hint="tolerate it under clusterTolerations")
         return
-    if not _is_static(placement.replica_scheduling):
+    if not ignores_spread(placement):
         yield from _unmet_spread(placement, index, usable, path)
-
-
-def _is_static(scheduling: ReplicaScheduling | None) -> bool:
-    """Say whether replicas are divided by static weights, so that spread constraints mean nothing."""
-    if scheduling is None or scheduling.type is not ReplicaSchedulingType.DIVIDED:
-        return False
-    weights = scheduling.weight_preference
-    is_weighted = scheduling.division_preference is not ReplicaDivisionPreference.AGGREGATED
-    return is_weighted and (weights is None or not weights.dynamic_weight)
 
 
 def _unmet_spread(placement: Placement, index: ClusterIndex, usable: Sequence[Mask], path: str) -> Iterator[Unmet]:
