@@ -35,6 +35,7 @@ COMMANDS = {
     "validate": "Check every file, policy and override of the source.",
     "test": "Run the tests of policies in the source.",
     "reconcile": "Fetch, render, guard, commit and push - one pass.",
+    "run": "Keep fleets as their sources say: on each push, and for drift.",
     "apply": "Make clusters hold what a rendered commit says.",
     "cluster": "Join, label, taint, cordon and drain members in their files.",
     "status": "Show what the branches say about the fleet.",
@@ -62,6 +63,9 @@ _ELSEWHERE = {
     "build": "render",
     "plan": "diff",
     "sync": "reconcile",
+    "controller": "run",
+    "watch": "run",
+    "daemon": "run",
 }
 """Names that kubectl, karmadactl and other tools have for a command or option of ours."""
 
@@ -194,10 +198,10 @@ def _unwritten(error: OSError) -> int:
 
 def _bug(error: Exception) -> int:
     """Say that this is our fault; frames name code only, never values, which may be secrets."""
-    import traceback
+    from reconciler.console.bugs import bug_lines
 
-    name = f"{type(error).__name__}: {error.name}" if isinstance(error, ImportError) else type(error).__name__
-    print_error(f"argosy: a bug: {name}; please report it with these lines")
-    for frame in traceback.extract_tb(error.__traceback__)[-12:]:
-        print_error(f"  {frame.filename}:{frame.lineno} in {frame.name}")
+    first, *frames = bug_lines(error)
+    print_error(f"argosy: {first}")
+    for line in frames:
+        print_error(line)
     return 70

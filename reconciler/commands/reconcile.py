@@ -4,17 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reconciler.console.idle_options import is_given
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
-from reconciler.publish.allowances import Allowed
 from reconciler.reconcile.options import ReconcileOptions
 
 from .options.allowances import with_allowance_options
 from .options.member_options import with_delivery_options
 
 if TYPE_CHECKING:
-    from reconciler.publish.checkpoint import Checkpoint
     from reconciler.reconcile.reconcile_pass import PassResult
     from reconciler.reconcile.refused_pass import RefusedPass
     from reconciler.repository import Repository
@@ -52,50 +49,19 @@ def command(log: Log, /, **options: Any) -> int:
 
 
 def repeat_last_report(log: Log, repository: "Repository", options: ReconcileOptions) -> int | None:
-    """Report again what the last pass reported, where nothing is new; None when there is a pass to do.
+    """Report again what the last pass reported, where nothing is new; None when there is a pass to do."""
+    from reconciler.reconcile.repeated_report import read_repeated_report
 
-    Where no member is reached this reads branches alone: nothing of the pipeline is imported, so that an idle fleet
-    costs its cron job nothing. Where members are reached, all of them have to be as that pass left them.
-    """
-    from reconciler.publish.uncommitted import warn_of_uncommitted
-
-    checkpoint = _up_to_date_checkpoint(repository, options)
-    if checkpoint is None:
+    report = None if options.output == "json" else read_repeated_report(repository, options, log)
+    if report is None:
         return None
-    table = ""
-    if checkpoint.members is not None:
-        from reconciler.reconcile.idle_pass import fleet_still_at_rest
-
-        rest = fleet_still_at_rest(repository, checkpoint, options.delivery, log)
-        if rest is None:
-            return None
-        table = rest.table
-    if checkpoint.names.source_ref == "HEAD":
-        warn_of_uncommitted(repository, log)
-    for line in (*checkpoint.warnings, *checkpoint.problems):
-        log.warning(line)
-    rendered, source = str(checkpoint.tips.rendered)[:12], checkpoint.tips.source[:12]
-    print_text(f"unchanged: {checkpoint.branch} {rendered} holds source {source}\n{table}", end="")
-    return 1 if checkpoint.problems else 0
-
-
-def _up_to_date_checkpoint(repository: "Repository", options: ReconcileOptions) -> "Checkpoint | None":
-    """Return the checkpoint of a pass with these options, if all branches stand where it left them."""
-    from reconciler.publish.checkpoint import is_up_to_date, read_checkpoint
-
-    # What is allowed names clusters, which are looked up in the source.
-    if options.rev or options.output != "text" or options.allowed != Allowed():
-        return None
-    checkpoint = read_checkpoint(repository)
-    if checkpoint is None:
-        return None
-    reaches = checkpoint.members is not None
-    is_another = options.dry_run if reaches else any(map(is_given, options.delivery.names()))
-    return None if is_another or not is_up_to_date(repository, checkpoint) else checkpoint
+    print_text(report.text, end="")
+    return report.code
 
 
 def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions) -> int:
     """Run one pass and print it; return 1 when an object could not be placed, built or applied."""
+    from reconciler.reconcile.pass_lines import commit_line, warning_lines
     from reconciler.reconcile.reconcile_pass import PassResult, reconcile_fleet
 
     def on_commit(result: "PassResult") -> None:
@@ -144,30 +110,6 @@ def _print_refused(result: "RefusedPass", options: ReconcileOptions) -> None:
     branch, previous = result.good.fleet.rendered_branch, result.good.previous
     print_text(f"unchanged: {branch} {previous.commit[:12]} holds source {previous.source[:12]}")
     print_text(report_table(result.reports), end="")
-
-
-def warning_lines(result: "PassResult") -> tuple[str, ...]:
-    """Return a line for each warning of an outcome, and for each object that could not be placed or built."""
-    from reconciler.publish.problems import problems_of
-
-    return (*result.outcome.warnings, *map(str, problems_of(result.outcome)))
-
-
-def commit_line(result: "PassResult", *, dry_run: bool) -> str:
-    """Return the line that says which commit the fleet is at, or would be."""
-    from render.words import counted
-
-    outcome = result.outcome
-    branch, source = outcome.source.desired.fleet.rendered_branch, outcome.source.commit[:12]
-    if not outcome.changed:
-        tip = outcome.previous.commit[:12] if outcome.previous else ""
-        return f"unchanged: {branch} {tip} holds source {source}"
-    what = f"source {source} for {counted(len(outcome.rendered.tree.clusters), 'cluster')}"
-    place = result.publication.place
-    where = f"{branch} at {place}" if place else branch
-    if dry_run:
-        return f"would commit {what} to {where}"
-    return f"committed {str(result.commit)[:12]} to {where}: {what}"
 
 
 def plain_result(result: "PassResult") -> dict[str, Any]:

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +14,8 @@ from .cleaning import cleaned, cleaned_json, masked
 from .text import one_line
 
 ERRORS_ONLY, NORMAL, VERBOSE, TIMINGS = -1, 0, 1, 2
+_COLORS = {"warning": 33, "error": 31}
+"""The kinds of lines that name themselves, with the number of their color."""
 
 
 class LogFormat(StrEnum):
@@ -25,7 +27,11 @@ class LogFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """The stream and format of a run's log lines, and the repository the command line named."""
+    """The stream and format of a run's log lines, and the repository the command line named.
+
+    ``fleet`` stands before each line of a process that has several fleets. ``on_step`` is told of each step that was
+    timed, and of its seconds.
+    """
 
     stream: TextIO
     level: int = NORMAL
@@ -33,6 +39,8 @@ class Log:
     color: bool = False
     is_terminal: bool = False
     repository: str = "."
+    fleet: str = ""
+    on_step: Callable[[str, float], None] | None = None
 
     @classmethod
     def to_stderr(cls, *, level: int, log_format: LogFormat, color: bool | None, repository: str) -> Self:
@@ -57,6 +65,10 @@ class Log:
         """Write something the user should look at."""
         self._write("warning", event, values, NORMAL)
 
+    def error(self, event: str, **values: Any) -> None:
+        """Write what keeps something from being done; ``-q`` shows this, too."""
+        self._write("error", event, values, ERRORS_ONLY)
+
     def detail(self, event: str, **values: Any) -> None:
         """Write something that only ``-v`` asks for."""
         self._write("debug", event, values, VERBOSE)
@@ -70,7 +82,10 @@ class Log:
             yield
         finally:
             self.progress("")
-            self._write("debug", step, {"ms": round((time.monotonic() - begun) * 1000)}, TIMINGS)
+            seconds = time.monotonic() - begun
+            if self.on_step is not None:
+                self.on_step(step, seconds)
+            self._write("debug", step, {"ms": round(seconds * 1000)}, TIMINGS)
 
     def progress(self, text: str) -> None:
         """Show one line that the next one replaces; nothing where stderr is no terminal."""
@@ -86,7 +101,8 @@ class Log:
         if self.level < level:
             return
         if self.format is LogFormat.JSON:
-            line = json.dumps({"level": severity, "event": event, **values}, ensure_ascii=False, default=str)
+            named = {"fleet": self.fleet} if self.fleet else {}
+            line = json.dumps({"level": severity, **named, "event": event, **values}, ensure_ascii=False, default=str)
             line = cleaned_json(masked(line))
         else:
             line = self._text(severity, event, values)
@@ -96,8 +112,10 @@ class Log:
 
     def _text(self, severity: str, event: str, values: dict[str, Any]) -> str:
         words = [cleaned(event), *(f"{key}={cleaned(_quoted(value))}" for key, value in values.items())]
-        if severity == "warning":
-            words.insert(0, "\x1b[33mwarning:\x1b[0m" if self.color else "warning:")
+        if severity in _COLORS:
+            words.insert(0, f"\x1b[{_COLORS[severity]}m{severity}:\x1b[0m" if self.color else f"{severity}:")
+        if self.fleet:
+            words.insert(0, f"{cleaned(self.fleet)}:")
         return " ".join(words)
 
 

@@ -23,6 +23,8 @@ from reconciler.plans.model import ClusterDesired, Plan, PlanOptions
 from .cluster import apply_plan
 from .results import ApplySettings, ClusterReport, live_objects
 
+STOPPING_SECONDS = 0.5
+"""The longest time between two questions whether a run is to stop, while clusters wait for their turn."""
 _SILENT = frozenset({FailureKind.UNREACHABLE, FailureKind.DEADLINE})
 
 
@@ -43,6 +45,10 @@ def _tell_nobody(_clusters: tuple[str, ...]) -> None:
     return
 
 
+def _go_on() -> bool:
+    return False
+
+
 AwaitObservation = Callable[[], Failure | None]
 """Wait for the observation of a member that came late; the failure of one that could not be observed."""
 
@@ -55,7 +61,8 @@ class FleetOptions:
     it is at. ``is_observing``: only observe and plan. ``before_writing`` is called before a cluster's first write, in
     its own thread: this is where the attempt is written down. ``late`` are clusters whose observation is awaited
     first. ``on_slow`` is called once, as soon as only slow clusters are left, with their names: no later than
-    ``patience`` seconds or twice the time of the slowest of the others.
+    ``patience`` seconds or twice the time of the slowest of the others. Clusters that are not begun when
+    ``is_stopping`` says so are left out, and get no report.
     """
 
     max_parallel: int = 32
@@ -67,6 +74,7 @@ class FleetOptions:
     before_writing: Callable[[Plan], None] = _write_anyway
     late: Mapping[str, AwaitObservation] = field(default_factory=dict)
     on_slow: Callable[[tuple[str, ...]], None] = _tell_nobody
+    is_stopping: Callable[[], bool] = _go_on
     clock: Callable[[], float] = time.monotonic
 
 
@@ -91,8 +99,11 @@ class _FleetRun:
     def reports(self) -> Iterator[ClusterReport]:
         is_told = False
         while not self._visits.are_over:
+            if self._options.is_stopping():
+                self._visits.waiting.clear()
             slow_at = math.inf if is_told or self._is_anybody_waiting() else self._slow_at()
-            visit = self._visits.next(min([slow_at, *(self._end(each) for each in self._under_way())]))
+            asked_at = self._options.clock() + STOPPING_SECONDS if self._visits.waiting else math.inf
+            visit = self._visits.next(min([slow_at, asked_at, *(self._end(each) for each in self._under_way())]))
             if visit is not None and visit.result is not None:
                 yield visit.result
             now = self._options.clock()

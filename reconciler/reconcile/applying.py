@@ -36,6 +36,7 @@ from render.words import counted
 
 from .fleet_context import FleetContext
 from .observation import PassRecord
+from .options import never_stopping
 from .orphans import Agree, Orphans, found_orphans, once_rendered, refuse_orphans, with_trusted_objects
 from .recording import ReportRecording
 
@@ -45,7 +46,7 @@ class Delivery:
     """The members one apply is for, and what it may do there.
 
     ``allowed`` maps a cluster (or ``*``) to how many objects may be removed. ``dry_run`` asks the servers what they
-    would do; ``is_observing`` asks nothing but what is there.
+    would do; ``is_observing`` asks nothing but what is there. No member is begun once ``is_stopping`` says so.
     """
 
     members: tuple[Cluster, ...]
@@ -53,6 +54,7 @@ class Delivery:
     allowed: Mapping[str, int] = field(default_factory=dict)
     dry_run: bool = False
     is_observing: bool = False
+    is_stopping: Callable[[], bool] = never_stopping
 
     @property
     def writes(self) -> bool:
@@ -220,6 +222,7 @@ class ApplyRun:
             max_parallel=self.delivery.options.max_parallel,
             timeout=self.delivery.options.timeout,
             is_observing=self.delivery.is_observing,
+            is_stopping=self.delivery.is_stopping,
             apply=ApplySettings(
                 dry_run=self.delivery.dry_run,
                 rehearse=self.delivery.options.rehearse,

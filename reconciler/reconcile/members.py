@@ -91,7 +91,12 @@ def observe_and_connect(
     open_client = Members(member_access(desired.fleet, options.delivery, publication.repository.folder)).open
     return ReachedMembers(
         context=context,
-        delivery=Delivery(members=members, options=options.delivery, allowed=options.allowed.removals_by_cluster),
+        delivery=Delivery(
+            members=members,
+            options=options.delivery,
+            allowed=options.allowed.removals_by_cluster,
+            is_stopping=options.is_stopping,
+        ),
         open_client=open_client,
         allowed=options.allowed,
         observation=observe_and_warn(context, members, options.delivery, open_client, log),

@@ -1,5 +1,6 @@
 """The options of ``argosy reconcile``, apart from what carries them out, which takes long to import."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,17 @@ if TYPE_CHECKING:
     from render.fleet import Fleet
 
 
+def never_stopping() -> bool:
+    """Return that a pass goes on to its end."""
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReconcileOptions:
-    """The options of ``argosy reconcile``; ``delivery`` are those that concern members."""
+    """The options of ``argosy reconcile``; ``delivery`` are those that concern members.
+
+    ``is_stopping`` is asked before each member: where it says so, no further one is begun.
+    """
 
     rev: str = ""
     bootstrap: bool = False
@@ -22,6 +31,7 @@ class ReconcileOptions:
     dry_run: bool = False
     output: str = "text"
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
+    is_stopping: Callable[[], bool] = never_stopping
 
 
 def is_reaching(fleet: "Fleet", options: ReconcileOptions) -> bool:

@@ -199,6 +199,8 @@ def _with_reports(
     desired, status = result.outcome.source.desired, members.context.status
     before = status.tip()
     result = replace(result, reports=members.apply(result.outcome, result.rendered or "", log))
+    if options.is_stopping():
+        return result
     recorded = read_observed_inputs(inputs.publication.repository, status.tip())
     if inputs.tip.ref and recorded.facts == members.observation.facts:
         is_idle = result.commit is None and status.tip() == before

@@ -143,6 +143,7 @@ def test_the_password_of_the_remote_is_told_by_no_command(
 PRINTING = {
     "reconciler/console/printing.py": {"click.echo"},
     "reconciler/console/log.py": {"sys.stderr"},
+    "reconciler/run/passes/process.py": {"sys.stderr"},  # the stream of its log
     "reconciler/cli.py": {"sys.stdout"},  # flushed, and led away from a reader that is gone
 }
 """The modules that reach a terminal, and by what; everything else goes through the first two."""

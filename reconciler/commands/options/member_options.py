@@ -15,6 +15,7 @@ _SHARD = re.compile(r"([1-9][0-9]*)/([1-9][0-9]*)")
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
 _REACHING = ("timeout", "kubeconfig", "kubeconfigs", "as_user", "as_groups")
+_UNATTENDED = ("rehearse", "no_prune", "migrate_from", "take_from", "remove_foreign")
 _PRUNING = ("orphans", "confirmed", "confirm_all")
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -132,6 +133,23 @@ def with_delivery_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*arguments, delivery=delivery, **options)
 
     return _with_options(gathered, (*_ACCESS, *_WRITING))
+
+
+def with_unattended_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that make sense for passes nobody watches; it gets them as one value, ``delivery``.
+
+    What a person agrees to once - orphans, confirmations, an older commit - is not among them.
+    """
+    names = (*AccessOptions.names(), *_UNATTENDED)
+    writing = dict(zip(DeliveryOptions.names()[len(_ACCESS) :], _WRITING, strict=True))
+
+    @wraps(command)
+    def gathered(*arguments: Any, **options: Any) -> Any:
+        delivery = DeliveryOptions(**{name: options.pop(name) for name in names})
+        _refuse_groups(delivery)
+        return command(*arguments, delivery=delivery, **options)
+
+    return _with_options(gathered, (*_ACCESS, *(writing[name] for name in _UNATTENDED)))
 
 
 def _with_options(command: Callable[..., Any], options: Iterable[Option]) -> Callable[..., Any]:

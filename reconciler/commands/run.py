@@ -1,0 +1,88 @@
+"""``argosy run``: the controller - passes over any number of fleets, on each push, on a schedule, and for drift."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reconciler.console.log import Log
+from reconciler.deliver.options import DeliveryOptions
+
+from .options.member_options import seconds, with_unattended_options
+
+if TYPE_CHECKING:
+    from reconciler.run.settings import RunSettings
+
+
+def _optional_seconds(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
+    return None if value is None else seconds(context, option, value)
+
+
+@click.command(
+    epilog="SIGTERM: passes finish the clusters they are at, and the process ends within --grace; a second one ends it"
+    " at once. SIGHUP: folders of repositories are looked through again. Exit codes: 0 ended by SIGTERM; 130 by SIGINT."
+)
+@click.argument("repositories", nargs=-1, metavar="[REPO]...")
+@click.option(
+    "--poll",
+    callback=_optional_seconds,
+    metavar="TIME",
+    help="Look at every source so often  [default: 30s for a remote; never for what tells of its changes]",
+)
+@click.option(
+    "--drift",
+    default="5m",
+    show_default=True,
+    callback=seconds,
+    metavar="TIME",
+    help="Look at members so often where nothing happens.",
+)
+@click.option("--bootstrap", is_flag=True, help="Allow the first pass of a fleet: there is no rendered branch yet.")
+@click.option(
+    "--max-fleets",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    help="Run passes over so many fleets at once.",
+)
+@click.option(
+    "--pass-timeout", default="1h", show_default=True, callback=seconds, metavar="TIME", help="Kill a longer pass."
+)
+@click.option(
+    "--grace",
+    default="25s",
+    show_default=True,
+    callback=seconds,
+    metavar="TIME",
+    help="Let passes go on so long after SIGTERM.",
+)
+@with_unattended_options
+@click.pass_obj
+def command(log: Log, /, repositories: tuple[str, ...], delivery: DeliveryOptions, **options: Any) -> int:
+    """Run reconcile passes for as long as this process lives  [default: over the repository of -C].
+
+    REPO is a repository, its address, or a folder of repositories, each of which is a fleet. A pass over a fleet runs
+    when its source changes, when members are due to be looked at for drift, and again, later each time, after it
+    failed. A push to a repository on this machine is noticed at once; a remote is asked for its branch alone.
+
+    Each pass is that of 'argosy reconcile', in a process of its own. Whatever goes wrong in one - a source that is
+    refused, a remote or clusters that do not answer, a full disk - is logged, and ends neither the process nor the
+    passes of other fleets. The last good commit stays applied meanwhile.
+    """
+    locations = repositories or (log.repository,)
+
+    def read_settings() -> "RunSettings":
+        from reconciler.run.settings import RunSettings
+
+        return RunSettings(locations=locations, delivery=delivery, **options)
+
+    return _run(read_settings, log)
+
+
+def _run(read_settings: Any, log: Log) -> int:
+    import gc
+
+    from reconciler.run.controller import Controller
+
+    # Unlike other commands this one lives on, so cycles among its values have to be found.
+    gc.enable()
+    return Controller(read_settings, log).run()

@@ -1,0 +1,61 @@
+"""The report of the last pass, told again where nothing is new since then.
+
+Where no member is reached this reads branches alone: nothing of the pipeline is imported, so that an idle fleet costs
+its cron job nothing. Where members are reached, all of them have to be as that pass left them.
+"""
+
+from dataclasses import dataclass
+
+from reconciler.console.idle_options import is_given
+from reconciler.console.log import Log
+from reconciler.publish.allowances import Allowed
+from reconciler.publish.checkpoint import Checkpoint, is_up_to_date, read_checkpoint
+from reconciler.publish.uncommitted import warn_of_uncommitted
+from reconciler.repository import Repository
+
+from .options import ReconcileOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedReport:
+    """The report of a pass that would do nothing: its commits, its exit code and its text."""
+
+    source: str
+    rendered: str
+    code: int
+    text: str
+
+
+def read_repeated_report(repository: Repository, options: ReconcileOptions, log: Log) -> RepeatedReport | None:
+    """Return what the last pass reported after logging its warnings again; None when there is a pass to do."""
+    checkpoint = _up_to_date_checkpoint(repository, options)
+    if checkpoint is None:
+        return None
+    table = ""
+    if checkpoint.members is not None:
+        from .idle_pass import fleet_still_at_rest
+
+        rest = fleet_still_at_rest(repository, checkpoint, options.delivery, log)
+        if rest is None:
+            return None
+        table = rest.table
+    if checkpoint.names.source_ref == "HEAD":
+        warn_of_uncommitted(repository, log)
+    for line in (*checkpoint.warnings, *checkpoint.problems):
+        log.warning(line)
+    rendered, source = str(checkpoint.tips.rendered), checkpoint.tips.source
+    text = f"unchanged: {checkpoint.branch} {rendered[:12]} holds source {source[:12]}\n{table}"
+    return RepeatedReport(source=source, rendered=rendered, code=1 if checkpoint.problems else 0, text=text)
+
+
+def _up_to_date_checkpoint(repository: Repository, options: ReconcileOptions) -> Checkpoint | None:
+    """Return the checkpoint of a pass with these options, if all branches stand where it left them."""
+    # What is allowed names clusters, which are looked up in the source.
+    if options.rev or options.allowed != Allowed():
+        return None
+    checkpoint = read_checkpoint(repository)
+    if checkpoint is None:
+        return None
+    reaches = checkpoint.members is not None
+    is_another = options.dry_run if reaches else any(map(is_given, options.delivery.names()))
+    return None if is_another or not is_up_to_date(repository, checkpoint) else checkpoint

@@ -1,0 +1,170 @@
+"""The loop of the controller: what happened goes into each fleet's state, and what is due is begun.
+
+Everything that happens - a file event, a look or a pass that ended, a signal - is an item of one queue, taken out by
+one thread; so nothing of the state is shared. Looks and passes go on in threads and processes of their own.
+
+The first SIGTERM or SIGINT tells every pass to stop and waits for them, for ``grace`` seconds at most; what has not
+ended then is killed, and so is everything at the second. SIGHUP reads the settings again.
+"""
+
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from math import inf
+from queue import Empty, SimpleQueue
+
+from reconciler.console.log import Log
+from render.errors import ReconcileError
+from render.words import counted
+
+from .fleet_run import FleetRun
+from .fleets import FleetLocation, found_fleets
+from .pacing import Began, Event, NextStep, TimeNow, Woken, cause_of_pass, next_step, seconds_to_wait
+from .passes.job import PassReport
+from .settings import RunSettings
+
+_LONGEST_WAIT = 30.0
+"""Seconds after which the time of day is looked at again, which may have jumped."""
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+ReadSettings = Callable[[], RunSettings]
+
+
+class Controller:
+    """Fleets kept as their sources say until somebody ends the process."""
+
+    def __init__(self, read_settings: ReadSettings, log: Log) -> None:
+        self._read_settings = read_settings
+        self._settings = read_settings()
+        self._log = log
+        self._queue: SimpleQueue[tuple[FleetRun, Event | PassReport] | signal.Signals] = SimpleQueue()
+        self._places = threading.Semaphore(self._settings.max_fleets)
+        self._stopping: tuple[signal.Signals, float] | None = None
+        self.fleets: dict[FleetLocation, FleetRun] = {}
+        self.beat = time.monotonic()
+
+    def run(self) -> int:
+        """Run until a signal ends it; return 0, or 130 where somebody interrupted it."""
+        for number in _SIGNALS:
+            signal.signal(number, lambda number, _frame: self._queue.put(signal.Signals(number)))
+        self._arrange(found_fleets(self._settings.locations))
+        self._log.info(f"running {counted(len(self.fleets), 'fleet')}")
+        while not self._is_over():
+            self._begin_what_is_due()
+            self._take_what_happened()
+            self.beat = time.monotonic()
+        for fleet in self.fleets.values():
+            fleet.close()
+        return self._ended()
+
+    def wake(self, fleet: FleetRun) -> None:
+        """Have a fleet's source looked at soon; from any thread."""
+        self._queue.put((fleet, Woken()))
+
+    def _time_now(self) -> TimeNow:
+        return TimeNow(now=time.monotonic(), wall=time.time(), chance=random.random())  # noqa: S311 - no secret
+
+    def _arrange(self, sources: tuple[FleetLocation, ...]) -> None:
+        """Open the fleets that are new, close those that are gone, and give the others their settings."""
+        for gone in self.fleets.keys() - set(sources):
+            self.fleets.pop(gone).close()
+        for source in sources:
+            fleet = self.fleets.get(source)
+            if fleet is None:
+                fleet = FleetRun(
+                    source=source,
+                    settings=self._settings,
+                    log=replace(self._log, fleet=source.name),
+                    tell=lambda fleet, event: self._queue.put((fleet, event)),
+                    places=self._places,
+                )
+                self.fleets[source] = fleet
+            fleet.settings, fleet.places = self._settings, self._places
+            fleet.open()
+
+    def _begin_what_is_due(self) -> None:
+        if self._stopping:
+            return
+        for fleet in self.fleets.values():
+            time_now = self._time_now()
+            due = next_step(fleet.state, time_now)
+            if due is NextStep.WAIT:
+                continue
+            if due is NextStep.RECONCILE:
+                fleet.log.detail("pass", cause=cause_of_pass(fleet.state, time_now).lower())
+            fleet.take(Began(due), time_now)
+            begin = fleet.run_pass if due is NextStep.RECONCILE else fleet.look
+            begin()
+
+    def _take_what_happened(self) -> None:
+        """Wait until something happens or is due, and take in everything that has happened by then."""
+        time_now = self._time_now()
+        waits = [seconds_to_wait(fleet.state, time_now) for fleet in self.fleets.values()]
+        if self._stopping:
+            waits = [self._stopping[1] - time_now.now]
+        with suppress(Empty):
+            self._take(self._queue.get(timeout=max(0.0, min([*waits, _LONGEST_WAIT]))))
+            while True:
+                self._take(self._queue.get_nowait())
+
+    def _take(self, item: tuple[FleetRun, Event | PassReport] | signal.Signals) -> None:
+        if isinstance(item, signal.Signals):
+            self._take_signal(item)
+            return
+        fleet, event = item
+        if isinstance(event, PassReport):
+            fleet.worker = None
+        if fleet.is_closed:
+            return
+        if isinstance(event, PassReport):
+            fleet.keep(event)
+            if fleet.watch is None:
+                fleet.open()
+            event = event.ended
+        fleet.take(event, self._time_now())
+
+    def _take_signal(self, number: signal.Signals) -> None:
+        if number is signal.SIGHUP:
+            self._read_again()
+        elif self._stopping:
+            self._stopping = (number, -inf)
+        else:
+            self._log.info(f"stopping: {number.name}")
+            self._stopping = (number, time.monotonic() + self._settings.grace)
+            for fleet in self.fleets.values():
+                fleet.close()
+
+    def _read_again(self) -> None:
+        """Read the settings again; ones that cannot be read change nothing."""
+        try:
+            settings = self._read_settings()
+            sources = found_fleets(settings.locations)
+        except ReconcileError as error:
+            self._log.error(f"the settings stay as they were: {error}")
+            return
+        if settings.max_fleets != self._settings.max_fleets:
+            self._places = threading.Semaphore(settings.max_fleets)
+        self._settings = settings
+        self._arrange(sources)
+        self._log.info(f"read the settings again: {counted(len(self.fleets), 'fleet')}")
+
+    def _is_over(self) -> bool:
+        if self._stopping is None:
+            return False
+        return time.monotonic() >= self._stopping[1] or not any(self._workers())
+
+    def _workers(self) -> list[FleetRun]:
+        return [fleet for fleet in self.fleets.values() if fleet.worker is not None]
+
+    def _ended(self) -> int:
+        killed = self._workers()
+        for fleet in killed:
+            if fleet.worker is not None:
+                fleet.worker.kill()
+        if killed:
+            self._log.warning(f"killed {counted(len(killed), 'pass', 'passes')} that did not end in time")
+        return 130 if self._stopping and self._stopping[0] is signal.SIGINT else 0

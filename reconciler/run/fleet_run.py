@@ -1,0 +1,117 @@
+"""One fleet of a controller while that runs: the state of its pace, and what is under way for it."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from reconciler.console.log import Log
+from render.errors import ReconcileError
+
+from .fleets import FleetLocation
+from .looking import looked_up_tip, watched_folder
+from .pacing import Event, FleetState, Looked, Pace, TimeNow, Woken, next_state
+from .passes.job import PassJob, PassReport
+from .passes.worker import PassWorker
+from .settings import RunSettings
+from .watching import RefWatch
+
+Tell = Callable[["FleetRun", Event | PassReport], None]
+"""Hand an event of a fleet to the loop, from any thread."""
+
+
+@dataclass(slots=True, kw_only=True)
+class FleetRun:
+    """A fleet: where its source is, how it is paced, and what was last said about it.
+
+    ``report`` is that of its last pass, ``fault`` the reason why its source could not be looked at ("": it could).
+    ``is_closed``: it is not among the settings any more.
+    """
+
+    source: FleetLocation
+    settings: RunSettings
+    log: Log
+    tell: Tell
+    places: threading.Semaphore
+    pace: Pace = field(default_factory=Pace)
+    state: FleetState = field(default_factory=FleetState)
+    watch: RefWatch | None = None
+    worker: PassWorker | None = None
+    report: PassReport | None = None
+    fault: str = ""
+    is_closed: bool = False
+    _went_well_once: bool = False
+
+    def open(self) -> None:
+        """Begin to listen for changes of the source; where that cannot be known yet, the source is polled."""
+        try:
+            folder = watched_folder(self.source)
+        except ReconcileError as error:
+            self.log.detail(error.message)
+            folder = None
+        if folder is not None and self.watch is None:
+            self.watch = RefWatch(folder, lambda: self.tell(self, Woken()), self.log)
+        self.pace = self.settings.pace(is_told=folder is not None)
+
+    def close(self) -> None:
+        """Listen no more, and stop what is under way."""
+        self.is_closed = True
+        if self.watch is not None:
+            self.watch.close()
+        if self.worker is not None:
+            self.worker.stop()
+
+    def take(self, event: Event, time_now: TimeNow) -> None:
+        """Change the state by an event."""
+        self.state = next_state(self.state, event, time_now, self.pace)
+
+    def look(self) -> None:
+        """Begin a look in a thread of its own."""
+        self._in_thread(self._looked)
+
+    def _looked(self) -> None:
+        try:
+            tip: str | None = looked_up_tip(self.source)
+            self.fault = ""
+        except (ReconcileError, OSError) as error:
+            said = error.message if isinstance(error, ReconcileError) else str(error)
+            if said != self.fault:
+                self.log.warning(said)
+            tip, self.fault = None, said
+        self.tell(self, Looked(tip))
+
+    def run_pass(self) -> None:
+        """Begin a pass in a process of its own, once there is a place for it."""
+        job = PassJob(
+            fleet=self.source.name,
+            repository=self.source.location,
+            # Once a pass has settled, a rendered branch that is missing was removed: that is no first run.
+            bootstrap=self.settings.bootstrap and not self._went_well_once,
+            delivery=self.settings.delivery,
+            log_level=self.log.level,
+            log_format=str(self.log.format),
+            is_colored=self.log.color,
+        )
+        self.worker = PassWorker(job, timeout=self.settings.pass_timeout)
+        self._in_thread(self._passed, self.worker, self.places)
+
+    def _passed(self, worker: PassWorker, places: threading.Semaphore) -> None:
+        with places:
+            begun = time.monotonic()
+            report = worker.run()
+        self.tell(self, replace(report, seconds=report.seconds or time.monotonic() - begun))
+
+    def keep(self, report: PassReport) -> None:
+        """Keep the report of a pass, and say how it failed unless the one before failed alike."""
+        before, self.report = self.report, report
+        self._went_well_once = self._went_well_once or (report.code in {0, 1, 7} and bool(report.rendered))
+        if report.is_unchanged and before is not None:
+            self.report = replace(report, clusters=before.clusters, unplaced=before.unplaced)
+        if report.message and (before is None or (before.code, before.message) != (report.code, report.message)):
+            hint = f"\n  hint: {report.hint}" if report.hint else ""
+            self.log.error(f"{report.message}{hint}", code=report.code)
+        elif before is not None and before.message and not report.message:
+            self.log.info("the last pass went well again", source=report.source[:12])
+
+    def _in_thread(self, call: Callable[..., None], *arguments: object) -> None:
+        threading.Thread(target=call, args=arguments, daemon=True, name=self.source.name).start()

@@ -1,0 +1,63 @@
+"""The repositories of a controller: those that were named, and those in folders that were named."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reconciler.repository import find_repository, is_address
+from render.errors import ConfigError, GitError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class FleetLocation:
+    """The repository of a fleet: a folder or an address, under a name of its own."""
+
+    name: str
+    location: str
+
+    @property
+    def is_local(self) -> bool:
+        """True for a folder of this machine."""
+        return not is_address(self.location)
+
+
+def found_fleets(locations: Sequence[str]) -> tuple[FleetLocation, ...]:
+    """Return the fleets at some locations: a folder that is in no repository stands for all repositories in it."""
+    found = list(dict.fromkeys(each for location in locations for each in _expanded(location)))
+    sources: list[FleetLocation] = []
+    for location in found:
+        sources.append(FleetLocation(name=_free_name(location, {each.name for each in sources}), location=location))
+    return tuple(sources)
+
+
+def _expanded(location: str) -> Iterable[str]:
+    if is_address(location):
+        return (location,)
+    folder = Path(location).absolute()
+    try:
+        find_repository(folder)
+    except GitError as error:
+        inside = [str(each) for each in sorted(folder.iterdir()) if _is_repository(each)] if folder.is_dir() else []
+        if not inside:
+            hint = "name repositories, their addresses, or a folder of repositories"
+            raise ConfigError(f"{error.message}, and holds none", hint=hint) from error
+        return inside
+    return (str(folder),)
+
+
+def _is_repository(folder: Path) -> bool:
+    try:
+        return folder.is_dir() and not folder.name.startswith(".") and find_repository(folder) is not None
+    except GitError:
+        return False
+
+
+def _free_name(location: str, taken: Iterable[str]) -> str:
+    """Return the last part of a location as a name, with a number where it is taken.
+
+    >>> _free_name("git@example.com:shop/eu.git", ["eu"]), _free_name("/srv/fleets/us/", [])
+    ('eu-2', 'us')
+    """
+    name = location.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git") or "fleet"
+    numbered = (name if number == 1 else f"{name}-{number}" for number in range(1, len(tuple(taken)) + 2))
+    return next(each for each in numbered if each not in taken)

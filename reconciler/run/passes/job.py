@@ -1,0 +1,111 @@
+"""A pass as it is handed to its process, and as that reports it: plain data, one line of JSON each way."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from math import inf
+from typing import Any, Self
+
+from reconciler.deliver.options import DeliveryOptions
+from reconciler.run.pacing import Ending, PassEnded
+
+KILLED = 137
+"""The code of a pass whose process ended without a report."""
+_INCOMPLETE = frozenset({1, 5, 7})
+_FAILED = frozenset({4, 70, 130, KILLED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassJob:
+    """One pass to run: the repository, by path or address, and the options it runs with.
+
+    ``fleet`` stands before each of its log lines, which have the level and the format of the process that hands it out.
+    """
+
+    fleet: str
+    repository: str
+    bootstrap: bool = False
+    delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
+    log_level: int = 0
+    log_format: str = "text"
+    is_colored: bool = False
+
+    def to_json(self) -> str:
+        """Return the job as one line."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read it back."""
+        value: dict[str, Any] = json.loads(text)
+        return cls(**{**value, "delivery": DeliveryOptions(**_with_tuples(value["delivery"]))})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterEnd:
+    """The end of a pass in one cluster.
+
+    ``drifted`` counts objects of a commit that stood already and were not as it says. ``actions`` counts all objects by
+    what was done.
+    """
+
+    state: str
+    is_reached: bool = True
+    is_converged: bool = True
+    drifted: int = 0
+    seconds: float = 0.0
+    actions: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassReport:
+    """The report of a pass: its exit code and, where it failed, why; and what it did, where it got so far.
+
+    ``source`` and ``rendered`` are its commits ("": not known). ``is_committed``: the rendered commit is its own.
+    ``is_unchanged``: nothing was new, and the end in each cluster is that of the pass before. ``unplaced`` are objects
+    that could not be placed or built, ``refused`` is the reason why the source was refused. ``steps`` are the seconds
+    of each step. ``next_wall`` is the time of day at which a time rule asks for the next pass.
+    """
+
+    code: int
+    message: str = ""
+    hint: str = ""
+    source: str = ""
+    rendered: str = ""
+    is_committed: bool = False
+    is_unchanged: bool = False
+    unplaced: tuple[str, ...] = ()
+    refused: str = ""
+    seconds: float = 0.0
+    steps: Mapping[str, float] = field(default_factory=dict)
+    clusters: Mapping[str, ClusterEnd] = field(default_factory=dict)
+    next_wall: float | None = None
+
+    @property
+    def ended(self) -> PassEnded:
+        """The event that the end of this pass is."""
+        ending = Ending.DONE
+        if self.code in _INCOMPLETE:
+            ending = Ending.INCOMPLETE
+        elif self.code in _FAILED:
+            ending = Ending.FAILED
+        next_wall = inf if self.next_wall is None else self.next_wall
+        return PassEnded(ending=ending, source=self.source, next_wall=next_wall)
+
+    def to_json(self) -> str:
+        """Return the report as one line."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "PassReport":
+        """Read it back; a process that was killed has said nothing."""
+        try:
+            value: dict[str, Any] = json.loads(text)
+            clusters = {name: ClusterEnd(**end) for name, end in value["clusters"].items()}
+            return cls(**_with_tuples({**value, "clusters": clusters}))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return cls(code=KILLED, message="the process of the pass ended without a report")
+
+
+def _with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(each) if isinstance(each, list) else each for name, each in value.items()}

@@ -1,0 +1,197 @@
+"""One pass in a process of its own: a job comes in on stdin, and a report goes out on stdout.
+
+A pass that hangs or grows can be killed without the controller's other fleets noticing, and its memory goes with it.
+Log lines go to the controller's own stderr. stdin stays open for as long as the controller lives: at its end the pass
+stops as if it had been told to, so that nothing goes on unwatched.
+
+SIGTERM stops a pass. One that is not at its members yet ends at once, for it has written nothing that counts. One that
+is begins no further member, finishes those it is at, and records them.
+"""
+
+import atexit
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from reconciler.console.bugs import bug_lines
+from reconciler.console.log import Log, LogFormat
+from reconciler.console.printing import print_data
+from reconciler.reconcile.options import ReconcileOptions
+from render.errors import GitError, ReconcileError
+
+from .job import ClusterEnd, PassJob, PassReport
+
+if TYPE_CHECKING:
+    from reconciler.deliver.results import ClusterReport
+    from reconciler.reconcile.reconcile_pass import PassResult
+    from reconciler.reconcile.refused_pass import RefusedPass
+
+_MOST_TEXT = 20_000
+
+
+@dataclass(slots=True)
+class Stopping:
+    """The wish that a pass stops: asked for at its members, and an interruption before that."""
+
+    is_asked_for: bool = False
+    is_heeded: bool = False
+
+    def __call__(self) -> bool:
+        """Return whether to stop; whoever asks this once will stop by itself."""
+        self.is_heeded = True
+        return self.is_asked_for
+
+    def ask(self, *_: Any) -> None:
+        """Ask the pass to stop."""
+        self.is_asked_for = True
+        if not self.is_heeded:
+            raise KeyboardInterrupt
+
+
+@dataclass(slots=True)
+class Steps:
+    """The seconds of the steps of a pass."""
+
+    seconds: Counter[str] = field(default_factory=Counter)
+
+    def add(self, step: str, seconds: float) -> None:
+        """Add a step, or to a step that was done before."""
+        self.seconds[step] += seconds  # type: ignore[assignment]  # counters of floats add up as well
+
+
+def main() -> None:
+    """Run the pass of stdin's job, print its report, and end the process."""
+    gc.disable()
+    stopping = Stopping()
+    job = PassJob.from_json(sys.stdin.readline())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, stopping.ask)
+    threading.Thread(target=_stop_with_parent, daemon=True).start()
+    report = reported_pass(job, stopping)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print_data(report.to_json() + "\n")
+    # As in an ordinary run: files that held credentials go now, and nothing else is worth taking apart.
+    atexit._run_exitfuncs()  # noqa: SLF001 - what an ordinary exit calls
+    os._exit(0)
+
+
+def _stop_with_parent() -> None:
+    while sys.stdin.read(1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def reported_pass(job: PassJob, stopping: Stopping) -> PassReport:
+    """Run a pass and return its report, however it ends."""
+    steps, begun = Steps(), time.monotonic()
+    log = Log(
+        stream=sys.stderr,
+        level=job.log_level,
+        format=LogFormat(job.log_format),
+        color=job.is_colored,
+        repository=job.repository,
+        fleet=job.fleet,
+        on_step=steps.add,
+    )
+    try:
+        report = _report(job, stopping, log)
+    except ReconcileError as error:
+        report = PassReport(code=error.exit_code, message=error.message[:_MOST_TEXT], hint=error.hint)
+    except KeyboardInterrupt:
+        report = PassReport(code=130, message="the pass was stopped")
+    except OSError as error:
+        said = f"{error.filename}: " if isinstance(error.filename, str) else ""
+        report = PassReport(code=GitError.exit_code, message=f"{said}{os.strerror(error.errno or 0).lower()}")
+    except Exception as error:  # noqa: BLE001 - a bug in one pass ends no other fleet
+        report = PassReport(code=ReconcileError.exit_code, message="\n".join(bug_lines(error)))
+    return replace(report, seconds=time.monotonic() - begun, steps=dict(steps.seconds))
+
+
+def _report(job: PassJob, stopping: Stopping, log: Log) -> PassReport:
+    from reconciler.reconcile.repeated_report import read_repeated_report
+    from reconciler.repository import open_repository
+
+    options = ReconcileOptions(bootstrap=job.bootstrap, delivery=job.delivery, is_stopping=stopping)
+    with open_repository(job.repository) as repository:
+        repeated = read_repeated_report(repository, options, log)
+        if repeated is not None:
+            return PassReport(code=repeated.code, source=repeated.source, rendered=repeated.rendered, is_unchanged=True)
+        from reconciler.reconcile.pass_lines import commit_line, warning_lines
+        from reconciler.reconcile.reconcile_pass import PassResult, reconcile_fleet
+
+        def on_commit(result: PassResult) -> None:
+            say = log.info if result.commit else log.detail
+            say(commit_line(result, dry_run=False))
+            for line in warning_lines(result):
+                log.warning(line)
+
+        result = reconcile_fleet(repository, options, log, on_commit)
+        return _of_result(result, log) if isinstance(result, PassResult) else _of_refused(result)
+
+
+def _of_result(result: "PassResult", log: Log) -> PassReport:
+    """Return the report of a pass that went to its end; a guard may have held some clusters back."""
+    from reconciler.publish.guards import check_held
+    from reconciler.publish.problems import problems_of
+
+    problems = problems_of(result.outcome)
+    report = PassReport(
+        code=1 if problems else 0,
+        source=result.outcome.source.commit,
+        rendered=result.rendered or "",
+        is_committed=result.commit is not None,
+        unplaced=tuple(map(str, problems)),
+    )
+    try:
+        if result.reports is not None:
+            report = _with_clusters(report, result.reports, is_new=result.commit is not None)
+        check_held(result.outcome)
+    except ReconcileError as error:
+        log.detail(error.message)
+        return replace(report, code=error.exit_code, message=error.message[:_MOST_TEXT], hint=error.hint)
+    return report
+
+
+def _of_refused(refused: "RefusedPass") -> PassReport:
+    report = PassReport(
+        code=refused.error.exit_code,
+        message=refused.error.message[:_MOST_TEXT],
+        hint=refused.error.hint,
+        source=refused.refusal.source,
+        rendered=refused.good.previous.commit,
+        refused=refused.refusal.message,
+    )
+    after = _with_clusters(report, refused.reports, is_new=False)
+    return replace(after, code=refused.error.exit_code, message=report.message, hint=report.hint)
+
+
+def _with_clusters(report: PassReport, reports: "tuple[ClusterReport, ...]", *, is_new: bool) -> PassReport:
+    from reconciler.deliver.reports import exit_code
+
+    report = replace(report, clusters={each.cluster: _cluster_end(each, is_new=is_new) for each in reports})
+    try:
+        return replace(report, code=exit_code(reports) or report.code)
+    except ReconcileError as error:
+        return replace(report, code=error.exit_code, message=error.message, hint=error.hint)
+
+
+def _cluster_end(report: "ClusterReport", *, is_new: bool) -> ClusterEnd:
+    from reconciler.members.exchange import UNREACHABLE
+    from reconciler.plans.inventory import ApplyOutcome
+    from reconciler.plans.model import WRITES
+
+    actions = Counter(str(each.action) for each in (report.applied.results if report.applied else ()))
+    return ClusterEnd(
+        state=report.state,
+        is_reached=report.failure is None or report.failure.kind not in UNREACHABLE,
+        is_converged=report.state == ApplyOutcome.CONVERGED,
+        drifted=0 if is_new else sum(actions[str(action)] for action in WRITES),
+        seconds=report.seconds,
+        actions=dict(actions),
+    )

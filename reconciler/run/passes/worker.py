@@ -1,0 +1,85 @@
+"""Passes in processes of their own: started with their job, told to stop, and killed where they do not."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from typing import IO
+
+from .job import KILLED, PassJob, PassReport
+
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from reconciler.run.passes.process import main; main()"
+
+
+class PassWorker:
+    """The process of one pass; its own thread waits for its report."""
+
+    def __init__(self, job: PassJob, *, timeout: float) -> None:
+        self._job = job
+        self._timeout = timeout
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._is_stopped = False
+
+    def run(self) -> PassReport:
+        """Run the pass to its end and return its report; one that takes longer than its time is killed."""
+        try:
+            process = self._started()
+        except OSError as error:
+            return PassReport(code=KILLED, message=f"no process for the pass: {os.strerror(error.errno or 0).lower()}")
+        if process is None:
+            return PassReport(code=130, message="the pass was stopped")
+        killer = threading.Timer(self._timeout, self.kill)
+        killer.daemon = True
+        killer.start()
+        with process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with suppress(BrokenPipeError):
+                _send(process.stdin, self._job)
+            text = process.stdout.read()
+            code = process.wait()
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+        killer.cancel()
+        report = PassReport.from_json(text)
+        if report.code == KILLED and code < 0:
+            return PassReport(code=KILLED, message=f"the process of the pass ended by {signal.Signals(-code).name}")
+        return report
+
+    def stop(self) -> None:
+        """Ask the pass to stop: it finishes the clusters it is at."""
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End the process now, whatever it is at; what it left half done, the next pass finishes."""
+        self._signal(signal.SIGKILL)
+
+    def _started(self) -> "subprocess.Popen[str] | None":
+        # The path of this process, whatever it was made by: a file beside the one who starts it is never imported.
+        program = _PROGRAM.format(path=[os.path.abspath(each) for each in sys.path])  # noqa: PTH100 - "" means here
+        with self._lock:
+            if self._is_stopped:
+                return None
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-c", program],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+            return self._process
+
+    def _signal(self, number: signal.Signals) -> None:
+        with self._lock:
+            self._is_stopped = True
+            if self._process is not None and self._process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, number)
+
+
+def _send(stdin: IO[str], job: PassJob) -> None:
+    stdin.write(job.to_json() + "\n")
+    stdin.flush()

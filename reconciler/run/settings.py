@@ -1,0 +1,36 @@
+"""The settings of a controller, and the pace that they mean for a fleet."""
+
+from dataclasses import dataclass, field
+from math import inf
+
+from reconciler.deliver.options import DeliveryOptions
+
+from .pacing import Pace
+
+POLL_SECONDS = 30.0
+"""The interval at which a remote is asked that tells nobody when it changes, unless somebody says otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """The settings of a controller; times are in seconds.
+
+    ``locations`` are repositories, addresses and folders of repositories. ``poll`` is how often every source is looked
+    at (None: remotes that tell nobody of a push, every 30 seconds). ``drift`` is how often members are looked at where
+    nothing happened. ``grace`` is how long a pass may go on once it was told to stop, ``pass_timeout`` how long any
+    may take. So many fleets as ``max_fleets`` are worked on at once.
+    """
+
+    locations: tuple[str, ...]
+    poll: float | None = None
+    drift: float = 300.0
+    grace: float = 25.0
+    pass_timeout: float = 3600.0
+    max_fleets: int = 4
+    bootstrap: bool = False
+    delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
+
+    def pace(self, *, is_told: bool) -> Pace:
+        """Return the pace of a fleet; ``is_told``: somebody says when its source changes."""
+        polled = inf if is_told else POLL_SECONDS
+        return Pace(poll=polled if self.poll is None else self.poll, drift=self.drift)

@@ -1,0 +1,161 @@
+"""``argosy run`` as it is: real repositories, real processes, real signals."""
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from .build import Repository, a_config_map
+from .controllers import SETTINGS, a_fleet, controller, is_rendered, pushed, rendered_source
+from .waiting import eventually
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Repository:
+    """A clone of the bare repository ``fleet.git`` beside it."""
+    return a_fleet(tmp_path / "fleet.git")
+
+
+def test_a_push_to_a_bare_repository_is_rendered_at_once(work: Repository, tmp_path: Path) -> None:
+    bare = tmp_path / "fleet.git"
+    with controller(tmp_path, str(bare), "--bootstrap") as argosy:
+        is_rendered(bare, work.git("rev-parse", "HEAD"))
+        argosy.says("committed ")
+        begun = time.monotonic()
+        is_rendered(bare, pushed(work, "two"))
+        assert time.monotonic() - begun < 5
+        assert argosy.ended() == 0
+    assert "fleet: pass cause=start\n" in argosy.said
+    assert "fleet: pass cause=change\n" in argosy.said
+    assert argosy.said.count("pass cause=") == 2
+    assert argosy.said.endswith("stopping: SIGTERM\n")
+
+
+def test_a_commit_in_a_work_tree_is_rendered_at_once(work: Repository, tmp_path: Path) -> None:
+    work.git("remote", "remove", "origin")
+    with controller(tmp_path, str(work.path), "--bootstrap") as argosy:
+        is_rendered(work.path, work.git("rev-parse", "HEAD"))
+        argosy.says("committed ")
+        is_rendered(work.path, work.commit({SETTINGS: a_config_map("settings", text="two")}))
+
+
+def test_a_remote_is_polled_for_its_branch(work: Repository, tmp_path: Path) -> None:
+    bare = tmp_path / "fleet.git"
+    with controller(tmp_path, f"file://{bare}", "--bootstrap", "--poll", "200ms") as argosy:
+        argosy.says("committed ")
+        is_rendered(bare, pushed(work, "two"))
+        assert argosy.ended(signal.SIGINT) == 130
+    assert argosy.said.count("pass cause=") == 2
+
+
+def test_drift_is_looked_for_where_nothing_happens(work: Repository, tmp_path: Path) -> None:
+    with controller(tmp_path, str(tmp_path / "fleet.git"), "--bootstrap", "--drift", "500ms") as argosy:
+        argosy.says("pass cause=drift", times=2)
+    assert work.git("ls-remote", "origin", "argosy/rendered")
+
+
+def test_a_broken_commit_is_told_and_the_last_good_one_stays(work: Repository, tmp_path: Path) -> None:
+    bare = tmp_path / "fleet.git"
+    with controller(tmp_path, str(bare), "--bootstrap") as argosy:
+        good = work.git("rev-parse", "HEAD")
+        is_rendered(bare, good)
+        work.commit({"policy.yaml": "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nspec: 3\n"})
+        work.git("push", "-q")
+        argosy.says("fleet: error: ")
+        assert rendered_source(bare) == good
+        work.git("reset", "-q", "--hard", good)
+        is_rendered(bare, pushed_again(work, "mended"))
+        argosy.says("the last pass went well again")
+
+
+def pushed_again(work: Repository, text: str) -> str:
+    """Push on top of what was broken: a branch that went back would be refused."""
+    work.git("reset", "-q", "--soft", "origin/main")
+    return pushed(work, text)
+
+
+def test_a_remote_that_goes_away_ends_nothing(work: Repository, tmp_path: Path) -> None:
+    bare = tmp_path / "fleet.git"
+    with controller(tmp_path, f"file://{bare}", "--bootstrap", "--poll", "200ms") as argosy:
+        argosy.says("committed ")
+        bare.rename(tmp_path / "away.git")
+        argosy.says("git ls-remote")
+        (tmp_path / "away.git").rename(bare)
+        is_rendered(bare, pushed(work, "two"))
+        assert argosy.ended() == 0
+
+
+def test_each_fleet_of_a_folder_fails_alone_and_new_ones_come_with_sighup(tmp_path: Path) -> None:
+    fleets = tmp_path / "fleets"
+    for name in ("east", "west"):
+        a_fleet(tmp_path / f"{name}.git")
+    fleets.mkdir()
+    (tmp_path / "east.git").rename(fleets / "east.git")
+    Repository.create(fleets / "broken.git", bare=True)
+    with controller(tmp_path, str(fleets), "--bootstrap") as argosy:
+        argosy.says("running 2 fleets")
+        argosy.says("broken: error: ")
+        argosy.says("east: committed ")
+        (tmp_path / "west.git").rename(fleets / "west.git")
+        argosy.signal(signal.SIGHUP)
+        argosy.says("read the settings again: 3 fleets")
+        argosy.says("west: committed ")
+        assert argosy.ended() == 0
+
+
+def test_a_pass_that_is_killed_is_done_again(work: Repository, tmp_path: Path) -> None:
+    bare = tmp_path / "fleet.git"
+    slow = {"ARGOSY_AUTHOR_NAME": "Ada"}
+    with controller(tmp_path, str(bare), "--bootstrap", "--pass-timeout", "1ms", environment=slow) as argosy:
+        argosy.says("the process of the pass ended by SIGKILL")
+        argosy.says("pass cause=retry")
+        assert argosy.ended() == 0
+    assert rendered_source(bare) == ""
+    with controller(tmp_path, str(bare), "--bootstrap"):
+        is_rendered(bare, work.git("rev-parse", "HEAD"))
+
+
+def test_a_controller_that_is_killed_leaves_no_process_behind(work: Repository, tmp_path: Path) -> None:
+    """A pass ends with its controller: its git asks for a password that nobody will ever type."""
+    hanging = tmp_path / "ssh"
+    hanging.write_text(f"#!/bin/sh\necho $$ >> {tmp_path}/pids\nexec sleep 600\n")
+    hanging.chmod(0o755)
+    environment = {"GIT_SSH_COMMAND": str(hanging)}
+    work.git("remote", "set-url", "origin", "ssh://nobody@127.0.0.1/fleet.git")
+    with controller(tmp_path, str(work.path), "--bootstrap", environment=environment) as argosy:
+        pid = int(eventually(lambda: (tmp_path / "pids").exists() and (tmp_path / "pids").read_text(), "git over ssh"))
+        assert argosy.ended(signal.SIGKILL) == -signal.SIGKILL
+        eventually(lambda: not is_alive(pid), "the end of what the pass started")
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+    return "State:\tZ" not in status
+
+
+def test_sigterm_ends_what_hangs_within_the_grace_and_a_second_one_at_once(work: Repository, tmp_path: Path) -> None:
+    """A remote that hangs keeps a pass from ending by itself only until it is told to: it has written nothing yet."""
+    hanging = tmp_path / "ssh"
+    hanging.write_text(f"#!/bin/sh\ntouch {tmp_path}/hangs\nexec sleep 600\n")
+    hanging.chmod(0o755)
+    environment = {"GIT_SSH_COMMAND": str(hanging)}
+    work.git("remote", "set-url", "origin", "ssh://nobody@127.0.0.1/fleet.git")
+    with controller(tmp_path, str(work.path), "--bootstrap", environment=environment) as argosy:
+        eventually((tmp_path / "hangs").exists, "git over ssh")
+        begun = time.monotonic()
+        assert argosy.ended() == 0
+        assert time.monotonic() - begun < 10
+    assert "killed" not in argosy.said
+
+
+def test_a_folder_without_repositories_does_not_start(tmp_path: Path) -> None:
+    with controller(tmp_path, str(tmp_path)) as argosy:
+        assert argosy.process.wait(timeout=60) == 3
+    assert argosy.said == (
+        f"argosy: {tmp_path} is not in a Git repository, and holds none\n"
+        "  hint: name repositories, their addresses, or a folder of repositories\n"
+    )

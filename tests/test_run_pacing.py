@@ -1,0 +1,361 @@
+"""The pace of a fleet: single steps as a table, and hours of simulated time."""
+
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import inf
+from random import Random
+from typing import NamedTuple
+
+import pytest
+
+from reconciler.run.pacing import (
+    Activity,
+    Began,
+    Ending,
+    Event,
+    FleetState,
+    LeadershipChanged,
+    Looked,
+    NextStep,
+    Pace,
+    PassCause,
+    PassEnded,
+    TimeNow,
+    Woken,
+    cause_of_pass,
+    next_state,
+    next_step,
+    seconds_to_wait,
+)
+
+TOLD = Pace(drift=300.0)
+POLLED = Pace(poll=30.0, drift=300.0)
+AT_REST = FleetState(tip="a", looked_at=0.0, pass_at=390.0, cause=PassCause.DRIFT)
+LOOKING = replace(AT_REST, activity=Activity.LOOKING, looked_at=100.0)
+PASSING = replace(AT_REST, activity=Activity.PASSING, pass_at=inf)
+RESTING = Activity.RESTING
+NOW = TimeNow(now=100.0, wall=5000.0, chance=1.0)
+
+
+class Step(NamedTuple):
+    why: str
+    state: FleetState
+    event: Event
+    want: FleetState
+    pace: Pace = TOLD
+
+
+STEPS = [
+    Step("somebody who wakes has it looked at now", AT_REST, Woken(), replace(AT_REST, look_at=100.0)),
+    Step(
+        "looks keep their distance, however many wake",
+        replace(AT_REST, looked_at=99.5),
+        Woken(),
+        replace(AT_REST, looked_at=99.5, look_at=100.5),
+    ),
+    Step("who wakes during a look is remembered", LOOKING, Woken(), replace(LOOKING, is_woken=True)),
+    Step(
+        "and has it looked at once more",
+        replace(LOOKING, is_woken=True),
+        Looked("a"),
+        replace(LOOKING, activity=RESTING, look_at=101.0),
+    ),
+    Step(
+        "a source that did not move is polled again where nobody tells",
+        LOOKING,
+        Looked("a"),
+        replace(LOOKING, activity=RESTING, look_at=130.0),
+        POLLED,
+    ),
+    Step(
+        "a source that moved gets a pass",
+        LOOKING,
+        Looked("b"),
+        replace(LOOKING, activity=RESTING, tip="b", pass_at=100.0, cause=PassCause.CHANGE),
+    ),
+    Step(
+        "a remote that is lost is asked again soon",
+        LOOKING,
+        Looked(None),
+        replace(LOOKING, activity=RESTING, lost=1, look_at=105.0),
+    ),
+    Step(
+        "and later each time",
+        replace(LOOKING, lost=2),
+        Looked(None),
+        replace(LOOKING, activity=RESTING, lost=3, look_at=120.0),
+    ),
+    Step(
+        "a pass that is done waits for drift",
+        PASSING,
+        PassEnded(ending=Ending.DONE, source="b"),
+        replace(PASSING, activity=RESTING, tip="b", pass_at=400.0),
+    ),
+    Step(
+        "a time rule may ask for an earlier one",
+        PASSING,
+        PassEnded(ending=Ending.DONE, source="b", next_wall=5010.0),
+        replace(PASSING, activity=RESTING, tip="b", pass_at=400.0, wall_at=5010.0),
+    ),
+    Step(
+        "clusters that did not answer are tried again before that",
+        PASSING,
+        PassEnded(ending=Ending.INCOMPLETE, source="a"),
+        replace(PASSING, activity=RESTING, failures=1, pass_at=105.0, cause=PassCause.RETRY),
+    ),
+    Step(
+        "but never later than drift",
+        replace(PASSING, failures=50),
+        PassEnded(ending=Ending.INCOMPLETE, source="a"),
+        replace(PASSING, activity=RESTING, failures=51, pass_at=160.0),
+        Pace(drift=60.0),
+    ),
+    Step(
+        "a pass that failed knows no source, and keeps the commit that was tried",
+        PASSING,
+        PassEnded(ending=Ending.FAILED),
+        replace(PASSING, activity=RESTING, failures=1, pass_at=105.0, cause=PassCause.RETRY),
+    ),
+    Step(
+        "a new commit does not wait for the next try",
+        replace(LOOKING, failures=9, cause=PassCause.RETRY),
+        Looked("b"),
+        replace(LOOKING, activity=RESTING, tip="b", pass_at=100.0, cause=PassCause.CHANGE),
+    ),
+    Step(
+        "who follows does nothing",
+        AT_REST,
+        LeadershipChanged(False),
+        replace(AT_REST, is_leading=False, pass_at=100.0, cause=PassCause.START),
+    ),
+    Step(
+        "a pass that begins forgets what woke it",
+        replace(AT_REST, look_at=3.0, wall_at=1.0),
+        Began(NextStep.RECONCILE),
+        PASSING,
+    ),
+]
+
+
+@pytest.mark.parametrize("case", STEPS, ids=lambda case: case.why)
+def test_an_event_changes_the_state(case: Step) -> None:
+    assert next_state(case.state, case.event, NOW, case.pace) == case.want
+
+
+class Due(NamedTuple):
+    why: str
+    state: FleetState
+    want: tuple[NextStep, float]
+
+
+DUE = [
+    Due("a fleet that was never looked at gets a pass", FleetState(), (NextStep.RECONCILE, 0.0)),
+    Due("one at rest waits for drift", AT_REST, (NextStep.WAIT, 290.0)),
+    Due("one that was woken is looked at", replace(AT_REST, look_at=99.0), (NextStep.LOOK, 0.0)),
+    Due("a pass that is due needs no look", replace(AT_REST, look_at=1.0, pass_at=2.0), (NextStep.RECONCILE, 0.0)),
+    Due("a time rule counts by the time of day", replace(AT_REST, wall_at=5010.0), (NextStep.WAIT, 10.0)),
+    Due("and is due once that has passed", replace(AT_REST, wall_at=4999.0), (NextStep.RECONCILE, 0.0)),
+    Due("nothing is begun during a look", replace(LOOKING, look_at=1.0), (NextStep.WAIT, inf)),
+    Due("nor during a pass", replace(PASSING, pass_at=1.0), (NextStep.WAIT, inf)),
+    Due("nor where another process leads", replace(FleetState(), is_leading=False), (NextStep.WAIT, inf)),
+]
+
+
+@pytest.mark.parametrize("case", DUE, ids=lambda case: case.why)
+def test_what_is_due(case: Due) -> None:
+    assert (next_step(case.state, NOW), seconds_to_wait(case.state, NOW)) == case.want
+
+
+def test_the_cause_of_a_pass_is_the_moment_that_came_first() -> None:
+    assert cause_of_pass(replace(AT_REST, wall_at=4999.0), NOW) is PassCause.TIME
+    assert cause_of_pass(replace(AT_REST, pass_at=99.0), NOW) is PassCause.DRIFT
+
+
+@dataclass(kw_only=True)
+class World:
+    """A fleet in simulated time: where its source stands, when it can be asked, and every pass that ran."""
+
+    pace: Pace
+    pass_seconds: float = 2.0
+    now: float = 0.0
+    wall: float = 1e9
+    tip: int = 1
+    rendered: int = 0
+    is_remote_lost: bool = False
+    is_member_lost: bool = False
+    alarms: list[float] = field(default_factory=list)
+    looks: list[float] = field(default_factory=list)
+    passes: list[tuple[float, PassCause]] = field(default_factory=list)
+    commits: list[int] = field(default_factory=list)
+    state: FleetState = field(default_factory=FleetState)
+    dice: Random = field(default_factory=lambda: Random(7))
+    due: list[tuple[float, Event]] = field(default_factory=list)
+    seen: int | None = None
+
+    @property
+    def time_now(self) -> TimeNow:
+        return TimeNow(now=self.now, wall=self.wall, chance=self.dice.random())
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass, doing at each point what is to be done then."""
+        end = self.now + seconds
+        while True:
+            time_now = self.time_now
+            decided = next_step(self.state, time_now)
+            if decided is not NextStep.WAIT:
+                self.begin(decided, time_now)
+                continue
+            wait = min(
+                seconds_to_wait(self.state, time_now), *(at - self.now for at, _ in self.due), end - self.now, 30
+            )
+            self.now, self.wall = self.now + wait, self.wall + wait
+            ready = [each for each in self.due if each[0] <= self.now]
+            for each in ready:
+                self.due.remove(each)
+                self.tell(self.ended() if isinstance(each[1], PassEnded) else each[1])
+            if self.now >= end:
+                return
+
+    def begin(self, decided: NextStep, time_now: TimeNow) -> None:
+        if decided is NextStep.LOOK:
+            self.looks.append(self.now)
+            seen = None if self.is_remote_lost else str(self.tip)
+            self.due.append((self.now + 0.1, Looked(seen)))
+        else:
+            self.passes.append((self.now, cause_of_pass(self.state, time_now)))
+            self.seen = None if self.is_remote_lost else self.tip
+            self.due.append((self.now + self.pass_seconds, PassEnded(ending=Ending.DONE)))
+        self.state = next_state(self.state, Began(decided), time_now, self.pace)
+
+    def ended(self) -> PassEnded:
+        """Commit what the source was when the pass began, once, and say how it ended."""
+        self.alarms = [at for at in self.alarms if at > self.wall]
+        next_wall = min(self.alarms, default=inf)
+        if self.seen is None:
+            return PassEnded(ending=Ending.FAILED)
+        if self.seen != self.rendered:
+            self.rendered = self.seen
+            self.commits.append(self.seen)
+        ending = Ending.INCOMPLETE if self.is_member_lost else Ending.DONE
+        return PassEnded(ending=ending, source=str(self.seen), next_wall=next_wall)
+
+    def tell(self, event: Event) -> None:
+        self.state = next_state(self.state, event, self.time_now, self.pace)
+
+    def push(self, *, is_told: bool = True) -> None:
+        self.tip += 1
+        if is_told:
+            self.tell(Woken())
+
+
+def test_a_push_has_its_pass_at_once_and_one_pass_only() -> None:
+    world = World(pace=TOLD)
+    world.advance(10)
+    world.push()
+    world.advance(20)
+    assert world.passes == [(0.0, PassCause.START), (10.1, PassCause.CHANGE)]
+    assert world.commits == [1, 2]
+
+
+def test_a_storm_of_ten_thousand_wakes_is_a_look_a_second_and_no_pass() -> None:
+    world = World(pace=TOLD)
+    world.advance(10)
+    for _ in range(10_000):
+        world.tell(Woken())
+        world.advance(0.001)
+    world.advance(10)
+    assert len(world.looks) in {11, 12}
+    assert world.passes == [(0.0, PassCause.START)]
+
+
+def test_a_push_during_a_pass_is_not_missed() -> None:
+    world = World(pace=TOLD, pass_seconds=60)
+    for _ in range(5):
+        world.advance(10)
+        world.push()
+    world.advance(120)
+    assert world.commits == [1, 6]
+    assert len(world.passes) == 2
+
+
+def test_whoever_tells_nobody_is_found_by_polling() -> None:
+    world = World(pace=POLLED)
+    world.advance(100)
+    world.push(is_told=False)
+    world.advance(31)
+    assert world.passes[-1][1] is PassCause.CHANGE
+    assert len(world.looks) == 4
+
+
+def test_a_fleet_that_is_told_is_never_polled() -> None:
+    world = World(pace=TOLD)
+    world.advance(7200)
+    assert world.looks == []
+    assert {cause for _, cause in world.passes[1:]} == {PassCause.DRIFT}
+    assert 24 <= len(world.passes) <= 27
+
+
+def test_a_remote_that_is_lost_for_an_hour_is_asked_rarely_and_found_again() -> None:
+    world = World(pace=POLLED)
+    world.advance(60)
+    world.is_remote_lost = True
+    world.push(is_told=False)
+    looks, passes = len(world.looks), len(world.passes)
+    world.advance(3600)
+    assert len(world.looks) - looks < 40
+    assert len(world.passes) - passes < 40
+    world.is_remote_lost = False
+    world.advance(310)
+    assert world.commits == [1, 2]
+
+
+def test_members_that_are_lost_get_fewer_and_fewer_passes() -> None:
+    world = World(pace=TOLD, is_member_lost=True)
+    world.advance(3600)
+    gaps = [later - earlier for (earlier, _), (later, _) in pairwise(world.passes)]
+    assert gaps[0] < 8
+    assert max(gaps) <= 305
+    assert len(world.passes) < 30
+    world.is_member_lost = False
+    world.advance(620)
+    assert (world.state.failures, world.state.cause) == (0, PassCause.DRIFT)
+
+
+def test_a_time_rule_has_its_pass_to_the_second_however_the_clock_jumps() -> None:
+    world = World(pace=replace(TOLD, drift=7200.0), alarms=[1e9 + 1000])
+    world.advance(100)
+    world.wall += 500
+    world.advance(300)
+    world.wall -= 500
+    world.advance(200)
+    assert world.passes == [(0.0, PassCause.START)]
+    world.advance(405)
+    assert world.passes[1:] == [(1000.0, PassCause.TIME)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_hours_of_everything_end_with_the_newest_commit_and_no_other(seed: int) -> None:
+    """Pushes, outages, clock jumps both ways and rewound branches, drawn by the seed."""
+    draw = Random(seed)
+    world = World(pace=POLLED, dice=Random(seed), alarms=[1e9 + draw.randrange(7200) for _ in range(5)])
+    while world.now < 7200:
+        world.advance(draw.expovariate(1 / 20))
+        happening = draw.random()
+        if happening < 0.5:
+            world.push(is_told=draw.random() < 0.8)
+        elif happening < 0.6:
+            world.is_remote_lost = not world.is_remote_lost
+        elif happening < 0.7:
+            world.is_member_lost = not world.is_member_lost
+        elif happening < 0.85:
+            world.wall += draw.uniform(-5000, 5000)
+        elif world.tip > 1:
+            world.tip -= 1
+            world.tell(Woken())
+    world.is_remote_lost = world.is_member_lost = False
+    world.advance(400)
+    assert world.rendered == world.tip
+    assert all(earlier != later for earlier, later in pairwise(world.commits))
+    assert all(later - earlier >= 1.0 for earlier, later in pairwise(world.looks))
+    passes = [at for at, _ in world.passes]
+    assert all(later - earlier >= world.pass_seconds for earlier, later in pairwise(passes))
