@@ -70,7 +70,8 @@ class Template:
     ``path`` and ``document`` (counted from 0 in the file; items of a ``List`` count on from it) say where it stands;
     ``digest`` names its content (the blob id and the document's position). ``text`` is that of an opaque document,
     which is carried byte for byte; empty for any other. ``has_default_replicas``: the author left ``spec.replicas``
-    out, so that it is written where a policy divides it and nowhere else.
+    out, so that it is written where a policy divides it and nowhere else. ``origin`` is the file and line that a tool
+    made the object from; then ``path`` is the file that says so ("": it stands in a file as it is).
     """
 
     ref: ObjectRef
@@ -80,6 +81,7 @@ class Template:
     digest: str = ""
     text: bytes = field(default=b"", repr=False)
     has_default_replicas: bool = False
+    origin: str = ""
 
     @property
     def api_version(self) -> str:

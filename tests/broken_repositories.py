@@ -636,7 +636,7 @@ BROKEN = [
         },
         warnings=(
             ".: no file here holds a Kubernetes manifest\n"
-            "base: not read: a kustomization; building them is not built yet\n"
+            "base: not read: a kustomization, and nothing here builds those\n"
             "chart: not read: a Helm chart; rendering charts is not built yet"
         ),
     ),

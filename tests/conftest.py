@@ -8,8 +8,10 @@ import gc
 import os
 import secrets
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,6 +39,8 @@ def pytest_configure() -> None:
     pytest.register_assert_rewrite("tests.stories")
     # Hundreds of short processes are started; where each compiled all of Argosy again, that was most of their time.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # The kubectl of the test extra is the one that builds kustomizations, whatever the machine has.
+    os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
 
 
 TEST_SECONDS, CLUSTER_TEST_SECONDS = 600.0, 1800.0

@@ -195,6 +195,7 @@ class Layout(NamedTuple):
     found: tuple[str, ...]
 
 
+KUSTOMIZE_VERSION = "v5.8.1"
 FLUX = {"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": {"name": "apps"}}
 APPLICATION = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "guestbook"}}
 KUSTOMIZATION = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": ["a.yaml"]}
@@ -211,11 +212,13 @@ LAYOUTS = [
         {
             "clusters/home/flux-system/kustomization.yaml": KUSTOMIZATION,
             "clusters/home/apps.yaml": FLUX,
+            "clusters/home/flux-system/a.yaml": a_config_map("flux"),
             "apps/kustomization.yaml": KUSTOMIZATION,
+            "apps/a.yaml": a_config_map("a"),
         },
         (
-            "1 object in 1 file of clusters/",
-            "2 kustomizations are not read: kubectl kustomize FOLDER > FILE makes objects of one",
+            "3 objects in 3 files of apps/, clusters/",
+            f"2 kustomizations are built by kustomize {KUSTOMIZE_VERSION}",
             "Flux deploys from here: its own objects go to members only if a policy selects them",
         ),
     ),

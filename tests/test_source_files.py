@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.source.files import MAX_FILE_SIZE, FileSelection, Reason, Skipped, may_be_read, select_files
+from reconciler.source.files import MAX_FILE_SIZE, FileSelection, Reason, Skipped, SourceFile, may_be_read, select_files
 
 FILE, LINK, MODULE = 0o100644, 0o120000, 0o160000
 
@@ -17,10 +17,18 @@ class File(NamedTuple):
 
 
 def select(
-    *files: File | str, folder: str = "", paths: tuple[str, ...] = (), ignore: tuple[str, ...] = ()
+    *files: File | str,
+    folder: str = "",
+    paths: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+    is_building: bool = False,
 ) -> FileSelection:
     return select_files(
-        [File(file) if isinstance(file, str) else file for file in files], folder=folder, paths=paths, ignore=ignore
+        [File(file) if isinstance(file, str) else file for file in files],
+        folder=folder,
+        paths=paths,
+        ignore=ignore,
+        is_building=is_building,
     )
 
 
@@ -167,3 +175,30 @@ def test_an_ignored_file_may_be_of_any_size() -> None:
 )
 def test_only_what_may_be_a_manifest_is_ever_asked_for(path: str, size: int, *, want: bool) -> None:
     assert may_be_read(path, size) is want
+
+
+def paths_of(files: tuple[SourceFile, ...]) -> tuple[str, ...]:
+    return tuple(file.path for file in files)
+
+
+def test_what_stands_in_the_folder_of_a_kustomization_is_not_read_by_itself() -> None:
+    selection = select(
+        "a/kustomization.yaml",
+        "a/x.yaml",
+        "a/deep/y.yaml",
+        "b/Kustomization",
+        "c/z.yaml",
+        "d/kustomization.yml",
+        "e/Chart.yaml",
+        ignore=("/d/",),
+        is_building=True,
+    )
+    assert paths_of(selection.files) == ("c/z.yaml",)
+    assert paths_of(selection.kustomizations) == ("a/kustomization.yaml", "b/Kustomization")
+    assert paths_of(selection.beside) == ("a/deep/y.yaml", "a/x.yaml")
+    assert selection.skipped == (Skipped("d", Reason.IGNORED), Skipped("e", Reason.HELM))
+
+
+def test_a_kustomization_at_the_root_of_a_fleet_has_only_what_it_lists() -> None:
+    selection = select("eu/kustomization.yaml", "eu/a.yaml", folder="eu", paths=("a.yaml", "./"), is_building=True)
+    assert (paths_of(selection.files), paths_of(selection.beside)) == (("eu/a.yaml",), ())

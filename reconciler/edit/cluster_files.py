@@ -10,15 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from reconciler.console.log import Log
-from reconciler.locked.store import content_store
 from reconciler.names.subjects import unknown_cluster
-from reconciler.publish.reading import recorded_facts
+from reconciler.publish.reading import recorded_facts, source_caches, worktree_of
 from reconciler.repository import File, Repository, open_repository
-from reconciler.repository.cache import Cache
-from reconciler.repository.trailers import engine_version
-from reconciler.source.files import may_be_read
 from reconciler.source.fleet_file import FleetSource, load_fleet
-from reconciler.source.loading import Caches, Loaded, load_source
+from reconciler.source.loading import Loaded, load_source
 from reconciler.source.manifests import LocatedManifest
 from render.documents import DocumentErrors, parse_documents
 from render.documents.editing import REMOVED, Edit, edited, without_document
@@ -48,7 +44,7 @@ class MemberSource:
     def of(cls, repository: Repository) -> "MemberSource":
         """Read the work tree; InputError when not even its fleet is known."""
         repository.work_tree_to("change")
-        files = repository.worktree_snapshot(wanted=may_be_read).files
+        files = worktree_of(repository).files
         home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
         if home.problems:
             raise InputError(home.problems)
@@ -193,6 +189,5 @@ def _loaded(repository: Repository, files: tuple[File, ...], contents: Contents)
 
     facts = recorded_facts(repository)
     ordered = [file_by_path[path] for path in sorted(file_by_path)]
-    with Cache(repository.cache_dir, "documents", version=engine_version()) as cache:
-        caches = Caches(parsed=cache, contents=content_store(repository))
+    with source_caches(repository) as caches:
         return load_source(ordered, read=read, folder=repository.folder.under, caches=caches, facts=facts)

@@ -38,11 +38,11 @@ def _top(source: MemberSource, path: str) -> str:
 
 
 def _unbuilt(desired: Desired) -> Iterator[str]:
-    """Yield what is not read because a tool has to build it first."""
+    """Yield what a tool builds, and what is not read because none does."""
     found = Counter(each.reason for each in desired.skipped)
-    if count := found[Reason.KUSTOMIZE]:
+    if count := len({each.path for each in desired.templates if each.origin}):
         are = "is" if count == 1 else "are"
-        yield f"{counted(count, 'kustomization')} {are} not read: kubectl kustomize FOLDER > FILE makes objects of one"
+        yield f"{counted(count, 'kustomization')} {are} built by {' and '.join(desired.tools)}"
     if count := found[Reason.HELM]:
         are = "is" if count == 1 else "are"
         yield f"{counted(count, 'Helm chart')} {are} not read: helm template FOLDER > FILE makes objects of one"

@@ -196,10 +196,14 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Previous:
-    """The last rendered commit: the state that the next decision starts from."""
+    """The last rendered commit: the state that the next decision starts from.
+
+    ``tools`` are the programs that built some of its source, by name and version.
+    """
 
     commit: str
     source: str
     version: str
     bindings: Mapping[ObjectRef, Binding]
     tree: RenderedTree
+    tools: tuple[str, ...] = ()

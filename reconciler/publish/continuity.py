@@ -65,7 +65,7 @@ def discontinuities(repository: Repository, source: Source, previous: Previous |
     if source.broken:
         before = _files_before(repository, previous)
         blobs = {path: file.id for path, file in before.items()}
-        problems += (each.problem for each in source.broken if not each.is_in(blobs))
+        problems += (each.problem for each in source.broken if not each.is_in(blobs, previous.tools))
     for each in unread_files(repository, source, previous):
         if not each.is_meant:
             problems.append(Problem(each.path, 0, "", each.message, _BACK))
@@ -81,8 +81,9 @@ def unread_files(repository: Repository, source: Source, previous: Previous) -> 
     home = load_fleet(list(before.values()), folder=repository.folder.under, read=read)
     if home.problems:
         return ()
-    chosen = select_files(before.values(), folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore).files
-    not_read = dict(_not_read(source, {file.path: before[file.path] for file in chosen}))
+    paths = home.fleet.source.paths
+    chosen = select_files(before.values(), folder=home.folder, paths=paths, ignore=home.ignore, is_building=True)
+    not_read = dict(_not_read(source, {file.path: before[file.path] for file in chosen.marking}))
     found = _in_question(repository, source, before, not_read)
     if not found:
         return ()
@@ -146,7 +147,8 @@ def _not_read(source: Source, chosen: Mapping[str, SourceFile]) -> Iterator[tupl
             continue
         current = now.get(path)
         skipped = covering(path) if current is not None else covering(moved.get(file.id, ""))
-        is_same = current is not None and current.id == file.id and skipped and skipped.path == path
+        is_own = skipped is not None and skipped.path == path and skipped.reason is not Reason.UNLISTED
+        is_same = current is not None and current.id == file.id and is_own
         if skipped is not None and not is_same:
             yield path, skipped
 

@@ -207,6 +207,7 @@ def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> s
     trailers = rendered_trailers(
         source=outcome.source.commit,
         previous=tip,
+        tools=outcome.source.desired.tools,
         removals=[f"{each.cluster} {each.count}" for each in removals_allowed_by_options(outcome)],
     )
     info = repository.commit_info(outcome.source.commit)

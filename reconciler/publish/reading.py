@@ -1,8 +1,10 @@
 """From commits to values: the source of a revision, the facts, and the previous rendered commit."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from reconciler.building.builder import SourceBuilder
 from reconciler.locked.store import content_store
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
 from reconciler.pipeline.scope import Scope
@@ -10,12 +12,12 @@ from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.pipeline.webhook_answers import Answers, parsed_answers
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
-from reconciler.repository.objects import File
-from reconciler.repository.trailers import SOURCE, VERSION, engine_version
+from reconciler.repository.objects import File, Snapshot
+from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version
 from reconciler.source.broken import Broken
 from reconciler.source.desired import Desired
 from reconciler.source.facts import ClusterFacts, Facts
-from reconciler.source.files import SourceFile, may_be_read
+from reconciler.source.files import MAX_FILE_SIZE, SourceFile, is_kustomization, may_be_read
 from reconciler.source.fleet_file import load_fleet
 from reconciler.source.lines import PlacedLines
 from reconciler.source.loading import Caches, FactsOf, Loaded, load_source
@@ -176,12 +178,31 @@ def read_loaded(
 
     Without ``facts``, a scope that nothing tells is no problem yet.
     """
-    snapshot = repository.snapshot(commit) if commit else repository.worktree_snapshot(wanted=may_be_read)
+    snapshot = repository.snapshot(commit) if commit else worktree_of(repository)
     folder, read = repository.folder.under, repository.read_blobs
-    with Cache(repository.cache_dir, "documents", version=engine_version()) as cache:
-        known = cache if parsed is None else MemoryCache(parsed, cache)
-        caches = Caches(parsed=known, contents=content_store(repository))
+    with source_caches(repository, parsed) as caches:
         return load_source(snapshot.files, read=read, folder=folder, caches=caches, facts=facts)
+
+
+def worktree_of(repository: Repository) -> Snapshot:
+    """Return the work tree as it stands, with the contents of all files that may be manifests or be built from."""
+    snapshot = repository.worktree_snapshot(wanted=may_be_read)
+    if not any(is_kustomization(file.path) for file in snapshot.files):
+        return snapshot
+    return repository.worktree_snapshot(wanted=lambda _path, size: size <= MAX_FILE_SIZE)
+
+
+@contextmanager
+def source_caches(repository: Repository, parsed: dict[bytes, ParsedBlob] | None = None) -> Iterator[Caches]:
+    """Open the caches of parsed files and of builds, and write what is new at the end; ``parsed`` comes before both."""
+    version = engine_version()
+    documents = Cache(repository.cache_dir, "documents", version=version)
+    with documents, Cache(repository.cache_dir, "builds", version=version) as builds:
+        known: tuple[ParseCache, ParseCache] = (documents, builds)
+        if parsed is not None:
+            known = (MemoryCache(parsed, documents), MemoryCache(parsed, builds))
+        build = SourceBuilder(cache=known[1])
+        yield Caches(parsed=known[0], contents=content_store(repository), build=build)
 
 
 def recorded_facts(repository: Repository) -> FactsOf:
@@ -197,7 +218,7 @@ def recorded_facts(repository: Repository) -> FactsOf:
 def read_previous(repository: Repository, commit: str) -> Previous:
     """Read a rendered commit as the state the next pass starts from; GitError when Argosy did not write it."""
     info = repository.commit_info(commit)
-    sources, versions = info.trailer(SOURCE), info.trailer(VERSION)
+    sources, versions, tools = info.trailer(SOURCE), info.trailer(VERSION), info.trailer(TOOL)
     if len(sources) != 1 or len(versions) != 1:
         raise GitError(
             f"commit {commit[:12]} on the rendered branch was not written by Argosy",
@@ -205,7 +226,7 @@ def read_previous(repository: Repository, commit: str) -> Previous:
         )
     tree = RenderedTree.of(info.tree, repository.read_trees)
     bindings = StoredBindings(commit, tree, repository.read_blobs)
-    return Previous(commit=commit, source=sources[0], version=versions[0], bindings=bindings, tree=tree)
+    return Previous(commit=commit, source=sources[0], version=versions[0], tools=tools, bindings=bindings, tree=tree)
 
 
 def read_observed_inputs(repository: Repository, commit: str | None) -> ObservedInputs:

@@ -190,6 +190,7 @@ TRAILERS = (
                 "With `removalGuard.scope: Cluster`: what `--allow-removal` let leave a cluster, and no source commit.",
             ),
             Entry("Argosy-Version", "The version of Argosy that rendered it."),
+            Entry("Argosy-Tool", "The name and version of a program that built some of the source, such as kustomize."),
             Entry("Argosy-Rendered", "In mirrors of a cluster's folder: the rendered commit it was taken from."),
         ),
     ),
@@ -236,7 +237,13 @@ FILES = (
             Entry("A folder whose name begins with a dot", "It is not read."),
             Entry("A folder with another argosy.yaml", "It is another fleet, and is left alone."),
             Entry(
-                "A folder with Chart.yaml or kustomization.yaml",
+                "A folder with kustomization.yaml",
+                "It is built by kustomize, unless another kustomization of the repository refers to it, and its objects"
+                " are templates. What it reads is no manifest of its own; a file in it that it does not list is not"
+                " read, and a warning says so where that holds manifests.",
+            ),
+            Entry(
+                "A folder with Chart.yaml",
                 "It is not read, and a warning says so. At the root of a fleet it hides nothing else.",
             ),
             Entry("A symbolic link, a submodule, a Git LFS pointer", "It is never followed, and a warning says so."),

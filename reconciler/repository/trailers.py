@@ -6,6 +6,7 @@ from functools import cache
 SOURCE = "Argosy-Source"
 PREVIOUS = "Argosy-Previous"
 VERSION = "Argosy-Version"
+TOOL = "Argosy-Tool"
 ALLOW_REMOVAL = "Argosy-Allow-Removal"
 ALLOW_MOVEMENT = "Argosy-Allow-Movement"
 
@@ -19,13 +20,16 @@ def engine_version() -> str:
 
 
 def rendered_trailers(
-    *, source: str, previous: str | None, removals: Sequence[str] = ()
+    *, source: str, previous: str | None, tools: Sequence[str] = (), removals: Sequence[str] = ()
 ) -> Mapping[str, str | Sequence[str]]:
     """Return the trailers of a rendered commit: all that is needed to make it again.
 
-    ``removals`` are what options allowed to leave a cluster, where that decided the tree.
+    ``tools`` are the programs that built some of the source, by name and version. ``removals`` are what options allowed
+    to leave a cluster, where that decided the tree.
     """
     trailers: dict[str, str | Sequence[str]] = {SOURCE: source, VERSION: engine_version()}
     if previous:
         trailers[PREVIOUS] = previous
+    if tools:
+        trailers[TOOL] = tools
     return {**trailers, ALLOW_REMOVAL: removals} if removals else trailers

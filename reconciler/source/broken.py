@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from render.errors import Problem
 
+from .built_files import inputs_of
 from .files import SourceFile
 
 
@@ -19,24 +20,32 @@ class Broken:
     """A problem of templates alone, and the path and blob id of each file it is about.
 
     ``ignore`` is the line for argosy.yaml that would leave the whole problem out ("": none is known). ``is_kept``: the
-    templates are used all the same, once they were.
+    templates are used all the same, once they were. ``tool`` is the name and version of the program that could not
+    build them, or the name alone where the files are not to blame ("": no program is involved).
     """
 
     problem: Problem
     files: tuple[tuple[str, bytes], ...]
     ignore: str = ""
     is_kept: bool = False
+    tool: str = ""
 
     @property
     def warning(self) -> Problem:
         """The problem as a warning."""
         return self.problem if self.is_kept else replace(self.problem, message=f"left out: {self.problem.message}")
 
-    def is_in(self, blob_by_path: Mapping[str, bytes]) -> bool:
-        """Say whether each of its files stood there before, byte for byte."""
-        return all(blob_by_path.get(path) == id_ for path, id_ in self.files)
+    def is_in(self, blob_by_path: Mapping[str, bytes], tools: Collection[str] = ()) -> bool:
+        """Say whether each of its files stood there before, byte for byte, and nothing was built of them since.
+
+        ``tools`` are those that built then: where another version fails now, or none is there, objects may be lost.
+        """
+        name = self.tool.partition(" ")[0]
+        was_built = any(tool.partition(" ")[0] == name for tool in tools) and self.tool not in tools
+        return not was_built and all(blob_by_path.get(path) == id_ for path, id_ in self.files)
 
 
 def broken_by(problem: Problem, files: Collection[SourceFile], ignore: str = "") -> Broken:
     """Return a problem of files as something that can be left out."""
-    return Broken(problem=problem, files=tuple(sorted({(file.path, file.id) for file in files})), ignore=ignore)
+    inputs = {each for file in files for each in inputs_of(file)}
+    return Broken(problem=problem, files=tuple(sorted(inputs)), ignore=ignore)

@@ -21,6 +21,7 @@ class Desired:
     ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` extend the interpreter.
     ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``fact_scoped_kinds``
     are the groups and kinds of templates whose scope neither Kubernetes nor the source tells (see ``kind_scopes``).
+    ``tools`` are the names and versions of the programs that built some of it.
 
     ``source_digest`` covers the contents of all files but those that hold ordinary templates alone. While it is the
     same, policies, overrides, clusters and settings are the same, and so are the templates that others depend on
@@ -38,6 +39,7 @@ class Desired:
     skipped: tuple[Skipped, ...] = ()
     fact_scoped_kinds: frozenset[tuple[str, str]] = frozenset()
     files: int = 0
+    tools: tuple[str, ...] = ()
     source_digest: str = field(default="", compare=False)
 
     @property

@@ -4,7 +4,7 @@ Only names, modes and sizes decide here; no file is opened. A *fleet* is the fol
 ``argosy.yaml`` further down is another fleet, and its folder is left alone.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -20,10 +20,11 @@ IGNORE_FILE = ".argosyignore"
 WRITTEN_LIST = ".argosy-files"
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_FILE_SIZE = 8 * 1024 * 1024
-_OTHER_NAMES = frozenset({IGNORE_FILE, LOCK_FILE})
-
-SYMLINK, _SUBMODULE = 0o120000, 0o160000
-_HELM, _KUSTOMIZE = ("Chart.yaml",), ("kustomization.yaml", "kustomization.yml", "Kustomization")
+FILE_MODE, SYMLINK, SUBMODULE = 0o100644, 0o120000, 0o160000
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+"""The names of files that make a folder one that kustomize builds."""
+_OTHER_NAMES = frozenset({IGNORE_FILE, LOCK_FILE, *KUSTOMIZATIONS})
+_HELM = ("Chart.yaml",)
 
 
 class SourceFile(Protocol):
@@ -53,7 +54,8 @@ class Reason(StrEnum):
     IGNORED = "ignored"
     OTHER_FLEET = "another fleet, with an argosy.yaml of its own"
     HELM = "a Helm chart; rendering charts is not built yet"
-    KUSTOMIZE = "a kustomization; building them is not built yet"
+    KUSTOMIZE = "a kustomization, and nothing here builds those"
+    UNLISTED = "in the folder of a kustomization that does not list it"
     WRITTEN = "written by argosy render --output-dir"
     VENDORED = "the content of a Source, written by argosy vendor"
     SYMLINK = "a symbolic link; links are never followed"
@@ -72,6 +74,7 @@ WARNED = frozenset(
     {
         Reason.HELM,
         Reason.KUSTOMIZE,
+        Reason.UNLISTED,
         Reason.SYMLINK,
         Reason.SUBMODULE,
         Reason.LFS,
@@ -97,53 +100,104 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSelection:
-    """The files to read, those too big to read, and those left out, by path; a folder stands for all below it."""
+    """The files to read, those too big to read, and those left out, by path; a folder stands for all below it.
+
+    ``kustomizations`` are the files of folders to build, ``beside`` those that stand in such folders, and ``named`` the
+    folders that the fleet's paths name, if it has any.
+    """
 
     files: tuple[SourceFile, ...]
     too_big: tuple[SourceFile, ...]
     skipped: tuple[Skipped, ...]
+    kustomizations: tuple[SourceFile, ...] = ()
+    beside: tuple[SourceFile, ...] = ()
+    named: tuple[str, ...] = ()
+
+    @property
+    def marking(self) -> tuple[SourceFile, ...]:
+        """The files that are read, or that say what is built."""
+        return (*self.files, *self.kustomizations)
 
 
 def select_files(
-    files: Iterable[SourceFile], *, folder: str = "", paths: Sequence[str] = (), ignore: Sequence[str] = ()
+    files: Iterable[SourceFile],
+    *,
+    folder: str = "",
+    paths: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    is_building: bool = False,
 ) -> FileSelection:
     """Select the files of the fleet at ``folder``, a path from the root ("" is the root itself).
 
     ``paths`` narrows it to these files and folders (``.`` or none: all of it); ``ignore`` holds lines of gitignore
     syntax; both are relative to it. A folder left out is listed once, and only if it holds a file that would be read.
+    ``is_building``: folders with a kustomization are built, so that they are not left out.
     """
     base = f"{folder}/" if folder else ""
     below = [file for file in sorted(files, key=lambda file: file.path) if file.path.startswith(base)]
     roots = _roots(base, paths)
-    refused = _Refusals(base, ignore, _marked_folders(below, base))
+    refused = _Refusals(base, ignore, _marked_folders(below, base, is_building=is_building))
     chosen: list[SourceFile] = []
     skipped: set[Skipped] = set()
     for file in below:
-        if not _is_candidate(file) or not _is_within(file.path, roots):
+        if not _is_candidate(file, is_building=is_building) or not _is_within(file.path, roots):
             continue
         left_out = refused.of(file)
         if left_out is None:
             chosen.append(file)
         else:
             skipped.add(left_out)
+    readable = [file for file in chosen if file.size <= MAX_FILE_SIZE]
+    building = [file for file in readable if is_building and _name(file) in KUSTOMIZATIONS]
+    inside = _inside({file.path.rpartition("/")[0] for file in building} - {folder})
+    plain = [file for file in readable if not is_building or _name(file) not in KUSTOMIZATIONS]
     return FileSelection(
-        files=tuple(file for file in chosen if file.size <= MAX_FILE_SIZE),
+        files=tuple(file for file in plain if not inside(file.path)),
         too_big=tuple(file for file in chosen if file.size > MAX_FILE_SIZE),
         skipped=tuple(sorted(skipped)),
+        kustomizations=tuple(building),
+        beside=tuple(file for file in plain if inside(file.path)),
+        named=roots,
     )
+
+
+def _name(file: SourceFile) -> str:
+    return file.path.rpartition("/")[2]
+
+
+def _inside(folders: Collection[str]) -> Callable[[str], bool]:
+    """Return what says whether a file stands below one of these folders, however deep."""
+    known = dict.fromkeys(folders, True)
+
+    def is_inside(path: str) -> bool:
+        unknown, above = [], path.rpartition("/")[0]
+        while above and above not in known:
+            unknown.append(above)
+            above = above.rpartition("/")[0]
+        verdict = known.get(above, False)
+        known.update(dict.fromkeys(unknown, verdict))
+        return verdict
+
+    return is_inside
+
+
+def is_kustomization(path: str) -> bool:
+    """Say whether a file makes its folder one that kustomize builds."""
+    return path.rpartition("/")[2] in KUSTOMIZATIONS
 
 
 def may_be_read(path: str, size: int) -> bool:
     """Say whether the content of a file may be asked for at all, whatever else decides."""
     if f"/{VENDOR_FOLDER}/" in f"/{path}":
         return size <= MAX_FILE_SIZE
-    return size <= MAX_FILE_SIZE and (path.endswith(SUFFIXES) or path.rpartition("/")[2] in _OTHER_NAMES)
+    name = path.rpartition("/")[2]
+    return size <= MAX_FILE_SIZE and (path.endswith(SUFFIXES) or name in _OTHER_NAMES)
 
 
-def _is_candidate(file: SourceFile) -> bool:
+def _is_candidate(file: SourceFile, *, is_building: bool) -> bool:
     """Say whether a user may expect this entry to be read: by its suffix, or as a link that may be a folder."""
     name = file.path.rpartition("/")[2]
-    if file.mode == _SUBMODULE:
+    if file.mode == SUBMODULE or (is_building and name in KUSTOMIZATIONS):
         return True
     return name.endswith(SUFFIXES) or (file.mode == SYMLINK and "." not in name)
 
@@ -157,7 +211,7 @@ def _is_within(path: str, roots: Collection[str]) -> bool:
     return not roots or any(path == root or path.startswith(f"{root}/") for root in roots)
 
 
-def _marked_folders(files: Iterable[SourceFile], base: str) -> dict[str, Reason]:
+def _marked_folders(files: Iterable[SourceFile], base: str, *, is_building: bool) -> dict[str, Reason]:
     """Return the folders whose content is not ours to read, by the file that marks them."""
     marks: dict[str, Reason] = {}
     for file in files:
@@ -168,7 +222,7 @@ def _marked_folders(files: Iterable[SourceFile], base: str) -> dict[str, Reason]
             continue  # at the root of a fleet neither a chart nor a kustomization hides all that is below
         elif name in _HELM:
             marks.setdefault(parent, Reason.HELM)
-        elif name in _KUSTOMIZE:
+        elif name in KUSTOMIZATIONS and not is_building:
             marks.setdefault(parent, Reason.KUSTOMIZE)
         elif name in _WRITTEN:
             marks.setdefault(parent, _WRITTEN[name])
@@ -198,7 +252,7 @@ class _Refusals:
             return Reason.IGNORED
         if file.mode == SYMLINK:
             return Reason.SYMLINK
-        return Reason.SUBMODULE if file.mode == _SUBMODULE else None
+        return Reason.SUBMODULE if file.mode == SUBMODULE else None
 
     def _of_folder(self, folder: str) -> Skipped | None:
         # One after the other from the outermost on: folders of a commit may be nested more deeply than calls may be.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from render.errors import Problem
 
+from .built_files import BuiltFile
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
 
 if TYPE_CHECKING:  # most sources have nothing to point at
@@ -26,7 +27,9 @@ class Lines:
     _places: "dict[bytes, Places]" = field(default_factory=dict)
 
     def line_of(self, place: LocatedManifest, path: str = "") -> int:
-        """Return the line of a manifest's field, or of the nearest parent it has."""
+        """Return the line of a manifest's field, or of the nearest parent it has; 0 for what was built."""
+        if isinstance(place.file, BuiltFile):
+            return 0
         places = self._places_in(place.file.id)
         return places.of_field(place.position, (place.prefix + path).rstrip(".")).line
 
@@ -45,8 +48,12 @@ class Lines:
         return tuple(sorted(map(self.located_problem, by_file)))
 
     def located_problem(self, found: FieldProblem) -> Problem:
-        """Return a problem with its file and line."""
+        """Return a problem with its file and line; those it was built from for what stands in no file."""
         place, problem = found
+        if isinstance(place.file, BuiltFile):
+            origin = place.file.origin_of(place.position)
+            built = f", as {place.file.path} builds it" if origin.path != place.file.path else ""
+            return replace(problem, path=origin.path, line=origin.line, message=f"{problem.message}{built}")
         return replace(problem, path=place.file.path, line=self.line_of(place, problem.field))
 
 

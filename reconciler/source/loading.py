@@ -1,7 +1,8 @@
 """A source loaded: from the files of a snapshot to its value, or to every problem of it with file and line.
 
 1. ``fleet_file`` reads the fleet's settings, and ``files`` selects the files they leave in.
-2. ``manifests`` parses these files and expands lists; ``roles`` sorts the manifests by what they are.
+2. ``build`` has folders built; ``manifests`` parses all of it and expands lists; ``roles`` sorts the manifests by what
+   they are.
 3. ``karmada_objects`` admits Karmada's kinds, ``templates`` checks templates, ``policy_tests`` loads tests.
 4. ``checks`` finds the problems that only show when the objects are compared with each other.
 5. ``lines`` finds the line of each problem.
@@ -23,6 +24,7 @@ from render.fleet import Fleet, Permission, TemplateValidation
 from render.model import Template
 
 from .broken import Broken, broken_by
+from .build import Build, BuiltSource, ReadFiles, read_files
 from .built_in_kinds import BUILT_IN, GroupKind
 from .checks import (
     absent_clusters,
@@ -39,12 +41,12 @@ from .definitions import scopes_elsewhere
 from .desired import Desired
 from .external import ExternalLock, ExternalSources, load_external_sources, lock_of, lock_warnings
 from .facts import Facts, with_facts
-from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile, select_files
+from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile
 from .fleet_file import FleetSource, load_fleet
 from .karmada_objects import KarmadaObjects, load_karmada_objects
 from .kind_scopes import Scopes
 from .lines import Lines, PlacedLines
-from .manifests import IGNORE_HINT, Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs, load_manifests
+from .manifests import IGNORE_HINT, Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs
 from .policy_tests import PolicyTest, PolicyTests, load_tests
 from .roles import Roles, misnamed_kinds, sorted_by_role
 from .schema_checks import SchemaChecks, WrongTemplate
@@ -99,10 +101,14 @@ class Loaded:
 
 
 class Caches(NamedTuple):
-    """Values of earlier runs: parsed blobs, and the content of Sources that is not in the repository."""
+    """Values of earlier runs: parsed blobs, and the content of Sources that is not in the repository.
+
+    ``build`` has folders built, as far as no earlier run has; without, they are left out.
+    """
 
     parsed: ParseCache | None = None
     contents: ContentStore | None = None
+    build: Build | None = None
 
 
 NO_CACHES = Caches()
@@ -122,6 +128,7 @@ class _Parts:
     home: FleetSource
     selection: FileSelection
     contents: Contents
+    built: BuiltSource
     roles: Roles
     scopes: Scopes
     karmada: KarmadaObjects
@@ -177,24 +184,24 @@ def load_source(
     home = load_fleet(files, folder=folder, read=read)
     if home.problems:
         return Loaded(desired=Desired(), problems=home.problems)
-    selection = select_files(files, folder=home.folder, paths=home.fleet.source.paths, ignore=home.ignore)
-    contents = load_manifests(selection.files, read=read, cache=caches.parsed)
-    elsewhere = partial(scopes_elsewhere, files, selection.files, read=read, cache=caches.parsed)
+    found = read_files(files, home, read, caches.parsed, caches.build)
+    read = found.built.read_with(read)
+    elsewhere = partial(scopes_elsewhere, files, found.selection.files, read=read, cache=caches.parsed)
     lookup = _Lookup(facts or no_facts, elsewhere)
-    parts, lines = _parts(home, selection, contents, lookup), Lines(read)
+    parts, lines = _parts(home, found, lookup), Lines(read)
     repository = RepositoryFiles(files, folder=home.folder, read=read)
     parts = replace(parts, lock=lock_of(parts.external.sources, repository, caches.contents))
     keep_encrypted_texts(parts.templates, read)
     broken = tuple(_broken(parts, lines))
     parts = replace(parts, wrong=tuple(_wrong(parts, lookup.facts)))
     broken += tuple(
-        replace(broken_by(lines.located_problem(found), [found.place.file]), is_kept=True) for found in parts.refused
+        replace(broken_by(lines.located_problem(each), [each.place.file]), is_kept=True) for each in parts.refused
     )
     unscoped = unknown_scopes(parts.templates.unscoped, parts.karmada.policies) if facts else ()
     hard = (*_file_problems(parts), *lines.located([*_problems(parts, lines), *unscoped]))
     problems = tuple(sorted((*hard, *(each.problem for each in broken))))
     warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located(_warnings(parts)))))
-    places = {(place.file.path, place.number): place for place in contents.manifests}
+    places = {(place.file.path, place.number): place for place in parts.contents.manifests}
     return Loaded(
         desired=_desired(parts, warnings),
         problems=problems,
@@ -207,20 +214,24 @@ def load_source(
     )
 
 
-def _parts(home: FleetSource, selection: FileSelection, contents: Contents, lookup: "_Lookup") -> _Parts:
+def _parts(home: FleetSource, found: ReadFiles, lookup: "_Lookup") -> _Parts:
+    contents = found.contents
     left_out = _unreadable_files(contents)
     roles = sorted_by_role([place for place in contents.manifests if place.file.path not in left_out], home)
     manifests = (place.manifest for place in roles.templates)
     scopes = Scopes.of(manifests, lambda: lookup.facts(home.fleet), home.fleet, lookup.elsewhere)
     roles.set_aside(tuple(misnamed_kinds(roles.templates, scopes.is_known)))
+    templates = load_templates(roles.templates, is_namespaced=scopes.is_namespaced, fleet=home.fleet)
+    templates.leave_out_repetitions()
     return _Parts(
         home=home,
-        selection=selection,
+        selection=found.selection,
         contents=contents,
+        built=found.built,
         roles=roles,
         scopes=scopes,
         karmada=load_karmada_objects(roles.admitted, default_namespace=home.fleet.default_namespace),
-        templates=load_templates(roles.templates, is_namespaced=scopes.is_namespaced, fleet=home.fleet),
+        templates=templates,
         webhooks=load_webhooks(roles.webhooks),
         tests=load_tests(roles.tests, is_namespaced=scopes.is_namespaced, fleet=home.fleet),
         external=load_external_sources(roles.sources),
@@ -235,6 +246,7 @@ def _unreadable_files(contents: Contents) -> frozenset[str]:
 
 def _broken(parts: _Parts, lines: Lines) -> Iterator[Broken]:
     """Yield what can be left out, and leave out the templates that stand in more than one place."""
+    yield from parts.built.broken
     left_out = _unreadable_files(parts.contents)
     for each in parts.contents.unreadable:
         if each.file.path in left_out:
@@ -326,6 +338,7 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
         fact_scoped_kinds=frozenset(kind for kind in kinds if parts.scopes.is_fact_scoped(*kind)),
         files=len({place.file.path for place in parts.contents.manifests}),
+        tools=parts.built.tools,
         source_digest=_source_digest(parts, kinds),
     )
 

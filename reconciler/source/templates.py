@@ -18,7 +18,9 @@ from render.documents import document_text
 from render.fleet import Fleet
 from render.matching.exclusions import CLAIMED_BY, exclusions_of
 from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
+from render.words import listed
 
+from .built_files import BuiltFile
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
 
 _KIND = re.compile(r"[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?", re.ASCII)
@@ -119,6 +121,18 @@ class Templates:
     problems: list[FieldProblem] = field(default_factory=list)
     warnings: list[FieldProblem] = field(default_factory=list)
 
+    def leave_out_repetitions(self) -> None:
+        """Leave out what was built of objects that stand in a file as well: the file is what was read before."""
+        path_by_ref = {each.ref: each.path for each, place in self.placed if not isinstance(place.file, BuiltFile)}
+        repeated: dict[str, list[tuple[Template, LocatedManifest]]] = {}
+        for template, place in self.placed:
+            if isinstance(place.file, BuiltFile) and template.ref in path_by_ref:
+                repeated.setdefault(place.file.path, []).append((template, place))
+        for each in repeated.values():
+            names = listed([f"{template.ref} ({path_by_ref[template.ref]})" for template, _ in each])
+            self.warnings.append(each[0][1].problem("", f"not taken from what is built, as files have it: {names}"))
+            self.leave_out({id(template) for template, _ in each})
+
     def leave_out(self, ids: Collection[int]) -> None:
         """Forget templates, known by identity."""
         self.placed = [each for each in self.placed if id(each[0]) not in ids]
@@ -203,7 +217,16 @@ def template_of(place: LocatedManifest, manifest: Manifest) -> Template:
         path=place.file.path,
         document=place.number,
         digest=f"{place.file.id.hex()}:{place.number}",
+        origin=_origin_of(place),
     )
+
+
+def _origin_of(place: LocatedManifest) -> str:
+    """Return the file and line that an object was built from; "" for one that stands in a file."""
+    if not isinstance(place.file, BuiltFile):
+        return ""
+    path, line = place.file.origin_of(place.position)
+    return f"{path}:{line}" if line else path
 
 
 def with_namespace(manifest: Manifest, *, is_namespaced: bool | None, default: str) -> Manifest:

@@ -1,0 +1,103 @@
+"""Everything that a source has built: its kustomizations found, their closures followed, and their tool run.
+
+What cannot be built is left out with a problem of its own; nothing else of the source depends on it.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from reconciler.source.broken import Broken
+from reconciler.source.build import BuiltSource
+from reconciler.source.files import FileSelection, SourceFile
+from reconciler.source.lines import Lines
+from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
+from render.errors import Problem
+from render.words import counted, listed
+
+from .builds import BuildOutcome, Builds
+from .closures import Closure, closure_of
+from .roots import root_folders
+from .tools import find_kustomize
+from .tree import Kustomizations
+
+INSTALL = "install kustomize and put it on PATH (https://kubectl.docs.kubernetes.io/installation/kustomize), or kubectl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceBuilder:
+    """The builds of sources; ``path`` is where tools are looked for, ``cache`` remembers what they made."""
+
+    path: str = field(default_factory=lambda: os.environ.get("PATH", os.defpath))
+    cache: ParseCache | None = None
+
+    def __call__(self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs) -> BuiltSource:
+        """Build the kustomizations that a fleet selects."""
+        if not selection.kustomizations:
+            return BuiltSource()
+        known = Kustomizations.of(files, read, self.cache)
+        chosen = [folder for folder in map(_folder, selection.kustomizations) if folder in known.folders]
+        roots = root_folders(known, chosen, selection.named)
+        closures = [closure_of(known, folder) for folder in roots]
+        wanted = [closure for closure in closures if closure.refusal is None]
+        tool = find_kustomize(self.path, self.cache) if wanted else None
+        outcomes = Builds(tool=tool, read=read, cache=self.cache).outcomes(wanted) if tool else {}
+        made = [outcome for outcome in outcomes.values() if not outcome.complaint]
+        broken = [*_refused(closures, read), *_failed(outcomes.values(), tool.version if tool else "")]
+        if wanted and tool is None:
+            broken.append(_missing(wanted))
+        return BuiltSource(
+            files=tuple(outcome.file for outcome in made),
+            contents={outcome.file.id: outcome.output for outcome in made},
+            claimed=frozenset(_claimed(known, closures, chosen, selection)),
+            broken=tuple(broken),
+            tools=(tool.version,) if tool else (),
+        )
+
+
+def _folder(file: SourceFile) -> str:
+    return file.path.rpartition("/")[0]
+
+
+def _claimed(
+    known: Kustomizations, closures: Iterable[Closure], chosen: Iterable[str], selection: FileSelection
+) -> Iterator[str]:
+    """Yield the files that builds read; all of a folder that may not be built, as nobody knows what it would read."""
+    for closure in closures:
+        yield from (file.path for file in closure.files)
+        if closure.refusal is not None:
+            base = f"{closure.folder}/" if closure.folder else ""
+            yield from (file.path for file in selection.beside if file.path.startswith(base))
+    for folder in chosen:
+        if known.is_component(folder):
+            yield from (file.path for file in closure_of(known, folder).files)
+
+
+def _refused(closures: Iterable[Closure], read: ReadBlobs) -> Iterator[Broken]:
+    """Yield the builds that may not be run."""
+    lines = Lines(read)
+    for closure in closures:
+        if closure.refusal is not None:
+            file, problem = closure.refusal
+            found = lines.located_problem(FieldProblem(LocatedManifest(None, file, 0, 0), problem))
+            yield Broken(problem=found, files=closure.inputs)
+
+
+def _failed(outcomes: Iterable[BuildOutcome], version: str) -> Iterator[Broken]:
+    """Yield the builds that failed."""
+    for outcome in outcomes:
+        if outcome.complaint:
+            problem = Problem(
+                outcome.closure.kustomizations[0], 0, "", f"{version} cannot build it: {outcome.complaint}"
+            )
+            tool = version.partition(" ")[0] if outcome.is_bounded else version
+            yield Broken(problem=problem, files=outcome.closure.inputs, tool=tool)
+
+
+def _missing(closures: Sequence[Closure]) -> Broken:
+    """Return the one problem of all builds that have no tool."""
+    folders = listed(sorted(closure.folder or "." for closure in closures))
+    message = f"kustomize is not installed, so {counted(len(closures), 'kustomization')} cannot be built: {folders}"
+    inputs = {each for closure in closures for each in closure.inputs}
+    problem = Problem(closures[0].kustomizations[0], 0, "", message, INSTALL)
+    return Broken(problem=problem, files=tuple(sorted(inputs)), tool="kustomize")

@@ -1,0 +1,186 @@
+"""The closure of a kustomization: every file of the tree that a build of it may read.
+
+A closure is found before any tool runs, by what kustomizations name. Whatever is no file of the tree - another
+repository, an address, a path that leads out, a link - is refused here, so that the tool never comes to look for it.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from reconciler.source.files import SYMLINK, SourceFile
+from render.documents import read_documents
+from render.errors import Problem
+
+from .kustomization import Kustomization, Reference, Role, named_texts
+from .tree import Kustomizations, is_plain, joined
+
+MOST_FILES = 20_000
+"""Files that one build may read."""
+
+_ELSEWHERE = re.compile(
+    r"^[a-z][a-z0-9+.-]*:(?:://|//)|^[\w.-]+@[\w.-]+:|^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/|[?&]ref=|^git::", re.IGNORECASE
+)
+_LOCK = "write a Source for it, and argosy vendor puts a copy into this repository"
+_READING_KEYS = frozenset({"path", "paths", "files", "envs", "env"})
+
+
+class BuildRefusal(NamedTuple):
+    """A reason not to build: the file and the field to blame."""
+
+    file: SourceFile
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closure:
+    """The files a build reads, sorted by path, and the first reason not to build.
+
+    ``kustomizations`` and ``resources`` are the paths of those that say what is built, and that hold manifests.
+    ``reaches_beside``: some kustomization names a file
+    outside its own folder, which kustomize has to be allowed.
+    """
+
+    folder: str
+    files: tuple[SourceFile, ...]
+    kustomizations: tuple[str, ...] = ()
+    resources: frozenset[str] = frozenset()
+    refusal: BuildRefusal | None = None
+    reaches_beside: bool = False
+
+    @property
+    def inputs(self) -> tuple[tuple[str, bytes], ...]:
+        """The path and id of each file."""
+        return tuple((file.path, file.id) for file in self.files)
+
+
+class _RefusedError(Exception):
+    """The walk has met what may not be built."""
+
+    def __init__(self, refusal: BuildRefusal) -> None:
+        super().__init__(refusal.problem.message)
+        self.refusal = refusal
+
+
+def closure_of(known: Kustomizations, folder: str) -> Closure:
+    """Return the files that a build of a folder reads, or why it may not be built."""
+    walk, refusal = _Walk(known), None
+    try:
+        walk.go(folder)
+    except _RefusedError as refused:
+        refusal = refused.refusal
+    return Closure(
+        folder=folder,
+        files=tuple(walk.found[path] for path in sorted(walk.found)),
+        kustomizations=tuple(walk.kustomizations),
+        resources=frozenset(walk.resources),
+        refusal=refusal,
+        reaches_beside=walk.beside is not None,
+    )
+
+
+@dataclass(slots=True)
+class _Walk:
+    """The walk from one kustomization through all that it names.
+
+    ``beside`` is the first place that names a file outside its folder. ``has_plugins``: some configuration of
+    generators or transformers is read, which may name files in any field.
+    """
+
+    known: Kustomizations
+    found: dict[str, SourceFile] = field(default_factory=dict)
+    kustomizations: list[str] = field(default_factory=list)
+    resources: set[str] = field(default_factory=set)
+    beside: BuildRefusal | None = None
+    has_plugins: bool = False
+
+    def go(self, folder: str) -> None:
+        """Visit a folder and those it builds upon, each once."""
+        unseen, seen = [folder], {folder}
+        while unseen:
+            at = unseen.pop()
+            for file, parsed in self.known.at(at):
+                self.found[file.path] = file
+                self.kustomizations.append(file.path)
+                for inner in self._folders_named(at, file, parsed):
+                    if inner not in seen:
+                        seen.add(inner)
+                        unseen.append(inner)
+        if self.beside and self.has_plugins:
+            raise _RefusedError(self.beside)
+
+    def _folders_named(self, at: str, file: SourceFile, parsed: Kustomization) -> Iterator[str]:
+        for name in parsed.refused:
+            message = "charts in a kustomization are not built, as kustomize would run helm and fetch them"
+            raise _refused(file, name, message, "write a HelmChart for argosy instead, or commit what the chart makes")
+        for reference in parsed.references:
+            path = self._checked(at, file, reference)
+            if path in self.known.folders and path not in self.known.files:
+                yield path
+            else:
+                self._add_file(at, file, reference, path)
+        documents = [document.value for text in parsed.inline for document in read_documents(text.encode())[0]]
+        self._add_named(at, file, documents)
+
+    def _checked(self, at: str, file: SourceFile, reference: Reference) -> str:
+        """Return the path of something named; it is refused where it is no file or folder to build from."""
+        path = joined(at, reference.text)
+        if path is not None and (path in self.known.files or self._is_folder(path, reference)):
+            return path
+        if _ELSEWHERE.search(reference.text):
+            message = f"{reference.text!r} is not in this repository, and a build fetches nothing"
+            raise _refused(file, reference.field, message, _LOCK)
+        if path is None:
+            message = f"{reference.text!r} leads out of the repository"
+            raise _refused(file, reference.field, message, "a build reads files of the same commit alone")
+        if self._is_below_link(path):
+            message = f"{reference.text!r} is below a symbolic link; links are never followed"
+            raise _refused(file, reference.field, message, "name the place that the link leads to")
+        raise _refused(file, reference.field, f"there is no {reference.text!r}", f"it would be {path}")
+
+    def _is_folder(self, path: str, reference: Reference) -> bool:
+        return reference.role is not Role.FILE and path in self.known.folders
+
+    def _is_below_link(self, path: str) -> bool:
+        above = path
+        while above:
+            file = self.known.files.get(above)
+            if file is not None and file.mode == SYMLINK:
+                return True
+            above = above.rpartition("/")[0]
+        return False
+
+    def _add_file(self, at: str, file: SourceFile, reference: Reference, path: str) -> None:
+        named = self.known.files[path]
+        if named.mode == SYMLINK:
+            message = f"{reference.text!r} is a symbolic link; links are never followed"
+            raise _refused(file, reference.field, message, "name the file that the link leads to")
+        if not is_plain(named):
+            raise _refused(file, reference.field, f"{reference.text!r} is too large, or no file of this repository")
+        self.found[path] = named
+        if reference.role is Role.RESOURCE:
+            self.resources.add(path)
+        if len(self.found) > MOST_FILES:
+            raise _refused(file, "", f"the build reads more than {MOST_FILES} files")
+        if not path.startswith(f"{at}/" if at else "") and self.beside is None:
+            message = f"{reference.text!r} is outside this folder, which is not possible together with generators"
+            hint = "move the file into the folder, or make it a kustomization's resource there"
+            self.beside = BuildRefusal(file, Problem(file.path, 0, reference.field, message, hint))
+        if reference.role is Role.PLUGIN:
+            self._add_named(at, named, self.known.documents_of(named))
+
+    def _add_named(self, at: str, file: SourceFile, documents: list[object]) -> None:
+        """Add the files that configuration of generators and transformers names in fields of its own."""
+        for key, text in named_texts(documents):
+            path = joined(at, text)
+            named = self.known.files.get(path) if path is not None else None
+            if named is not None and is_plain(named):
+                self.found[named.path] = named
+            elif key in _READING_KEYS and (path is None or _ELSEWHERE.search(text)):
+                raise _refused(file, "", f"{key} names {text!r}, which is not in this repository", _LOCK)
+        self.has_plugins = self.has_plugins or bool(documents)
+
+
+def _refused(file: SourceFile, field_name: str, message: str, hint: str = "") -> _RefusedError:
+    return _RefusedError(BuildRefusal(file, Problem(file.path, 0, field_name, message, hint)))

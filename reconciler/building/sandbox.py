@@ -1,0 +1,177 @@
+"""Programs run over a private copy of given files, with nothing else: no environment, no home, no search path.
+
+What a repository says is what such a program works on, so it is bounded in time, in memory and in what it prints, and
+killed with all that it started. It has no way to a network but the one it would make itself; proxies that lead nowhere
+close that.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import IO
+
+from reconciler.repository.safe_folder import SafeFolder
+
+_NOWHERE = "http://127.0.0.1:9"
+_MOST_SAID = 16 * 1024
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """The bounds of one run: seconds, bytes of output, and bytes of memory."""
+
+    seconds: float = 60.0
+    output: int = 64 * 1024 * 1024
+    memory: int = 4 * 1024 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """The end of a run: what was printed, the complaint of one that failed, and whether a bound ended it."""
+
+    output: bytes = b""
+    complaint: str = ""
+    is_bounded: bool = False
+
+
+def run_in_copy(
+    command: Sequence[str], contents: Mapping[str, bytes], *, at: str = "", limits: RunLimits | None = None
+) -> Run:
+    """Run a command in the folder ``at`` of a copy of these files, and remove the copy again."""
+    with _copy(contents, at) as (root, home):
+        run = _run(command, root / at, home, limits or RunLimits())
+    complaint = run.complaint.replace(f"{root}/", "").replace(str(root), ".")
+    return Run(output=run.output, complaint=complaint, is_bounded=run.is_bounded)
+
+
+@contextmanager
+def _copy(contents: Mapping[str, bytes], at: str) -> Iterator[tuple[Path, Path]]:
+    folder = Path(os.path.realpath(mkdtemp(prefix="argosy-build-")))
+    try:
+        root, home = folder / "files", folder / "home"
+        root.mkdir()
+        home.mkdir()
+        with SafeFolder(root) as files:
+            if at:
+                files.folder(tuple(at.split("/")), create=True)
+            for path in sorted(contents):
+                files.write(path, contents[path])
+        yield root, home
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _environment(home: Path, limits: RunLimits) -> dict[str, str]:
+    return {
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home),
+        "XDG_CACHE_HOME": str(home),
+        "XDG_DATA_HOME": str(home),
+        "TMPDIR": str(home),
+        "PATH": str(home),
+        "KUBECONFIG": os.devnull,
+        "HTTP_PROXY": _NOWHERE,
+        "HTTPS_PROXY": _NOWHERE,
+        "ALL_PROXY": _NOWHERE,
+        "NO_PROXY": "",
+        "GOMEMLIMIT": str(limits.memory // 2),
+        "LC_ALL": "C",
+        "TZ": "UTC",
+    }
+
+
+def _run(command: Sequence[str], folder: Path, home: Path, limits: RunLimits) -> Run:
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=_environment(home, limits),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return Run(complaint=f"{command[0]} cannot be run: {error.strerror or error}", is_bounded=True)
+    try:
+        with process:
+            return _ended(process, limits)
+    finally:
+        _end(process)
+
+
+def _ended(process: subprocess.Popen[bytes], limits: RunLimits) -> Run:
+    """Read what a process prints until it ends, or a bound is met."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    _bound_memory(process.pid, limits.memory)
+    late, said = threading.Event(), bytearray()
+
+    def stop() -> None:
+        late.set()
+        _end(process)
+
+    deadline = threading.Timer(limits.seconds, stop)
+    listener = threading.Thread(target=_listen, args=(process.stderr, said), daemon=True)
+    deadline.daemon = True
+    deadline.start()
+    listener.start()
+    try:
+        output = _read(process.stdout, limits.output)
+        if output is None:
+            _end(process)
+        code = process.wait()
+        listener.join()
+    finally:
+        deadline.cancel()
+        _end(process)
+    if late.is_set():
+        return Run(complaint=f"it did not end within {limits.seconds:g} s", is_bounded=True)
+    if output is None:
+        return Run(complaint=f"it printed more than {limits.output} bytes", is_bounded=True)
+    complaint = said.decode("utf-8", "replace").strip()
+    if code < 0:
+        return Run(complaint=f"it ended by signal {-code}: it may have asked for too much memory", is_bounded=True)
+    return Run(complaint=complaint or f"it ended with exit code {code}") if code else Run(output=output)
+
+
+def _read(pipe: IO[bytes], most: int) -> bytes | None:
+    """Return all of a pipe; None where it has more than may be kept."""
+    chunks, size = [], 0
+    while chunk := pipe.read(_CHUNK):
+        size += len(chunk)
+        if size > most:
+            return None
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _listen(pipe: IO[bytes], said: bytearray) -> None:
+    """Keep the beginning of what a process complains of, and read the rest so that it can end."""
+    with suppress(OSError, ValueError):
+        while chunk := pipe.read(_CHUNK):
+            said += chunk[: max(0, _MOST_SAID - len(said))]
+
+
+def _bound_memory(pid: int, most: int) -> None:
+    """Bound the memory of a process where the system can do that to another one."""
+    import resource
+
+    if hasattr(resource, "prlimit"):
+        with suppress(OSError):
+            resource.prlimit(pid, resource.RLIMIT_AS, (most, most))
+            resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process with whatever it started; its group outlives it while any of that does."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)

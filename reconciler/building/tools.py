@@ -1,0 +1,70 @@
+"""The programs that build: where they are, and which version each is.
+
+A version is asked once for each file of a program, and remembered with the builds: to ask costs as much as a build.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from reconciler.source.manifests import ParseCache
+
+from .sandbox import RunLimits, run_in_copy
+
+_VERSION = re.compile(r"v\d+\.\d+\.\d+[\w.+-]*")
+_LIMITS = RunLimits(seconds=20, output=1 << 20)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A program: the words that its command lines begin with, and its name and version, as commits record them."""
+
+    command: tuple[str, ...]
+    version: str
+
+
+def find_kustomize(path: str, cache: ParseCache | None = None) -> Tool | None:
+    """Return the kustomize on a search path, by itself or in kubectl; None where there is neither."""
+    for name, command, asked in (
+        ("kustomize", ("build",), ("version",)),
+        ("kubectl", ("kustomize",), ("version", "--client", "-o", "json")),
+    ):
+        program = shutil.which(name, path=path)
+        version = _version(os.path.realpath(program), asked, cache) if program else ""
+        if program and version:
+            return Tool(command=(os.path.realpath(program), *command), version=f"kustomize {version}")
+    return None
+
+
+def _version(program: str, asked: tuple[str, ...], cache: ParseCache | None) -> str:
+    """Return the version that a program says it is, "" where it says none."""
+    status = Path(program).stat()
+    facts = (program, status.st_ino, status.st_size, status.st_mtime_ns, *asked)
+    key = hashlib.sha256("\0".join(map(str, facts)).encode("utf-8", "surrogateescape")).digest()
+    known = cache.get_many([key]) if cache is not None else {}
+    if key in known:
+        return str(known[key][0][1])
+    version = _version_in(run_in_copy((program, *asked), {}, limits=_LIMITS).output)
+    if cache is not None and version:
+        cache.put_many({key: ((0, version),)})
+    return version
+
+
+def _version_in(output: bytes) -> str:
+    """Return the version in an answer; kubectl's has that of the kustomize inside it.
+
+    >>> _version_in(b"v5.8.1"), _version_in(b'{"clientVersion": {"gitVersion": "v1.32"}, "kustomizeVersion": "v5.5.0"}')
+    ('v5.8.1', 'v5.5.0')
+    """
+    text = output.decode("utf-8", "replace")
+    if text.lstrip().startswith("{"):
+        try:
+            text = str(json.loads(text).get("kustomizeVersion", ""))
+        except ValueError:
+            return ""
+    found = _VERSION.search(text)
+    return found[0] if found else ""

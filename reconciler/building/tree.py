@@ -1,0 +1,109 @@
+"""The kustomizations of a tree: which folders have one, what each names, and who builds upon whom."""
+
+import hashlib
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.source.files import KUSTOMIZATIONS, MAX_FILE_SIZE, SUBMODULE, SUFFIXES, SYMLINK, SourceFile
+from reconciler.source.manifests import ParseCache, ReadBlobs
+from render.documents import read_documents
+
+from .kustomization import Kustomization, Reference, Role, parsed_kustomization
+
+
+@dataclass(slots=True)
+class Kustomizations:
+    """The kustomizations of a tree, each read once."""
+
+    files: Mapping[str, SourceFile]
+    read: ReadBlobs
+    cache: ParseCache | None = None
+    _parsed: dict[bytes, Kustomization] = field(default_factory=dict)
+    _by_folder: dict[str, list[SourceFile]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, files: Iterable[SourceFile], read: ReadBlobs, cache: ParseCache | None = None) -> "Kustomizations":
+        """Return the kustomizations of a tree."""
+        known = cls({file.path: file for file in files}, read, cache)
+        for path, file in known.files.items():
+            folder, _, name = path.rpartition("/")
+            if name in KUSTOMIZATIONS and is_plain(file):
+                known._by_folder.setdefault(folder, []).append(file)
+        known._parse([file for found in known._by_folder.values() for file in found])
+        return known
+
+    @property
+    def folders(self) -> frozenset[str]:
+        """The folders with a kustomization."""
+        return frozenset(self._by_folder)
+
+    def at(self, folder: str) -> Sequence[tuple[SourceFile, Kustomization]]:
+        """Return the files that make a folder a kustomization, and what they name."""
+        return [(file, self._parsed[file.id]) for file in self._by_folder[folder]]
+
+    def is_component(self, folder: str) -> bool:
+        """Say whether a folder only has parts of other kustomizations."""
+        return any(parsed.is_component for _, parsed in self.at(folder))
+
+    def bases_of(self, folder: str) -> Iterator[str]:
+        """Yield the folders that a kustomization builds upon."""
+        for _, parsed in self.at(folder):
+            for reference in parsed.references:
+                path = joined(folder, reference.text)
+                if reference.role is not Role.FILE and path is not None and path != folder and path in self._by_folder:
+                    yield path
+
+    def documents_of(self, file: SourceFile) -> list[Any]:
+        """Return the documents of a file; none where it cannot be read."""
+        if not file.path.endswith(SUFFIXES):
+            return []
+        documents, _ = read_documents(self.read([file.id])[file.id])
+        return [document.value for document in documents]
+
+    def _parse(self, files: Sequence[SourceFile]) -> None:
+        """Read kustomizations. What they name is remembered on disk, and nothing else, as that may be secret."""
+        key_by_id = {file.id: hashlib.sha256(b"kustomization\0" + file.id).digest() for file in files}
+        known = self.cache.get_many(key_by_id.values()) if self.cache is not None else {}
+        self._parsed.update({id_: _restored(known[key]) for id_, key in key_by_id.items() if key in known})
+        missing = [id_ for id_ in key_by_id if id_ not in self._parsed]
+        for id_, content in (self.read(missing) if missing else {}).items():
+            documents, _ = read_documents(content)
+            self._parsed[id_] = parsed_kustomization(documents[0].value if documents else None)
+        fresh = {key_by_id[id_]: _stored(self._parsed[id_]) for id_ in missing if not self._parsed[id_].inline}
+        if self.cache is not None and fresh:
+            self.cache.put_many(fresh)
+
+
+def _stored(parsed: Kustomization) -> tuple[tuple[int, Any], ...]:
+    references = tuple((each.field, each.text, str(each.role)) for each in parsed.references)
+    return ((0, (references, parsed.refused, parsed.is_component)),)
+
+
+def _restored(stored: Sequence[tuple[int, Any]]) -> Kustomization:
+    references, refused, is_component = stored[0][1]
+    return Kustomization(
+        references=tuple(Reference(name, text, Role(role)) for name, text, role in references),
+        refused=tuple(refused),
+        is_component=is_component,
+    )
+
+
+def is_plain(file: SourceFile) -> bool:
+    """Say whether a build may read a file: no link, no submodule, and not too large."""
+    return file.mode not in {SYMLINK, SUBMODULE} and bool(file.id) and 0 <= file.size <= MAX_FILE_SIZE
+
+
+def joined(folder: str, text: str) -> str | None:
+    """Return the path in the tree that a text means, seen from a folder; None where it leads out of it.
+
+    >>> joined("apps/web", "../base"), joined("apps", "."), joined("apps", "../../etc"), joined("apps", "/etc")
+    ('apps/base', 'apps', None, None)
+    """
+    if text.startswith("/"):
+        return None
+    path = posixpath.normpath(posixpath.join(folder, text))
+    if path == ".." or path.startswith("../"):
+        return None
+    return "" if path == "." else path

@@ -1,0 +1,40 @@
+"""Files that stand in no commit: the output of tools that build folders of a source, and what they were built from.
+
+Such a file is read like any other. Its path is that of the file that asks for the build, its id that of its bytes.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .files import FILE_MODE, SourceFile
+
+
+class Origin(NamedTuple):
+    """The file of a source that an object was built from, and the line it begins at (0: not known)."""
+
+    path: str
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltFile:
+    """The output of one build.
+
+    ``inputs`` are the paths and ids of what was read for it, ``origins`` say where each of its documents comes from.
+    """
+
+    path: str
+    id: bytes
+    size: int
+    mode: int = FILE_MODE
+    inputs: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
+    origins: tuple[Origin, ...] = field(default=(), repr=False)
+
+    def origin_of(self, position: int) -> Origin:
+        """Return the origin of a document; the file that asks for the build where nothing better is known."""
+        return self.origins[position] if position < len(self.origins) else Origin(self.path)
+
+
+def inputs_of(file: SourceFile) -> tuple[tuple[str, bytes], ...]:
+    """Return the files of the source that a file stands for: itself, or what it was built from."""
+    return file.inputs if isinstance(file, BuiltFile) else ((file.path, file.id),)
