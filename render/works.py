@@ -10,7 +10,7 @@ Overrides cannot read a number, so running them before the numbers are filled in
 ``spec.replicas`` replaces the hole and wins, as in Karmada, where overrides come last.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -93,23 +93,12 @@ class WorkFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Works:
-    """One template in all its clusters: variants (clusters -> blob id), the new blobs, contents and failures.
-
-    ``is_carried``: the blob is not made of the content, but an opaque document as it was.
-    """
+    """One template in all its clusters: variants (clusters -> blob id), the new blobs, contents and failures."""
 
     variants: tuple[Variant, ...]
     blobs: Mapping[bytes, Blob]
     contents: tuple[Content, ...]
     failures: tuple[WorkFailure, ...]
-    is_carried: bool = False
-
-    def manifests(self) -> Iterator[tuple[bytes, Manifest]]:
-        """Yield the blobs that hold their content as it is, without numbers filled in, each with that content."""
-        for content in () if self.is_carried else self.contents:
-            for clusters, blob_id in self.variants:
-                if clusters & content.clusters and isinstance(self.blobs[blob_id], bytes):
-                    yield blob_id, content.manifest
 
 
 class TargetGroups:
@@ -191,7 +180,7 @@ def _carried(template: Template, clusters: Mask) -> Works:
     blob_id = object_id("blob", template.text)
     contents = (Content(clusters, template.manifest, ()),)
     variants = (Variant(clusters, blob_id),) if clusters else ()
-    return Works(variants=variants, blobs={blob_id: template.text}, contents=contents, failures=(), is_carried=True)
+    return Works(variants=variants, blobs={blob_id: template.text}, contents=contents, failures=())
 
 
 def clusters_of(targets: Sequence[Target]) -> Mask:

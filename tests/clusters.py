@@ -115,6 +115,16 @@ class Member:
 
     def dry_run(self, manifest: Any) -> tuple[int, Any]:
         """Ask the server to check an object strictly, without storing it."""
+        return self.request("POST", f"{self._path(manifest)}?dryRun=All&fieldValidation=Strict", manifest)
+
+    def dry_apply(self, manifest: Any) -> tuple[int, Any]:
+        """Ask the server for a strict server-side apply of an object, without storing it."""
+        query = "fieldManager=test&force=true&dryRun=All&fieldValidation=Strict"
+        path = f"{self._path(manifest)}/{manifest['metadata']['name']}?{query}"
+        return self.request("PATCH", path, manifest, content_type="application/apply-patch+yaml")
+
+    def _path(self, manifest: Any) -> str:
+        """Return the path under which the objects of a manifest's kind and namespace are."""
         version, group = manifest["apiVersion"], "apis" if "/" in manifest["apiVersion"] else "api"
         kinds = self._kinds.setdefault(version, {})
         if manifest["kind"] not in kinds:
@@ -122,8 +132,7 @@ class Member:
             kinds |= {each["kind"]: each for each in listed if "/" not in each["name"]}
         kind = kinds[manifest["kind"]]
         place = f"/namespaces/{manifest['metadata']['namespace']}" if kind["namespaced"] else ""
-        query = "dryRun=All&fieldValidation=Strict"
-        return self.request("POST", f"/{group}/{version}{place}/{kind['name']}?{query}", manifest)
+        return f"/{group}/{version}{place}/{kind['name']}"
 
     def read(self, path: str) -> Any:
         """Return an object, or None when there is none."""

@@ -6,7 +6,7 @@ import pytest
 
 from render.documents import Hole
 from render.schemas import SchemaSet, check_manifest
-from render.schemas.checking import path_of
+from render.schemas.steps import path_of
 
 DEFINITIONS: dict[str, Any] = {
     "Object": {

@@ -143,7 +143,7 @@ MISTAKES = [
         "a job that restarts for ever",
         one_line("batch/v1", "CronJob", "spec: {concurrencyPolicy: Never, schedule: '* * * * *', jobTemplate: {}}"),
         "a.yaml:4: spec.concurrencyPolicy: none of the values it may have\n"
-        "  hint: write 'Allow', 'Forbid' or 'Replace'\n",
+        "  hint: write 'Allow', 'Forbid' or 'Replace'\na.yaml:4: spec.jobTemplate.spec: required, but missing\n",
     ),
     Mistake(
         "an autoscaler of before",

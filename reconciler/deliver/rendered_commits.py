@@ -51,13 +51,12 @@ class RenderedCommits:
     """Rendered commits as clusters must hold them; every commit, folder and manifest is read once.
 
     ``clusters`` are the members: a commit that knows one by a former name is read as if it had its name of now.
-    ``known`` is a commit that was read before, ``known_manifests`` are objects by the blobs they would be read from.
+    ``known`` is a commit that was read before.
     """
 
     repository: Repository
     clusters: tuple[Cluster, ...] = ()
     known: Previous | None = None
-    known_manifests: Mapping[bytes, Manifest] = field(default_factory=dict)
     _commits: dict[str, Previous] = field(default_factory=dict)
     _manifests: dict[bytes, Manifest] = field(default_factory=dict)
     _before: dict[tuple[str, str], bool] = field(default_factory=dict)
@@ -135,9 +134,7 @@ class RenderedCommits:
         return tuple(self._manifests[blob_id] for _, blob_id in files)
 
     def _load(self, blob_ids: Iterable[bytes]) -> None:
-        wanted = {blob_id for blob_id in blob_ids if blob_id not in self._manifests}
-        self._manifests |= {id_: self.known_manifests[id_] for id_ in wanted & self.known_manifests.keys()}
-        missing = wanted - self._manifests.keys()
+        missing = {blob_id for blob_id in blob_ids if blob_id not in self._manifests}
         for blob_id, content in self.repository.read_blobs(missing).items() if missing else ():
             self._manifests[blob_id] = parse_documents(content)[0].value
 

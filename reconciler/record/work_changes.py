@@ -116,17 +116,10 @@ def _generation(reported: Any) -> Any:
     return reported.get("generation"), reported.get("observedGeneration")
 
 
-class WorkFile(NamedTuple):
-    """A Work and the file it is written to."""
-
-    manifest: Manifest
-    content: bytes
-
-
 class _Case(NamedTuple):
     inputs: WorkInputs
     before: Manifest | None
-    file: WorkFile | None
+    content: bytes | None
 
 
 @dataclass(slots=True)
@@ -137,7 +130,7 @@ class WorkStatuses:
     now: str
     _cases: dict[ObjectRef, list[_Case]] = field(default_factory=dict)
 
-    def file(self, inputs: WorkInputs, before: Manifest | None) -> WorkFile | None:
+    def file(self, inputs: WorkInputs, before: Manifest | None) -> bytes | None:
         """Return the file of an object's Work; None where the one recorded stays.
 
         ``before`` is what is recorded: one value per distinct file.
@@ -145,12 +138,12 @@ class WorkStatuses:
         cases = self._cases.setdefault(inputs.item.ref, [])
         for case in cases:
             if case.before is before and have_equal_status(case.inputs, inputs):
-                return case.file
-        file = self._file(inputs, before)
-        cases.insert(0, _Case(inputs, before, file))
+                return case.content
+        content = self._file(inputs, before)
+        cases.insert(0, _Case(inputs, before, content))
         del cases[MOST_CASES:]
-        return file
+        return content
 
-    def _file(self, inputs: WorkInputs, before: Manifest | None) -> WorkFile | None:
+    def _file(self, inputs: WorkInputs, before: Manifest | None) -> bytes | None:
         after = work_after(before, work_manifest(status_of(inputs, self.interpreter)), self.now)
-        return None if after is before else WorkFile(after, emit(after))
+        return None if after is before else emit(after)

@@ -18,18 +18,19 @@ from render.model import Manifest
 from render.suggestions import nearest
 
 from .formats import TEXT_FORMATS, is_quantity
+from .rules import RULES, Rule
+from .steps import Steps, path_of
 
 Schema = Mapping[str, Any]
 """A schema as plain data."""
-
-Steps = tuple[Any, ...] | None
-"""The steps to a value, the last one first: ``((None, "spec"), "replicas")``; an index is a number."""
 
 Check = Callable[[Any, Steps, Findings], None]
 """Report what is wrong with a value."""
 
 _MOST_NAMED = 12
 _QUOTE = "put it in quotes"
+_DEFAULT_KEYS: Mapping[str, Any] = {"protocol": "TCP"}
+_AGAIN = "an entry before it has the same {}"
 _NUMERIC = frozenset({"integer", "number"})
 _INT32, _INT64 = 1 << 31, 1 << 63
 
@@ -39,20 +40,6 @@ def check_manifest(check: Check, manifest: Manifest) -> Findings:
     findings = Findings()
     check(manifest, None, findings)
     return findings
-
-
-def path_of(steps: Steps) -> str:
-    """Return steps as messages write them.
-
-    >>> path_of((((None, "spec"), "ports"), 0)), path_of(((None, "data"), "a.b"))
-    ('spec.ports[0]', 'data[a.b]')
-    """
-    parts: list[str] = []
-    while steps is not None:
-        steps, step = steps
-        is_plain = isinstance(step, str) and step.replace("-", "").replace("_", "").isalnum()
-        parts.append(f".{step}" if is_plain else f"[{step}]")
-    return "".join(reversed(parts)).removeprefix(".")
 
 
 class SchemaSet:
@@ -73,7 +60,8 @@ class SchemaSet:
     def of_definition(self, name: str) -> Check:
         """Return the check of a definition."""
         if name not in self._checks:
-            self._checks[name] = self.of(self._definition(name))
+            check, rule = self.of(self._definition(name)), RULES.get(name)
+            self._checks[name] = partial(_check_with_rule, check, rule) if rule else check
         return self._checks[name]
 
     def of(self, schema: Schema) -> Check:
@@ -88,7 +76,13 @@ class SchemaSet:
         return build(schema) if build else _check_nothing
 
     def _of_list(self, schema: Schema) -> Check:
-        return partial(_check_list, self.of(schema.get("items") or {}))
+        check = partial(_check_list, self.of(schema.get("items") or {}))
+        keys = schema.get("x-kubernetes-list-map-keys")
+        if schema.get("x-kubernetes-list-type") != "map" or not keys:
+            return check
+        fields = (schema.get("items") or {}).get("properties")
+        defaults = _DEFAULT_KEYS if fields is None else {key: fields.get(key, {}).get("default") for key in keys}
+        return partial(_check_entries, check, {key: defaults.get(key) for key in keys})
 
     def _check_reference(self, name: str, value: Any, steps: Steps, findings: Findings) -> None:
         self.of_definition(name)(value, steps, findings)
@@ -164,6 +158,31 @@ def _check_list(check: Check, value: Any, steps: Steps, findings: Findings) -> N
     for number, each in enumerate(value):
         if each is not None:
             check(each, (steps, number), findings)
+
+
+def _check_entries(check: Check, defaults: Mapping[str, Any], value: Any, steps: Steps, findings: Findings) -> None:
+    """Check a list whose entries are told apart by some of their fields, which no two may share."""
+    check(value, steps, findings)
+    if type(value) is not list or len(value) < 2:
+        return
+    seen: set[tuple[Any, ...]] = set()
+    for number, entry in enumerate(value):
+        if type(entry) is not dict:
+            continue
+        found = tuple(entry.get(key) if entry.get(key) is not None else other for key, other in defaults.items())
+        if not all(isinstance(each, str | int | float | None) for each in found):
+            continue
+        if found in seen:
+            findings.problem(path_of((steps, number)), _AGAIN.format(" and ".join(defaults)), kind="Duplicate")
+        seen.add(found)
+
+
+def _check_with_rule(check: Check, rule: Rule, value: Any, steps: Steps, findings: Findings) -> None:
+    """Check a value, and whether it keeps a rule as well if its types are right."""
+    before = len(findings.problems)
+    check(value, steps, findings)
+    if len(findings.problems) == before:
+        rule(value, steps, findings)
 
 
 def _of_text(schema: Schema) -> Check:

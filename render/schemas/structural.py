@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from render.admission.findings import Findings, alternatives
 from render.suggestions import nearest
 
-from .checking import Check, Schema, SchemaSet, Steps, path_of, report_unknown, report_wrong_type
+from .checking import Check, Schema, SchemaSet, report_unknown, report_wrong_type
+from .steps import Steps, path_of
 
 _SAID = frozenset({"description", "title", "example", "externalDocs", "default", "enum", "format"})
 _RESOURCE = ("apiVersion", "kind", "metadata")

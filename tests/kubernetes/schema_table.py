@@ -137,10 +137,19 @@ def _slim_value(schema: Mapping[str, Any], values: list[str] | None) -> dict[str
     if "format" in schema:
         slimmed["format"] = schema["format"]
     if type_ == "array":
-        return {**slimmed, "items": _slim_value(schema["items"], values)}
+        return {**slimmed, "items": _slim_value(schema["items"], values), **_keys(schema)}
     if isinstance(schema.get("additionalProperties"), dict):
         return {**slimmed, "additionalProperties": _slim_value(schema["additionalProperties"], None)}
     return {**slimmed, **({"enum": values} if values else {})}
+
+
+def _keys(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the entries of a list are told apart by; servers before 1.29 only say how they are merged."""
+    keys, kind = schema.get("x-kubernetes-list-map-keys"), schema.get("x-kubernetes-list-type")
+    if kind is None and "merge" in schema.get("x-kubernetes-patch-strategy", "").split(","):
+        keys, kind = [schema.get("x-kubernetes-patch-merge-key")], "map"
+    known = kind == "map" and keys and all(keys)
+    return {"x-kubernetes-list-type": kind, "x-kubernetes-list-map-keys": keys} if known else {}
 
 
 def lines(definitions: Mapping[int, Mapping[str, Any]], rules: Rules) -> Iterator[str]:
