@@ -8,11 +8,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from render.suggestions import nearest
 from render.words import counted
 
 from .draft import Key
 from .errors import Refused
 
+_STEPS = re.compile(r"[.\[\]]")
 _INDEX = re.compile(r"[+-]?[0-9]{1,18}")
 _ESCAPE = re.compile("~[01]")
 _MEANING = {"~0": "~", "~1": "/"}
@@ -80,7 +82,19 @@ def container_keys(document: Any, tokens: Sequence[str]) -> tuple[list[Key], Any
 
 def missing(keys: Sequence[Key], token: str, container: Any, *, within: str = "") -> Refused:
     """Return the refusal for a segment that leads nowhere in its container."""
-    return Refused(_why_missing(keys, token, container), within=within)
+    near = nearest(token, map(str, container)) if isinstance(container, dict) else ""
+    return Refused(_why_missing(keys, token, container), hint=f"did you mean {near!r}?" if near else "", within=within)
+
+
+def as_pointer(path: str) -> str:
+    """Return the JSON pointer that must have been meant by a path that is none.
+
+    >>> as_pointer("spec/replicas"), as_pointer(".spec.containers[0].image")
+    ('/spec/replicas', '/spec/containers/0/image')
+    """
+    if "/" in path:
+        return f"/{path}"
+    return "/" + "/".join(filter(None, _STEPS.split(path)))
 
 
 def _existing(node: Any, token: str) -> Key | None:

@@ -344,7 +344,7 @@ BROKEN = [
     Broken(
         "replicas in quotes",
         {"a.yaml": DEPLOYMENT.replace("replicas: 2", 'replicas: "2"')},
-        problems="a.yaml:7: spec.replicas: must be a whole number, not a string",
+        problems="a.yaml:7: spec.replicas: must be a whole number, not a string\n  hint: write it without quotes",
     ),
     Broken(
         "replicas below nothing",

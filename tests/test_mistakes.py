@@ -1,57 +1,23 @@
 """Common mistakes in a source: each is named with its place and a hint, before anything is rendered.
 
-The mistakes stand in ``vectors/mistakes.yaml``. They are made in the work tree of one repository, so that none of them
-needs a commit.
+The mistakes stand in ``vectors/fleet_mistakes.yaml``. They are made in the work tree of one repository, whose fleet was
+rendered before, so that none of them needs a commit.
 """
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Iterator
 
 import pytest
 
-from render.documents import parse_documents
+from reconciler.cli import run
 from tests.build import Ended, Repository, argosy
-
-VECTORS = Path(__file__).parent / "vectors" / "mistakes.yaml"
-FINE, ROWS = (document.value for document in parse_documents(VECTORS.read_bytes()))
-
-
-class Mistake(NamedTuple):
-    """A mistake and what a command says of it.
-
-    ``changed`` are lines of a file and those in their place, ``added`` new files (None: one that is taken away).
-    """
-
-    why: str
-    says: str
-    code: int = 0
-    run: str = "validate"
-    file: str = ""
-    changed: tuple[tuple[str, str], ...] = ()
-    added: Mapping[str, str | None] = {}
-
-
-def mistake(row: Mapping[str, Any]) -> Mistake:
-    changes = row.get("changes") or ([{"from": row["from"], "to": row["to"]}] if "from" in row else [])
-    return Mistake(
-        why=row["why"],
-        says=row.get("says", ""),
-        code=row.get("code", 0),
-        run=row.get("run", "validate"),
-        file=row.get("file", ""),
-        changed=tuple((each["from"], each["to"]) for each in changes),
-        added=row.get("add", {}),
-    )
-
-
-MISTAKES = [mistake(row) for row in ROWS]
+from tests.mistakes import FINE, MISTAKES, Mistake, files_of
 
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     made = Repository.create(tmp_path_factory.mktemp("mistakes") / "fleet")
     made.commit(FINE)
+    assert run(["-C", str(made.path), "render", "--commit", "--bootstrap"]) == 0
     return made
 
 
@@ -63,17 +29,6 @@ def repository(fleet: Repository) -> Iterator[Repository]:
         if path.name not in FINE and path.is_file():
             path.unlink()
     fleet.write(FINE)
-
-
-def files_of(case: Mistake) -> dict[str, str | None]:
-    """The files that a mistake changes or adds."""
-    files: dict[str, str | None] = dict(case.added)
-    if case.changed:
-        text = files[case.file] = str(FINE[case.file])
-        for before, after in case.changed:
-            assert text.count(before) == 1, f"{before!r} stands {text.count(before)} times in {case.file}"
-            text = files[case.file] = text.replace(before, after)
-    return files
 
 
 def said(ended: Ended, command: str) -> str:

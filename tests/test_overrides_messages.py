@@ -96,7 +96,9 @@ MESSAGES = [
     Message("a missing key", patching("/spec/nope", 1), *both(PLAIN, "'nope' does not exist in /spec")),
     Message("a missing parent", patching("/spec/a/b", 1, operator="add"), *both(PLAIN, "'a' does not exist in /spec")),
     Message(
-        "a typo near the root", patching("/sepc/replicas", 1), *both(PLAIN, "'sepc' does not exist in the top level")
+        "a typo near the root",
+        patching("/sepc/replicas", 1),
+        *both(PLAIN, "'sepc' does not exist in the top level", "\n  hint: did you mean 'spec'?"),
     ),
     Message(
         "no leading slash",
@@ -269,7 +271,7 @@ MESSAGES = [
     Message(
         "a text that is not there",
         field("/data/jsn", "json", "add", "/x", 1),
-        *both(f"{FIELD}.fieldPath: ", "'jsn' does not exist in /data"),
+        *both(f"{FIELD}.fieldPath: ", "'jsn' does not exist in /data", "\n  hint: did you mean 'json'?"),
         "ConfigMap",
     ),
     Message(

@@ -142,7 +142,7 @@ PLACED = [
     Placed(
         "more regions than the selected clusters are in",
         {"spreadConstraints": [spread("region", 2)]},
-        [f"{SPREAD}[0].minGroups: 2 regions are asked for, and there are 1 to choose from; they are eu"],
+        [f"{SPREAD}[0].minGroups: 2 regions are asked for, and there is 1 to choose from; they are eu"],
     ),
     Placed(
         "more clusters than are selected",

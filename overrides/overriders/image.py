@@ -12,7 +12,7 @@ from typing import Any
 
 from overrides.draft import Draft, Key
 from overrides.errors import Refused
-from overrides.pointer import escaped, index_of, missing
+from overrides.pointer import as_pointer, escaped, index_of, missing
 from overrides.policy import ImageOverrider, PlaintextOverrider
 
 from .containers import containers_of
@@ -110,7 +110,7 @@ def is_tag_or_digest(version: str) -> bool:
 
 def _override_predicate(draft: Draft, overrider: ImageOverrider, path: str) -> None:
     if not path.startswith("/"):
-        raise Refused(f"{path!r} is not a JSON pointer", hint=f"write '/{path}'", within=".predicate.path")
+        raise Refused(f"{path!r} is not a JSON pointer", hint=f"write {as_pointer(path)!r}", within=".predicate.path")
     image = _addressed(draft.root, path)
     try:
         new = _overridden(image, overrider)

@@ -14,7 +14,7 @@ import jsonpatch
 
 from overrides.draft import Draft, Key
 from overrides.errors import Refused
-from overrides.pointer import container_keys, escaped, index_of, missing, tokens_of
+from overrides.pointer import as_pointer, container_keys, escaped, index_of, missing, tokens_of
 from overrides.policy import PlaintextOverrider
 
 _KINDS: Mapping[str, type[jsonpatch.PatchOperation]] = {
@@ -70,7 +70,7 @@ def _compiled(operator: str, keys: Sequence[Key], value: Any) -> jsonpatch.Patch
 def _apply(draft: Draft, operation: PatchOperation) -> None:
     tokens = operation.tokens
     if tokens is None:
-        raise Refused(f"{operation.path!r} is not a JSON pointer", hint=f"write '/{operation.path}'")
+        raise Refused(f"{operation.path!r} is not a JSON pointer", hint=f"write {as_pointer(operation.path)!r}")
     if not tokens:
         draft.root = _new_document(operation)
         return

@@ -46,7 +46,9 @@ def _kind_problem(place: LocatedManifest, group: str, kind: str) -> FieldProblem
         return place.problem("apiVersion", message, hint=f"write {api_version!r}", kind="NotSupported")
     known = _kinds_by_group().get(group)
     if known is None:
-        return None
+        near = nearest(kind, _kinds_of(group), cutoff=_SLIP)
+        message = f"there is no {kind!r} in {place.manifest['apiVersion']}"
+        return place.problem("kind", message, hint=f"did you mean {near!r}?", kind="NotSupported") if near else None
     near = nearest(kind, known)
     hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(known)}"
     return place.problem("kind", f"there is no {kind!r} in {group}", hint=hint, kind="NotSupported")
@@ -72,6 +74,12 @@ def _kinds_by_group() -> dict[str, list[str]]:
         if group.endswith(_PROJECTS):
             kinds.setdefault(group, []).append(kind)
     return {group: sorted(names) for group, names in kinds.items()}
+
+
+@cache
+def _kinds_of(group: str) -> tuple[str, ...]:
+    """Return the kinds of one of Kubernetes' own groups."""
+    return tuple(kind for known, kind in BUILT_IN if known == group)
 
 
 @dataclass(slots=True)

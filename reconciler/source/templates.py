@@ -281,6 +281,7 @@ def check_counts(manifest: Manifest, findings: Findings) -> None:
         if value is None:
             continue
         if type(value) is not int:
-            findings.wrong_type(f"spec.{name}", value, "a whole number")
+            hint = "write it without quotes" if isinstance(value, str) else ""
+            findings.wrong_type(f"spec.{name}", value, "a whole number", hint=hint)
         elif not 0 <= value <= _MAX_COUNT:
             findings.problem(f"spec.{name}", f"must be from 0 to {_MAX_COUNT}")

@@ -190,7 +190,9 @@ _MESSAGES: dict[str, SyntaxMessage] = {
     "mapping keys are not allowed": SyntaxMessage("a '?' where no key can stand", _QUOTE),
     "sequence entries are not allowed": SyntaxMessage("a '- ' where no list item can stand", _ALIGN),
     "could not find expected ':'": SyntaxMessage(
-        "text that is neither 'key: value' nor '- item'", _ALIGN, at_start=True
+        "text that is neither 'key: value' nor '- item'",
+        f"{_ALIGN}; a colon needs a space behind it",
+        at_start=True,
     ),
     "expected <block end>": _BAD_INDENT,
     "did not find expected key": _BAD_INDENT,

@@ -230,7 +230,8 @@ def _unmet_spread(placement: Placement, index: ClusterIndex, usable: Sequence[Ma
         if not names:
             yield Unmet(field=here, message=f"no cluster that is selected has a {field}, so none can be chosen")
         elif field in _COUNTED and constraint.min_groups > len(names):
-            message = f"{constraint.min_groups} {field}s are asked for, and there are {len(names)} to choose from"
+            there = "there is 1" if len(names) == 1 else f"there are {len(names)}"
+            message = f"{constraint.min_groups} {field}s are asked for, and {there} to choose from"
             yield Unmet(field=f"{here}.minGroups", message=message, hint=f"they are {listed(names, _SHOWN)}")
 
 
