@@ -10,13 +10,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from render.bits import Mask
 from render.cluster import Cluster
 from render.cluster_index import ClusterIndex
-from render.model import Manifest, is_opaque
+from render.model import Manifest, ciphertext, is_opaque, is_signed_whole
 
 from .draft import Draft
 from .errors import OverrideError
@@ -58,10 +58,15 @@ class OverrideEngine:
     def override(self, manifest: Manifest, clusters: Mask) -> tuple[Overridden, ...]:
         """Return a manifest as it must be in each class of these clusters; an error stays in its class.
 
-        An opaque manifest is the same everywhere.
+        A manifest that SOPS signed as a whole is the same everywhere; of one whose ciphertext alone is signed, the
+        readable fields may differ.
         """
-        if is_opaque(manifest):
+        if is_signed_whole(manifest):
             return (Overridden(clusters=clusters, manifest=manifest),)
+        found = self._all_rounds(manifest, clusters)
+        return tuple(_with_ciphertext(each, manifest) for each in found) if is_opaque(manifest) else found
+
+    def _all_rounds(self, manifest: Manifest, clusters: Mask) -> tuple[Overridden, ...]:
         runs = _Runs()
         first = self._round("", Overridden(clusters=clusters, manifest=manifest), runs)
         namespace = manifest["metadata"].get("namespace")
@@ -83,6 +88,17 @@ class OverrideEngine:
                 self._plans.clear()
             known = self._plans[rules, clusters] = plan_of(rules, clusters)
         return known
+
+
+def _with_ciphertext(overridden: Overridden, given: Manifest) -> Overridden:
+    """Return the error of the rule that changed what SOPS encrypted, where one did."""
+    wanted = ciphertext(given)
+    if overridden.manifest is None or ciphertext(overridden.manifest) == wanted:
+        return overridden
+    applied = next(run.applied for run in overridden.runs if ciphertext(run.after) != wanted)
+    message, hint = "changes what SOPS encrypted", "change readable fields alone, or encrypt another object"
+    error = OverrideError(applied.origin, applied.rule, message, hint=hint)
+    return replace(overridden, manifest=None, runs=(), error=error)
 
 
 class _RuleState(NamedTuple):

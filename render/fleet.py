@@ -121,6 +121,14 @@ class FieldRule:
     manager: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class SecretName:
+    """A Secret in members, by namespace and name."""
+
+    namespace: str
+    name: str
+
+
 class Permission(StrEnum):
     """A yes or no to something risky."""
 
@@ -152,6 +160,7 @@ class Fleet:
     ``secrets``: whether Secrets may be in the source.
     ``validation``: whether templates are checked against the schemas of their kinds.
     ``field_rules``: who gets a field that others write as well; the first that fits counts.
+    ``decryption_secret``: a Secret in each member whose age keys decrypt what SOPS encrypted.
     ``clusters``: the members that are reached by kubeconfig contexts; ``kubeconfigs``: a folder with one kubeconfig a
     cluster, by which all are reached. With neither, passes render and leave members alone.
     """
@@ -177,6 +186,7 @@ class Fleet:
     removal_guard: RemovalGuard = field(default_factory=RemovalGuard)
     movement_guard: MovementGuard = field(default_factory=MovementGuard)
     field_rules: tuple[FieldRule, ...] = ()
+    decryption_secret: SecretName | None = None
     clusters: tuple[ClusterAccess, ...] = ()
     kubeconfigs: str = ""
     path: str = ""

@@ -1,6 +1,6 @@
 """The values every other module uses: manifests, object references, templates and target clusters."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -59,8 +59,34 @@ class TargetCluster:
 
 
 def is_opaque(manifest: Manifest) -> bool:
-    """Say whether SOPS encrypted a document: nothing in it may change, or it could not be decrypted any more."""
+    """Say whether SOPS encrypted a document: what it signed may not change, or it could not be decrypted any more."""
     return isinstance(manifest.get("sops"), dict)
+
+
+def is_signed_whole(manifest: Manifest) -> bool:
+    """Say whether SOPS signed all of a document, readable fields too; ``mac_only_encrypted`` signs ciphertext alone."""
+    return is_opaque(manifest) and manifest["sops"].get("mac_only_encrypted") is not True
+
+
+def ciphertext(manifest: Manifest) -> list[Any]:
+    """Return what SOPS signed of a document with ``mac_only_encrypted``: encrypted values in order, and its metadata.
+
+    >>> ciphertext({"kind": "Secret", "data": {"b": "ENC[x]", "a": "ENC[y]"}, "sops": {"mac": "ENC[z]"}})
+    [('b', 'ENC[x]'), ('a', 'ENC[y]'), {'mac': 'ENC[z]'}]
+    """
+    body = {key: value for key, value in manifest.items() if key != "sops"}
+    return [*_encrypted_values(body, ""), manifest.get("sops")]
+
+
+def _encrypted_values(value: Any, name: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _encrypted_values(inner, str(key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _encrypted_values(inner, name)
+    elif isinstance(value, str) and value.startswith("ENC["):
+        yield name, value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ Overrides cannot read a number, so running them before the numbers are filled in
 ``spec.replicas`` replaces the hole and wins, as in Karmada, where overrides come last.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -150,7 +151,7 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
     manifest = template.manifest
     targets = context.targets.of(manifest, binding)
     if template.text:
-        return _carried(template, clusters_of(targets))
+        return _carried(template, clusters_of(targets), context.override)
     is_left_out = template.has_default_replicas and not _is_divided(binding)
     contents: list[Content] = []
     failures: list[WorkFailure] = []
@@ -175,12 +176,31 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
     return Works(variants=merged(variants), blobs=blobs, contents=tuple(contents), failures=tuple(failures))
 
 
-def _carried(template: Template, clusters: Mask) -> Works:
-    """Return the works of an opaque document: its own bytes everywhere."""
-    blob_id = object_id("blob", template.text)
-    contents = (Content(clusters, template.manifest, ()),)
-    variants = (Variant(clusters, blob_id),) if clusters else ()
-    return Works(variants=variants, blobs={blob_id: template.text}, contents=contents, failures=())
+def _carried(template: Template, clusters: Mask, override: Override) -> Works:
+    """Return the works of an opaque document: its own bytes wherever no override changes a field that is not signed.
+
+    An overridden one is written as JSON, in which fields keep the order that SOPS signed them in.
+    """
+    contents: list[Content] = []
+    failures: list[WorkFailure] = []
+    blobs: dict[bytes, Blob] = {}
+    variants: list[Variant] = []
+    for overridden in override(template.manifest, clusters):
+        if overridden.manifest is None:
+            failures += [WorkFailure(clusters=overridden.clusters, error=overridden.error)] if overridden.error else []
+            continue
+        is_changed = overridden.manifest is not template.manifest
+        text = _ordered_text(overridden.manifest) if is_changed else template.text
+        blob_id = object_id("blob", text)
+        blobs[blob_id] = text
+        variants += [Variant(overridden.clusters, blob_id)] if overridden.clusters else []
+        applied, runs = tuple(overridden.applied), tuple(overridden.runs)
+        contents.append(Content(overridden.clusters, overridden.manifest, applied, runs))
+    return Works(variants=merged(variants), blobs=blobs, contents=tuple(contents), failures=tuple(failures))
+
+
+def _ordered_text(manifest: Manifest) -> bytes:
+    return f"{json.dumps(manifest, ensure_ascii=False, indent=2)}\n".encode("utf-8", "surrogatepass")
 
 
 def clusters_of(targets: Sequence[Target]) -> Mask:

@@ -56,8 +56,8 @@ def test_what_is_encrypted_is_not_sent() -> None:
         (
             Action.BLOCKED,
             "Encrypted",
-            "SOPS encrypted it, and Argosy does not decrypt",
-            "let a tool that decrypts apply it, such as Flux",
+            "SOPS encrypted it, and nothing here decrypts it",
+            "",
         )
     ]
 

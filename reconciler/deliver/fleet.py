@@ -21,6 +21,7 @@ from reconciler.plans.inventory import Inventory
 from reconciler.plans.model import ClusterDesired, Plan, PlanOptions
 
 from .cluster import apply_plan
+from .decryption import Decrypt, leave_encrypted
 from .results import ApplySettings, ClusterReport, live_objects
 
 STOPPING_SECONDS = 0.5
@@ -59,10 +60,10 @@ class FleetOptions:
 
     ``timeout`` is each cluster's own, in seconds; its client ends with it, and ``grace`` later it is given up whatever
     it is at. ``is_observing``: only observe and plan. ``before_writing`` is called before a cluster's first write, in
-    its own thread: this is where the attempt is written down. ``late`` are clusters whose observation is awaited
-    first. ``on_slow`` is called once, as soon as only slow clusters are left, with their names: no later than
-    ``patience`` seconds or twice the time of the slowest of the others. Clusters that are not begun when
-    ``is_stopping`` says so are left out, and get no report.
+    its own thread: this is where the attempt is written down. ``decrypt`` is called before a cluster is planned.
+    ``late`` are clusters whose observation is awaited first. ``on_slow`` is called once, as soon as only slow clusters
+    are left, with their names: no later than ``patience`` seconds or twice the time of the slowest of the others.
+    Clusters that are not begun when ``is_stopping`` says so are left out, and get no report.
     """
 
     max_parallel: int = 32
@@ -71,6 +72,7 @@ class FleetOptions:
     patience: float = 2.0
     is_observing: bool = False
     apply: ApplySettings = field(default_factory=ApplySettings)
+    decrypt: Decrypt = leave_encrypted
     before_writing: Callable[[Plan], None] = _write_anyway
     late: Mapping[str, AwaitObservation] = field(default_factory=dict)
     on_slow: Callable[[tuple[str, ...]], None] = _tell_nobody
@@ -164,8 +166,9 @@ class _FleetRun:
 
     def _applied(self, client: Client, job: ClusterJob) -> ClusterReport:
         cluster = job.desired.cluster
-        observed = observe_cluster(client, job.desired, job.inventory, job.options.applyset)
-        plan = make_plan(job.desired, observed, job.inventory, job.options)
+        desired = self._options.decrypt(client, job.desired)
+        observed = observe_cluster(client, desired, job.inventory, job.options.applyset)
+        plan = make_plan(desired, observed, job.inventory, job.options)
         if plan.refusal or self._options.is_observing:
             return ClusterReport(cluster=cluster, observed=observed, plan=plan, failure=plan.refusal)
         if plan.writes and not self._options.apply.dry_run:

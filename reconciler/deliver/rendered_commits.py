@@ -1,7 +1,7 @@
 """Rendered commits as clusters must hold them: objects with their bindings' rules, and the removals allowed since."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
 from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED
@@ -19,7 +19,7 @@ from render.binding import Binding
 from render.cluster import Cluster
 from render.documents import parse_documents
 from render.errors import GitError
-from render.model import Manifest, ObjectRef
+from render.model import Manifest, ObjectRef, is_opaque
 from render.policy import ConflictResolution
 
 
@@ -59,6 +59,7 @@ class RenderedCommits:
     known: Previous | None = None
     _commits: dict[str, Previous] = field(default_factory=dict)
     _manifests: dict[bytes, Manifest] = field(default_factory=dict)
+    _encrypted: dict[int, bytes] = field(default_factory=dict, repr=False)
     _before: dict[tuple[str, str], bool] = field(default_factory=dict)
     _objects: dict[tuple[str, bytes, frozenset[ObjectRef]], tuple[DesiredObject, ...]] = field(default_factory=dict)
     _held: dict[tuple[tuple[str, bytes], ...], tuple[HeldObject, ...]] = field(default_factory=dict)
@@ -85,7 +86,11 @@ class RenderedCommits:
         key = commit, tree_id, suspended
         if key not in self._objects:
             manifests = self._manifests_of(commit, tree_id)
-            self._objects[key] = tuple(_desired_object(each, bindings, suspended) for each in manifests)
+            found = ((_desired_object(each, bindings, suspended), each) for each in manifests)
+            self._objects[key] = tuple(
+                replace(item, encrypted=self._encrypted[id(each)]) if id(each) in self._encrypted else item
+                for item, each in found
+            )
         return self._objects[key]
 
     def is_before(self, commit: str, other: str) -> bool:
@@ -136,7 +141,9 @@ class RenderedCommits:
     def _load(self, blob_ids: Iterable[bytes]) -> None:
         missing = {blob_id for blob_id in blob_ids if blob_id not in self._manifests}
         for blob_id, content in self.repository.read_blobs(missing).items() if missing else ():
-            self._manifests[blob_id] = parse_documents(content)[0].value
+            manifest = self._manifests[blob_id] = parse_documents(content)[0].value
+            if is_opaque(manifest):
+                self._encrypted[id(manifest)] = content
 
 
 def _keeps_older(binding: Binding, cluster: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from reconciler.members.exchange import APPLY, Answer, Client, Expected, Failure, FailureKind, Request
 from reconciler.members.listing import named_kind, read_object
-from reconciler.members.masking import masked_value
+from reconciler.members.masking import is_secret, masked_value
 from reconciler.plans.conflicts import Decision, decide
 from reconciler.plans.field_paths import MISSING, Key, Path, parse_path, path_text, without
 from reconciler.plans.model import WRITES, Action, FieldChange, Plan, PlannedObject
@@ -207,7 +207,9 @@ def _accepted(planned: PlannedObject, answer: Answer, manager: str) -> ObjectRes
 def _dry_run_result(planned: PlannedObject, answer: Answer) -> ObjectResult:
     """Return the result that the server says applying would have."""
     result = replace(
-        object_result(planned), warnings=answer.warnings, changes=changed_fields(planned.live, answer.body)
+        object_result(planned),
+        warnings=answer.warnings,
+        changes=changed_fields(planned.live, answer.body, planned.manifest),
     )
     if not result.changes:
         return replace(result, action=Action.UNCHANGED, reason="NoEffect")
@@ -236,15 +238,21 @@ def _creation(context: ApplyContext) -> Callable[[PlannedObject], ObjectResult]:
     return create
 
 
-def changed_fields(live: Manifest | None, answer: Manifest) -> tuple[FieldChange, ...]:
-    """Return the fields a dry run would change, masked where they may hold a secret; all of them for a new object."""
+def changed_fields(
+    live: Manifest | None, answer: Manifest, sent: Mapping[str, Any] | None = None
+) -> tuple[FieldChange, ...]:
+    """Return the fields a dry run would change, masked where they may hold a secret; all of them for a new object.
+
+    ``sent`` is the manifest that the server answered, which tells whether it was encrypted.
+    """
+    secret = sent if is_secret(sent) else answer
     before, after = _content(live or {}), _content(answer)
     return tuple(
         FieldChange(
             path=path_text(path),
             change=_kind_of_change(old, new),
-            live="" if old is MISSING else masked_value(old, path_text(path), answer),
-            want="" if new is MISSING else masked_value(new, path_text(path), answer),
+            live="" if old is MISSING else masked_value(old, path_text(path), secret),
+            want="" if new is MISSING else masked_value(new, path_text(path), secret),
         )
         for path, old, new in _changed(before, after, ())
     )

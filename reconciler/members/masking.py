@@ -23,9 +23,13 @@ _MASKED_PATH = re.compile(r"\.env(\[[^\]]*\](\.value)?)?$|last-applied-configura
 _OPEN_IN_SECRETS = (".metadata.labels", ".type", ".immutable")
 
 
+class ConcealedManifest(dict[str, Any]):
+    """A manifest of any kind whose content may not be shown, for it was encrypted."""
+
+
 def is_secret(manifest: Any) -> bool:
     """Say whether nothing of this object's content may be shown."""
-    return isinstance(manifest, dict) and manifest.get("kind") == "Secret"
+    return isinstance(manifest, ConcealedManifest) or (isinstance(manifest, dict) and manifest.get("kind") == "Secret")
 
 
 def sensitive_values(manifest: Any) -> frozenset[str]:

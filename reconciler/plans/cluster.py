@@ -175,9 +175,8 @@ def _planned(desired: DesiredObject, context: _ClusterContext) -> PlannedObject:
         message = "two manifests are about this object"
         return planned(desired, Action.BLOCKED, "Duplicate", message=message, hint="keep one of them")
     if is_opaque(desired.manifest):
-        hint = "let a tool that decrypts apply it, such as Flux"
-        message = "SOPS encrypted it, and Argosy does not decrypt"
-        return planned(desired, Action.BLOCKED, "Encrypted", message=message, hint=hint)
+        message = desired.fault or "SOPS encrypted it, and nothing here decrypts it"
+        return planned(desired, Action.BLOCKED, "Encrypted", message=message, hint=desired.fault_hint)
     version = str(desired.manifest["apiVersion"])
     resource = context.observed.discovery.resource(version, desired.ref.kind)
     resource = resource or context.planned_kinds.get((version, desired.ref.kind))

@@ -40,12 +40,18 @@ DELETIONS = frozenset({Action.PRUNE, Action.HAND_OFF})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredObject:
-    """An object a cluster must hold, as rendered for it, with what its binding says of conflicts and dispatching."""
+    """An object a cluster must hold, as rendered for it, with what its binding says of conflicts and dispatching.
+
+    ``encrypted`` is the text of one that SOPS encrypted, until it is decrypted; ``fault`` says why it could not be.
+    """
 
     ref: ObjectRef
     manifest: Manifest = field(repr=False)
     conflict_resolution: ConflictResolution = ConflictResolution.ABORT
     is_suspended: bool = False
+    encrypted: bytes = field(default=b"", repr=False)
+    fault: str = ""
+    fault_hint: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from reconciler.members.discovery import Resource
+from reconciler.members.masking import HIDDEN, ConcealedManifest
 from render.fleet import FieldRule
 from render.model import Manifest
 from render.policy import ConflictResolution
@@ -84,7 +85,26 @@ class PlanContext:
 
 
 def plan_object(live: Manifest | None, context: PlanContext) -> PlannedObject:
-    """Return the plan for one object of a served kind."""
+    """Return the plan for one object of a served kind; of one that was encrypted it shows no value."""
+    found = _decided(live, context)
+    return _concealed(found) if isinstance(context.desired.manifest, ConcealedManifest) else found
+
+
+def _concealed(found: PlannedObject) -> PlannedObject:
+    return replace(
+        found,
+        manifest=None if found.manifest is None else ConcealedManifest(found.manifest),
+        changes=tuple(map(_hidden, found.changes)),
+        yielded=tuple(map(_hidden, found.yielded)),
+        foreign=tuple(map(_hidden, found.foreign)),
+    )
+
+
+def _hidden(change: FieldChange) -> FieldChange:
+    return replace(change, live=change.live and HIDDEN, want=change.want and HIDDEN)
+
+
+def _decided(live: Manifest | None, context: PlanContext) -> PlannedObject:
     desired, options = context.desired, context.options
     if (desired.manifest["metadata"].get("labels") or {}).get(PART_OF) not in {None, options.applyset.id}:
         return planned(

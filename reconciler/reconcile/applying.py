@@ -15,6 +15,7 @@ from functools import cached_property
 
 from reconciler.console.log import Log
 from reconciler.deliver.attempts import AttemptRecord
+from reconciler.deliver.decryption import SopsDecryption
 from reconciler.deliver.deviations import unconfirmed
 from reconciler.deliver.fleet import AwaitObservation, ClusterJob, FleetOptions, apply_fleet
 from reconciler.deliver.holder import LeaseHolder, lease_holder
@@ -117,6 +118,10 @@ class ApplyRun:
     @cached_property
     def _commits(self) -> RenderedCommits:
         return RenderedCommits(self.context.publication.repository, self.context.members, self.previous)
+
+    @cached_property
+    def _decryption(self) -> SopsDecryption:
+        return SopsDecryption(self.context.fleet.decryption_secret)
 
     @cached_property
     def _trailers(self) -> RemovalTrailers:
@@ -223,6 +228,7 @@ class ApplyRun:
             timeout=self.delivery.options.timeout,
             is_observing=self.delivery.is_observing,
             is_stopping=self.delivery.is_stopping,
+            decrypt=self._decryption.decrypted,
             apply=ApplySettings(
                 dry_run=self.delivery.dry_run,
                 rehearse=self.delivery.options.rehearse,

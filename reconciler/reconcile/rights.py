@@ -15,6 +15,7 @@ from reconciler.plans.model import ClusterDesired
 from reconciler.publish.reading import read_observed_inputs
 from reconciler.publish.status_branch import read_inventories
 from reconciler.repository import Repository
+from render.fleet import Fleet
 from render.model import Manifest, ObjectRef
 
 from .fleet_context import FleetContext, applied_commit
@@ -56,7 +57,7 @@ def rights_manifests(repository: Repository, options: RightsOptions, log: Log) -
     name = options.account or ("argosy" if context.fleet.name == "default" else f"argosy-{context.fleet.name}")
     own = member.applyset.namespace
     account = Account(name=name, namespace=own, has_token=options.has_token)
-    needs = frozenset(_needs(member, options))
+    needs = frozenset(_needs(member, options) | _key_needs(member, context.fleet))
     if options.scope is RoleScope.CLUSTER:
         return role_manifests(widened(needs, own), account, ())
     return role_manifests(needs, account, tree_namespaces(member.desired, own))
@@ -93,6 +94,14 @@ def _needs(member: _TreeThere, options: RightsOptions) -> set[Need]:
     if options.is_confirming:
         needs |= _confirmed_needs(member)
     return needs
+
+
+def _key_needs(member: _TreeThere, fleet: Fleet) -> set[Need]:
+    """Return what reading the keys takes that decrypt what SOPS encrypted."""
+    secret = fleet.decryption_secret
+    if secret is None or not any(item.encrypted for item in member.desired.objects):
+        return set()
+    return {Need(secret.namespace, "", "secrets", "get", secret.name)}
 
 
 def _confirmed_needs(member: _TreeThere) -> set[Need]:

@@ -204,6 +204,8 @@ ENVIRONMENT = (
             Entry("ARGOSY_AUTHOR_EMAIL", "The author's address; without it, git's `user.email`."),
             Entry("ARGOSY_GIT_TIMEOUT", "How many seconds one fetch or push may take."),
             Entry("ARGOSY_CREDENTIALS", "The file of names and passwords for the hosts of Sources."),
+            Entry("SOPS_AGE_KEY_FILE, SOPS_AGE_KEY", "The age keys that decrypt what SOPS encrypted, as for `sops`."),
+            Entry("GNUPGHOME", "The keyring of PGP for the same; without it, `~/.gnupg`."),
             Entry("KUBECONFIG", "The kubeconfigs that name the members' contexts; without it, `~/.kube/config`."),
             Entry("HTTPS_PROXY, HTTP_PROXY, ALL_PROXY", "The proxy to members, unless their kubeconfig names one."),
             Entry("NO_PROXY", "The members that are reached without a proxy of the environment."),
@@ -247,7 +249,7 @@ FILES = (
                 "It is not read, and a warning says so. At the root of a fleet it hides nothing else.",
             ),
             Entry("A symbolic link, a submodule, a Git LFS pointer", "It is never followed, and a warning says so."),
-            Entry("A document that SOPS encrypted", "It is carried byte for byte; no override changes it."),
+            Entry("A document that SOPS encrypted", "It is carried byte for byte, and only decrypted to be applied."),
             Entry("A file that SOPS encrypted as a whole", "It is not read, and a warning says so."),
             Entry(
                 "A broken file",

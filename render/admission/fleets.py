@@ -65,6 +65,7 @@ FLEET_SPEC = Struct(
                 }
             )
         ),
+        "decryption": Struct({"secret": Struct({"namespace": TEXT, "name!": Text(min_length=1)})}),
         "clusters": ListOf(Struct({"name!": TEXT, "context": TEXT, "kubeconfig": TEXT})),
         "kubeconfigs": TEXT,
     }

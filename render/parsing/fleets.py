@@ -1,5 +1,8 @@
 """A Fleet from an admitted argosy.yaml: a written switch wins over the one ``compatibility`` implies."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from render.fleet import (
     ClaimMode,
     ClusterAccess,
@@ -12,6 +15,7 @@ from render.fleet import (
     Permission,
     RenderedSettings,
     Rescheduling,
+    SecretName,
     SourceSettings,
     TemplateValidation,
     TieBreak,
@@ -19,6 +23,7 @@ from render.fleet import (
 from render.guards import GuardScope, MovementBudget, MovementGuard, PinnedObject, RemovalGuard
 from render.model import Manifest
 
+_NAMESPACE = "argosy-system"
 _ARGOSY: Manifest = {
     "claims": "Pure",
     "rescheduling": "Source",
@@ -62,6 +67,7 @@ def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
         removal_guard=_removal_guard(spec.get("removalGuard") or {}),
         movement_guard=_movement_guard(spec.get("movementGuard") or {}),
         field_rules=tuple(map(_field_rule, spec.get("fieldRules") or ())),
+        decryption_secret=_decryption_secret(spec.get("decryption") or {}),
         clusters=tuple(map(_cluster_access, spec.get("clusters") or ())),
         kubeconfigs=spec.get("kubeconfigs") or "",
         path=path,
@@ -134,3 +140,8 @@ def _cluster_access(plain: Manifest) -> ClusterAccess:
     return ClusterAccess(
         name=plain["name"], context=plain.get("context") or "", kubeconfig=plain.get("kubeconfig") or ""
     )
+
+
+def _decryption_secret(spec: Mapping[str, Any]) -> SecretName | None:
+    found = spec.get("secret")
+    return SecretName(found.get("namespace") or _NAMESPACE, found["name"]) if found else None

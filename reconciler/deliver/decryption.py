@@ -1,0 +1,173 @@
+"""Objects that SOPS encrypted, decrypted in memory right before they are planned and applied, and nowhere else.
+
+The real ``sops`` decrypts: what it reads comes by a pipe, and so does what it writes. Nothing of it is in a file, in an
+argument or in a message. It runs with an environment of its own, so that an object cannot choose which of somebody's
+credentials it is decrypted with: age keys and the keyring of PGP are all it gets.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from reconciler.members.discovery import Resource
+from reconciler.members.exchange import Client, Failure
+from reconciler.members.listing import read_object
+from reconciler.members.masking import ConcealedManifest
+from reconciler.plans.model import ClusterDesired, DesiredObject
+from render.fleet import SecretName
+from render.model import ObjectRef
+
+Decrypt = Callable[[Client, ClusterDesired], ClusterDesired]
+"""Return what a cluster must hold with its encrypted objects decrypted; those that cannot be say why."""
+
+
+def leave_encrypted(_client: Client, desired: ClusterDesired) -> ClusterDesired:
+    """Decrypt nothing."""
+    return desired
+
+
+KEY_FILE, KEY = "SOPS_AGE_KEY_FILE", "SOPS_AGE_KEY"
+_ARGUMENTS = ("--decrypt", "--input-type", "yaml", "--output-type", "json", "--decryption-order", "age,pgp")
+_SECONDS = 30.0
+_SECRETS = Resource(group="", version="v1", kind="Secret", plural="secrets", is_namespaced=True)
+_KEY_HINT = f"{KEY_FILE} names a file of age keys, and spec.decryption.secret a Secret in the member that has some"
+_REFUSALS = (
+    ("MAC mismatch", "it was changed after SOPS encrypted it", "encrypt it anew: sops edit FILE"),
+    ("Failed to get the data key", "no key here decrypts it", _KEY_HINT),
+    ("no key could decrypt", "no key here decrypts it", _KEY_HINT),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """The reason why an object was not decrypted, and what to do about it."""
+
+    message: str
+    hint: str
+
+
+@dataclass(slots=True)
+class SopsDecryption:
+    """Decryption with the keys of this machine, and with those of a Secret in each member.
+
+    What was decrypted once is remembered as long as this is, by text and keys.
+    """
+
+    secret: SecretName | None = None
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    _known: dict[bytes, ConcealedManifest | _Refusal] = field(default_factory=dict, repr=False)
+    _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def decrypted(self, client: Client, desired: ClusterDesired) -> ClusterDesired:
+        """Return what a cluster must hold, decrypted; a cluster without encrypted objects is asked nothing."""
+        if not any(item.encrypted for item in desired.objects):
+            return desired
+        keys = self._member_keys(client)
+        objects = tuple(self._decrypted(item, keys) if item.encrypted else item for item in desired.objects)
+        return replace(desired, objects=objects)
+
+    def _member_keys(self, client: Client) -> str | _Refusal:
+        """Return the age keys in the member's Secret; why there are none, where it was to have some."""
+        if self.secret is None:
+            return ""
+        ref = ObjectRef("", "Secret", self.secret.namespace, self.secret.name)
+        found = read_object(client, _SECRETS, ref)
+        if isinstance(found, Failure):
+            return _Refusal(f"{ref}, which has the keys, cannot be read: {found.message}", found.hint)
+        if found is None:
+            return _Refusal(f"{ref}, which has the keys, is not there", "create it in the member")
+        return "\n".join(_age_keys(found))
+
+    def _decrypted(self, item: DesiredObject, keys: str | _Refusal) -> DesiredObject:
+        if isinstance(keys, _Refusal):
+            return replace(item, fault=keys.message, fault_hint=keys.hint)
+        known_as = hashlib.sha256(keys.encode() + b"\0" + item.encrypted).digest()
+        with self._turn:
+            if known_as not in self._known:
+                self._known[known_as] = self._by_sops(item, keys)
+            found = self._known[known_as]
+        if isinstance(found, _Refusal):
+            return replace(item, fault=found.message, fault_hint=found.hint)
+        return replace(item, manifest=found, encrypted=b"")
+
+    def _by_sops(self, item: DesiredObject, keys: str) -> ConcealedManifest | _Refusal:
+        """Decrypt one object; what sops says is only looked at, for it may quote what it read."""
+        program = shutil.which("sops", path=self.environment.get("PATH"))
+        if program is None:
+            return _Refusal("SOPS encrypted it, and sops is not installed", "install sops 3.9 or newer: put it on PATH")
+        try:
+            code, output, complaints = _run([program, *_ARGUMENTS, "/dev/stdin"], item.encrypted, self._clean(keys))
+        except subprocess.TimeoutExpired:
+            return _Refusal(f"sops did not end within {_SECONDS:g} s", "see which keys the object names")
+        except OSError as error:
+            return _Refusal(f"sops could not be run: {error.strerror}", "see to the program on PATH")
+        if code:
+            found = next((rest for sign, *rest in _REFUSALS if sign in complaints), None)
+            message, hint = found or (f"sops ended with exit code {code}", "try it by hand: sops decrypt FILE")
+            return _Refusal(message, hint)
+        return _manifest(output, item.ref)
+
+    def _clean(self, keys: str) -> dict[str, str]:
+        """Return the environment of sops: keys alone, and no home in which it could find more."""
+        home = Path(self.environment.get("HOME") or "/nonexistent")
+        config = Path(self.environment.get("XDG_CONFIG_HOME") or home / ".config")
+        usual, keyring = config / "sops/age/keys.txt", Path(self.environment.get("GNUPGHOME") or home / ".gnupg")
+        clean = {"PATH": self.environment.get("PATH", ""), "HOME": "/nonexistent", "LC_ALL": "C"}
+        if named := self.environment.get(KEY_FILE) or (str(usual) if usual.is_file() else ""):
+            clean[KEY_FILE] = named
+        if texts := [text for text in (self.environment.get(KEY, ""), keys) if text]:
+            clean[KEY] = "\n".join(texts)
+        return {**clean, "GNUPGHOME": str(keyring)} if keyring.is_dir() else clean
+
+
+def _run(command: list[str], data: bytes, environment: Mapping[str, str]) -> tuple[int, bytes, str]:
+    """Run a command in a session of its own, and leave nothing of it behind."""
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        cwd="/",
+        start_new_session=True,
+    ) as process:
+        try:
+            output, errors = process.communicate(data, timeout=_SECONDS)
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return process.returncode, output, errors.decode("utf-8", "replace")
+
+
+def _manifest(output: bytes, ref: ObjectRef) -> ConcealedManifest | _Refusal:
+    """Return a decrypted object, of the same identity as what was encrypted."""
+    hint = "encrypt it anew, with its kind and metadata readable: --encrypted-regex '^(data|stringData)$'"
+    try:
+        value: Any = json.loads(output)
+        found = ConcealedManifest(value) if ObjectRef.of(value) == ref else None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        found = None
+    return _Refusal("what SOPS decrypted is another object", hint) if found is None else found
+
+
+def _age_keys(secret: Mapping[str, Any]) -> list[str]:
+    """Return the texts of a Secret that hold age keys, in order of their names."""
+    texts = []
+    data = secret.get("data") or {}
+    for name in sorted(data):
+        with suppress(binascii.Error, ValueError, TypeError):
+            text = base64.b64decode(data[name], validate=True).decode()
+            texts += [text] if "AGE-SECRET-KEY-" in text else []
+    return texts
