@@ -1,4 +1,4 @@
-"""What SOPS encrypted, decrypted in memory to be applied: by the real sops, and shown nowhere."""
+"""Documents that SOPS encrypted, decrypted in memory to be applied: by the real sops, and shown nowhere."""
 
 import base64
 import json
