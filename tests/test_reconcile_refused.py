@@ -2,15 +2,19 @@
 
 import copy
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.publish.branches import Publication
+from reconciler.publish.last_good import read_last_good
 from reconciler.record.refusal import SourceRefusal
+from reconciler.repository import open_repository
 from render.documents import parse_documents
-from render.errors import InputError, Problem
+from render.errors import GitError, InputError, Problem
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_policy, argosy, on_clusters
 from .fakes import FakeCluster
@@ -251,6 +255,33 @@ def test_a_first_run_has_no_last_good_commit(fleet: Fleet) -> None:
     fleet.repository.commit(REFUSED[0].files)
     assert fleet.run("reconcile", "--bootstrap") == (3, "", REFUSED[0].error)
     assert fleet.written == []
+
+
+def test_a_last_good_commit_whose_source_is_not_in_this_clone_is_told(fleet: Fleet) -> None:
+    """The history was rewritten, and what it had before was swept away."""
+    source, rendered = fleet.tip("HEAD"), fleet.tip("argosy/rendered")
+    fleet.repository.git("checkout", "-q", "--orphan", "rewritten")
+    fleet.repository.commit(REFUSED[0].files)
+    fleet.repository.git("branch", "-q", "-D", "main")
+    fleet.repository.git("branch", "-q", "-m", "main")
+    fleet.repository.git("reflog", "expire", "--expire=now", "--all")
+    fleet.repository.git("gc", "-q", "--prune=now")
+    absent = f"source {source[:12]}, which {rendered[:12]} was rendered from, is not in this clone\n  hint: fetch"
+    told = (
+        f"warning: the last good commit cannot be read: {absent} it from a clone that has it: git fetch FOLDER {source}"
+    )
+    assert fleet.run("reconcile") == (3, "", f"{told}\n{REFUSED[0].error}")
+    assert fleet.written == []
+
+    fleet.repository.git("config", "branch.main.remote", "upstream")
+    fleet.repository.git("config", "remote.upstream.url", "https://example.com/fleet")
+    fleet.repository.git("update-ref", "refs/remotes/upstream/argosy/rendered", rendered)
+    with pytest.raises(GitError, match=f"^{re.escape(f'{absent} it: git fetch upstream {source}')}$"):
+        read_last_good(open_repository(fleet.repository.path), fleet.tip("HEAD"), Publication.known_tip)
+
+    (fleet.repository.path / ".git" / "shallow").write_text(f"{fleet.tip('HEAD')}\n")
+    with pytest.raises(GitError, match=f"^{re.escape(f'{absent} the whole history: git fetch --unshallow')}$"):
+        read_last_good(open_repository(fleet.repository.path), fleet.tip("HEAD"), Publication.known_tip)
 
 
 def test_orphans_are_not_deleted_beside_a_source_that_is_refused(fleet: Fleet) -> None:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from reconciler.pipeline.previous import Previous
 from reconciler.repository import Repository
 from reconciler.source.fleet_file import FleetSource, load_fleet
+from render.errors import GitError
 from render.fleet import Fleet
 
-from .branches import Publication, publication_of
+from .branches import Publication, publication_of, source_remote
 from .reading import Source, read_observed_inputs, read_previous, read_source
 
 TipOf = Callable[[Publication, str], str | None]
@@ -77,4 +78,21 @@ def _homes(repository: Repository, commit: str) -> Iterator[FleetSource]:
 
 def _source_of(repository: Repository, rendered: str) -> Source:
     facts = read_observed_inputs(repository, rendered).facts
-    return read_source(repository, read_previous(repository, rendered).source, facts=lambda _fleet: facts)
+    source = read_previous(repository, rendered).source
+    try:
+        repository.resolve(source)
+    except GitError as error:
+        raise _absent(repository, source, rendered) from error
+    return read_source(repository, source, facts=lambda _fleet: facts)
+
+
+def _absent(repository: Repository, source: str, rendered: str) -> GitError:
+    """Return the error for a rendered commit whose source commit is not in this clone, as after a rewritten history."""
+    remote = source_remote(repository)
+    if repository.is_shallow:
+        hint = "fetch the whole history: git fetch --unshallow"
+    elif remote:
+        hint = f"fetch it: git fetch {remote} {source}"
+    else:
+        hint = f"fetch it from a clone that has it: git fetch FOLDER {source}"
+    return GitError(f"source {source[:12]}, which {rendered[:12]} was rendered from, is not in this clone", hint=hint)

@@ -64,7 +64,7 @@ def _known_last_good(repository: Repository, commit: str, options: ReconcileOpti
     except ReconcileError as error:
         home = fleet_source_at(repository, commit)
         if home.problems or reached_members(home.fleet, options.delivery) != frozenset():
-            log.warning(f"the last good commit cannot be read: {error.message}")
+            log.warning(f"the last good commit cannot be read: {error}")
         return None
 
 
