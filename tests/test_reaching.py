@@ -57,6 +57,16 @@ def test_shards_divide_a_fleet_and_stay_where_they_are() -> None:
     assert all(in_shard(name, 1, 1) for name in names)
 
 
+def test_shards_may_be_counted_from_nought(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """The Pods of an Indexed Job count from 0, matrices of a pipeline mostly from 1: 0/3 is 3/3."""
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    shards = [applied(argosy(repository, capsys, "apply", "--shard", f"{index}/3").out) for index in (0, 1, 2, 3)]
+    assert (shards[0], sorted(sum(shards[:3], []))) == (shards[3], ["member1", "member2"])
+    ended = argosy(repository, capsys, "apply", "--shard", "4/3")
+    said = "Error: Invalid value for '--shard': write i/n, such as 2/5, with i from 1 to n; 0 is the same as n\n"
+    assert (ended.code, ended.err.endswith(said)) == (2, True), ended.err
+
+
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """A fleet that only renders, for member1 and member2, and no kubeconfig anywhere."""

@@ -11,7 +11,7 @@ from reconciler.console.idle_options import refuse_options
 from reconciler.deliver.options import DeliveryOptions
 from reconciler.members.options import AccessOptions
 
-_SHARD = re.compile(r"([1-9][0-9]*)/([1-9][0-9]*)")
+_SHARD = re.compile(r"(0|[1-9][0-9]*)/([1-9][0-9]*)")
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
 _REACHING = ("timeout", "kubeconfig", "kubeconfigs", "as_user", "as_groups")
@@ -23,10 +23,11 @@ Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def _shard(_context: click.Context, _option: click.Parameter, value: str) -> tuple[int, int]:
+    """Read a share such as ``2/5``; 0/5 is 5/5, for the Pods of an Indexed Job count from 0."""
     matched = _SHARD.fullmatch(value)
     if not matched or int(matched[1]) > int(matched[2]):
-        raise click.BadParameter("write i/n, such as 2/5, with i from 1 to n")
-    return int(matched[1]), int(matched[2])
+        raise click.BadParameter("write i/n, such as 2/5, with i from 1 to n; 0 is the same as n")
+    return int(matched[1]) or int(matched[2]), int(matched[2])
 
 
 def seconds(_context: click.Context, _option: click.Parameter, value: str) -> float:
