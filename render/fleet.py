@@ -24,12 +24,32 @@ class SourceSettings:
     is_strict: bool = False
 
 
+class PushMode(StrEnum):
+    """The way of a new commit to the rendered branch: it is pushed there, or proposed for a person to merge."""
+
+    BRANCH = "Branch"
+    PULL_REQUEST = "PullRequest"
+
+
+class ForgeKind(StrEnum):
+    """The forges whose pull requests are known; Forgejo is asked as Gitea is."""
+
+    GITHUB = "GitHub"
+    GITLAB = "GitLab"
+    GITEA = "Gitea"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedSettings:
-    """The branch trees are pushed to ("": ``argosy/rendered``), and its remote's name or address ("": the source's)."""
+    """The branch trees are pushed to ("": ``argosy/rendered``), and its remote's name or address ("": the source's).
+
+    ``forge`` is the kind of the forge that the remote is on; None where its address tells.
+    """
 
     remote: str = ""
     branch: str = ""
+    push: PushMode = PushMode.BRANCH
+    forge: ForgeKind | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +226,11 @@ class Fleet:
     def rendered_branch(self) -> str:
         """The branch of the rendered trees and bindings."""
         return self.rendered.branch or f"{self.branch_prefix}/rendered"
+
+    @property
+    def proposed_branch(self) -> str:
+        """The branch that a pull request asks to merge into the rendered one."""
+        return f"{self.branch_prefix}/proposed"
 
     @property
     def status_branch(self) -> str:

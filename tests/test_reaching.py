@@ -61,7 +61,7 @@ def test_shards_may_be_counted_from_nought(repository: Repository, capsys: pytes
     """The Pods of an Indexed Job count from 0, matrices of a pipeline mostly from 1: 0/3 is 3/3."""
     assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
     shards = [applied(argosy(repository, capsys, "apply", "--shard", f"{index}/3").out) for index in (0, 1, 2, 3)]
-    assert (shards[0], sorted(sum(shards[:3], []))) == (shards[3], ["member1", "member2"])
+    assert (shards[0], sorted([*shards[0], *shards[1], *shards[2]])) == (shards[3], ["member1", "member2"])
     ended = argosy(repository, capsys, "apply", "--shard", "4/3")
     said = "Error: Invalid value for '--shard': write i/n, such as 2/5, with i from 1 to n; 0 is the same as n\n"
     assert (ended.code, ended.err.endswith(said)) == (2, True), ended.err

@@ -6,6 +6,7 @@ from enum import StrEnum
 from reconciler.console.log import Log
 from reconciler.explain.replay import replayed
 from reconciler.publish.branches import publication_of
+from reconciler.publish.merged_commits import written_commit
 from reconciler.publish.reading import read_source
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.trailers import SOURCE, VERSION, engine_version
@@ -45,7 +46,8 @@ def rendered_tip(repository: Repository) -> str:
 
 def verdict_of(repository: Repository, info: CommitInfo, log: Log) -> Verdict:
     """Make one rendered commit again from what its trailers name and its own facts, and compare the trees."""
-    sources, versions = info.trailer(SOURCE), info.trailer(VERSION)
+    written = written_commit(repository, info.id)
+    sources, versions = written.trailer(SOURCE), written.trailer(VERSION)
     if len(sources) != 1 or len(versions) != 1:
         return Verdict(commit=info.id, source="", result=Equality.FOREIGN, detail="it has no Argosy-Source trailer")
     (source,), (version,) = sources, versions
@@ -53,7 +55,7 @@ def verdict_of(repository: Repository, info: CommitInfo, log: Log) -> Verdict:
     if version != engine_version():
         detail = f"engine {version} wrote it, this is {engine_version()}"
         return Verdict(commit=info.id, source=source, result=Equality.NOT_COMPARABLE, detail=detail)
-    root = replayed(repository, info, log).outcome.rendered.tree.root
+    root = replayed(repository, written, log).outcome.rendered.tree.root
     if root == info.tree:
         return Verdict(commit=info.id, source=source, result=Equality.EQUAL)
     detail = f"tree {info.tree.hex()}, made {root.hex()}"

@@ -78,23 +78,26 @@ def run_and_print(log: Log, repository: "Repository", options: ReconcileOptions)
 
 
 def _print_result(result: "PassResult", options: ReconcileOptions) -> int:
-    """Print a pass and return its exit code; GuardRefused where clusters are held back."""
+    """Print a pass and return its exit code; GuardRefused where clusters are held back, and why nobody was asked."""
     from reconciler.publish.guards import check_held
     from reconciler.publish.problems import problems_of
 
-    worst = 1 if problems_of(result.outcome) else 0
     if options.output == "json":
         from reconciler.console.json_values import as_json
 
         print_data(as_json(plain_result(result)))
-    if result.reports is None:
-        check_held(result.outcome)
-        return worst
-    from reconciler.deliver.reports import exit_code, report_table
+    elif result.reports is not None:
+        from reconciler.deliver.reports import report_table
 
-    if options.output != "json":
         print_text(report_table(result.reports), end="")
+    if result.proposal is not None and result.proposal.error is not None:
+        raise result.proposal.error
     check_held(result.outcome)
+    worst = 1 if problems_of(result.outcome) else 0
+    if result.reports is None:
+        return worst
+    from reconciler.deliver.reports import exit_code
+
     return exit_code(result.reports) or worst
 
 
@@ -136,6 +139,8 @@ def plain_result(result: "PassResult") -> dict[str, Any]:
         "released": [plain_released(each) for each in outcome.released],
         "problems": [plain_problem(problem) for problem in problems_of(outcome)],
     }
+    if result.proposal is not None:
+        value["proposal"] = result.proposal.plain()
     if outcome.rendered.held:
         value["heldBack"] = [
             {"cluster": each.cluster, "objects": list(each.paths), "held": each.held, "reasons": list(each.reasons)}

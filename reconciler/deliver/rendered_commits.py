@@ -11,6 +11,7 @@ from reconciler.plans.cluster import held_object
 from reconciler.plans.inventory import HeldObject
 from reconciler.plans.model import ClusterDesired, DesiredObject
 from reconciler.publish.allowances import RemovalAllowance
+from reconciler.publish.merged_commits import written_commit
 from reconciler.publish.reading import read_previous
 from reconciler.publish.source_trailers import allowed_between
 from reconciler.repository import Repository
@@ -40,7 +41,8 @@ class RemovalTrailers:
 
     def _since(self, converged: str) -> tuple[RemovalAllowance, ...]:
         try:
-            old, new = (self.repository.commit_info(commit).trailer(SOURCE)[0] for commit in (converged, self.commit))
+            named = (written_commit(self.repository, commit) for commit in (converged, self.commit))
+            old, new = (info.trailer(SOURCE)[0] for info in named)
             return allowed_between(self.repository, old, new).removals if old != new else ()
         except (GitError, IndexError):  # a source that is not here allows nothing
             return ()

@@ -12,6 +12,7 @@ from reconciler.console.log import Log
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.renames import NewNames, renamed_binding
 from reconciler.publish.branches import publication_of
+from reconciler.publish.merged_commits import written_commit
 from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
 from reconciler.publish.source_trailers import allowed_by
@@ -51,8 +52,9 @@ class Replay:
 def replay_of(repository: Repository, log: Log, *, revision: str, worktree: bool) -> Replay:
     """Return the pass of a source revision (or a rendered commit); without either the one of ``HEAD``."""
     commit = "" if worktree else repository.resolve(revision or "HEAD")
-    if commit and len(repository.commit_info(commit).trailer(SOURCE)) == 1:
-        return replayed(repository, repository.commit_info(commit), log)
+    written = written_commit(repository, commit) if commit else None
+    if written and len(written.trailer(SOURCE)) == 1:
+        return replayed(repository, written, log)
     source = read_source(repository, commit)
     publication, branch = publication_of(repository, source.desired.fleet), source.desired.fleet.rendered_branch
     tip = publication.known_tip(branch)

@@ -19,7 +19,7 @@ from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
 from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.stages import Inputs, Rendered, render_pass
 from reconciler.pipeline.thin_spreads import ThinSpread, thin_spread_lines, thin_spreads_of
-from reconciler.repository import RefUpdate, Repository
+from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.failures import unreached
 from reconciler.repository.trailers import engine_version, rendered_trailers
@@ -202,6 +202,18 @@ def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> s
     """
     if not outcome.changed:
         return None
+    repository, commit = outcome.repository, stored_commit(outcome)
+    tip = outcome.previous.commit if outcome.previous else None
+    if publication.remote:
+        repository.push(publication.remote, [RefUpdate(f"refs/heads/{branch}", commit.id, tip)])
+        repository.update_ref(publication.ref(branch), commit.id, repository.tip(publication.ref(branch)))
+    else:
+        repository.update_ref(publication.ref(branch), commit.id, tip, reason="argosy: render")
+    return commit.id
+
+
+def stored_commit(outcome: Outcome) -> NewCommit:
+    """Return the commit of a pass, which is in the repository now and on no branch."""
     repository, tree = outcome.repository, outcome.rendered.tree
     tip = outcome.previous.commit if outcome.previous else None
     trailers = rendered_trailers(
@@ -220,12 +232,7 @@ def commit_outcome(outcome: Outcome, publication: Publication, branch: str) -> s
     )
     commit = encode_commit(tree.root, [tip] if tip else [], text, repository.algorithm)
     repository.store(blobs=tree.blobs, trees=tree.trees, commits=[commit])
-    if publication.remote:
-        repository.push(publication.remote, [RefUpdate(f"refs/heads/{branch}", commit.id, tip)])
-        repository.update_ref(publication.ref(branch), commit.id, repository.tip(publication.ref(branch)))
-    else:
-        repository.update_ref(publication.ref(branch), commit.id, tip, reason="argosy: render")
-    return commit.id
+    return commit
 
 
 def removals_allowed_by_options(outcome: Outcome) -> tuple[RemovalAllowance, ...]:

@@ -28,6 +28,7 @@ from render.gitobjects import TREE_MODE, TreeEntry
 
 from .allowances import Allowed
 from .branches import publication_of
+from .merged_commits import written_commit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,12 +218,13 @@ def recorded_facts(repository: Repository) -> FactsOf:
 
 def read_previous(repository: Repository, commit: str) -> Previous:
     """Read a rendered commit as the state the next pass starts from; GitError when Argosy did not write it."""
-    info = repository.commit_info(commit)
+    info = written_commit(repository, commit)
     sources, versions, tools = info.trailer(SOURCE), info.trailer(VERSION), info.trailer(TOOL)
     if len(sources) != 1 or len(versions) != 1:
         raise GitError(
             f"commit {commit[:12]} on the rendered branch was not written by Argosy",
-            hint="restore the branch to the last commit that has an Argosy-Source trailer",
+            hint="restore the branch to the last commit that has an Argosy-Source trailer"
+            " (a pull request is merged by a merge commit, by rebasing or fast-forwarding, so that its trailers stay)",
         )
     tree = RenderedTree.of(info.tree, repository.read_trees)
     bindings = StoredBindings(commit, tree, repository.read_blobs)

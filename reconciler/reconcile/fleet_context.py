@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from reconciler.members.webhooks import calling_interpreter
 from reconciler.publish.branches import Publication, publication_of
+from reconciler.publish.merged_commits import written_commit
 from reconciler.publish.reading import Source, read_fleet, read_observed_inputs, read_source
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.repository import Repository
@@ -64,7 +65,7 @@ def _rendered_source(repository: Repository, commit: str) -> Source:
 
 
 def _source_of(repository: Repository, commit: str) -> str:
-    named = repository.commit_info(commit).trailer(SOURCE)
+    named = written_commit(repository, commit).trailer(SOURCE)
     if len(named) != 1:
         raise GitError(
             f"commit {commit[:12]} was not rendered by Argosy",

@@ -63,9 +63,22 @@ class ReachedMembers:
         record = PassRecord(observation=self.observation, desired=outcome.source.desired, answers=answers)
         return self._apply(commit, record, log, outcome.previous)
 
-    def apply_again(self, desired: Desired, commit: str, refusal: SourceRefusal, log: Log) -> tuple[ClusterReport, ...]:
+    def apply_again(
+        self, desired: Desired, commit: str, refusal: SourceRefusal | None, log: Log
+    ) -> tuple[ClusterReport, ...]:
         """Apply a commit that was rendered before, and record why a newer source is refused; report on each member."""
         return self._apply(commit, PassRecord(observation=self.observation, desired=desired, refusal=refusal), log)
+
+    def apply_merged(self, desired: Desired, commit: str, log: Log) -> tuple[ClusterReport, ...]:
+        """Apply the commit that is merged, of this source, while a newer one waits for a person."""
+        known = {cluster.name for cluster in desired.clusters}
+        members = tuple(member for member in self.delivery.members if member.name in known)
+        merged = replace(
+            self,
+            context=FleetContext.of(desired.fleet, desired, self.context.publication),
+            delivery=replace(self.delivery, members=members),
+        )
+        return merged.apply_again(desired, commit, None, log)
 
     def _apply(
         self, commit: str, record: PassRecord, log: Log, previous: Previous | None = None

@@ -1,9 +1,24 @@
 """A pass in the lines that people read: the commit it made, and what they should look at."""
 
+from typing import TYPE_CHECKING
+
+from reconciler.publish.outcome import Outcome
 from reconciler.publish.problems import problems_of
+from render.fleet import PushMode
 from render.words import counted
 
 from .reconcile_pass import PassResult
+
+if TYPE_CHECKING:  # what speaks to forges is only imported where commits are proposed
+    from .proposing import Proposal
+
+_PROPOSED = {
+    "Opened": "a pull request is opened",
+    "Renewed": "its pull request is renewed",
+    "Unchanged": "its pull request waits to be merged",
+    "Closed": "somebody closed its pull request",
+    "Failed": "no pull request could be opened",
+}
 
 
 def warning_lines(result: PassResult) -> tuple[str, ...]:
@@ -22,5 +37,17 @@ def commit_line(result: PassResult, *, dry_run: bool) -> str:
     place = result.publication.place
     where = f"{branch} at {place}" if place else branch
     if dry_run:
-        return f"would commit {what} to {where}"
+        return f"would commit {what} to {where}" if _is_pushed(outcome) else f"would propose {what} for {where}"
+    if result.proposal is not None:
+        return _proposal_line(result.proposal, what)
     return f"committed {str(result.commit)[:12]} to {where}: {what}"
+
+
+def _is_pushed(outcome: Outcome) -> bool:
+    """Say whether the commit of a pass goes to the rendered branch as it is, as the first one always does."""
+    return outcome.previous is None or outcome.source.desired.fleet.rendered.push is PushMode.BRANCH
+
+
+def _proposal_line(proposal: "Proposal", what: str) -> str:
+    where = f": {proposal.url}" if proposal.url else ""
+    return f"proposed {proposal.commit[:12]} on {proposal.branch}: {what}; {_PROPOSED[proposal.state]}{where}"

@@ -39,6 +39,7 @@ from reconciler.publish.skipped_files import tell_skipped
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
+from render.fleet import PushMode
 
 from .locked_content import fetch_locked_content
 from .options import ReconcileOptions, is_reaching
@@ -48,6 +49,7 @@ if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose m
     from reconciler.deliver.results import ClusterReport
 
     from .members import ReachedMembers
+    from .proposing import Proposal
     from .refused_pass import RefusedPass
 
 _TRIES = 5
@@ -73,12 +75,14 @@ class PassResult:
     """A pass that was guarded and committed; ``commit`` is None where nothing changed or nothing may be written.
 
     ``publication`` is where its branches are. ``reports`` are those of the members, None where none are reached.
+    ``proposal`` is the commit that a person is asked to merge, where that is the way of one to the rendered branch.
     """
 
     outcome: Outcome
     publication: Publication
     commit: str | None
     reports: "tuple[ClusterReport, ...] | None" = None
+    proposal: "Proposal | None" = None
 
     @property
     def rendered(self) -> str | None:
@@ -127,6 +131,8 @@ def _reconciled(
     on_commit(result)
     if members is None:
         return result
+    if result.proposal is not None:
+        return replace(result, reports=_merged_reports(result, members, log))
     return _with_reports(result, inputs, members, options, log)
 
 
@@ -153,7 +159,9 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     repository, previous = inputs.publication.repository, inputs.previous
     observed = _recorded_inputs(inputs.publication, inputs.source)
     source = _with_facts(repository, inputs.source, observed, log)
-    scope = scope_of(repository, previous, source.desired, observed.folder) if previous else None
+    scope = None
+    if previous is not None and not _is_proposing(source):
+        scope = scope_of(repository, previous, source.desired, observed.folder)
     outcome = run_pass(repository, source, previous, replace(observed, scope=scope, allowed=options.allowed), log)
     check_rendered(outcome, log)
     result = _committed(outcome, inputs, options, log)
@@ -178,7 +186,7 @@ def render_for_members(inputs: PassInputs, options: ReconcileOptions, log: Log) 
 
 def _scope_of_members(inputs: PassInputs, source: Source, members: "ReachedMembers") -> Scope | None:
     """Return what a pass has to look at whose members gave the facts that are recorded; None for everything."""
-    if inputs.previous is None:
+    if inputs.previous is None or _is_proposing(source):
         return None
     recorded = _recorded_inputs(inputs.publication, source)
     if recorded.facts != members.observation.facts:
@@ -208,6 +216,15 @@ def _with_reports(
         rest = fleet_at_rest(reports, desired, status, options.delivery, members.open_client) if is_idle else None
         _write_checkpoint(result, inputs, recorded.folder, rest.plain() if rest else {})
     return result
+
+
+def _merged_reports(result: PassResult, members: "ReachedMembers", log: Log) -> "tuple[ClusterReport, ...]":
+    """Apply what is merged to the members, while a newer commit is proposed."""
+    previous, repository = result.outcome.previous, result.publication.repository
+    assert previous is not None
+    facts = read_observed_inputs(repository, previous.commit).facts
+    merged = read_source(repository, previous.source, facts=lambda _fleet: facts).desired
+    return members.apply_merged(replace(merged, fleet=result.outcome.source.desired.fleet), previous.commit, log)
 
 
 def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log) -> PassInputs:
@@ -248,7 +265,7 @@ def _upgraded(
     observed = _recorded_inputs(publication, source)
     before = read_source(repository, previous.source, facts=lambda _fleet: observed.facts)
     outcome = run_pass(repository, before, previous, observed, log)
-    if options.dry_run or not outcome.changed:
+    if options.dry_run or not outcome.changed or _is_proposing(source):
         return previous
     check_guards(outcome, options.allowed)
     commit = commit_outcome(outcome, publication, branch)
@@ -271,12 +288,23 @@ def _with_facts(repository: Repository, source: Source, observed: ObservedInputs
     return source
 
 
+def _is_proposing(source: Source) -> bool:
+    """Say whether commits are proposed to people, who are told all of what a commit changes."""
+    return source.desired.fleet.rendered.push is PushMode.PULL_REQUEST
+
+
 def _committed(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, log: Log) -> PassResult:
     """Guard a pass and commit it, mirrors included."""
     outcome = replace(outcome, is_rewound=inputs.is_rewound)
     check_guards(outcome, options.allowed)
     if options.dry_run:
         return PassResult(outcome=outcome, publication=inputs.publication, commit=None)
+    if outcome.previous is not None and _is_proposing(outcome.source):
+        from .proposing import propose
+
+        proposal = propose(outcome, inputs.publication, log)
+        if proposal is not None:
+            return PassResult(outcome=outcome, publication=inputs.publication, commit=None, proposal=proposal)
     with log.timed("commit"):
         commit = commit_outcome(outcome, inputs.publication, outcome.source.desired.fleet.rendered_branch)
         mirrored = update_mirrors(outcome, inputs.publication, commit)
@@ -292,7 +320,7 @@ def _write_checkpoint(
     outcome, publication, tip = result.outcome, inputs.publication, inputs.tip
     repository, fleet = publication.repository, outcome.source.desired.fleet
     # What is held back is said in each pass, and the next one has to look at everything.
-    if result.rendered is None or outcome.rendered.held:
+    if result.rendered is None or result.proposal is not None or outcome.rendered.held:
         return
     problems = problems_of(outcome)
     told = frozenset((*(each.ref for each in problems), *(each.ref for each in outcome.thin_spreads)))

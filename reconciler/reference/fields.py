@@ -28,6 +28,15 @@ FLEET_FIELDS: Mapping[str, Field] = {
         "A remote's name, or the address of another repository; empty means the remote of the source.", ""
     ),
     "spec.rendered.branch": Field("The rendered branch; empty means `argosy/rendered`.", ""),
+    "spec.rendered.push": Field(
+        "The way of a new commit to the rendered branch. `Branch`: it is pushed there. `PullRequest`: it is pushed to"
+        " `argosy/proposed`, and one pull request asks a person to merge it; only what is merged is applied.",
+        "Branch",
+    ),
+    "spec.rendered.forge": Field(
+        "The forge that pull requests are opened on: `GitHub`, `GitLab`, or `Gitea` (also for Forgejo); unset, the host"
+        " in the remote's address says which."
+    ),
     "spec.mirrors": Field(
         "The clusters whose folder is published as a branch as well, `argosy/cluster/<cluster>`; `*` means all.",
         [],

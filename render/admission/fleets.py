@@ -22,7 +22,14 @@ _PERMISSION = Text(choices=("Allow", "Refuse"))
 FLEET_SPEC = Struct(
     {
         "source": Struct({"paths": TEXTS, "ignore": TEXTS, "strict": POINTER_FLAG}),
-        "rendered": Struct({"remote": TEXT, "branch": TEXT}),
+        "rendered": Struct(
+            {
+                "remote": TEXT,
+                "branch": TEXT,
+                "push": Text(choices=("Branch", "PullRequest")),
+                "forge": Text(choices=("GitHub", "GitLab", "Gitea")),
+            }
+        ),
         "mirrors": TEXTS,
         "defaultNamespace": TEXT,
         "kinds": ListOf(Struct({"group": TEXT, "kind!": TEXT, "scope!": Text(choices=("Namespaced", "Cluster"))})),

@@ -9,10 +9,12 @@ from render.fleet import (
     FieldRule,
     FieldRuling,
     Fleet,
+    ForgeKind,
     KindScope,
     NamespacePropagation,
     OnPolicyRemoval,
     Permission,
+    PushMode,
     RenderedSettings,
     Rescheduling,
     SecretName,
@@ -83,7 +85,12 @@ def _source(plain: Manifest) -> SourceSettings:
 
 
 def _rendered(plain: Manifest) -> RenderedSettings:
-    return RenderedSettings(remote=plain.get("remote") or "", branch=plain.get("branch") or "")
+    return RenderedSettings(
+        remote=plain.get("remote") or "",
+        branch=plain.get("branch") or "",
+        push=PushMode(plain.get("push") or PushMode.BRANCH),
+        forge=ForgeKind(plain["forge"]) if plain.get("forge") else None,
+    )
 
 
 def _kind_scope(plain: Manifest) -> KindScope:

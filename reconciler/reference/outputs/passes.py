@@ -198,6 +198,17 @@ RECONCILIATION = {
         {"cluster": CLUSTER, "objects": texts("The paths that leave."), "held": whole("How many it had before.")},
         "What leaves which cluster.",
     ),
+    "proposal?": record(
+        {
+            "commit": text("The commit that is proposed."),
+            "branch": text("The branch that it is pushed to."),
+            "state": text(
+                "The state of its pull request: `Opened`, `Renewed`, `Unchanged`, `Closed` by somebody, or `Failed`."
+            ),
+            "url": text("The address of the pull request; empty where there is none."),
+        },
+        "With `rendered.push: PullRequest`: the commit that a person is asked to merge.",
+    ),
     "heldBack?": records(
         {
             "cluster": CLUSTER,

@@ -126,7 +126,8 @@ def _report(job: PassJob, stopping: Stopping, log: Log) -> PassReport:
         from reconciler.reconcile.reconcile_pass import PassResult, reconcile_fleet
 
         def on_commit(result: PassResult) -> None:
-            say = log.info if result.commit else log.detail
+            is_news = result.commit or (result.proposal is not None and result.proposal.is_new)
+            say = log.info if is_news else log.detail
             say(commit_line(result, dry_run=False))
             for line in warning_lines(result):
                 log.warning(line)
@@ -136,7 +137,7 @@ def _report(job: PassJob, stopping: Stopping, log: Log) -> PassReport:
 
 
 def _of_result(result: "PassResult", log: Log) -> PassReport:
-    """Return the report of a pass that went to its end; a guard may have held some clusters back."""
+    """Return the report of a pass that went to its end; a guard may have held clusters back, or a forge refused."""
     from reconciler.publish.guards import check_held
     from reconciler.publish.problems import problems_of
 
@@ -151,6 +152,8 @@ def _of_result(result: "PassResult", log: Log) -> PassReport:
     try:
         if result.reports is not None:
             report = _with_clusters(report, result.reports, is_new=result.commit is not None)
+        if result.proposal is not None and result.proposal.error is not None:
+            raise result.proposal.error
         check_held(result.outcome)
     except ReconcileError as error:
         log.detail(error.message)

@@ -1,0 +1,169 @@
+"""A pass that proposes its commit instead of pushing it: to ``argosy/proposed``, and in one pull request for a person.
+
+1. the commit follows the rendered branch as any other would, so that merging it changes nothing else;
+2. it is pushed to the proposed branch, unless that has it already;
+3. the open pull request gets a title and a body of it, or one is opened; one that somebody closed stays closed until
+   there is another commit to propose;
+4. a pass that has nothing to propose closes what is open, and removes the branch.
+
+Members get what the rendered branch holds, whatever becomes of a proposal.
+"""
+
+import os
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from reconciler.console.cleaning import cleaned
+from reconciler.console.log import Log
+from reconciler.console.text import one_line
+from reconciler.diff.comparison import Comparison, difference_of
+from reconciler.diff.markdown import difference_markdown
+from reconciler.explain.replay import replayed
+from reconciler.forge.address import Forge, forge_of
+from reconciler.forge.pull_requests import PullRequest, Wanted, closed, listed, opened, renewed
+from reconciler.publish.branches import Publication, remote_names
+from reconciler.publish.merged_commits import written_commit
+from reconciler.publish.outcome import Outcome, stored_commit
+from reconciler.repository import NewCommit, RefUpdate, Repository
+from render.errors import ConfigError, GitError, ReconcileError, SourceMoved
+from render.fleet import Fleet
+from render.words import counted
+
+_MOST_BYTES = 60_000
+_MOST_OF_A_TITLE = 200
+
+
+class ProposalState(StrEnum):
+    """The state of a proposal after a pass: its pull request is new, has a new commit, stayed, or was closed."""
+
+    OPENED = "Opened"
+    RENEWED = "Renewed"
+    UNCHANGED = "Unchanged"
+    CLOSED = "Closed"
+    FAILED = "Failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A commit that a person is asked to merge; ``error`` says why nobody could be asked, where the state is Failed."""
+
+    commit: str
+    branch: str
+    state: ProposalState
+    url: str = ""
+    error: ReconcileError | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """Say whether somebody is asked by this pass, and not by an earlier one."""
+        return self.state in {ProposalState.OPENED, ProposalState.RENEWED}
+
+    def plain(self) -> dict[str, str]:
+        """Return this as plain data."""
+        return {"commit": self.commit, "branch": self.branch, "state": self.state, "url": self.url}
+
+
+def propose(outcome: Outcome, publication: Publication, log: Log) -> Proposal | None:
+    """Propose the commit of a pass, or withdraw an earlier one where nothing changed; SourceMoved as for any push."""
+    fleet = outcome.source.desired.fleet
+    if not outcome.changed:
+        _withdraw(outcome.repository, publication, fleet, log)
+        return None
+    commit = stored_commit(outcome)
+    try:
+        forge = _forge(publication, fleet)
+        tip = _pushed(outcome.repository, publication, fleet.proposed_branch, commit)
+        state, request = _asked(outcome, forge, tip, log)
+    except SourceMoved:
+        raise
+    except (GitError, ConfigError) as error:
+        return Proposal(commit=commit.id, branch=fleet.proposed_branch, state=ProposalState.FAILED, error=error)
+    return Proposal(commit=tip, branch=fleet.proposed_branch, state=state, url=request.url)
+
+
+def _forge(publication: Publication, fleet: Fleet) -> Forge:
+    """Return the forge, by the address of a remote that this clone has; one that argosy.yaml names tells nothing."""
+    remote, repository = publication.remote, publication.repository
+    if not remote:
+        raise ConfigError("rendered.push: PullRequest needs a remote to push to", hint="git remote add origin ADDRESS")
+    address = repository.settings.last(f"remote.{remote}.url") if remote in remote_names(repository) else ""
+    return forge_of(address or repository.mirrors, fleet.rendered.forge, os.environ)
+
+
+def _pushed(repository: Repository, publication: Publication, branch: str, commit: NewCommit) -> str:
+    """Let the proposed branch hold a commit, and return its tip: that of another run that holds the same stays."""
+    tip = publication.current_tip(branch)
+    if tip is not None and _says(repository, tip) == _says(repository, commit.id):
+        return tip
+    repository.push(publication.remote, [RefUpdate(f"refs/heads/{branch}", commit.id, tip)])
+    repository.update_ref(publication.ref(branch), commit.id, repository.tip(publication.ref(branch)))
+    return commit.id
+
+
+def _says(repository: Repository, commit: str) -> tuple[object, ...]:
+    """Return what a commit says, whoever made it and when."""
+    info = repository.commit_info(commit)
+    return info.tree, info.parents, info.trailers
+
+
+def _asked(outcome: Outcome, forge: Forge, commit: str, log: Log) -> tuple[ProposalState, PullRequest]:
+    """Have one pull request ask for a commit to be merged."""
+    fleet = outcome.source.desired.fleet
+    wanted = Wanted(head=fleet.proposed_branch, base=fleet.rendered_branch)
+    known = listed(forge, wanted)
+    request = next((each for each in known if each.is_open), None)
+    if request is not None and _mark(commit) in request.body:
+        return ProposalState.UNCHANGED, request
+    if request is None and (refused := next((each for each in known if each.commit == commit), None)):
+        return ProposalState.CLOSED, refused
+    subject = one_line(outcome.repository.commit_info(commit).subject)
+    wanted = replace(wanted, title=cleaned(subject)[:_MOST_OF_A_TITLE], body=_body(outcome, commit, log))
+    if request is None:
+        return ProposalState.OPENED, opened(forge, wanted)
+    return ProposalState.RENEWED, renewed(forge, request.number, wanted)
+
+
+def _mark(commit: str) -> str:
+    """Return the words by which a body is known to be about a commit."""
+    return f"<code>{commit[:12]}</code>"
+
+
+def _body(outcome: Outcome, commit: str, log: Log) -> str:
+    """Return what merging changes in every cluster, and how it is merged."""
+    end = (
+        f"\nThis is the rendered commit {_mark(commit)}. Merge it by a merge commit, by rebasing or by fast-forwarding:"
+        " its trailers have to stay. Nothing is applied before. Argosy renews this request while the source changes.\n"
+    )
+    return cleaned(_difference(outcome, _MOST_BYTES - len(end.encode()), log)) + end
+
+
+def _difference(outcome: Outcome, most: int, log: Log) -> str:
+    """Return what differs from the commit before, which is rendered again from what it records."""
+    previous, silent = outcome.previous, replace(log, level=log.level - 1)
+    assert previous is not None
+    try:
+        before = replayed(outcome.repository, written_commit(outcome.repository, previous.commit), silent).outcome
+        return difference_markdown(difference_of(Comparison(base=before, head=outcome)), max_bytes=most)
+    except ReconcileError as error:
+        return f"### The difference could not be made\n\n{cleaned(one_line(error.message))}\n"
+
+
+def _withdraw(repository: Repository, publication: Publication, fleet: Fleet, log: Log) -> None:
+    """Close what is proposed no more, and remove the branch; that it is still open harms nothing."""
+    branch = fleet.proposed_branch
+    tip = publication.current_tip(branch) if publication.remote else None
+    if tip is None:
+        return
+    try:
+        forge = _forge(publication, fleet)
+        found = listed(forge, Wanted(head=branch, base=fleet.rendered_branch))
+        stale = [closed(forge, request.number) for request in found if request.is_open]
+        repository.push(publication.remote, [RefUpdate(f"refs/heads/{branch}", None, tip)])
+        # A push to a configured remote removes the ref by which it is known here as well.
+        if known := repository.tip(publication.ref(branch)):
+            repository.update_ref(publication.ref(branch), None, known)
+    except (GitError, ConfigError) as error:
+        log.warning(f"the branch {branch!r} is proposed no more, and is still there: {error.message}")
+        return
+    closing = f", closed {counted(len(stale), 'pull request')}" if stale else ""
+    log.info(f"removed the branch {branch!r}, which has nothing to propose{closing}")
