@@ -17,6 +17,7 @@ _Step = tuple[_Test | None, tuple[int, ...]]
 """A test of the next character (None: none is taken) and the steps that may follow."""
 
 _MATCH = -1
+_ANYTHING = r"[\s\S]*"
 _CATEGORIES = {
     _constants.CATEGORY_DIGIT: r"\d",
     _constants.CATEGORY_NOT_DIGIT: r"\D",
@@ -53,6 +54,19 @@ def matches_whole(pattern: str, text: str) -> bool:
         ]
         current = _reached(steps, passed)
     return _MATCH in current
+
+
+def part_pattern(pattern: str) -> str:
+    """Return the pattern of the texts in which a pattern matches a part; ``^`` and ``$`` at its ends hold it there.
+
+    >>> matches_whole(part_pattern("[0-9]+ clusters?"), "0/3 clusters are available")
+    True
+    >>> matches_whole(part_pattern("^3 clusters"), "0/3 clusters are available")
+    False
+    """
+    is_begun, is_ended = pattern.startswith("^"), pattern.endswith("$") and not pattern.endswith(r"\$")
+    inner = pattern[1 if is_begun else 0 : -1 if is_ended else None]
+    return f"{'' if is_begun else _ANYTHING}(?:{inner}){'' if is_ended else _ANYTHING}"
 
 
 def _reached(steps: list[_Step], starts: Iterable[int]) -> set[int]:

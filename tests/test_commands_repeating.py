@@ -74,7 +74,7 @@ def test_what_is_remembered_changes_no_answer(repository: Repository, capsys: py
     assert (told[0], len(set(told))) == (told[6], 3)
 
 
-@pytest.mark.parametrize("command", ["diff", "render", "validate"])
+@pytest.mark.parametrize("command", ["diff", "render", "test", "validate"])
 def test_a_save_is_seen(command: str, repository: Repository) -> None:
     environment = {**os.environ, "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
     arguments = [sys.executable, "-m", "reconciler", "-C", str(repository.path), command, "--watch"]
@@ -98,6 +98,14 @@ def test_a_save_is_seen(command: str, repository: Repository) -> None:
         (
             ["validate", "--rev", "HEAD", "--watch"],
             "Error: --rev goes without --watch, which checks the files as they stand",
+        ),
+        (
+            ["test", "--rev", "HEAD", "--watch"],
+            "Error: --rev goes without --watch, which tests the files as they stand",
+        ),
+        (
+            ["test", "--update", "--watch"],
+            "Error: --update goes without --watch, which tests the files as they stand",
         ),
         (
             ["render", "--rev", "HEAD", "--watch"],

@@ -125,6 +125,52 @@ EXPECTED = [
             "spec.expect[0].reason: want Unschedulable, got Success",
         ],
     ),
+    Expected("clusters it is not in", a_test({**NGINX, "notIn": ["member3"]}, clusters=[MEMBER3]), []),
+    Expected(
+        "a cluster it is in against expectation",
+        a_test({**NGINX, "notIn": ["member3", "member1"]}, clusters=[MEMBER3]),
+        ["spec.expect[0].notIn: want it not in member1, but it is"],
+    ),
+    Expected(
+        "an object that is in no cluster",
+        a_test({"kind": "ConfigMap", "name": "lonely", "absent": True}, {"kind": "Pod", "name": "x", "absent": True}),
+        [],
+    ),
+    Expected(
+        "an object that is somewhere against expectation",
+        a_test({**NGINX, "absent": True}),
+        ["spec.expect[0].absent: want it in no cluster, got member1 member2"],
+    ),
+    Expected(
+        "an absent object with a typo",
+        a_test({**NGINX, "name": "ngnix", "absent": True}),
+        ["spec.expect[0].name: the source has no Deployment.apps default/ngnix; did you mean 'nginx'?"],
+    ),
+    Expected(
+        "a pattern of the message",
+        a_test(
+            {**NGINX, "messageMatches": "^[0-9]+/0 clusters? are available"}, withoutClusters=["member1", "member2"]
+        ),
+        [],
+    ),
+    Expected(
+        "another message than the pattern's",
+        a_test({**NGINX, "messageMatches": "^scheduled"}),
+        [("spec.expect[0].messageMatches: want a match of ^scheduled, got Binding has been scheduled successfully.")],
+    ),
+    Expected(
+        "a fleet to try",
+        a_test({**NGINX, "reason": "NoClusterFit", "absent": True}, argosy={"spec": {"compatibility": "Karmada"}}),
+        [],
+    ),
+    Expected(
+        "a setting that takes back what compatibility implies",
+        a_test(
+            {**NGINX, "replicas": ANYWHERE},
+            argosy={"kind": "Fleet", "spec": {"compatibility": "Karmada", "requireRecordedAPIs": False}},
+        ),
+        [],
+    ),
     Expected(
         "a cluster refused by a filter",
         a_test(
@@ -213,6 +259,33 @@ REFUSALS = [
         ["t.yaml:12: must be a resource template"],
     ),
     Refusal(
+        "an object that is absent and somewhere",
+        a_test({**NGINX, "absent": True, "notIn": ["member1"], "replicas": {"member1": 1}}),
+        [
+            (
+                "t.yaml:7: spec.expect[0].absent: is expected beside notIn, replicas\n"
+                "  hint: an object that is absent goes nowhere: keep one of them"
+            )
+        ],
+    ),
+    Refusal(
+        "a pattern that is none",
+        a_test({**NGINX, "messageMatches": "(a"}),
+        ["t.yaml:9: spec.expect[0].messageMatches: is no pattern that can be used: missing )"],
+    ),
+    Refusal(
+        "a pattern that cannot be matched in time",
+        a_test({**NGINX, "messageMatches": r"(a)\1"}),
+        ["t.yaml:9: spec.expect[0].messageMatches: is no pattern that can be used: groupref is not supported"],
+    ),
+    Refusal(
+        "a setting that is wrong is told at its place in the test",
+        a_test(NGINX, argosy={"spec": {"claims": "Clear"}}),
+        ["t.yaml:13: spec.claims: unknown value 'Clear'\n  hint: write 'Pure' or 'Sticky'"],
+    ),
+    Refusal("a fleet that is none", a_test(NGINX, argosy=[1]), ["t.yaml:11: must be a Fleet"]),
+    Refusal("a fleet of another kind", a_test(NGINX, argosy={"kind": "Flet"}), ["t.yaml:11: must be a Fleet"]),
+    Refusal(
         "a version there never was",
         {**a_test(NGINX), "apiVersion": "argosy.dev/v1"},
         ["t.yaml:1: apiVersion: there is no PolicyTest in 'argosy.dev/v1'\n  hint: write 'argosy.dev/v1alpha1'"],
@@ -225,6 +298,16 @@ def test_a_test_is_admitted_as_everything_else(case: Refusal) -> None:
     source = source_of({"t.yaml": as_bytes(case.test)})
     got = [str(problem) for problem in load_source(source.files, read=source.read).problems]
     assert [text[: len(want)] for text, want in zip(got, case.want, strict=True)] == case.want
+
+
+def test_a_setting_that_means_nothing_in_a_test_is_pointed_out() -> None:
+    source = source_of({"t.yaml": as_bytes(a_test(NGINX, argosy={"spec": {"claims": "Sticky", "secrets": "Refuse"}}))})
+    assert [str(each) for each in load_source(source.files, read=source.read).warnings] == [
+        (
+            "t.yaml:14: spec.secrets: means nothing in a test, which reads by argosy.yaml, renders for the first time"
+            " and delivers nothing"
+        )
+    ]
 
 
 def test_two_tests_of_one_name_are_a_problem() -> None:

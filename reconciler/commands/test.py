@@ -11,6 +11,7 @@ from reconciler.console.printing import print_output, print_text
 from render.words import counted
 
 if TYPE_CHECKING:
+    from reconciler.publish.memory import SourceMemory
     from reconciler.repository import Repository
     from reconciler.trial.runs import PolicyTestRun
 
@@ -23,6 +24,7 @@ class TrialOptions:
     rev: str = ""
     output: str = "text"
     update: bool = False
+    watch: bool = False
 
 
 @click.command(epilog="Exit codes: 0 all passed; 1 one failed; 3 the source or a test cannot be used.")
@@ -31,21 +33,31 @@ class TrialOptions:
 @click.option(
     "-o", "--output", type=click.Choice(["text", "tap", "junit", "json"]), default="text", help="Output format."
 )
+@click.option("--watch", is_flag=True, help="Run the tests again whenever a file is saved.")
 @click.option("--update", is_flag=True, help="Write what is so into the expectations that failed.")
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
     """Run the PolicyTests in files or folders  [default: all of the source].
 
-    Each adds clusters and templates to the source, or takes clusters away, and expects where objects go: policy,
-    clusters, replicas, fields, refusals. The source is rendered for each as if for the first time. What no test
-    exercised is listed.
+    Each adds clusters and templates to the source, takes clusters away or tries other settings, and expects where
+    objects go and where not: policy, clusters, replicas, fields, refusals, messages. The source is rendered for each as
+    if for the first time. What no test exercised is listed.
     """
     if options["update"]:
         refuse_options(("rev", "output"), "goes without --update, which writes the files as they stand")
-    return run_tests_and_show(log, TrialOptions(**options))
+    chosen = TrialOptions(**options)
+    if not chosen.watch:
+        return run_tests_and_show(log, chosen)
+    from reconciler.publish.memory import SourceMemory
+
+    from .options.repeating import repeat_on_save
+
+    refuse_options(["rev", "update"], "goes without --watch, which tests the files as they stand")
+    memory = SourceMemory()
+    return repeat_on_save(log, lambda: run_tests_and_show(log, chosen, memory))
 
 
-def run_tests_and_show(log: Log, options: TrialOptions) -> int:
+def run_tests_and_show(log: Log, options: TrialOptions, memory: "SourceMemory | None" = None) -> int:
     """Run tests and print their results; return 1 when one failed."""
     from reconciler.repository import open_repository
     from reconciler.trial.reports import WRITERS
@@ -54,7 +66,7 @@ def run_tests_and_show(log: Log, options: TrialOptions) -> int:
     with open_repository(log.repository, progress=log.transfer) as repository:
         is_worktree = not options.rev and repository.folder.work_tree is not None
         commit = "" if is_worktree else repository.resolve(options.rev or "HEAD")
-        run = run_tests(repository, commit, options.paths, is_rewritten=options.update)
+        run = run_tests(repository, commit, options.paths, is_rewritten=options.update, memory=memory)
         if not run.results.trials:
             log.warning("the source has no PolicyTest")
         if options.update:

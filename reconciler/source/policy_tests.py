@@ -8,13 +8,29 @@ from render.admission import admitted
 from render.admission.kinds import render_kinds
 from render.cluster import Cluster
 from render.fleet import Fleet
-from render.model import ARGOSY_GROUP, Manifest, ObjectRef, Template, group_of
+from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, Manifest, ObjectRef, Template, group_of
+from render.parsing import fleet as parse_fleet
 
 from .karmada_objects import admitted_kind, load_karmada_objects
 from .manifests import FieldProblem, LocatedManifest
 from .templates import IsNamespaced, load_templates
 
 KIND = "PolicyTest"
+_FLEET = {"apiVersion": ARGOSY_API_VERSION, "kind": "Fleet"}
+_SWITCHES = {
+    "claims": "claims",
+    "rescheduling": "rescheduling",
+    "reserveCapacity": "reserve_capacity",
+    "tieBreak": "tie_break",
+    "requireRecordedAPIs": "require_recorded_apis",
+}
+_TRIED = {
+    "namespaces": ("namespaces",),
+    "compatibility": ("is_karmada_compatible", *_SWITCHES.values()),
+    **{name: (field_name,) for name, field_name in _SWITCHES.items()},
+}
+"""The settings that decide in a first pass, and the fields of a Fleet that each of them sets."""
+
 _CLUSTER = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster"}
 
 
@@ -33,22 +49,29 @@ class Expectation:
     """The expectation of one object; a field that is None expects nothing.
 
     ``replicas`` are by cluster, as are the filters that must refuse it (``refused``). ``message`` is part of the
-    Scheduled condition's.
+    Scheduled condition's, ``message_matches`` a pattern that a part of it must match. ``is_absent``: it must be in no
+    cluster; ``not_in`` are those it must not be in.
     """
 
     ref: ObjectRef
     policy: str | None = None
+    is_absent: bool = False
     clusters: tuple[str, ...] | None = None
+    not_in: tuple[str, ...] = ()
     replicas: Mapping[str, int] | None = None
     refused: Mapping[str, str] | None = None
     reason: str | None = None
     message: str | None = None
+    message_matches: str | None = None
     fields: tuple[FieldExpectation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyTest:
-    """A test: clusters and templates added to the source's (or put in their place), clusters lost, expectations."""
+    """A test: clusters and templates added to the source's (or put in their place), clusters lost, expectations.
+
+    ``settings`` are fields of the Fleet to try, by their names there.
+    """
 
     name: str
     path: str
@@ -56,6 +79,7 @@ class PolicyTest:
     clusters: tuple[Cluster, ...] = ()
     templates: tuple[Template, ...] = ()
     without_clusters: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
     expectations: tuple[Expectation, ...] = ()
 
 
@@ -65,11 +89,14 @@ def parsed_expectation(spec: Manifest, *, namespace: str) -> Expectation:
     return Expectation(
         ref=ObjectRef(spec.get("group", ""), spec["kind"], spec.get("namespace") or namespace, spec["name"]),
         policy=spec.get("policy"),
+        is_absent=bool(spec.get("absent")),
         clusters=None if clusters is None else tuple(sorted(clusters)),
+        not_in=tuple(spec.get("notIn") or ()),
         replicas=spec.get("replicas"),
         refused=spec.get("refused"),
         reason=spec.get("reason"),
         message=spec.get("message"),
+        message_matches=spec.get("messageMatches"),
         fields=tuple(
             FieldExpectation(
                 cluster=each["cluster"],
@@ -127,10 +154,31 @@ def _loaded_test(
         clusters=tuple(clusters.clusters),
         templates=tuple(template for template, _ in templates.placed),
         without_clusters=tuple(given.get("withoutClusters") or ()),
+        settings=_settings(place, given, loaded),
         expectations=tuple(
             parsed_expectation(each, namespace=_namespace_of(each, is_namespaced, fleet)) for each in expected
         ),
     )
+
+
+def _settings(place: LocatedManifest, given: Any, loaded: PolicyTests) -> Mapping[str, Any]:
+    """Return the settings of the Fleet a test is given, those that its compatibility implies included."""
+    if "argosy" not in given:
+        return {}
+    inner = place._replace(manifest=given["argosy"], prefix=f"{place.prefix}spec.given.argosy.")
+    if not isinstance(inner.manifest, dict) or {**inner.manifest, **_FLEET} != {**_FLEET, **inner.manifest}:
+        loaded.problems.append(inner.problem("", "must be a Fleet"))
+        return {}
+    outcome = admitted({**_FLEET, **inner.manifest}, render_kinds()["Fleet"])
+    loaded.problems += (FieldProblem(inner, problem) for problem in outcome.problems)
+    if outcome.object is None:
+        return {}
+    for name in (each for each in outcome.object["spec"] if each not in _TRIED):
+        message = "means nothing in a test, which reads by argosy.yaml, renders for the first time and delivers nothing"
+        loaded.warnings.append(inner.problem(f"spec.{name}", message))
+    tried = parse_fleet(outcome.object)
+    fields = {each for name in outcome.object["spec"] for each in _TRIED.get(name, ())}
+    return {each: getattr(tried, each) for each in sorted(fields)}
 
 
 def _namespace_of(expectation: Any, is_namespaced: IsNamespaced, fleet: Fleet) -> str:

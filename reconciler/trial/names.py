@@ -79,6 +79,8 @@ def _expected(path: str, expected: Expectation, names: KnownNames) -> Iterator[N
         yield Named(f"{path}.refused.{cluster}", plugin, f"there is no filter called {plugin!r}", PLUGINS)
     for number, each in enumerate(expected.fields):
         yield _cluster(f"{path}.fields[{number}].cluster", each.cluster, names)
+    for number, name in enumerate(expected.not_in):
+        yield _cluster(f"{path}.notIn[{number}]", name, names)
     if names.is_rewritten:
         return
     if expected.policy:

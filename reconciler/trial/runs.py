@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from reconciler.names.subjects import unknown_name
 from reconciler.pipeline.webhook_answers import Answers
 from reconciler.publish.branches import publication_of
+from reconciler.publish.memory import SourceMemory
 from reconciler.publish.reading import read_loaded, read_observed_inputs, recorded_facts
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
@@ -31,13 +32,21 @@ class PolicyTestRun:
     places: PlaceByTest
 
 
-def run_tests(repository: Repository, commit: str, paths: Sequence[str], *, is_rewritten: bool) -> PolicyTestRun:
+def run_tests(
+    repository: Repository,
+    commit: str,
+    paths: Sequence[str],
+    *,
+    is_rewritten: bool = False,
+    memory: SourceMemory | None = None,
+) -> PolicyTestRun:
     """Run the tests of a commit ("": the work tree) below some paths; without paths all of them.
 
     InputError when the source cannot be used, or a test names something that nothing goes by. ``is_rewritten``: the
     expectations are about to be written anew, and may name anything.
     """
-    loaded = read_loaded(repository, commit, facts=recorded_facts(repository))
+    parsed = memory.parsed if memory is not None else None
+    loaded = read_loaded(repository, commit, parsed, facts=recorded_facts(repository))
     if loaded.blocking:
         raise InputError(loaded.problems, warnings=loaded.desired.warnings)
     tests = _below(paths, loaded.tests, repository.folder.under)

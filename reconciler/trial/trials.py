@@ -12,6 +12,7 @@ from reconciler.source.desired import Desired
 from reconciler.source.policy_tests import Expectation, PolicyTest
 from render.binding import Binding
 from render.model import ObjectRef, TargetCluster
+from render.patterns import matches_whole, part_pattern
 from render.suggestions import nearest
 
 from .fields import MISSING, WITHHELD, displayed, field_of, held_objects
@@ -66,13 +67,14 @@ def trial_of(test: PolicyTest, desired: Desired, answers: Answers = NO_ANSWERS) 
 
 
 def with_given(desired: Desired, test: PolicyTest) -> Desired:
-    """Return the source with a test's clusters and templates; one of the same name takes the place of the source's."""
+    """Return the source with a test's clusters, templates and settings; each takes the place of the source's."""
     clusters = {each.name: each for each in (*desired.clusters, *test.clusters)}
     for name in test.without_clusters:
         clusters.pop(name, None)
     templates = {each.ref: each for each in (*desired.templates, *test.templates)}
     return replace(
         desired,
+        fleet=replace(desired.fleet, **test.settings),
         clusters=tuple(clusters[name] for name in sorted(clusters)),
         templates=tuple(templates[ref] for ref in sorted(templates)),
     )
@@ -93,6 +95,8 @@ def _mismatches(
     known = {each.ref for each in bindings.values()} | rendered.built.claims.matches.keys()
     if expected.ref not in known and not any(each.ref == expected.ref for each, _ in rendered.namespaces):
         near = nearest(expected.ref.name, {ref.name for ref in known if ref.group_kind == expected.ref.group_kind})
+        if expected.is_absent and not near:
+            return
         hint = f"; did you mean {near!r}?" if near else ""
         yield Mismatch(field=f"{path}.name", message=f"the source has no {expected.ref}{hint}", got=WITHHELD)
         return
@@ -111,21 +115,36 @@ def _mismatches(
 
 
 def _decided(path: str, expected: Expectation, binding: Binding, rendered: Rendered) -> Iterator[Mismatch]:
-    condition = next((each for each in binding.conditions if each.type == SCHEDULED), None)
     targets = _targets(binding, rendered)
     replicas = {each.name: each.replicas for each in targets}
     clusters = [each.name for each in targets]
+    if expected.is_absent and clusters:
+        message = f"want it in no cluster, got {in_words(clusters)}"
+        yield Mismatch(field=f"{path}.absent", message=message, got=WITHHELD)
+    if found := [name for name in expected.not_in if name in clusters]:
+        left = [name for name in expected.not_in if name not in clusters]
+        yield Mismatch(field=f"{path}.notIn", message=f"want it not in {in_words(found)}, but it is", got=left)
     if expected.policy is not None and expected.policy != binding.policy:
         yield _mismatch(f"{path}.policy", expected.policy, binding.policy)
     if expected.clusters is not None and list(expected.clusters) != clusters:
         yield _mismatch(f"{path}.clusters", list(expected.clusters), clusters)
     if expected.replicas is not None and dict(expected.replicas) != replicas:
         yield _mismatch(f"{path}.replicas", dict(sorted(expected.replicas.items())), replicas)
+    yield from _told(path, expected, binding)
+
+
+def _told(path: str, expected: Expectation, binding: Binding) -> Iterator[Mismatch]:
+    """Yield what differs in the Scheduled condition."""
+    condition = next((each for each in binding.conditions if each.type == SCHEDULED), None)
     reason, message = (condition.reason, condition.message) if condition else ("", "")
     if expected.reason is not None and expected.reason != reason:
         yield _mismatch(f"{path}.reason", expected.reason, reason)
     if expected.message is not None and expected.message not in message:
         yield _mismatch(f"{path}.message", expected.message, message)
+    pattern = expected.message_matches
+    if pattern is not None and not matches_whole(part_pattern(pattern), message):
+        told = f"want a match of {pattern}, got {in_words(message)}"
+        yield Mismatch(field=f"{path}.messageMatches", message=told, got=WITHHELD)
 
 
 def _targets(binding: Binding, rendered: Rendered) -> list[TargetCluster]:

@@ -1,6 +1,9 @@
 """PolicyTest of argosy.dev/v1alpha1: its schema, and the rules for the fields it expects."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from render.patterns import UnusablePattern, check_pattern, part_pattern
 
 from .findings import Findings
 from .schema import INT32, Anything, Flag, ListOf, MapOf, Struct, Text, Whole
@@ -13,6 +16,7 @@ POLICY_TEST_SPEC = Struct(
                 "clusters": ListOf(Anything()),
                 "templates": ListOf(Anything()),
                 "withoutClusters": TEXTS,
+                "argosy": Anything(),
             }
         ),
         "expect!": ListOf(
@@ -23,11 +27,14 @@ POLICY_TEST_SPEC = Struct(
                     "namespace": TEXT,
                     "name!": Text(min_length=1),
                     "policy": TEXT,
+                    "absent": Flag(),
                     "clusters": TEXTS,
+                    "notIn": TEXTS,
                     "replicas": MapOf(Whole(INT32, minimum=0, keep=True)),
                     "refused": MapOf(TEXT),
                     "reason": TEXT,
                     "message": TEXT,
+                    "messageMatches": TEXT,
                     "fields": ListOf(
                         Struct({"cluster!": TEXT, "path!": TEXT, "value": Anything(), "absent": Flag(keep=True)})
                     ),
@@ -39,12 +46,32 @@ POLICY_TEST_SPEC = Struct(
 )
 
 
+_SOMEWHERE = ("clusters", "notIn", "replicas", "fields")
+"""Expectations of an object that goes somewhere."""
+
+
 def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
-    """Report paths that are no JSON pointers, and fields of which nothing, or two things, are expected."""
+    """Report paths that are no JSON pointers, patterns that are none, and expectations that exclude each other."""
     for number, expectation in enumerate(test["spec"].get("expect") or ()):
-        for position, field in enumerate(expectation.get("fields") or ()):
-            path = f"spec.expect[{number}].fields[{position}]"
-            if field["path"] and not field["path"].startswith("/"):
-                findings.problem(f"{path}.path", "is no JSON pointer", hint="write it as '/spec/replicas'")
-            if ("value" in field) == bool(field.get("absent")):
-                findings.problem(path, "expect either a value or 'absent: true'")
+        here = f"spec.expect[{number}]"
+        if expectation.get("absent") and (others := [each for each in _SOMEWHERE if expectation.get(each)]):
+            hint = "an object that is absent goes nowhere: keep one of them"
+            findings.problem(f"{here}.absent", f"is expected beside {', '.join(others)}", hint=hint)
+        _check_pattern(expectation.get("messageMatches"), f"{here}.messageMatches", findings)
+        _check_fields(expectation.get("fields") or (), f"{here}.fields", findings)
+
+
+def _check_pattern(pattern: str | None, path: str, findings: Findings) -> None:
+    try:
+        check_pattern(part_pattern(pattern or ""))
+    except UnusablePattern as error:
+        findings.problem(path, f"is no pattern that can be used: {error}")
+
+
+def _check_fields(fields: Sequence[Mapping[str, Any]], path: str, findings: Findings) -> None:
+    """Report paths that are no JSON pointers, and fields of which nothing, or two things, are expected."""
+    for position, field in enumerate(fields):
+        if field["path"] and not field["path"].startswith("/"):
+            findings.problem(f"{path}[{position}].path", "is no JSON pointer", hint="write it as '/spec/replicas'")
+        if ("value" in field) == bool(field.get("absent")):
+            findings.problem(f"{path}[{position}]", "expect either a value or 'absent: true'")
