@@ -255,6 +255,127 @@ def test_what_the_repository_holds_is_said(
     assert tuple(said) == case.found
 
 
+def flux(name: str, path: str, **spec: Any) -> dict[str, Any]:
+    """A Kustomization of Flux."""
+    metadata = {"name": name, "namespace": "flux-system"}
+    source = {"kind": "GitRepository", "name": "flux-system"}
+    return {**FLUX, "metadata": metadata, "spec": {"path": path, "sourceRef": source, **spec}}
+
+
+def a_folder(*names: str) -> dict[str, Any]:
+    """A folder with a kustomization that lists these files."""
+    return {"kind": "Kustomization", "resources": [f"{name}.yaml" for name in names]}
+
+
+def argo(name: str, spec: dict[str, Any], kind: str = "Application") -> dict[str, Any]:
+    """An object of Argo CD."""
+    metadata = {"name": name, "namespace": "argocd"}
+    return {"apiVersion": "argoproj.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def environments() -> dict[str, Any]:
+    """The layout that Flux teaches: two clusters, overlays of one base, and infrastructure."""
+    files: dict[str, Any] = {"apps/base/kustomization.yaml": a_folder("web"), "apps/base/web.yaml": a_config_map("web")}
+    for name in ("production", "staging"):
+        files |= {
+            f"clusters/{name}/flux-system/kustomization.yaml": a_folder("gotk-sync"),
+            f"clusters/{name}/flux-system/gotk-sync.yaml": flux("flux-system", f"./clusters/{name}"),
+            f"clusters/{name}/apps.yaml": flux("apps", f"./apps/{name}", postBuild={"substitute": {"a": "b"}}),
+            f"clusters/{name}/infrastructure.yaml": flux("infrastructure", "./infrastructure/controllers"),
+            f"apps/{name}/kustomization.yaml": {"kind": "Kustomization", "resources": ["../base"], "nameSuffix": "-x"},
+        }
+    return {**files, "infrastructure/controllers/ingress.yaml": a_config_map("ingress")}
+
+
+class Deployment(NamedTuple):
+    why: str
+    files: dict[str, Any]
+    source: dict[str, list[str]]
+    found: tuple[str, ...]
+
+
+DEPLOYMENTS = [
+    Deployment(
+        "environments of Flux, of which one is read",
+        environments(),
+        {"paths": ["argosy", "apps/production", "infrastructure/controllers"]},
+        (
+            "Flux deploys 2 folders named in clusters/production: argosy.yaml reads exactly those",
+            "clusters/staging is another environment of Flux: its folders are not read; overrides say what differs",
+            "1 object fills in variables for Flux (postBuild): nobody fills them in here",
+        ),
+    ),
+    Deployment(
+        "apps of Flux beside their objects",
+        {
+            "kubernetes/apps/web/kustomization.yaml": a_folder("ks"),
+            "kubernetes/apps/web/ks.yaml": flux("web", "./kubernetes/apps/web/app"),
+            "kubernetes/apps/web/app/kustomization.yaml": a_folder("web"),
+            "kubernetes/apps/web/app/web.yaml": a_config_map("web"),
+            "kubernetes/flux/apps.yaml": flux("apps", "./kubernetes/apps"),
+        },
+        {"paths": ["clusters", "policies", "kubernetes/apps/web/app"]},
+        ("Flux deploys 1 folder: argosy.yaml reads exactly those",),
+    ),
+    Deployment(
+        "an app of apps, and a set of folders",
+        {
+            "argocd/root.yaml": argo("root", {"source": {"repoURL": "x", "path": "argocd"}}),
+            "argocd/web.yaml": argo("web", {"sources": [{"path": "web"}, {"chart": "redis", "path": "deploy"}]}),
+            "argocd/all.yaml": argo(
+                "all",
+                {
+                    "generators": [{"git": {"directories": [{"path": "teams/*"}]}}],
+                    "template": {"spec": {"source": {"path": "{{path}}"}}},
+                },
+                "ApplicationSet",
+            ),
+            "web/web.yaml": a_config_map("web"),
+            "deploy/other.yaml": a_config_map("other"),
+            "teams/a/a.yaml": a_config_map("a"),
+            "teams/b/deep/b.yaml": a_config_map("b"),
+        },
+        {"paths": ["clusters", "policies", "teams/a", "teams/b", "web"]},
+        ("Argo CD deploys 3 folders: argosy.yaml reads exactly those",),
+    ),
+]
+
+
+@pytest.mark.parametrize("case", DEPLOYMENTS, ids=lambda case: case.why)
+def test_the_folders_that_another_tool_deploys_are_those_that_are_read(
+    case: Deployment, repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.write(case.files)
+    ended = argosy(repository, capsys, "init", "--new-cluster", "one")
+    assert ended.code == 0, ended.err
+    said = [line.removeprefix("found ") for line in ended.err.splitlines() if line.startswith("found ")]
+    assert tuple(said[-len(case.found) :]) == case.found
+    fleet = parse_documents((repository.path / "argosy.yaml").read_bytes())[0].value
+    assert fleet["spec"]["source"] == case.source
+    repository.commit({})
+    assert argosy(repository, capsys, "validate").code == 0
+    first = argosy(repository, capsys, "reconcile", "--bootstrap")
+    assert (first.code, repository.files("argosy/rendered", "clusters")) == (0, []), first.err
+
+
+def test_an_empty_folder_becomes_a_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "new"
+    folder.mkdir()
+    ended = argosy(Repository(folder), capsys, "init", "--new-cluster", "one")
+    assert (ended.code, ended.err.splitlines()[0]) == (0, "made a repository of the empty folder")
+    assert sorted(each.name for each in folder.iterdir()) == [".git", "argosy.yaml", "clusters", "policies"]
+
+
+def test_a_folder_with_files_does_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "old"
+    folder.mkdir()
+    (folder / "a.txt").write_text("a")
+    ended = argosy(Repository(folder), capsys, "init", "--new-cluster", "one")
+    assert ended.code == 4
+    assert "is not in a Git repository" in ended.err
+    assert [each.name for each in folder.iterdir()] == ["a.txt"]
+
+
 @pytest.mark.cluster
 def test_three_contexts_are_a_fleet_by_the_commands_that_are_printed(
     members: tuple[Member, ...],

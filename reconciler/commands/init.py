@@ -44,8 +44,10 @@ def command(log: Log, /, **options: Any) -> int:
 
     Every context of the kubeconfig becomes a cluster, unless --context or --new-cluster names some. The policy selects
     nothing yet, so that no object goes anywhere. What the repository holds is said: objects, charts and kustomizations,
-    and whether Argo CD, Flux or Fleet deploy from it. Folders that repeat the objects of others, such as staging and
-    production, are left out in argosy.yaml. Nothing is committed, and no cluster is asked.
+    and whether Argo CD, Flux or Fleet deploy from it. Where Flux or Argo CD name the folders they deploy, argosy.yaml
+    reads exactly those; of several environments, it reads one. Folders that repeat the objects of others, such as
+    staging and production, are left out. An empty folder becomes a repository. Nothing is committed, and no cluster is
+    asked.
     """
     return write_first_files(log, InitOptions(**options))
 
@@ -55,10 +57,13 @@ def write_first_files(log: Log, options: InitOptions) -> int:
     from reconciler.edit.beginning import Beginning, first_files
     from reconciler.edit.cluster_files import opened_source
     from reconciler.edit.layout import layout_lines
+    from reconciler.repository.beginning import begun_repository
 
     is_by_hand = bool(options.clusters) and not options.contexts
     found = () if is_by_hand else _contexts(log, options.kubeconfig, options.contexts)
     wanted = Beginning(contexts=found, clusters=options.clusters, pipelines=options.pipelines)
+    if not options.is_printed and begun_repository(log.repository):
+        log.info("made a repository of the empty folder")
     with opened_source(log) as source:
         files, found_here = first_files(source, wanted), tuple(layout_lines(source))
         if not options.is_printed:

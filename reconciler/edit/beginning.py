@@ -17,6 +17,7 @@ from render.model import ARGOSY_API_VERSION
 from render.suggestions import nearest
 
 from .cluster_files import MemberSource
+from .deployed_folders import DeployedFolders, deployed_folders
 from .joining import NewMember
 from .pipelines import PIPELINES
 
@@ -46,12 +47,16 @@ def first_files(source: MemberSource, wanted: Beginning) -> dict[str, bytes]:
     members = sorted({*contexts, *wanted.clusters})
     known = {cluster.name for cluster in source.loaded.desired.clusters}
     base = f"{source.repository.folder.under}/" if source.repository.folder.under else ""
-    files = {f"{base}{FLEET_FILE}": _fleet(source, contexts)}
+    deployed = deployed_in(source)
+    own = f"{base}{_own_folder(source, base) if deployed else ''}"
+    files = {}
     for name in members:
         if name not in known:
-            path = f"{base}clusters/{name}.yaml"
+            path = f"{own}clusters/{name}.yaml"
             files[path] = emit(NewMember(name=name).checked_manifest(path))
-    files[f"{base}{_POLICY_PATH}"] = _STARTER.encode() + emit(_starter([*members, *known]))
+    files[f"{own}{_POLICY_PATH}"] = _STARTER.encode() + emit(_starter([*members, *known]))
+    paths = _paths(deployed, own.removeprefix(base), has_clusters=bool(files.keys() - {f"{own}{_POLICY_PATH}"}))
+    files = {f"{base}{FLEET_FILE}": _fleet(source, contexts, paths, files), **files}
     for host in wanted.pipelines:
         files |= {path: text.encode() for path, text in PIPELINES[host].items()}
     taken = sorted(files.keys() & {file.path for file in source.files})
@@ -88,11 +93,41 @@ def named_contexts(contexts: Iterable[str]) -> Mapping[str, str]:
     return named
 
 
-def _fleet(source: MemberSource, contexts: Mapping[str, str]) -> bytes:
-    """Return argosy.yaml, with the contexts and the folders that repeat what others hold."""
-    spec: dict[str, Any] = {}
-    if ignored := repeated_folders(source.loaded.broken):
-        spec["source"] = {"ignore": ignored}
+def deployed_in(source: MemberSource) -> DeployedFolders | None:
+    """Return the folders that Flux or Argo CD deploys from a work tree; None where neither does."""
+    if source.loaded.lines is None:
+        return None
+    objects = ((place.file.path, place.manifest) for place in source.loaded.lines.places.values())
+    base = f"{source.home.folder}/" if source.home.folder else ""
+    return deployed_folders(objects, [file.path for file in source.files], base)
+
+
+def _own_folder(source: MemberSource, base: str) -> str:
+    """Return the folder for files of Argosy where its usual ones hold something else; empty where they are free."""
+    taken = (f"{base}clusters/", f"{base}policies/")
+    return "argosy/" if any(file.path.startswith(taken) for file in source.files) else ""
+
+
+def _paths(deployed: DeployedFolders | None, own: str, *, has_clusters: bool) -> list[str]:
+    """Return the folders that are read where a tool names some, with those of Argosy's own files."""
+    if deployed is None:
+        return []
+    beside = [own.rstrip("/")] if own else [*(["clusters"] if has_clusters else []), "policies"]
+    return [*beside, *deployed.folders]
+
+
+def _fleet(source: MemberSource, contexts: Mapping[str, str], paths: list[str], others: Mapping[str, bytes]) -> bytes:
+    """Return argosy.yaml: the contexts, the folders to read, and those that repeat what others hold."""
+    if not paths:
+        return _written(contexts, paths, repeated_folders(source.loaded.broken))
+    path = source.home.expected_path
+    read = source.with_files({path: _written(contexts, paths, []), **others})
+    return _written(contexts, paths, repeated_folders(read.broken))
+
+
+def _written(contexts: Mapping[str, str], paths: list[str], ignored: list[str]) -> bytes:
+    read = {**({"paths": paths} if paths else {}), **({"ignore": ignored} if ignored else {})}
+    spec: dict[str, Any] = {"source": read} if read else {}
     if contexts:
         spec["clusters"] = [
             {"name": name, **({"context": context} if context != name else {})} for name, context in contexts.items()

@@ -96,9 +96,13 @@ class MemberSource:
         except UneditableError as error:
             raise refused_edit(path, error) from error
 
+    def with_files(self, contents: Contents) -> Loaded:
+        """Return the source as it would be with these files, whatever is wrong with it."""
+        return _loaded(self.repository, self.files, contents)
+
     def checked(self, contents: Contents) -> Loaded:
         """Return the source as it would be with these files; InputError lists the problems it has not had before."""
-        after = _loaded(self.repository, self.files, contents)
+        after = self.with_files(contents)
         known = {(problem.path, problem.field, problem.message) for problem in self.loaded.problems}
         new = [each for each in after.problems if (each.path, each.field, each.message) not in known]
         if new:

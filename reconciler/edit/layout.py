@@ -5,9 +5,12 @@ from collections.abc import Iterator
 
 from reconciler.source.desired import Desired
 from reconciler.source.files import Reason
+from render.model import is_opaque
 from render.words import counted, listed
 
+from .beginning import deployed_in
 from .cluster_files import MemberSource
+from .deployed_folders import DeployedFolders
 
 _TOOLS = {"Argo CD": ("argoproj.io",), "Flux": ("fluxcd.io",), "Fleet": ("fleet.cattle.io",)}
 """Tools that deploy from repositories, with the API groups of their objects or what these end in."""
@@ -22,13 +25,32 @@ def layout_lines(source: MemberSource) -> Iterator[str]:
         objects, files = counted(len(desired.templates), "object"), len({each.path for each in desired.templates})
         yield f"{objects} in {counted(files, 'file')} of {listed(folders)}"
     yield from _unbuilt(desired)
+    deployed = deployed_in(source)
     for tool in _tools(source, desired):
-        yield f"{tool} deploys from here: its own objects go to members only if a policy selects them"
+        if deployed is None or tool != deployed.tool:
+            yield f"{tool} deploys from here: its own objects go to members only if a policy selects them"
+    if encrypted := sum(1 for each in desired.templates if is_opaque(each.manifest)):
+        yield f"{counted(encrypted, 'object')} that SOPS encrypted: whoever applies needs sops and its keys"
+    if deployed is not None:
+        yield from _deployed(deployed)
+        return
     for line in sorted({each.ignore for each in source.loaded.broken if each.ignore}):
         yield f"{line} holds objects of another folder again: argosy.yaml leaves it out"
     others = sum(1 for each in source.loaded.broken if not each.ignore)
     if others:
         yield f"{counted(others, 'problem')} to look at: argosy validate"
+
+
+def _deployed(deployed: DeployedFolders) -> Iterator[str]:
+    """Yield what a tool deploys, and what of it Argosy reads otherwise."""
+    named = f" named in {deployed.entry}" if deployed.entry else ""
+    folders = counted(len(deployed.folders), "folder")
+    yield f"{deployed.tool} deploys {folders}{named}: argosy.yaml reads exactly those"
+    for other in deployed.left_out:
+        yield f"{other} is another environment of {deployed.tool}: its folders are not read; overrides say what differs"
+    if deployed.substituted:
+        objects = counted(deployed.substituted, "object fills", "objects fill")
+        yield f"{objects} in variables for {deployed.tool} (postBuild): nobody fills them in here"
 
 
 def _top(source: MemberSource, path: str) -> str:
