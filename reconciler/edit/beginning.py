@@ -17,8 +17,8 @@ from render.model import ARGOSY_API_VERSION
 from render.suggestions import nearest
 
 from .cluster_files import MemberSource
-from .deployed_folders import DeployedFolders, deployed_folders
 from .joining import NewMember
+from .other_tools import DeployedFolders, deployed_folders
 from .pipelines import PIPELINES
 
 _EXAMPLE_LABEL = "argosy-example"

@@ -10,7 +10,7 @@ from render.words import counted, listed
 
 from .beginning import deployed_in
 from .cluster_files import MemberSource
-from .deployed_folders import DeployedFolders
+from .other_tools import DeployedFolders
 
 _TOOLS = {"Argo CD": ("argoproj.io",), "Flux": ("fluxcd.io",), "Fleet": ("fleet.cattle.io",)}
 """Tools that deploy from repositories, with the API groups of their objects or what these end in."""
