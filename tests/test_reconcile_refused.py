@@ -414,6 +414,14 @@ def test_a_cluster_that_is_held_back_keeps_what_it_has_while_others_go_on(fleet:
     assert [fleet.member_object(key)["data"] for key in ("c00", "c11")] == [{"color": "red"}, {"color": "red"}]
     other = fleet.members["member2"].objects["configmaps.", "default", "c11"]
     assert other["data"] == {"color": "blue"}
+    held = (
+        f"argosy: member1 is held back since source {fleet.tip('HEAD')[:12]}: 11 of 12 objects would leave"
+        " (more than 10)\n  hint: if it is meant, say so in a source commit with the trailer"
+        " 'Argosy-Allow-Removal: member1 11', or pass --allow-removal\n"
+    )
+    for subject in ((), ("cluster/member1",), ("cm/c11",)):
+        assert fleet.run("wait", *subject, "--timeout", "60s") == (6, "", held), subject
+    assert fleet.run("wait", "cluster/member2").code == 0
 
     fleet.repository.commit({}, "Mean it\n\nArgosy-Allow-Removal: member1 11")
     ended = fleet.run("reconcile")

@@ -36,7 +36,7 @@ class WaitOptions:
 
 @click.command(
     epilog="Exit codes: 0 it came true; 1 the time was over before; 3 nothing was ever rendered;"
-    " 3 or 6 passes refuse the newest source."
+    " 3 or 6 passes refuse the newest source; 6 a cluster is held back."
 )
 @click.argument("subject", nargs=-1, metavar="[cluster/NAME | KIND/NAME]")
 @with_namespace_options("The namespace the object is in.")
@@ -59,8 +59,9 @@ def command(log: Log, /, **options: Any) -> int:
     The branches are fetched every two seconds; no cluster is asked. Something else must run the passes. A cluster
     counts only if the last look at it and the last run over it succeeded, for the newest rendered commit, and if that
     left nothing otherwise than the commit says. When the time is over, each reason why not yet is said.
-    Where passes refuse the newest source, waiting is in vain: the command ends at once with their exit code. It ends at
-    once, too, where nothing was ever rendered, for no pass may be about to begin.
+    Where passes refuse the newest source, waiting is in vain: the command ends at once with their exit code. So it does
+    where a cluster keeps what it has because too much would leave it (removalGuard.scope: Cluster), and where nothing
+    was ever rendered, for no pass may be about to begin.
     """
     subject = parsed_subject(options.pop("subject"))
     return wait_and_show(log, WaitOptions(subject=subject, **options))

@@ -7,8 +7,10 @@ This is ``removalGuard.scope: Cluster``. It is a part of rendering, so that a re
 3. an object that nothing asks for any more keeps its binding for these clusters, and with it what is to become of it.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from render.binding import Binding
 from render.bits import Mask, members
@@ -21,6 +23,8 @@ from .assembly import Assembly, TreeContext
 from .cluster_removals import Removal, removals
 from .outcomes import with_held_condition
 from .readme import Tally
+
+_HELD = re.compile(r"(?:^|; )(?P<cluster>[a-z0-9.-]+): (?P<leaving>[0-9]{1,9}) of [0-9]+ objects? would leave \(")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +57,28 @@ class HeldClusters:
         """Return why some of them are held back."""
         wanted = frozenset(clusters)
         return "; ".join(_words(each) for each in self.removals if each.cluster in wanted)
+
+
+class Hold(NamedTuple):
+    """A cluster that is held back, as a condition says it: how many objects would leave, and in words why."""
+
+    cluster: str
+    leaving: int
+    words: str
+
+
+def holds_in(message: str) -> tuple[Hold, ...]:
+    """Return the clusters that the message of a condition holds back.
+
+    >>> holds_in("eu: 11 of 12 objects would leave (more than 10; all of shop)")
+    (Hold(cluster='eu', leaving=11, words='11 of 12 objects would leave (more than 10; all of shop)'),)
+    """
+    found = list(_HELD.finditer(message))
+    ends = [*(each.start() for each in found[1:]), len(message)]
+    return tuple(
+        Hold(each["cluster"], int(each["leaving"]), message[each.start("leaving") : end])
+        for each, end in zip(found, ends, strict=True)
+    )
 
 
 def _words(removal: Removal) -> str:

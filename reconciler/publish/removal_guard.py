@@ -1,6 +1,6 @@
 """The refusal of removals: which clusters lose too much at once, and what would let that pass."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from reconciler.pipeline.cluster_removals import Removal
 from render.errors import GuardRefused
@@ -26,18 +26,20 @@ def removal_refusal(refused: Sequence[Removal], consequence: str) -> GuardRefuse
     lines = [f"this change removes too much at once{consequence}", *map(_described, refused[:_MOST])]
     if len(refused) > _MOST:
         lines.append(f"  and {len(refused) - _MOST} more clusters")
-    trailers = ", ".join(f"'Argosy-Allow-Removal: {each.cluster} {each.count}'" for each in _wanted(refused))
-    return GuardRefused(
-        "\n".join(lines),
-        hint=f"if it is meant, say so in a source commit with the trailer {trailers}, or pass --allow-removal",
-    )
+    return GuardRefused("\n".join(lines), hint=allowing_hint({item.cluster: len(item.paths) for item in refused}))
 
 
-def _wanted(refused: Collection[Removal]) -> Iterable[RemovalAllowance]:
+def allowing_hint(counts: Mapping[str, int]) -> str:
+    """Return what to do to let so many objects leave clusters, if it is meant."""
+    trailers = ", ".join(f"'Argosy-Allow-Removal: {each.cluster} {each.count}'" for each in _wanted(counts))
+    return f"if it is meant, say so in a source commit with the trailer {trailers}, or pass --allow-removal"
+
+
+def _wanted(counts: Mapping[str, int]) -> Iterable[RemovalAllowance]:
     """Return what would let removals pass: an allowance for each of a few clusters, or one for all of many."""
-    if len(refused) > _FEW:
-        return (RemovalAllowance(cluster=EACH, count=max(len(item.paths) for item in refused)),)
-    return (RemovalAllowance(cluster=item.cluster, count=len(item.paths)) for item in refused)
+    if len(counts) > _FEW:
+        return (RemovalAllowance(cluster=EACH, count=max(counts.values())),)
+    return (RemovalAllowance(cluster=cluster, count=count) for cluster, count in counts.items())
 
 
 def _described(removal: Removal) -> str:

@@ -1,12 +1,15 @@
 """The reasons why a fleet, a cluster or an object is not applied or healthy yet."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
 from reconciler.console.log import Log
 from reconciler.names.subjects import check_clusters, is_cluster_noun
 from reconciler.observe.conditions import condition_of_type
+from reconciler.pipeline.held_clusters import Hold, holds_in
+from reconciler.pipeline.outcomes import RENDERED
 from reconciler.publish.reading import read_source
+from reconciler.publish.removal_guard import allowing_hint
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import is_applied_and_healthy, object_of, path_in_cluster
 from reconciler.record.refusal import SourceRefusal
@@ -14,7 +17,7 @@ from reconciler.record.work_status import APPLIED, HEALTHY
 from reconciler.repository import open_repository
 from reconciler.source.desired import Desired
 from render.binding import Binding
-from render.errors import GitError, ReconcileError
+from render.errors import GitError, GuardRefused, ReconcileError
 from render.model import Manifest
 
 from .branches import Pacing, RecordedFleet, Tips, binding_named, fetched_tips, object_named, read_recorded_fleet
@@ -40,6 +43,19 @@ class SourceIsRefused(ReconcileError):
     def __init__(self, refusal: SourceRefusal) -> None:
         super().__init__("\n".join(refusal.sentences), hint=refusal.hint)
         self.exit_code = refusal.code
+
+
+class ClustersAreHeld(ReconcileError):
+    """Clusters that are waited for keep what they have until a person allows the removal; that ends waiting, too."""
+
+    exit_code = GuardRefused.exit_code
+
+    def __init__(self, holds: Iterable[tuple[Hold, str]]) -> None:
+        since = dict(sorted(holds))
+        lines = [
+            f"{hold.cluster} is held back since source {source[:12]}: {hold.words}" for hold, source in since.items()
+        ]
+        super().__init__("\n".join(lines), hint=allowing_hint({hold.cluster: hold.leaving for hold in since}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +139,10 @@ def check_subject(desired: Desired, wish: Wish) -> None:
 
 
 def missing_of(branches: RecordedFleet, wish: Wish) -> list[Obstacle]:
-    """Return the reasons why the wish is not true, none when it is; SourceIsRefused when it cannot become true."""
+    """Return the reasons why the wish is not true, none when it is.
+
+    SourceIsRefused and ClustersAreHeld say that it cannot become true.
+    """
     check_subject(branches.fleet.source.desired, wish)
     if branches.fleet.lag.is_pushed and branches.refusal is not None:
         raise SourceIsRefused(branches.refusal)
@@ -131,10 +150,21 @@ def missing_of(branches: RecordedFleet, wish: Wish) -> list[Obstacle]:
         return [obstacle]
     noun, _, name = wish.subject.partition("/")
     if wish.subject and not is_cluster_noun(noun):
-        return list(_of_object(branches, binding_named(branches, noun, name, wish.namespace), wish.state))
+        binding = binding_named(branches, noun, name, wish.namespace)
+        _check_holds([binding], branches.fleet.members)
+        return list(_of_object(branches, binding, wish.state))
     awaited = sorted(name for name, progress in branches.progress.items() if progress.is_awaited)
     members = [name] if name else awaited
+    _check_holds(branches.fleet.previous.bindings.values(), members)
     return [why for member in members for why in _of_cluster(branches, member, wish.state)]
+
+
+def _check_holds(bindings: Iterable[Binding], members: Container[str]) -> None:
+    """Raise ClustersAreHeld where members keep older objects, because too much would leave them at once."""
+    conditions = (each for binding in bindings for each in binding.conditions if each.type == RENDERED)
+    holds = {(hold, each.since) for each in conditions for hold in holds_in(each.message) if hold.cluster in members}
+    if holds:
+        raise ClustersAreHeld(holds)
 
 
 def _of_branches(branches: RecordedFleet) -> Obstacle | None:
