@@ -6,7 +6,18 @@ import sys
 from reconciler.cli import COMMANDS
 
 HEAVY = (
-    *("git", "httptools", "jsonpatch", "kubernetes", "lupa", "urllib3", "watchfiles", "yaml"),
+    *(
+        "git",
+        "httptools",
+        "jsonpatch",
+        "kubernetes",
+        "lupa",
+        "prometheus_client",
+        "urllib3",
+        "waitress",
+        "watchfiles",
+        "yaml",
+    ),
     *("overrides.", "render.", "reconciler."),
 )
 LIGHT = (

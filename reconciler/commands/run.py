@@ -9,12 +9,31 @@ from reconciler.deliver.options import DeliveryOptions
 
 from .options.member_options import seconds, with_unattended_options
 
+_PROVIDERS = ("github", "gitlab", "gitea", "forgejo", "bitbucket", "generic")
+
 if TYPE_CHECKING:
     from reconciler.run.settings import RunSettings
 
 
 def _optional_seconds(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
     return None if value is None else seconds(context, option, value)
+
+
+def _optional_address(_context: click.Context, _option: click.Parameter, value: str | None) -> Any:
+    host, _, port = ("" if value is None else value).rpartition(":")
+    if value is None:
+        return None
+    if not (port.isascii() and port.isdigit() and int(port) < 65536):
+        raise click.BadParameter("write a port, or a host and a port, such as 0.0.0.0:8080 or [::]:8080")
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
+
+
+def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> Any:
+    pairs = [value.partition("=") for value in values]
+    for provider, _, file in pairs:
+        if provider not in _PROVIDERS or not file:
+            raise click.BadParameter(f"write PROVIDER=FILE, with one of {', '.join(_PROVIDERS)}")
+    return tuple((provider, file) for provider, _, file in pairs)
 
 
 @click.command(
@@ -55,6 +74,26 @@ def _optional_seconds(context: click.Context, option: click.Parameter, value: st
     metavar="TIME",
     help="Let passes go on so long after SIGTERM.",
 )
+@click.option(
+    "--webhook",
+    callback=_optional_address,
+    metavar="[HOST:]PORT",
+    help="Let signed webhooks wake fleets: POST /webhook/PROVIDER[/FLEET]  [host: 127.0.0.1]",
+)
+@click.option(
+    "--webhook-secret",
+    "webhook_secrets",
+    multiple=True,
+    callback=_webhook_secrets,
+    metavar="PROVIDER=FILE",
+    help=f"The secret of a provider's webhooks (repeatable): {', '.join(_PROVIDERS)}.",
+)
+@click.option(
+    "--inside",
+    callback=_optional_address,
+    metavar="[HOST:]PORT",
+    help="Serve /metrics, /healthz and /readyz  [host: 127.0.0.1]",
+)
 @with_unattended_options
 @click.pass_obj
 def command(log: Log, /, repositories: tuple[str, ...], delivery: DeliveryOptions, **options: Any) -> int:
@@ -72,8 +111,14 @@ def command(log: Log, /, repositories: tuple[str, ...], delivery: DeliveryOption
 
     def read_settings() -> "RunSettings":
         from reconciler.run.settings import RunSettings
+        from reconciler.run.web.signatures import Provider
+        from reconciler.run.web.webhooks import WebhookSecret
 
-        return RunSettings(locations=locations, delivery=delivery, **options)
+        pairs = options["webhook_secrets"]
+        secrets = tuple(WebhookSecret(provider=Provider(provider), file=file) for provider, file in pairs)
+        settings = RunSettings(locations=locations, delivery=delivery, **{**options, "webhook_secrets": secrets})
+        settings.check()
+        return settings
 
     return _run(read_settings, log)
 

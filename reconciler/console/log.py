@@ -30,7 +30,7 @@ class Log:
     """The stream and format of a run's log lines, and the repository the command line named.
 
     ``fleet`` stands before each line of a process that has several fleets. ``on_step`` is told of each step that was
-    timed, and of its seconds.
+    timed, of its seconds, and whether it went well.
     """
 
     stream: TextIO
@@ -40,7 +40,7 @@ class Log:
     is_terminal: bool = False
     repository: str = "."
     fleet: str = ""
-    on_step: Callable[[str, float], None] | None = None
+    on_step: Callable[[str, float, bool], None] | None = None
 
     @classmethod
     def to_stderr(cls, *, level: int, log_format: LogFormat, color: bool | None, repository: str) -> Self:
@@ -77,14 +77,15 @@ class Log:
     def timed(self, step: str) -> Iterator[None]:
         """Write with ``-vv`` how long a step took, in milliseconds; show the step meanwhile on a terminal."""
         self.progress(step)
-        begun = time.monotonic()
+        begun, went_well = time.monotonic(), False
         try:
             yield
+            went_well = True
         finally:
             self.progress("")
             seconds = time.monotonic() - begun
             if self.on_step is not None:
-                self.on_step(step, seconds)
+                self.on_step(step, seconds, went_well)
             self._write("debug", step, {"ms": round(seconds * 1000)}, TIMINGS)
 
     def progress(self, text: str) -> None:

@@ -23,9 +23,14 @@ from render.words import counted
 
 from .fleet_run import FleetRun
 from .fleets import FleetLocation, found_fleets
-from .pacing import Began, Event, NextStep, TimeNow, Woken, cause_of_pass, next_step, seconds_to_wait
+from .metrics import RunMetrics
+from .pacing import Began, Event, Looked, NextStep, TimeNow, cause_of_pass, next_step, seconds_to_wait
+from .pages import fleet_pages
 from .passes.job import PassReport
 from .settings import RunSettings
+from .web.inside import inside_pages
+from .web.serving import WebServer
+from .web.webhooks import Webhooks
 
 _LONGEST_WAIT = 30.0
 """Seconds after which the time of day is looked at again, which may have jumped."""
@@ -41,6 +46,8 @@ class Controller:
         self._read_settings = read_settings
         self._settings = read_settings()
         self._log = log
+        self.metrics = RunMetrics()
+        self.metrics.leader.set(1)
         self._queue: SimpleQueue[tuple[FleetRun, Event | PassReport] | signal.Signals] = SimpleQueue()
         self._places = threading.Semaphore(self._settings.max_fleets)
         self._stopping: tuple[signal.Signals, float] | None = None
@@ -52,6 +59,7 @@ class Controller:
         for number in _SIGNALS:
             signal.signal(number, lambda number, _frame: self._queue.put(signal.Signals(number)))
         self._arrange(found_fleets(self._settings.locations))
+        servers = self._serving()
         self._log.info(f"running {counted(len(self.fleets), 'fleet')}")
         while not self._is_over():
             self._begin_what_is_due()
@@ -59,21 +67,46 @@ class Controller:
             self.beat = time.monotonic()
         for fleet in self.fleets.values():
             fleet.close()
+        for server in servers:
+            server.close()
         return self._ended()
 
-    def wake(self, fleet: FleetRun) -> None:
-        """Have a fleet's source looked at soon; from any thread."""
-        self._queue.put((fleet, Woken()))
+    def _serving(self) -> list[WebServer]:
+        """Serve the addresses that the settings name."""
+        servers, settings = [], self._settings
+        if settings.webhook is not None:
+            webhooks = Webhooks(
+                secrets=lambda: self._settings.webhook_secrets,
+                wake=self.wake,
+                count=lambda provider, result: self.metrics.webhooks.labels(provider, result).inc(),
+                clock=time.time,
+                log=self._log,
+            )
+            servers.append(WebServer(webhooks, *settings.webhook))
+            self._log.info(f"webhooks at {settings.webhook[0]}:{servers[-1].port}")
+        if settings.inside is not None:
+            servers.append(WebServer(inside_pages(fleet_pages(self)), *settings.inside))
+            self._log.info(f"metrics and health at {settings.inside[0]}:{servers[-1].port}")
+        return servers
+
+    def wake(self, name: str) -> bool:
+        """Have the source of the fleet of this name, or of all (""), looked at soon; False where there is none."""
+        woken = [fleet for fleet in self.fleets.values() if name in {"", fleet.source.name}]
+        for fleet in woken:
+            fleet.wake()
+        return bool(woken)
 
     def _time_now(self) -> TimeNow:
         return TimeNow(now=time.monotonic(), wall=time.time(), chance=random.random())  # noqa: S311 - no secret
 
     def _arrange(self, sources: tuple[FleetLocation, ...]) -> None:
         """Open the fleets that are new, close those that are gone, and give the others their settings."""
-        for gone in self.fleets.keys() - set(sources):
-            self.fleets.pop(gone).close()
+        before, fleets = self.fleets, dict[FleetLocation, FleetRun]()
+        for gone in before.keys() - set(sources):
+            before[gone].close()
+            self.metrics.forget(gone.name)
         for source in sources:
-            fleet = self.fleets.get(source)
+            fleet = before.get(source)
             if fleet is None:
                 fleet = FleetRun(
                     source=source,
@@ -82,9 +115,11 @@ class Controller:
                     tell=lambda fleet, event: self._queue.put((fleet, event)),
                     places=self._places,
                 )
-                self.fleets[source] = fleet
+            fleets[source] = fleet
             fleet.settings, fleet.places = self._settings, self._places
             fleet.open()
+        # Whole and at once, for webhooks look through them from their own threads.
+        self.fleets = fleets
 
     def _begin_what_is_due(self) -> None:
         if self._stopping:
@@ -124,8 +159,12 @@ class Controller:
             fleet.keep(event)
             if fleet.watch is None:
                 fleet.open()
-            event = event.ended
+            fleet.take(event.ended, self._time_now())
+            self.metrics.note_pass(fleet.source.name, fleet.report or event, failures=fleet.state.failures)
+            return
         fleet.take(event, self._time_now())
+        if isinstance(event, Looked):
+            self.metrics.note_look(fleet.source.name, is_answered=event.tip is not None)
 
     def _take_signal(self, number: signal.Signals) -> None:
         if number is signal.SIGHUP:

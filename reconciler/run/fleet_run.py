@@ -40,6 +40,7 @@ class FleetRun:
     report: PassReport | None = None
     fault: str = ""
     is_closed: bool = False
+    _is_waking: bool = False
     _went_well_once: bool = False
 
     def open(self) -> None:
@@ -50,7 +51,7 @@ class FleetRun:
             self.log.detail(error.message)
             folder = None
         if folder is not None and self.watch is None:
-            self.watch = RefWatch(folder, lambda: self.tell(self, Woken()), self.log)
+            self.watch = RefWatch(folder, self.wake, self.log)
         self.pace = self.settings.pace(is_told=folder is not None)
 
     def close(self) -> None:
@@ -61,8 +62,16 @@ class FleetRun:
         if self.worker is not None:
             self.worker.stop()
 
+    def wake(self) -> None:
+        """Have the source looked at soon; from any thread, and as often as anybody likes: one event waits at most."""
+        if not self._is_waking:
+            self._is_waking = True
+            self.tell(self, Woken())
+
     def take(self, event: Event, time_now: TimeNow) -> None:
         """Change the state by an event."""
+        if isinstance(event, Woken):
+            self._is_waking = False
         self.state = next_state(self.state, event, time_now, self.pace)
 
     def look(self) -> None:

@@ -4,9 +4,13 @@ from dataclasses import dataclass, field
 from math import inf
 
 from reconciler.deliver.options import DeliveryOptions
+from render.errors import ConfigError
 
 from .pacing import Pace
+from .web.webhooks import WebhookSecret
 
+Address = tuple[str, int]
+"""A host and a port."""
 POLL_SECONDS = 30.0
 """The interval at which a remote is asked that tells nobody when it changes, unless somebody says otherwise."""
 
@@ -18,7 +22,8 @@ class RunSettings:
     ``locations`` are repositories, addresses and folders of repositories. ``poll`` is how often every source is looked
     at (None: remotes that tell nobody of a push, every 30 seconds). ``drift`` is how often members are looked at where
     nothing happened. ``grace`` is how long a pass may go on once it was told to stop, ``pass_timeout`` how long any
-    may take. So many fleets as ``max_fleets`` are worked on at once.
+    may take. So many fleets as ``max_fleets`` are worked on at once. ``webhook`` is the public address, with the
+    secrets that open it, and ``inside`` the one of metrics and health (None: not served).
     """
 
     locations: tuple[str, ...]
@@ -28,9 +33,22 @@ class RunSettings:
     pass_timeout: float = 3600.0
     max_fleets: int = 4
     bootstrap: bool = False
+    webhook: Address | None = None
+    webhook_secrets: tuple[WebhookSecret, ...] = ()
+    inside: Address | None = None
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
+
+    def check(self) -> None:
+        """Refuse an address for webhooks that nobody, or everybody, could use."""
+        if self.webhook is not None and not self.webhook_secrets:
+            raise ConfigError(
+                "webhooks without a secret would let anybody start passes",
+                hint="name the file of one: --webhook-secret github=FILE",
+            )
+        for secret in self.webhook_secrets:
+            secret.read()
 
     def pace(self, *, is_told: bool) -> Pace:
         """Return the pace of a fleet; ``is_told``: somebody says when its source changes."""
-        polled = inf if is_told else POLL_SECONDS
+        polled = inf if is_told or self.webhook is not None else POLL_SECONDS
         return Pace(poll=polled if self.poll is None else self.poll, drift=self.drift)

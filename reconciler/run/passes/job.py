@@ -63,8 +63,10 @@ class PassReport:
 
     ``source`` and ``rendered`` are its commits ("": not known). ``is_committed``: the rendered commit is its own.
     ``is_unchanged``: nothing was new, and the end in each cluster is that of the pass before. ``unplaced`` are objects
-    that could not be placed or built, ``refused`` is the reason why the source was refused. ``steps`` are the seconds
-    of each step. ``next_wall`` is the time of day at which a time rule asks for the next pass.
+    that could not be placed or built, ``moved`` counts replicas that went to another cluster, ``refused`` is the reason
+    why the source was refused. ``steps`` are the seconds of each step, ``failed_steps`` those that failed.
+    ``conflicts`` counts how often somebody else moved a branch first. ``next_wall`` is the time of day at which a time
+    rule asks for the next pass.
     """
 
     code: int
@@ -75,9 +77,12 @@ class PassReport:
     is_committed: bool = False
     is_unchanged: bool = False
     unplaced: tuple[str, ...] = ()
+    moved: int = 0
     refused: str = ""
     seconds: float = 0.0
     steps: Mapping[str, float] = field(default_factory=dict)
+    failed_steps: tuple[str, ...] = ()
+    conflicts: int = 0
     clusters: Mapping[str, ClusterEnd] = field(default_factory=dict)
     next_wall: float | None = None
 

@@ -56,13 +56,23 @@ class Stopping:
 
 @dataclass(slots=True)
 class Steps:
-    """The seconds of the steps of a pass."""
+    """The steps of a pass: their seconds, how often each was done, and those that failed."""
 
-    seconds: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    failed: set[str] = field(default_factory=set)
 
-    def add(self, step: str, seconds: float) -> None:
+    def add(self, step: str, seconds: float, went_well: bool) -> None:
         """Add a step, or to a step that was done before."""
-        self.seconds[step] += seconds  # type: ignore[assignment]  # counters of floats add up as well
+        self.seconds[step] = self.seconds.get(step, 0.0) + seconds
+        self.counts[step] += 1
+        if not went_well:
+            self.failed.add(step)
+
+    @property
+    def conflicts(self) -> int:
+        """The number of times that the pass was done again: each begins by reading the previous commit."""
+        return max(0, self.counts["read previous"] - 1)
 
 
 def main() -> None:
@@ -110,7 +120,13 @@ def reported_pass(job: PassJob, stopping: Stopping) -> PassReport:
         report = PassReport(code=GitError.exit_code, message=f"{said}{os.strerror(error.errno or 0).lower()}")
     except Exception as error:  # noqa: BLE001 - a bug in one pass ends no other fleet
         report = PassReport(code=ReconcileError.exit_code, message="\n".join(bug_lines(error)))
-    return replace(report, seconds=time.monotonic() - begun, steps=dict(steps.seconds))
+    return replace(
+        report,
+        seconds=time.monotonic() - begun,
+        steps=steps.seconds,
+        failed_steps=tuple(sorted(steps.failed)),
+        conflicts=steps.conflicts,
+    )
 
 
 def _report(job: PassJob, stopping: Stopping, log: Log) -> PassReport:
@@ -148,6 +164,7 @@ def _of_result(result: "PassResult", log: Log) -> PassReport:
         rendered=result.rendered or "",
         is_committed=result.commit is not None,
         unplaced=tuple(map(str, problems)),
+        moved=_moved_replicas(result),
     )
     try:
         if result.reports is not None:
@@ -159,6 +176,18 @@ def _of_result(result: "PassResult", log: Log) -> PassReport:
         log.detail(error.message)
         return replace(report, code=error.exit_code, message=error.message[:_MOST_TEXT], hint=error.hint)
     return report
+
+
+def _moved_replicas(result: "PassResult") -> int:
+    from reconciler.pipeline.movements import movements_between
+
+    outcome = result.outcome
+    if outcome.previous is None or result.commit is None:
+        return 0
+    after = {binding.ref: binding for binding in outcome.rendered.built.bindings}
+    before = {ref: binding for ref, binding in outcome.previous.bindings.items() if ref in after}
+    members = {cluster.name for cluster in outcome.source.desired.clusters}
+    return sum(movement.moved for movement in movements_between(before, after, members))
 
 
 def _of_refused(refused: "RefusedPass") -> PassReport:

@@ -1,0 +1,61 @@
+"""The pages of the inside address: metrics, life and readiness, and how each fleet is."""
+
+import time
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any, Protocol
+
+from render.model import ARGOSY_API_VERSION
+
+from .fleet_run import FleetRun
+from .fleets import FleetLocation
+from .metrics import CONTENT_TYPE, RunMetrics
+from .web.inside import Page, json_page, text_page
+
+BEAT_SECONDS = 120.0
+"""The loop beats every 30 seconds at the latest; without a beat for so long it hangs."""
+
+
+class RunningFleets(Protocol):
+    """As much of a controller as its pages show."""
+
+    beat: float
+    fleets: dict[FleetLocation, FleetRun]
+    metrics: RunMetrics
+
+
+def fleet_pages(running: RunningFleets) -> Mapping[str, Callable[[], Page]]:
+    """Return the pages by path."""
+
+    def health() -> Page:
+        is_well = time.monotonic() - running.beat < BEAT_SECONDS
+        return text_page("ok" if is_well else "the loop hangs", is_well=is_well)
+
+    def readiness() -> Page:
+        fleets = [plain_fleet(fleet) for fleet in tuple(running.fleets.values())]
+        value = {"apiVersion": ARGOSY_API_VERSION, "kind": "Readiness", "fleets": fleets}
+        return json_page(value, is_well=all(each["ready"] for each in fleets))
+
+    def metrics() -> Page:
+        return HTTPStatus.OK, CONTENT_TYPE, running.metrics.text()
+
+    return {"/healthz": health, "/readyz": readiness, "/metrics": metrics}
+
+
+def plain_fleet(fleet: FleetRun) -> dict[str, Any]:
+    """Return how a fleet is as plain data; it is ready once a pass over it has ended, or another process leads."""
+    report, state = fleet.report, fleet.state
+    message = (report.message if report else "") or fleet.fault
+    return {
+        "name": fleet.source.name,
+        "ready": report is not None or not state.is_leading,
+        "leading": state.is_leading,
+        "activity": str(state.activity),
+        "failures": state.failures,
+        "code": report.code if report else None,
+        "source": report.source if report else "",
+        "rendered": report.rendered if report else "",
+        "message": message.partition("\n")[0],
+        "unplaced": len(report.unplaced) if report else 0,
+        "clusters": {name: end.state for name, end in sorted(report.clusters.items())} if report else {},
+    }

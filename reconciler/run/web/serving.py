@@ -1,0 +1,81 @@
+"""An address served by waitress, in a thread of its own, with a bound on everything that a client can ask of it.
+
+waitress takes a request in whole before a thread of the pool is given to it, on one loop over all connections: a slow
+client costs a connection and no thread. It is written in Python alone and serves within this process; gunicorn,
+uvicorn's workers and granian bring processes of their own, and a thread of cheroot reads as slowly as its client sends.
+A connection that has not sent a whole request after ten seconds is closed, however busy it is.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from waitress.channel import HTTPChannel
+from waitress.server import create_server
+from waitress.trigger import trigger
+
+from render.errors import ConfigError
+
+from .webhooks import LARGEST_BODY
+
+REQUEST_SECONDS = 10
+_MOST_HEADERS = 32 << 10
+_MOST_CONNECTIONS = 200
+_CLOSING_SECONDS = 5
+
+
+class _WholeRequestChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
+    """A connection whose time counts from the beginning of a request, not from the last byte of it."""
+
+    last_activity: float
+
+    def handle_read(self) -> None:
+        began, is_under_way = self.last_activity, self.request is not None
+        super().handle_read()
+        if is_under_way and self.request is not None:
+            self.last_activity = began
+
+
+class WebServer:
+    """An application served at an address until it is closed; ``port`` may have been chosen by the system."""
+
+    def __init__(
+        self, application: Callable[..., Any], host: str, port: int, *, request_seconds: int = REQUEST_SECONDS
+    ) -> None:
+        logging.getLogger("waitress").addHandler(logging.NullHandler())
+        logging.getLogger("waitress").propagate = False
+        self._sockets = sockets = dict[int, Any]()
+        try:
+            self._server = create_server(
+                application,
+                map=sockets,
+                host=host,
+                port=port,
+                threads=4,
+                connection_limit=_MOST_CONNECTIONS,
+                max_request_header_size=_MOST_HEADERS,
+                max_request_body_size=LARGEST_BODY + 1,
+                inbuf_overflow=LARGEST_BODY + 1,
+                channel_timeout=request_seconds,
+                cleanup_interval=1,
+                asyncore_loop_timeout=1,
+                ident="",
+                clear_untrusted_proxy_headers=True,
+            )
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"{host}:{port} cannot be served: {error}", hint="choose another address") from error
+        for each in tuple(sockets.values()):
+            each.channel_class = _WholeRequestChannel
+        listeners = getattr(self._server, "effective_listen", None) or [(host, self._server.effective_port)]
+        self.port = int(listeners[0][1])
+        self._thread = threading.Thread(target=self._server.run, daemon=True, name=f"serve {host}:{port}")
+        self._thread.start()
+
+    def close(self) -> None:
+        """Finish the answers under way, and close every connection."""
+        self._server.task_dispatcher.shutdown(timeout=_CLOSING_SECONDS)
+        loop = next(each for each in self._sockets.values() if isinstance(each, trigger))
+        # What the loop looks at is closed by the loop itself, which ends once there is nothing left to look at.
+        loop.pull_trigger(lambda: [each.close() for each in tuple(self._sockets.values())])
+        self._thread.join(_CLOSING_SECONDS)

@@ -1,0 +1,131 @@
+"""The public address: a signed webhook wakes fleets, and does nothing else.
+
+``POST /webhook/PROVIDER`` wakes every fleet, ``POST /webhook/PROVIDER/FLEET`` the one of that name. The body is only
+what the signature is made over: it is not parsed, and no commit, branch or address in it is believed. A fleet that is
+woken asks its own remote. Whoever sends too much is answered 429; where signed webhooks came from the same source, that
+still wakes, so that no push is missed.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from reconciler.console.log import Log
+from render.errors import ConfigError
+
+from .deliveries import SeenDeliveries, SourceLimits
+from .signatures import Provider, delivery_id, is_signed, is_usable
+
+LARGEST_BODY = 1 << 20
+_TYPES = frozenset({"application/json", "application/x-www-form-urlencoded"})
+_MOST_SECRET = 4096
+
+StartResponse = Callable[[str, list[tuple[str, str]]], Any]
+Wake = Callable[[str], bool]
+"""Wake a fleet by name, or all ("") ; False where there is no such fleet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class WebhookSecret:
+    """The file of a secret that a provider signs with; it is read whenever it is needed, as it may be exchanged."""
+
+    provider: Provider
+    file: str
+
+    def read(self) -> bytes:
+        """Return the secret; ConfigError where it cannot be one."""
+        try:
+            with Path(self.file).open("rb") as file:
+                secret = file.read(_MOST_SECRET).strip()
+        except OSError as error:
+            raise ConfigError(f"the secret of {self.provider} webhooks cannot be read: {error.strerror}") from error
+        if not is_usable(self.provider, secret):
+            hint = "write a longer one into the file: openssl rand -hex 32"
+            raise ConfigError(f"the secret of {self.provider} webhooks has less than 16 bytes: {self.file}", hint=hint)
+        return secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookReply:
+    """An answer, and the word by which it is counted."""
+
+    status: HTTPStatus
+    result: str
+
+
+ACCEPTED = WebhookReply(status=HTTPStatus.ACCEPTED, result="accepted")
+DUPLICATE = WebhookReply(status=HTTPStatus.ACCEPTED, result="duplicate")
+UNSIGNED = WebhookReply(status=HTTPStatus.UNAUTHORIZED, result="unsigned")
+UNKNOWN = WebhookReply(status=HTTPStatus.NOT_FOUND, result="unknown")
+METHOD = WebhookReply(status=HTTPStatus.METHOD_NOT_ALLOWED, result="method")
+MEDIA = WebhookReply(status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE, result="media")
+TOO_LARGE = WebhookReply(status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE, result="large")
+TOO_MANY = WebhookReply(status=HTTPStatus.TOO_MANY_REQUESTS, result="limited")
+NO_SECRET = WebhookReply(status=HTTPStatus.SERVICE_UNAVAILABLE, result="secret")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Webhooks:
+    """The WSGI application of the public address."""
+
+    secrets: Callable[[], Iterable[WebhookSecret]]
+    wake: Wake
+    count: Callable[[str, str], None]
+    clock: Callable[[], float]
+    log: Log
+    seen: SeenDeliveries = field(default_factory=SeenDeliveries)
+    limits: SourceLimits = field(default_factory=SourceLimits)
+
+    def __call__(self, environ: Mapping[str, Any], start_response: StartResponse) -> list[bytes]:
+        """Answer one request."""
+        parts = str(environ.get("PATH_INFO", "")).strip("/").split("/")
+        provider = parts[1] if len(parts) in {2, 3} and parts[0] == "webhook" else ""
+        known = Provider(provider) if provider in set(Provider) else None
+        answer = UNKNOWN
+        if known is not None:
+            answer = self._answer(known, parts[2] if len(parts) == 3 else "", environ)
+        self.count(str(known or "unknown"), answer.result)
+        text = f"{answer.status.phrase.lower()}\n".encode()
+        headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(text)))]
+        headers += [("Retry-After", "10")] if answer is TOO_MANY else []
+        start_response(f"{answer.status.value} {answer.status.phrase}", headers)
+        return [text]
+
+    def _answer(self, provider: Provider, fleet: str, environ: Mapping[str, Any]) -> WebhookReply:
+        source, now = str(environ.get("REMOTE_ADDR", "")), self.clock()
+        if not self.limits.is_allowed(source, now):
+            if self.limits.is_known(source):
+                self.wake(fleet)
+            return TOO_MANY
+        if environ.get("REQUEST_METHOD") != "POST":
+            return METHOD
+        if str(environ.get("CONTENT_TYPE", "")).partition(";")[0].strip().lower() not in _TYPES:
+            return MEDIA
+        body = environ["wsgi.input"].read(LARGEST_BODY + 1)
+        if len(body) > LARGEST_BODY:
+            return TOO_LARGE
+        return self._checked(provider, fleet, body, environ)
+
+    def _checked(self, provider: Provider, fleet: str, body: bytes, environ: Mapping[str, Any]) -> WebhookReply:
+        headers = {
+            name.removeprefix("HTTP_").replace("_", "-").lower(): str(value)
+            for name, value in environ.items()
+            if name.startswith("HTTP_")
+        }
+        try:
+            secrets = [each.read() for each in self.secrets() if each.provider is provider]
+        except ConfigError as error:
+            self.log.error(error.message)  # noqa: TRY400 - our log has no traces
+            return NO_SECRET
+        if not secrets:
+            return UNKNOWN
+        now = self.clock()
+        if not is_signed(provider, headers, body, secrets, now=now):
+            return UNSIGNED
+        self.limits.know(str(environ.get("REMOTE_ADDR", "")))
+        id_ = delivery_id(provider, headers)
+        if id_ and not self.seen.is_new(f"{provider} {fleet} {id_}", now):
+            return DUPLICATE
+        return ACCEPTED if self.wake(fleet) else UNKNOWN

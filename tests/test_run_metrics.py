@@ -1,0 +1,86 @@
+"""The metrics of a controller: what a pass leaves in them, and their names."""
+
+from reconciler.run.metrics import RunMetrics
+from reconciler.run.passes.job import ClusterEnd, PassReport
+
+EAST = ClusterEnd(state="Converged", drifted=2, seconds=1.5, actions={"created": 3, "unchanged": 4})
+WEST = ClusterEnd(state="Unreachable", is_reached=False, is_converged=False)
+PASS = PassReport(
+    code=7,
+    source="a",
+    rendered="b",
+    is_committed=True,
+    unplaced=("x",),
+    moved=4,
+    seconds=2.0,
+    steps={"render": 0.5, "commit": 0.1},
+    conflicts=1,
+    clusters={"east": EAST, "west": WEST},
+)
+NAMES = {
+    *("argosy_apply_duration_seconds_count", "argosy_apply_duration_seconds_sum", "argosy_apply_objects_total"),
+    *("argosy_build_info", "argosy_cluster_lag_commits", "argosy_cluster_last_success_timestamp_seconds"),
+    *("argosy_cluster_up", "argosy_consecutive_failures", "argosy_drift_objects", "argosy_git_operations_total"),
+    *("argosy_git_push_conflicts_total", "argosy_guard_refusals_total", "argosy_leader", "argosy_notifications_total"),
+    *("argosy_reconcile_duration_seconds_bucket", "argosy_reconcile_duration_seconds_count"),
+    *("argosy_reconcile_duration_seconds_sum", "argosy_reconcile_total", "argosy_render_cache_hits_total"),
+    *("argosy_render_duration_seconds_bucket", "argosy_render_duration_seconds_count"),
+    *("argosy_render_duration_seconds_sum", "argosy_replica_moves_total", "argosy_source_refused", "argosy_source_up"),
+    *("argosy_unschedulable_bindings", "argosy_webhook_requests_total"),
+}
+
+
+def samples(metrics: RunMetrics) -> set[str]:
+    """The lines that /metrics prints, those left out that count buckets or say when something was made."""
+    lines = metrics.text().decode().splitlines()
+    return {line for line in lines if not line.startswith("#") and "_bucket" not in line and "_created" not in line}
+
+
+def test_the_names_are_those_that_dashboards_are_written_for() -> None:
+    assert set(RunMetrics().names()) == NAMES
+
+
+def test_a_pass_leaves_its_numbers() -> None:
+    metrics = RunMetrics()
+    metrics.note_pass("shop", PASS, failures=1)
+    found = samples(metrics)
+    assert found >= {
+        'argosy_reconcile_total{fleet="shop",result="partial"} 1.0',
+        'argosy_reconcile_duration_seconds_sum{fleet="shop"} 2.0',
+        'argosy_render_duration_seconds_sum{fleet="shop"} 0.5',
+        'argosy_git_operations_total{fleet="shop",op="commit",result="ok"} 1.0',
+        'argosy_git_push_conflicts_total{fleet="shop"} 1.0',
+        'argosy_unschedulable_bindings{fleet="shop"} 1.0',
+        'argosy_replica_moves_total{fleet="shop"} 4.0',
+        'argosy_consecutive_failures{fleet="shop"} 1.0',
+        'argosy_apply_objects_total{action="created",cluster="east",fleet="shop"} 3.0',
+        'argosy_apply_objects_total{action="unchanged",cluster="east",fleet="shop"} 4.0',
+        'argosy_apply_duration_seconds_sum{cluster="east",fleet="shop"} 1.5',
+        'argosy_cluster_up{cluster="east",fleet="shop"} 1.0',
+        'argosy_cluster_up{cluster="west",fleet="shop"} 0.0',
+        'argosy_cluster_lag_commits{cluster="east",fleet="shop"} 0.0',
+        'argosy_cluster_lag_commits{cluster="west",fleet="shop"} 1.0',
+        'argosy_drift_objects{cluster="east",fleet="shop"} 2.0',
+    }
+    assert not any('last_success_timestamp_seconds{cluster="west"' in line for line in found)
+
+
+def test_a_pass_that_found_nothing_new_keeps_what_is_known_of_clusters() -> None:
+    metrics = RunMetrics()
+    metrics.note_pass("shop", PASS, failures=1)
+    unchanged = PassReport(code=0, is_unchanged=True, clusters=PASS.clusters)
+    metrics.note_pass("shop", unchanged, failures=0)
+    assert samples(metrics) >= {
+        'argosy_render_cache_hits_total{fleet="shop"} 1.0',
+        'argosy_apply_objects_total{action="created",cluster="east",fleet="shop"} 3.0',
+        'argosy_cluster_lag_commits{cluster="west",fleet="shop"} 1.0',
+        'argosy_drift_objects{cluster="east",fleet="shop"} 0.0',
+    }
+
+
+def test_a_fleet_that_is_gone_leaves_no_gauge() -> None:
+    metrics = RunMetrics()
+    metrics.note_pass("shop", PASS, failures=1)
+    metrics.forget("shop")
+    gauges = ("argosy_cluster_", "argosy_unschedulable", "argosy_drift", "argosy_consecutive", "argosy_source")
+    assert not any(line.startswith(gauges) for line in samples(metrics))
