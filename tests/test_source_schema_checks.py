@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from reconciler.source.kubernetes_schemas import KubernetesSchemas
+from reconciler.source.schema_checks import EVERY_MINOR, NO_MINOR, SchemaChecks
+from render.documents import parse_documents
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 
 CONTAINERS = "spec.template.spec.containers[0]"
@@ -321,3 +323,29 @@ def test_a_field_counts_from_the_version_that_has_it() -> None:
     ]
     assert schemas.check_of("policy/v1", "PodDisruptionBudget", 24) is None
     assert (schemas.oldest, schemas.newest) == (25, 37)
+
+
+def test_one_check_tells_for_which_versions_an_object_is_right() -> None:
+    """An object that the newest version takes is checked again for older ones only where a field changed since."""
+    checks = SchemaChecks(lambda: ())
+    resizing = a_deployment()
+    container = resizing["spec"]["template"]["spec"]["containers"][0]
+    container["resizePolicy"] = [{"resourceName": "cpu", "restartPolicy": "NotRequired"}]
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    scaler = {"apiVersion": "autoscaling/v2beta2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "web"}}
+    assert checks.verdict(a_deployment()).right == EVERY_MINOR
+    assert checks.verdict(resizing).right == range(27, 38)
+    assert checks.verdict({**scaler, "spec": {"maxReplicas": 2, "scaleTargetRef": target}}).right == range(25, 26)
+    assert checks.verdict(WRONG).right == NO_MINOR
+
+
+def test_a_version_that_is_told_to_take_an_object_takes_it() -> None:
+    checks = SchemaChecks(lambda: ())
+    table = Path(__file__).parent / "vectors" / "rich_objects.yaml"
+    late = set()
+    for document in parse_documents(table.read_bytes()):
+        right = checks.verdict(document.value).right
+        late |= set(range(25, 38)) - set(right)
+        for minor in set(range(25, 38)) & set(right):
+            assert checks.findings(document.value, minor).problems == []
+    assert late

@@ -18,7 +18,7 @@ from overrides.record import AppliedRule, RuleRun
 from reconciler.console.log import Log
 from reconciler.pipeline.assembly import TreeContext
 from reconciler.source.kubernetes_schemas import minor_version
-from reconciler.source.schema_checks import SchemaChecks
+from reconciler.source.schema_checks import EVERY_MINOR, NO_MINOR, SchemaChecks
 from render.bits import Mask, members
 from render.errors import InputError, Problem
 from render.fleet import TemplateValidation
@@ -113,12 +113,14 @@ class _RenderedChecks:
 
     def mistakes(self) -> list[_Mistake]:
         """Return one mistake for each finding of a rule, however many objects it makes wrong, and of a template."""
-        templates = {template.ref: template for template in self.outcome.source.desired.templates}
+        desired = self.outcome.source.desired
+        templates = {template.ref: template for template in desired.templates}
         found: dict[tuple[Any, ...], _Mistake] = {}
         for ref, works in self.outcome.rendered.built.works.items():
-            template = _CheckedTemplate(templates[ref], self._checks)
+            right = desired.right_minors.get(ref, EVERY_MINOR)
+            template = _CheckedTemplate(templates[ref], right, self._checks)
             for content in works.contents:
-                for minor, clusters in self._groups(content.clusters):
+                for minor, clusters in self._wrong_groups(template, content):
                     for rule, finding in _findings(template, content, minor if self._is_known(minor) else None):
                         cause = (rule.origin, rule.rule) if rule else ref
                         key = (cause, finding.field, finding.message)
@@ -128,6 +130,15 @@ class _RenderedChecks:
                         mistake.is_kept &= _is_held(ref, works, clusters, self._tree)
                         mistake.is_certain &= self._is_known(minor)
         return list(found.values())
+
+    def _wrong_groups(self, template: "_CheckedTemplate", content: Content) -> Iterator[tuple[_Minor, Mask]]:
+        """Yield the clusters of a content by version, but for those versions that take it as it is."""
+        right = template.right_minors(content)
+        if right == EVERY_MINOR:
+            return
+        for minor, clusters in self._groups(content.clusters):
+            if minor not in right if minor is not None and self._is_known(minor) else not right:
+                yield minor, clusters
 
     def _groups(self, clusters: Mask) -> Iterator[tuple[_Minor, Mask]]:
         for minor, mask in self._clusters_by_minor.items():
@@ -141,10 +152,16 @@ class _RenderedChecks:
 class _CheckedTemplate:
     """A template, and what versions of Kubernetes find wrong with it (None: whatever version takes it)."""
 
-    def __init__(self, template: Template, checks: SchemaChecks) -> None:
-        self._manifest, self._checks = template.manifest, checks
-        self._kind = (template.api_version, template.ref.group, template.ref.kind)
+    def __init__(self, template: Template, right: range, checks: SchemaChecks) -> None:
+        self._manifest, self._right, self._checks = template.manifest, right, checks
         self._known: dict[_Minor, tuple[Problem, ...]] = {}
+
+    def right_minors(self, content: Content) -> range:
+        """Return the versions for which what rules made of the template is known to be right."""
+        if not _is_harmed(content):
+            return self._right
+        verdict = self._checks.verdict(content.manifest)
+        return NO_MINOR if verdict.findings.problems else verdict.right
 
     def findings(self, manifest: Manifest, minor: _Minor) -> tuple[Problem, ...]:
         """Return what a version finds wrong with what rules made of the template."""
@@ -158,16 +175,10 @@ class _CheckedTemplate:
 
     def own_at(self, minor: _Minor) -> tuple[Problem, ...]:
         """Return what a version finds wrong with the template, and was not found when the template was read."""
-        if minor is None or not self._differs_at(minor) or not self.own(minor):
+        if minor is None or minor in self._right or not self.own(minor):
             return ()
         known = _keys(self.own(None))
         return tuple(self._with_version(each, minor) for each in self.own(minor) if _key(each) not in known)
-
-    def _differs_at(self, minor: int) -> bool:
-        """Say whether a version may take the template otherwise than the newest, by which it was read."""
-        api_version, group, kind = self._kind
-        is_newest = minor in self._checks.schemas.minors(api_version, kind)[-1:]
-        return not is_newest and self._checks.is_by_version(group, kind)
 
     def _with_version(self, finding: Problem, minor: int) -> Problem:
         """Name the next version that takes a field, where it has one."""
@@ -182,8 +193,7 @@ def _findings(
     template: _CheckedTemplate, content: Content, minor: _Minor
 ) -> Iterator[tuple[AppliedRule | None, Problem]]:
     """Yield what is wrong with an object in clusters of a version, each finding with the first rule that causes it."""
-    rules = cast("tuple[AppliedRule, ...]", content.applied)
-    if not any(rule.overriders.may_harm for rule in rules):
+    if not _is_harmed(content):
         yield from ((None, finding) for finding in template.own_at(minor))
         return
     findings = template.findings(content.manifest, minor)
@@ -198,6 +208,11 @@ def _findings(
             yield next((rule for rule, keys in after if key in keys), after[0][0]), finding
         elif key in late:
             yield None, finding
+
+
+def _is_harmed(content: Content) -> bool:
+    """Say whether a rule may have made an object wrong."""
+    return any(rule.overriders.may_harm for rule in cast("tuple[AppliedRule, ...]", content.applied))
 
 
 def _key(finding: Problem) -> tuple[str, str]:

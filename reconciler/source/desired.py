@@ -1,5 +1,6 @@
 """The value of a source: everything a commit says, checked and defaulted."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from overrides.policy import OverridePolicy
@@ -8,7 +9,7 @@ from render.errors import Problem
 from render.fleet import Fleet
 from render.interpreter import Interpreter
 from render.interpreter.webhooks import Send
-from render.model import Template
+from render.model import ObjectRef, Template
 from render.policy import PropagationPolicy
 
 from .files import NO_OBJECTS, Skipped
@@ -21,6 +22,7 @@ class Desired:
     ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` extend the interpreter.
     ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``fact_scoped_kinds``
     are the groups and kinds of templates whose scope neither Kubernetes nor the source tells (see ``kind_scopes``).
+    ``right_minors`` are the minor versions of Kubernetes for which templates are right, of those that are not for all.
     ``tools`` are the names and versions of the programs that built some of it.
 
     ``source_digest`` covers the contents of all files but those that hold ordinary templates alone. While it is the
@@ -38,6 +40,7 @@ class Desired:
     warnings: tuple[Problem, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     fact_scoped_kinds: frozenset[tuple[str, str]] = frozenset()
+    right_minors: Mapping[ObjectRef, range] = field(default_factory=dict, compare=False)
     files: int = 0
     tools: tuple[str, ...] = ()
     source_digest: str = field(default="", compare=False)

@@ -49,7 +49,7 @@ from .lines import Lines, PlacedLines
 from .manifests import IGNORE_HINT, Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs
 from .policy_tests import PolicyTest, PolicyTests, load_tests
 from .roles import Roles, misnamed_kinds, sorted_by_role
-from .schema_checks import SchemaChecks, WrongTemplate
+from .schema_checks import CheckedTemplates, SchemaChecks
 from .templates import Templates, keep_encrypted_texts, load_templates, load_webhooks
 
 FactsOf = Callable[[Fleet], Facts]
@@ -137,19 +137,19 @@ class _Parts:
     tests: PolicyTests
     external: ExternalSources
     lock: ExternalLock = field(default_factory=ExternalLock)
-    wrong: tuple[WrongTemplate, ...] = ()
+    checked: CheckedTemplates = field(default_factory=CheckedTemplates)
 
     @property
     def refused(self) -> Iterator[FieldProblem]:
         """The findings of schemas that are certain; a source without policies delivers nothing, so it has none."""
         is_strict = self.home.fleet.validation is TemplateValidation.STRICT and bool(self.karmada.policies)
-        return (each.found for each in self.wrong if is_strict and each.is_certain)
+        return (each.found for each in self.checked.wrong if is_strict and each.is_certain)
 
     @property
     def doubtful(self) -> Iterator[FieldProblem]:
         """The findings of schemas that are only warnings."""
         refused = set(map(id, self.refused))
-        return (each.found for each in self.wrong if id(each.found) not in refused)
+        return (each.found for each in self.checked.wrong if id(each.found) not in refused)
 
 
 def load_desired(
@@ -193,7 +193,7 @@ def load_source(
     parts = replace(parts, lock=lock_of(parts.external.sources, repository, caches.contents))
     keep_encrypted_texts(parts.templates, read)
     broken = tuple(_broken(parts, lines))
-    parts = replace(parts, wrong=tuple(_wrong(parts, lookup.facts)))
+    parts = replace(parts, checked=_checked(parts, lookup.facts))
     broken += tuple(
         replace(broken_by(lines.located_problem(each), [each.place.file]), is_kept=True) for each in parts.refused
     )
@@ -265,12 +265,13 @@ def _broken(parts: _Parts, lines: Lines) -> Iterator[Broken]:
     parts.templates.leave_out(unusable)
 
 
-def _wrong(parts: _Parts, facts: FactsOf) -> Iterator[WrongTemplate]:
-    """Yield what the schemas of their kinds do not allow in templates."""
-    if parts.home.fleet.validation is not TemplateValidation.OFF:
-        templates = [template for template, _ in parts.templates.placed]
-        checks = SchemaChecks(lambda: with_facts(parts.karmada.clusters, facts(parts.home.fleet)), templates)
-        yield from checks.wrong(parts.templates.placed)
+def _checked(parts: _Parts, facts: FactsOf) -> CheckedTemplates:
+    """Return what the schemas of their kinds do not allow in templates."""
+    if parts.home.fleet.validation is TemplateValidation.OFF:
+        return CheckedTemplates()
+    templates = [template for template, _ in parts.templates.placed]
+    checks = SchemaChecks(lambda: with_facts(parts.karmada.clusters, facts(parts.home.fleet)), templates)
+    return checks.checked(parts.templates.placed)
 
 
 def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
@@ -337,6 +338,7 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         warnings=warnings,
         skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
         fact_scoped_kinds=frozenset(kind for kind in kinds if parts.scopes.is_fact_scoped(*kind)),
+        right_minors=parts.checked.right_minors,
         files=len({place.file.path for place in parts.contents.manifests}),
         tools=parts.built.tools,
         source_digest=_source_digest(parts, kinds),

@@ -5,15 +5,17 @@ version is observed or declared may run any that there is a schema for; one that
 is found is only a warning.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
+from typing import NamedTuple
 
 from render.admission.findings import Findings
 from render.cluster import Cluster
 from render.interpreter.pruning import pruned
-from render.model import Manifest, Template, group_of, is_opaque
-from render.schemas import check_manifest
+from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
+from render.schemas import SchemaFindings, check_manifest
 
 from .built_in_kinds import BUILT_IN
 from .definition_schemas import DefinitionSchemas
@@ -32,6 +34,23 @@ class WrongTemplate:
 
     found: FieldProblem
     is_certain: bool
+
+
+class SchemaVerdict(NamedTuple):
+    """The findings about an object, and the minor versions of Kubernetes for which it is known to be right."""
+
+    findings: Findings
+    right: range
+
+
+EVERY_MINOR, NO_MINOR = range(1 << 16), range(0)
+
+
+class CheckedTemplates(NamedTuple):
+    """The findings about templates, and the versions for which those are right that are not right for all."""
+
+    wrong: tuple[WrongTemplate, ...] = ()
+    right_minors: Mapping[ObjectRef, range] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -53,28 +72,40 @@ class SchemaChecks:
         known = {minor_version(cluster.kubernetes_version) for cluster in self.members()} or {None}
         return tuple(every) if None in known else tuple(sorted(filter(None, known), reverse=True))
 
-    def wrong(self, placed: Iterable[tuple[Template, LocatedManifest]]) -> Iterator[WrongTemplate]:
-        """Yield what is wrong with templates."""
-        for _, place in placed:
-            for problem in self.findings(pruned(place.manifest)).problems:
-                yield WrongTemplate(found=FieldProblem(place, problem), is_certain=self.is_certain)
+    def checked(self, placed: Iterable[tuple[Template, LocatedManifest]]) -> CheckedTemplates:
+        """Return what is wrong with templates, and for which versions the others are right."""
+        wrong: list[WrongTemplate] = []
+        right: dict[ObjectRef, range] = {}
+        for template, place in placed:
+            verdict = self.verdict(pruned(place.manifest))
+            wrong += (
+                WrongTemplate(found=FieldProblem(place, problem), is_certain=self.is_certain)
+                for problem in verdict.findings.problems
+            )
+            if verdict.right != EVERY_MINOR:
+                right[template.ref] = verdict.right
+        return CheckedTemplates(tuple(wrong), right)
 
     def findings(self, manifest: Manifest, minor: int | None = None) -> Findings:
         """Return what is wrong with an object; nothing for a kind without a schema.
 
         ``minor``: by this minor version of Kubernetes (None: by whichever the members may run).
         """
+        return self.verdict(manifest, minor).findings
+
+    def verdict(self, manifest: Manifest, minor: int | None = None) -> SchemaVerdict:
+        """Return the same, and for which versions an object is known to be right."""
         group, kind = group_of(manifest["apiVersion"]), manifest["kind"]
         if is_opaque(manifest):
-            return Findings()
+            return SchemaVerdict(Findings(), EVERY_MINOR)
         if (group, kind) in self._custom:
-            return self._custom.findings(manifest)
+            return SchemaVerdict(self._custom.findings(manifest), EVERY_MINOR)
         if not self.has_schema(group, kind):
-            return Findings()
-        findings = self._findings(manifest) if minor is None else self._findings_at(manifest, minor)
+            return SchemaVerdict(Findings(), EVERY_MINOR)
+        verdict = self._verdict(manifest) if minor is None else self._verdict_at(manifest, minor)
         if kind in _SIZED and not group:
-            _check_size(manifest, findings)
-        return findings
+            _check_size(manifest, verdict.findings)
+        return verdict
 
     def is_by_version(self, group: str, kind: str) -> bool:
         """Say whether the version of Kubernetes decides what is right for a kind."""
@@ -88,7 +119,7 @@ class SchemaChecks:
     def _custom(self) -> DefinitionSchemas:
         """The definitions among the templates that are right themselves."""
         definitions = (each for each in self.templates if each.ref.group_kind == _DEFINITION)
-        usable = [each for each in definitions if not self._findings(pruned(each.manifest)).problems]
+        usable = [each for each in definitions if not self._verdict(pruned(each.manifest)).findings.problems]
         return DefinitionSchemas(usable, self.schemas.metadata)
 
     @cached_property
@@ -96,30 +127,36 @@ class SchemaChecks:
         """True where there are schemas for every version that a member is known to run."""
         return all(self.schemas.oldest <= minor <= self.schemas.newest for minor in self.minors)
 
-    def _findings(self, manifest: Manifest) -> Findings:
+    def _verdict(self, manifest: Manifest) -> SchemaVerdict:
         """Return what the newest version finds; nothing where a version that a member may run finds nothing."""
         api_version, kind = manifest["apiVersion"], manifest["kind"]
         served = self.schemas.minors(api_version, kind)
-        best = self._checked(manifest, served[-1]) if served else Findings()
-        if (served and not best.problems) or not self.is_certain:
-            return best
+        best = self._checked(manifest, served[-1]) if served else SchemaFindings()
+        if served and not best.problems:
+            return SchemaVerdict(best, self._right(served, best.since))
+        if not self.is_certain:
+            return SchemaVerdict(best, NO_MINOR)
         found: Findings | None = None
         for minor in (each for each in self.minors if each in served):
             checked = self._checked(manifest, minor)
             if not checked.problems:
-                return checked
+                return SchemaVerdict(checked, NO_MINOR)
             found = found or checked
-        return found or not_served(self.schemas, manifest, self.minors)
+        return SchemaVerdict(found or not_served(self.schemas, manifest, self.minors), NO_MINOR)
 
-    def _findings_at(self, manifest: Manifest, minor: int) -> Findings:
-        """Return what a minor version finds, and where a field is unknown to it, the version that has it."""
+    def _right(self, served: range, since: int) -> range:
+        """Return the versions for which an object is right that the last of these takes."""
+        is_always = served.start == self.schemas.oldest >= since and served[-1] == self.schemas.newest
+        return EVERY_MINOR if is_always else range(max(since, served.start), served[-1] + 1)
+
+    def _verdict_at(self, manifest: Manifest, minor: int) -> SchemaVerdict:
         if minor not in self.schemas.minors(manifest["apiVersion"], manifest["kind"]):
-            return not_served(self.schemas, manifest, (minor,))
-        return self._checked(manifest, minor)
+            return SchemaVerdict(not_served(self.schemas, manifest, (minor,)), NO_MINOR)
+        return SchemaVerdict(self._checked(manifest, minor), NO_MINOR)
 
-    def _checked(self, manifest: Manifest, minor: int) -> Findings:
+    def _checked(self, manifest: Manifest, minor: int) -> SchemaFindings:
         check = self.schemas.check_of(manifest["apiVersion"], manifest["kind"], minor)
-        return check_manifest(check, manifest) if check else Findings()
+        return check_manifest(check, manifest) if check else SchemaFindings()
 
 
 def _check_size(manifest: Manifest, findings: Findings) -> None:

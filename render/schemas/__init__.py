@@ -3,7 +3,7 @@
 A schema is a value: OpenAPI as Kubernetes publishes it for its own kinds, or as a CustomResourceDefinition writes it.
 """
 
-from .checking import Check, Schema, SchemaSet, check_manifest
+from .checking import Check, Schema, SchemaFindings, SchemaSet, check_manifest
 from .structural import StructuralSchemas
 
-__all__ = ["Check", "Schema", "SchemaSet", "StructuralSchemas", "check_manifest"]
+__all__ = ["Check", "Schema", "SchemaFindings", "SchemaSet", "StructuralSchemas", "check_manifest"]

@@ -10,7 +10,7 @@ Messages never tell a value, which may be secret.
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.admission.findings import NAME_BY_TYPE, Findings, alternatives
 from render.documents import Hole
@@ -35,9 +35,19 @@ _NUMERIC = frozenset({"integer", "number"})
 _INT32, _INT64 = 1 << 31, 1 << 63
 
 
-def check_manifest(check: Check, manifest: Manifest) -> Findings:
+class SchemaFindings(Findings):
+    """The findings of schemas; from the version ``since`` on, the schemas say the same of what was checked."""
+
+    __slots__ = ("since",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.since = 0
+
+
+def check_manifest(check: Check, manifest: Manifest) -> SchemaFindings:
     """Return what is wrong with a manifest by the schema of its kind."""
-    findings = Findings()
+    findings = SchemaFindings()
     check(manifest, None, findings)
     return findings
 
@@ -60,14 +70,19 @@ class SchemaSet:
     def of_definition(self, name: str) -> Check:
         """Return the check of a definition."""
         if name not in self._checks:
-            check, rule = self.of(self._definition(name)), RULES.get(name)
-            self._checks[name] = partial(_check_with_rule, check, rule) if rule else check
+            schema = self._definition(name)
+            if "properties" in schema:
+                fields = _KnownFields(self.of, schema)
+                fields.rule = RULES.get(name)
+                self._checks[name] = partial(_check_fields, fields)
+            else:
+                self._checks[name] = self.of(schema)
         return self._checks[name]
 
     def of(self, schema: Schema) -> Check:
         """Return the check of a schema."""
         if "$ref" in schema:
-            return partial(self._check_reference, schema["$ref"])
+            return self.of_definition(schema["$ref"])
         if schema.get("x-kubernetes-int-or-string"):
             return _check_number_or_text
         if schema.get("format") == "quantity":
@@ -76,7 +91,7 @@ class SchemaSet:
         return build(schema) if build else _check_nothing
 
     def _of_list(self, schema: Schema) -> Check:
-        check = partial(_check_list, self.of(schema.get("items") or {}))
+        check = partial(_check_list, _Lazy(self.of, schema.get("items") or {}))
         keys = schema.get("x-kubernetes-list-map-keys")
         if schema.get("x-kubernetes-list-type") != "map" or not keys:
             return check
@@ -84,34 +99,68 @@ class SchemaSet:
         defaults = _DEFAULT_KEYS if fields is None else {key: fields.get(key, {}).get("default") for key in keys}
         return partial(_check_entries, check, {key: defaults.get(key) for key in keys})
 
-    def _check_reference(self, name: str, value: Any, steps: Steps, findings: Findings) -> None:
-        self.of_definition(name)(value, steps, findings)
-
     def of_object_fields(self, schema: Schema) -> Check:
         """Return the check of an object's fields."""
         if "properties" in schema:
-            members = {name: self._member(each) for name, each in schema["properties"].items()}
-            return partial(_check_fields, _KnownFields(members, tuple(schema.get("required", ()))))
+            return partial(_check_fields, _KnownFields(self.of, schema))
         values = schema.get("additionalProperties")
-        return partial(_check_map, self._member(values)) if isinstance(values, dict) else _check_object
-
-    def _member(self, schema: Schema) -> "_Member":
-        return _Member(_PLAIN_TYPES.get(schema.get("type", "")) if len(schema) == 1 else None, self.of(schema))
-
-
-class _Member(NamedTuple):
-    """The check of a field, and the type whose values are all right (None: there is none)."""
-
-    plain: type | None
-    check: Check
+        if not isinstance(values, dict):
+            return _check_object
+        plain = _PLAIN_TYPES.get(values.get("type", "")) if len(values) == 1 else None
+        return partial(_check_map, _Lazy(self.of, values), plain)
 
 
-class _KnownFields(NamedTuple):
-    """The fields of an object, and those it must have."""
+class _Lazy:
+    """The check of a schema, made when it is first needed: definitions may refer to themselves."""
 
-    members: Mapping[str, _Member]
-    required: tuple[str, ...]
+    __slots__ = ("_of", "_schema", "check")
 
+    def __init__(self, of: Callable[[Schema], Check], schema: Schema) -> None:
+        self._of, self._schema = of, schema
+        self.check: Check = self._made
+
+    def _made(self, value: Any, steps: Steps, findings: Findings) -> None:
+        self.check = self._of(self._schema)
+        self.check(value, steps, findings)
+
+
+class _KnownFields:
+    """The fields of an object: the type whose values are all right, of those that have one, and checks of the rest.
+
+    ``late`` has the version from which on a field is as it is now, of those that changed; "" is the object itself.
+    ``rule`` is kept by values whose types are right.
+    """
+
+    __slots__ = ("_of", "late", "members", "required", "rule", "schemas")
+
+    def __init__(self, of: Callable[[Schema], Check], schema: Schema) -> None:
+        self._of = of
+        self.schemas: Mapping[str, Schema] = schema["properties"]
+        self.late: Mapping[str, int] = schema.get(SINCE, {})
+        self.required: tuple[str, ...] = tuple(schema.get("required", ()))
+        self.rule: Rule | None = None
+        self.members: dict[str, type | Check] = {
+            name: _PLAIN_TYPES[each["type"]]
+            for name, each in self.schemas.items()
+            if len(each) == 1 and each.get("type") in _PLAIN_TYPES and name not in self.late
+        }
+
+    def check_member(self, name: str, value: Any, steps: Steps, findings: Findings) -> None:
+        """Check a field for the first time, one of the wrong type, or one that is unknown."""
+        schema = self.schemas.get(name)
+        if schema is None:
+            report_unknown(name, self.schemas, steps, findings)
+            return
+        check = self._of(schema)
+        if name in self.late:
+            check = partial(_check_late, self.late[name], check)
+        self.members.setdefault(name, check)
+        if value is not None:
+            check(value, (steps, name), findings)
+
+
+SINCE = "x-since"
+"""The key under which a schema says from which version on its fields are as they are."""
 
 _PLAIN_TYPES: Mapping[str, type] = {"string": str, "boolean": bool}
 
@@ -120,28 +169,45 @@ def _check_nothing(_value: Any, _steps: Steps, _findings: Findings) -> None:
     """Take any value."""
 
 
+def _check_late(minor: int, check: Check, value: Any, steps: Steps, findings: Findings) -> None:
+    """Check a field that is as it is only from a version on."""
+    if isinstance(findings, SchemaFindings):
+        findings.since = max(findings.since, minor)
+    check(value, steps, findings)
+
+
 def _check_fields(fields: _KnownFields, value: Any, steps: Steps, findings: Findings) -> None:
     if type(value) is not dict:
         report_wrong_type(value, steps, "an object", findings)
         return
-    members = fields.members
+    before, members = len(findings.problems), fields.members
     for name, each in value.items():
         member = members.get(name)
-        if member is None:
-            report_unknown(name, members, steps, findings)
-        elif type(each) is not member.plain and each is not None:
-            member.check(each, (steps, name), findings)
+        if member is type(each):
+            continue
+        if member is None or member is str or member is bool:
+            fields.check_member(name, each, steps, findings)
+        elif each is not None:
+            member(each, (steps, name), findings)
+    _check_object_itself(fields, value, steps, findings)
+    if fields.rule is not None and len(findings.problems) == before:
+        fields.rule(value, steps, findings)
+
+
+def _check_object_itself(fields: _KnownFields, value: Any, steps: Steps, findings: Findings) -> None:
     for name in fields.required:
         if value.get(name) is None:
             findings.required(path_of((steps, name)))
+    if "" in fields.late:
+        _check_late(fields.late[""], _check_nothing, value, steps, findings)
 
 
-def _check_map(values: _Member, value: Any, steps: Steps, findings: Findings) -> None:
+def _check_map(values: _Lazy, plain: type | None, value: Any, steps: Steps, findings: Findings) -> None:
     if type(value) is not dict:
         report_wrong_type(value, steps, "an object", findings)
         return
     for name, each in value.items():
-        if type(each) is not values.plain and each is not None:
+        if type(each) is not plain and each is not None:
             values.check(each, (steps, name), findings)
 
 
@@ -150,14 +216,14 @@ def _check_object(value: Any, steps: Steps, findings: Findings) -> None:
         report_wrong_type(value, steps, "an object", findings)
 
 
-def _check_list(check: Check, value: Any, steps: Steps, findings: Findings) -> None:
+def _check_list(items: _Lazy, value: Any, steps: Steps, findings: Findings) -> None:
     if type(value) is not list:
         hint = "write it as a list, also of one" if type(value) in {str, int, dict} else ""
         report_wrong_type(value, steps, "a list", findings, hint)
         return
     for number, each in enumerate(value):
         if each is not None:
-            check(each, (steps, number), findings)
+            items.check(each, (steps, number), findings)
 
 
 def _check_entries(check: Check, defaults: Mapping[str, Any], value: Any, steps: Steps, findings: Findings) -> None:
@@ -175,14 +241,6 @@ def _check_entries(check: Check, defaults: Mapping[str, Any], value: Any, steps:
         if found in seen:
             findings.problem(path_of((steps, number)), _AGAIN.format(" and ".join(defaults)), kind="Duplicate")
         seen.add(found)
-
-
-def _check_with_rule(check: Check, rule: Rule, value: Any, steps: Steps, findings: Findings) -> None:
-    """Check a value, and whether it keeps a rule as well if its types are right."""
-    before = len(findings.problems)
-    check(value, steps, findings)
-    if len(findings.problems) == before:
-        rule(value, steps, findings)
 
 
 def _of_text(schema: Schema) -> Check:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from reconciler.source.kubernetes_schemas import TABLE
 from render.documents import parse_documents
+from render.schemas.checking import SINCE
 from tests.clusters import Member
 
 RICH = Path(__file__).parent.parent / "vectors" / "rich_objects.yaml"
@@ -170,9 +171,28 @@ def lines(definitions: Mapping[int, Mapping[str, Any]], rules: Rules) -> Iterato
             names += sorted(new)
     for marked, found in ((True, kinds), (False, schemas)):
         for key, texts in sorted(found.items()):
-            for text, run in groupby(texts, key=lambda each: each[1]):
+            for text, run in groupby(texts if marked else list(_dated(texts)), key=lambda each: each[1]):
                 minors = [minor for minor, _ in run]
                 yield f"{minors[0]}-{minors[-1]} {'=' if marked else ''}{key} {text}"
+
+
+def _dated(texts: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield the schemas of a definition with the version from which on each field that changed is as it is.
+
+    "" is the object itself, where an earlier version requires what this one does not.
+    """
+    before: Any = None
+    since: dict[str, int] = {}
+    for minor, text in texts:
+        schema = json.loads(text)
+        fields = schema.get("properties", {})
+        if before is not None:
+            known = before.get("properties", {})
+            since |= {name: minor for name, each in fields.items() if known.get(name) != each}
+            since |= {"": minor} if set(before.get("required", ())) - set(schema.get("required", ())) else {}
+        before = schema
+        since = {name: first for name, first in since.items() if not name or name in fields}
+        yield minor, json.dumps({**schema, SINCE: since} if since else schema, separators=(",", ":"))
 
 
 def _kinds(by_name: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
