@@ -637,7 +637,7 @@ BROKEN = [
         warnings=(
             ".: no file here holds a Kubernetes manifest\n"
             "base: not read: a kustomization, and nothing here builds those\n"
-            "chart: not read: a Helm chart; rendering charts is not built yet"
+            "chart: not read: a Helm chart that no HelmChart renders"
         ),
     ),
     # What argosy.yaml says wrong.

@@ -20,12 +20,14 @@ from hypothesis import HealthCheck, settings
 from .applying import Cluster
 from .clusters import Member, started
 from .fakes import FakeCluster
+from .helm import installed_helm, obtain_helm
 from .kubernetes.programs import installed
 
 PLAIN = ("etcd", "kube-apiserver", "kube-controller-manager")
 MODE = os.environ.get("ARGOSY_E2E", "")
 REQUIRED = MODE == "required"
 AVAILABLE = REQUIRED or (MODE != "off" and all(installed(name) for name in PLAIN))
+HELM = REQUIRED or (MODE != "off" and installed_helm() is not None)
 SIMULATED = REQUIRED or (AVAILABLE and all(installed(name) for name in ("kube-scheduler", "kwok")))
 
 
@@ -80,7 +82,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     without = [
         item
         for item in items
-        if (not AVAILABLE and id(item) in needing)
+        if (not HELM if "helm" in getattr(item, "fixturenames", ()) else not AVAILABLE and id(item) in needing)
         or (not SIMULATED and "simulated" in getattr(item, "fixturenames", ()))
     ]
     config.stash[COUNTS] = len(needing) - len(without), len(without)
@@ -125,6 +127,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if left_out:
         why = "as ARGOSY_E2E=off asks" if MODE == "off" else "their servers are not here, `make e2e` builds them"
         terminalreporter.write_line(f"cluster tests: {left_out} left out, {why}")
+
+
+@pytest.fixture(scope="session")
+def helm() -> Path:
+    """The folder of a real helm, for a search path."""
+    return obtain_helm().parent
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from reconciler.building.builder import INSTALL, SourceBuilder
-from reconciler.source.loading import Caches, Loaded, load_source
+from reconciler.source.build import Caches
+from reconciler.source.loading import Loaded, load_source
 from render.documents import read_documents
 from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from tests.kubectl import kubectl_path

@@ -137,7 +137,7 @@ UNREAD = [
         "a folder with a chart",
         a_chart,
         tuple(
-            f"apps/{name}.yaml: not read any more: apps is a Helm chart; rendering charts is not built yet; {said}"
+            f"apps/{name}.yaml: not read any more: apps is a Helm chart that no HelmChart renders; {said}"
             for name, said in (("one", ONE), ("two", TWO))
         ),
     ),

@@ -1,7 +1,9 @@
-"""Folders of a source turned into manifests by the tools that people use for it: kustomizations, by ``kustomize``.
+"""Folders of a source turned into manifests by the tools that people use for it: ``kustomize`` and ``helm template``.
 
 ``builder`` joins the steps. ``kustomization`` reads the files that one names, ``closures`` follows them through the
 tree, and ``roots`` says which ones nobody else builds upon. ``tools`` finds the programs, and ``sandbox`` runs one over
 a private copy of a closure alone. A build is a function of the ids of these files and of the tool's version, and
 ``builds`` remembers it by exactly that; ``origins`` says which file each object came from.
+``charts`` renders charts, ``volatile`` finds the calls in them that answer otherwise each time, and ``complaints`` are
+what is shown of a failure.
 """

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from reconciler.source.broken import Broken
 from reconciler.source.build import BuiltSource
+from reconciler.source.charts import ChartRequest
 from reconciler.source.files import FileSelection, SourceFile
 from reconciler.source.lines import Lines
 from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
@@ -16,12 +17,15 @@ from render.errors import Problem
 from render.words import counted, listed
 
 from .builds import BuildOutcome, Builds
+from .charts import Rendering, Renderings
 from .closures import Closure, closure_of
 from .roots import root_folders
-from .tools import find_kustomize
+from .tools import find_helm, find_kustomize
 from .tree import Kustomizations
 
 INSTALL = "install kustomize and put it on PATH (https://kubectl.docs.kubernetes.io/installation/kustomize), or kubectl"
+
+INSTALL_HELM = "install helm 3 and put it on PATH (https://helm.sh/docs/intro/install)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +57,51 @@ class SourceBuilder:
             broken=tuple(broken),
             tools=(tool.version,) if tool else (),
         )
+
+    def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
+        """Render charts, each by itself."""
+        if not requests:
+            return BuiltSource()
+        tool = find_helm(self.path, self.cache)
+        if tool is None:
+            return BuiltSource(broken=(_without_helm(requests),))
+        renderings = list(Renderings(tool=tool, cache=self.cache).of(requests))
+        made = [rendering for rendering in renderings if not rendering.complaint]
+        return BuiltSource(
+            files=tuple(rendering.file for rendering in made),
+            contents={rendering.file.id: rendering.output for rendering in made},
+            broken=tuple(_unrendered(rendering, tool.version) for rendering in renderings if rendering.complaint),
+            warnings=tuple(warning for rendering in made for warning in _warnings(rendering)),
+            tools=(tool.version,),
+        )
+
+
+def _unrendered(rendering: Rendering, version: str) -> Broken:
+    """Return a chart that could not be rendered."""
+    request = rendering.request
+    message = f"{version} cannot render {request.home}: {rendering.complaint}"
+    problem = Problem(request.place.file.path, 0, "", message, rendering.hint)
+    tool = version.partition(" ")[0] if rendering.is_bounded else version
+    return Broken(problem=problem, files=request.inputs, tool=tool)
+
+
+def _warnings(rendering: Rendering) -> Iterator[FieldProblem]:
+    """Yield a warning for the hooks that were left out of a chart, and for what it asks that no render can tell."""
+    place = rendering.request.place
+    if rendering.hooks:
+        message = f"{counted(len(rendering.hooks), 'hook')} left out: {listed(rendering.hooks)}"
+        yield place.problem("", message, hint="hooks: Include makes them objects like all others")
+    if rendering.warnings:
+        yield place.problem("", listed(rendering.warnings))
+
+
+def _without_helm(requests: Sequence[ChartRequest]) -> Broken:
+    """Return the one problem of all charts where there is no helm."""
+    releases = listed(sorted(request.release for request in requests))
+    message = f"helm is not installed, so {counted(len(requests), 'chart')} cannot be rendered: {releases}"
+    inputs = {each for request in requests for each in request.inputs}
+    problem = Problem(requests[0].place.file.path, 0, "", message, INSTALL_HELM)
+    return Broken(problem=problem, files=tuple(sorted(inputs)), tool="helm")
 
 
 def _folder(file: SourceFile) -> str:

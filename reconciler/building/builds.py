@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 import zlib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,14 +16,13 @@ from render.gitobjects import object_id
 from render.model import is_opaque
 
 from .closures import Closure
+from .complaints import shortened
 from .origins import Origins
 from .sandbox import run_in_copy
 from .tools import Tool
 
 _FORM = b"kustomize 1"
 """The form of what is remembered; another one has another name."""
-_LONGEST = 400
-_SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +100,7 @@ class Builds:
         command = (*self.tool.command, ".", "--load-restrictor", restrictor)
         run = run_in_copy(command, {file.path: contents[file.id] for file in closure.files}, at=closure.folder)
         return BuildOutcome(
-            closure=closure, output=run.output, complaint=_shortened(run.complaint), is_bounded=run.is_bounded
+            closure=closure, output=run.output, complaint=shortened(run.complaint), is_bounded=run.is_bounded
         )
 
 
@@ -130,10 +128,3 @@ def _restored(closure: Closure, stored: Any) -> BuildOutcome:
         output=zlib.decompress(output),
         origins=tuple(Origin(path, line) for path, line in origins),
     )
-
-
-def _shortened(complaint: str) -> str:
-    """Return the first line of a complaint: further ones quote what was read, which may be secret."""
-    first = complaint.partition("\n")[0].removeprefix("error: ").removeprefix("Error: ")
-    text = _SPACE.sub(" ", first).strip()
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -8,8 +8,10 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from reconciler.source.manifests import ParseCache
 
@@ -27,16 +29,38 @@ class Tool:
     version: str
 
 
+class _Program(NamedTuple):
+    """A program that may be there: its name, the words that its command lines begin with, and those for its version."""
+
+    name: str
+    command: tuple[str, ...]
+    asked: tuple[str, ...]
+
+
+_KUSTOMIZE = (
+    _Program("kustomize", ("build",), ("version",)),
+    _Program("kubectl", ("kustomize",), ("version", "--client", "-o", "json")),
+)
+_HELM = (_Program("helm", ("template",), ("version", "--template", "{{.Version}}")),)
+
+
 def find_kustomize(path: str, cache: ParseCache | None = None) -> Tool | None:
     """Return the kustomize on a search path, by itself or in kubectl; None where there is neither."""
-    for name, command, asked in (
-        ("kustomize", ("build",), ("version",)),
-        ("kubectl", ("kustomize",), ("version", "--client", "-o", "json")),
-    ):
-        program = shutil.which(name, path=path)
-        version = _version(os.path.realpath(program), asked, cache) if program else ""
-        if program and version:
-            return Tool(command=(os.path.realpath(program), *command), version=f"kustomize {version}")
+    return _found("kustomize", _KUSTOMIZE, path, cache)
+
+
+def find_helm(path: str, cache: ParseCache | None = None) -> Tool | None:
+    """Return the helm on a search path; None where there is none."""
+    return _found("helm", _HELM, path, cache)
+
+
+def _found(name: str, programs: Iterable[_Program], path: str, cache: ParseCache | None) -> Tool | None:
+    """Return the first of some programs that is there and says its version."""
+    for program in programs:
+        found = shutil.which(program.name, path=path)
+        version = _version(os.path.realpath(found), program.asked, cache) if found else ""
+        if found and version:
+            return Tool(command=(os.path.realpath(found), *program.command), version=f"{name} {version}")
     return None
 
 

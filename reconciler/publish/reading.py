@@ -15,12 +15,13 @@ from reconciler.repository.cache import Cache
 from reconciler.repository.objects import File, Snapshot
 from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version
 from reconciler.source.broken import Broken
+from reconciler.source.build import Caches
 from reconciler.source.desired import Desired
 from reconciler.source.facts import ClusterFacts, Facts
 from reconciler.source.files import MAX_FILE_SIZE, SourceFile, is_kustomization, may_be_read
 from reconciler.source.fleet_file import load_fleet
 from reconciler.source.lines import PlacedLines
-from reconciler.source.loading import Caches, FactsOf, Loaded, load_source
+from reconciler.source.loading import FactsOf, Loaded, load_source
 from reconciler.source.manifests import ParseCache, ParsedBlob
 from render.errors import GitError, InputError, Problem
 from render.fleet import Fleet

@@ -199,3 +199,26 @@ SOURCE_FIELDS: Mapping[str, Field] = {
     "spec.path": Field("The folder of the content that is meant.", "all of it"),
 }
 """The fields of a Source."""
+
+HELM_CHART_FIELDS: Mapping[str, Field] = {
+    "metadata.name": Field("The name of the release, unless `spec.releaseName` says another one."),
+    "spec.chart": Field("The chart: a folder of the repository, or what a Source has."),
+    "spec.chart.path": Field("Its folder, seen from argosy.yaml; with a source, the folder in the content of that."),
+    "spec.chart.source": Field("The name of a Source."),
+    "spec.releaseName": Field("The name of the release.", "metadata.name"),
+    "spec.values": Field("Values, which count more than those of files and ConfigMaps."),
+    "spec.valuesFiles": Field("Files with values, seen from argosy.yaml; later ones count more.", []),
+    "spec.valuesFrom": Field("ConfigMaps of the source with values; later ones count more, and more than files.", []),
+    "spec.valuesFrom[].configMap": Field("The name of a ConfigMap in the same namespace."),
+    "spec.valuesFrom[].key": Field("The key that has the values.", "values.yaml"),
+    "spec.valuesFrom[].optional": Field("It is no problem if it is not there.", False),
+    "spec.kubeVersion": Field("The version of Kubernetes that the chart is rendered for.", "1.37.0"),
+    "spec.apiVersions": Field(
+        "API versions beside those of Kubernetes that the chart may count on, such as"
+        " `monitoring.coreos.com/v1/ServiceMonitor`.",
+        [],
+    ),
+    "spec.hooks": Field("`Include`: hooks are objects like all others, except tests.", "Exclude"),
+    "spec.crds": Field("`Exclude`: the folder `crds` of the chart is left out.", "Include"),
+}
+"""The fields of a HelmChart."""

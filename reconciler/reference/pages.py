@@ -190,7 +190,7 @@ TRAILERS = (
                 "With `removalGuard.scope: Cluster`: what `--allow-removal` let leave a cluster, and no source commit.",
             ),
             Entry("Argosy-Version", "The version of Argosy that rendered it."),
-            Entry("Argosy-Tool", "The name and version of a program that built some of the source, such as kustomize."),
+            Entry("Argosy-Tool", "The name and version of a program that built some of the source: kustomize, helm."),
             Entry("Argosy-Rendered", "In mirrors of a cluster's folder: the rendered commit it was taken from."),
         ),
     ),
@@ -249,7 +249,8 @@ FILES = (
             ),
             Entry(
                 "A folder with Chart.yaml",
-                "It is not read, and a warning says so. At the root of a fleet it hides nothing else.",
+                "It is rendered where a HelmChart names it, and otherwise not read, which a warning says. At the root"
+                " of a fleet it hides nothing else.",
             ),
             Entry("A symbolic link, a submodule, a Git LFS pointer", "It is never followed, and a warning says so."),
             Entry("A document that SOPS encrypted", "It is carried byte for byte, and only decrypted to be applied."),

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from render.admission.charts import HELM_CHART_SPEC
 from render.admission.fleets import FLEET_SPEC
 from render.admission.policy_tests import POLICY_TEST_SPEC
 from render.admission.schema import Anything, Flag, ListOf, MapOf, Node, Quantity, Struct, Text, Whole
 from render.admission.sources import SOURCE_SPEC
 from render.model import ARGOSY_API_VERSION
 
-from .fields import FLEET_FIELDS, POLICY_TEST_FIELDS, SOURCE_FIELDS, Field
+from .fields import FLEET_FIELDS, HELM_CHART_FIELDS, POLICY_TEST_FIELDS, SOURCE_FIELDS, Field
 from .outputs import OUTPUTS, output_schema
 from .shapes import Shape
 
@@ -34,6 +35,9 @@ INPUTS: Mapping[str, InputKind] = {
     ),
     "Source": InputKind(
         "Another repository or a chart, pinned by argosy.lock.", SOURCE_SPEC, SOURCE_FIELDS, ("metadata", "spec")
+    ),
+    "HelmChart": InputKind(
+        "A chart that is rendered, and its values.", HELM_CHART_SPEC, HELM_CHART_FIELDS, ("metadata", "spec")
     ),
 }
 """Every kind of Argosy's own that people write."""

@@ -98,6 +98,15 @@ def _source_fields() -> tuple[TopicSection, ...]:
     return (TopicSection(before=before, entries=_fields("Source")),)
 
 
+def _helm_chart_fields() -> tuple[TopicSection, ...]:
+    before = (
+        "A HelmChart (`apiVersion: argosy.dev/v1alpha1`) has a chart rendered by `helm template`. It stands anywhere in"
+        " the source and is never propagated; what the chart makes are templates. `argosy schema HelmChart` prints its"
+        " JSON Schema."
+    )
+    return (TopicSection(before=before, entries=_fields("HelmChart")),)
+
+
 def _outputs() -> tuple[TopicSection, ...]:
     before = (
         "Data goes to stdout, log lines to stderr, and progress to a terminal only. `-o json` prints one value with"
@@ -126,6 +135,7 @@ _PAGES: Mapping[str, _TopicPage] = {
     "argosy.yaml": _TopicPage("The settings of a fleet.", _fleet_fields),
     "policy-tests": _TopicPage("Tests of policies.", _policy_test_fields),
     "sources": _TopicPage("Other repositories and charts.", _source_fields),
+    "charts": _TopicPage("Helm charts that are rendered.", _helm_chart_fields),
     "annotations": _TopicPage("Annotations, labels and taints that mean something.", _fixed(ANNOTATIONS)),
     "branches": _TopicPage("The branches that Argosy writes, and what is in them.", _fixed(BRANCHES)),
     "trailers": _TopicPage("Lines at the end of commit messages.", _fixed(TRAILERS)),

@@ -2,13 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+from reconciler.locked.reading import RepositoryFiles
+from reconciler.locked.store import ContentStore
 
 from .broken import Broken
 from .built_files import BuiltFile
+from .charts import ChartRequest, ChartSource, chart_places, config_maps_in
+from .external import load_external_sources, lock_of, sources_in
 from .files import FileSelection, Reason, Skipped, SourceFile, select_files
 from .fleet_file import FleetSource
-from .manifests import Contents, ParseCache, ReadBlobs, load_manifests
+from .manifests import Contents, FieldProblem, ParseCache, ReadBlobs, load_manifests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,15 +21,29 @@ class BuiltSource:
     """The outcome of all builds of a source.
 
     ``files`` are their output, with ``contents`` by id. ``claimed`` are the files of the source that some build reads,
-    which are therefore no manifests of their own. ``broken`` has the builds that failed; ``tools`` the names and
-    versions of what was used.
+    which are therefore no manifests of their own. ``broken`` has the builds that failed, ``problems`` what
+    may not even be tried; ``tools`` are the names and versions of what was used.
     """
 
     files: tuple[BuiltFile, ...] = ()
     contents: Mapping[bytes, bytes] = field(default_factory=dict, repr=False)
     claimed: frozenset[str] = frozenset()
     broken: tuple[Broken, ...] = ()
+    problems: tuple[FieldProblem, ...] = ()
+    warnings: tuple[FieldProblem, ...] = ()
     tools: tuple[str, ...] = ()
+
+    def joined(self, other: "BuiltSource") -> "BuiltSource":
+        """Return the outcome of both."""
+        return BuiltSource(
+            files=(*self.files, *other.files),
+            contents={**self.contents, **other.contents},
+            claimed=self.claimed | other.claimed,
+            broken=(*self.broken, *other.broken),
+            problems=(*self.problems, *other.problems),
+            warnings=(*self.warnings, *other.warnings),
+            tools=(*self.tools, *other.tools),
+        )
 
     def read_with(self, read: ReadBlobs) -> ReadBlobs:
         """Return what reads blobs of the source, and output."""
@@ -43,6 +62,23 @@ class Build(Protocol):
     def __call__(self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs) -> BuiltSource:
         """Return what came of it."""
 
+    def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
+        """Return what came of these charts."""
+
+
+class Caches(NamedTuple):
+    """Values of earlier runs: parsed blobs, and the content of Sources that is not in the repository.
+
+    ``build`` has folders built and charts rendered, as far as no earlier run has; without, they are left out.
+    """
+
+    parsed: ParseCache | None = None
+    contents: ContentStore | None = None
+    build: Build | None = None
+
+
+NO_CACHES = Caches()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFiles:
@@ -53,14 +89,13 @@ class ReadFiles:
     built: BuiltSource
 
 
-def read_files(
-    files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, cache: ParseCache | None, build: Build | None
-) -> ReadFiles:
+def read_files(files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, caches: Caches) -> ReadFiles:
     """Select the files of a fleet, build the folders among them, and parse the output with what no build reads.
 
     A file beside a kustomization that does not list it is not read, and worth a word where it holds manifests.
     argosy.yaml is read whatever builds do with it.
     """
+    cache, build = caches.parsed, caches.build
     paths, is_building = home.fleet.source.paths, build is not None
     selection = select_files(files, folder=home.folder, paths=paths, ignore=home.ignore, is_building=is_building)
     built = build(files, selection, read) if build is not None else BuiltSource()
@@ -72,5 +107,42 @@ def read_files(
     return ReadFiles(
         selection=replace(selection, files=chosen, skipped=tuple(sorted(skipped))),
         contents=load_manifests(chosen, read=built.read_with(read), cache=cache),
+        built=built,
+    )
+
+
+def with_charts(
+    found: ReadFiles, files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, caches: Caches
+) -> ReadFiles:
+    """Render the HelmCharts among manifests, and return these with what came of it."""
+    manifests, built = found.contents.manifests, found.built
+    places = chart_places(manifests)
+    if not places or caches.build is None:
+        return found
+    external = load_external_sources(sources_in(manifests))
+    repository = RepositoryFiles(files, folder=home.folder, read=read)
+    asked = ChartSource(
+        files={file.path: file for file in files},
+        folder=home.folder,
+        read=read,
+        locked=lock_of(external.sources, repository, caches.contents).locked,
+        config_maps=dict(config_maps_in(manifests, home.fleet.default_namespace)),
+        default_namespace=home.fleet.default_namespace,
+    ).requests(places)
+    rendered = caches.build.render_charts(asked.requests)
+    rendered = replace(rendered, problems=(*asked.problems, *rendered.problems))
+    built = built.joined(rendered)
+    more = load_manifests(rendered.files, read=built.read_with(read), cache=caches.parsed)
+    left_out = tuple(
+        each for each in found.selection.skipped if not (each.reason is Reason.HELM and each.path in asked.folders)
+    )
+    return ReadFiles(
+        selection=replace(found.selection, files=(*found.selection.files, *rendered.files), skipped=left_out),
+        contents=Contents(
+            manifests=(*manifests, *more.manifests),
+            problems=(*found.contents.problems, *more.problems),
+            unreadable=(*found.contents.unreadable, *more.unreadable),
+            skipped=(*found.contents.skipped, *more.skipped),
+        ),
         built=built,
     )

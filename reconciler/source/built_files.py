@@ -21,6 +21,8 @@ class BuiltFile:
     """The output of one build.
 
     ``inputs`` are the paths and ids of what was read for it, ``origins`` say where each of its documents comes from.
+    ``first`` is the number of its first manifest, where its path is that of a file with manifests of its own, and
+    ``namespace`` is that of objects that name none ("": that of the fleet).
     """
 
     path: str
@@ -29,6 +31,8 @@ class BuiltFile:
     mode: int = FILE_MODE
     inputs: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
     origins: tuple[Origin, ...] = field(default=(), repr=False)
+    first: int = 0
+    namespace: str = ""
 
     def origin_of(self, position: int) -> Origin:
         """Return the origin of a document; the file that asks for the build where nothing better is known."""

@@ -57,7 +57,7 @@ _CLUSTER_SCOPED = {
     "remedy.karmada.io": "Remedy",
     "search.karmada.io": "ResourceRegistry",
     "work.karmada.io": "ClusterResourceBinding",
-    ARGOSY_GROUP: "ClusterFacts Fleet PolicyTest Source",
+    ARGOSY_GROUP: "ClusterFacts Fleet HelmChart PolicyTest Source",
 }
 
 

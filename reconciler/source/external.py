@@ -10,6 +10,7 @@ from reconciler.locked.store import ContentStore
 from render.admission import admitted
 from render.admission.kinds import render_kinds
 from render.errors import InputError, Problem
+from render.model import ARGOSY_GROUP, group_of
 
 from .manifests import FieldProblem, LocatedManifest
 
@@ -24,6 +25,15 @@ class ExternalSources:
     admitted: list[tuple[str, LocatedManifest]] = field(default_factory=list)
     problems: list[FieldProblem] = field(default_factory=list)
     warnings: list[FieldProblem] = field(default_factory=list)
+
+
+def sources_in(manifests: Iterable[LocatedManifest]) -> list[LocatedManifest]:
+    """Return the Sources among manifests."""
+    return [
+        place
+        for place in manifests
+        if place.manifest["kind"] == KIND and group_of(place.manifest["apiVersion"]) == ARGOSY_GROUP
+    ]
 
 
 def load_external_sources(places: Iterable[LocatedManifest]) -> ExternalSources:

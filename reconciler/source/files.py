@@ -53,7 +53,7 @@ class Reason(StrEnum):
     DOT_FOLDER = "below a folder whose name begins with a dot"
     IGNORED = "ignored"
     OTHER_FLEET = "another fleet, with an argosy.yaml of its own"
-    HELM = "a Helm chart; rendering charts is not built yet"
+    HELM = "a Helm chart that no HelmChart renders"
     KUSTOMIZE = "a kustomization, and nothing here builds those"
     UNLISTED = "in the folder of a kustomization that does not list it"
     WRITTEN = "written by argosy render --output-dir"

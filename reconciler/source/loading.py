@@ -17,14 +17,13 @@ from functools import partial
 from typing import NamedTuple
 
 from reconciler.locked.reading import LockedFiles, RepositoryFiles, StoredFile
-from reconciler.locked.store import ContentStore
 from render.cluster import Cluster
 from render.errors import InputError, Problem
 from render.fleet import Fleet, Permission, TemplateValidation
 from render.model import Template
 
 from .broken import Broken, broken_by
-from .build import Build, BuiltSource, ReadFiles, read_files
+from .build import NO_CACHES, BuiltSource, Caches, ReadFiles, read_files, with_charts
 from .built_in_kinds import BUILT_IN, GroupKind
 from .checks import (
     absent_clusters,
@@ -100,20 +99,6 @@ class Loaded:
         return tuple(sorted((*self.desired.warnings, *(each.warning for each in self.broken))))
 
 
-class Caches(NamedTuple):
-    """Values of earlier runs: parsed blobs, and the content of Sources that is not in the repository.
-
-    ``build`` has folders built, as far as no earlier run has; without, they are left out.
-    """
-
-    parsed: ParseCache | None = None
-    contents: ContentStore | None = None
-    build: Build | None = None
-
-
-NO_CACHES = Caches()
-
-
 class _Lookup(NamedTuple):
     """The places that are only looked at for kinds whose scope the files do not tell."""
 
@@ -184,7 +169,7 @@ def load_source(
     home = load_fleet(files, folder=folder, read=read)
     if home.problems:
         return Loaded(desired=Desired(), problems=home.problems)
-    found = read_files(files, home, read, caches.parsed, caches.build)
+    found = with_charts(read_files(files, home, read, caches), files, home, read, caches)
     read = found.built.read_with(read)
     elsewhere = partial(scopes_elsewhere, files, found.selection.files, read=read, cache=caches.parsed)
     lookup = _Lookup(facts or no_facts, elsewhere)
@@ -277,7 +262,7 @@ def _checked(parts: _Parts, facts: FactsOf) -> CheckedTemplates:
 def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
     """Yield the problems of manifests, one by one and compared with each other."""
     karmada, webhooks = parts.karmada, parts.webhooks
-    for found in (parts.roles, karmada, webhooks, parts.tests, parts.external):
+    for found in (parts.built, parts.roles, karmada, webhooks, parts.tests, parts.external):
         yield from found.problems
     placed = ((str(template.ref), place) for template, place in webhooks.placed)
     yield from duplicates([*placed, *karmada.admitted, *parts.tests.admitted, *parts.external.admitted], lines)
@@ -295,6 +280,7 @@ def _placed_clusters(karmada: KarmadaObjects) -> Iterator[tuple[Cluster, Located
 
 def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
     """Yield the warnings: those of manifests, absent clusters, Secrets in clear text."""
+    yield from parts.built.warnings
     yield from parts.karmada.warnings
     yield from parts.templates.warnings
     yield from parts.doubtful

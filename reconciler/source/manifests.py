@@ -16,6 +16,7 @@ from render.documents import DocumentError, read_documents
 from render.errors import Problem
 from render.model import ARGOSY_GROUP, group_of
 
+from .built_files import BuiltFile
 from .built_in_kinds import BUILT_IN
 from .files import FLEET_FILE, Reason, Skipped, SourceFile
 from .foreign_documents import foreign_reason, is_wholly_encrypted
@@ -190,7 +191,7 @@ def _manifests(file: SourceFile, documents: ParsedBlob) -> Iterator[_Outcome]:
         is_encrypted = any(is_wholly_encrypted(value) for _, value in documents)
         yield Skipped(file.path, Reason.ENCRYPTED if is_encrypted else reason)
         return
-    numbers = count()
+    numbers = count(file.first if isinstance(file, BuiltFile) else 0)
     for position, (_, value) in enumerate(documents):
         yield from _expanded(LocatedManifest(value, file, 0, position), numbers)
 

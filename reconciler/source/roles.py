@@ -25,7 +25,7 @@ _COMMON = frozenset({"Cluster", "Fleet"})
 _WEBHOOKS = "ResourceInterpreterWebhookConfiguration"
 _TEST = "PolicyTest"
 _SOURCE = "Source"
-_OURS = ("Fleet", _TEST, _SOURCE)
+_OURS = ("Fleet", "HelmChart", _TEST, _SOURCE)
 
 
 def misnamed_kinds(places: Iterable[LocatedManifest], is_known: Callable[[str, str], bool]) -> Iterator[FieldProblem]:

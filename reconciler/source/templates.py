@@ -150,7 +150,8 @@ def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamesp
             loaded.problems += (FieldProblem(place, problem) for problem in findings.problems)
             continue
         is_inside = is_namespaced(group_of(place.manifest["apiVersion"]), place.manifest["kind"])
-        manifest = with_namespace(place.manifest, is_namespaced=is_inside, default=fleet.default_namespace)
+        default = (isinstance(place.file, BuiltFile) and place.file.namespace) or fleet.default_namespace
+        manifest = with_namespace(place.manifest, is_namespaced=is_inside, default=default)
         if manifest is not place.manifest and is_opaque(manifest):
             loaded.problems.append(_wrong_namespace(place, is_missing=bool(is_inside)))
             continue

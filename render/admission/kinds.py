@@ -5,6 +5,7 @@ from functools import cache
 from render.model import ARGOSY_API_VERSION
 
 from .bindings import BINDING_SPEC, BINDING_STATUS
+from .charts import HELM_CHART_SPEC, check_helm_chart
 from .clusters import CLUSTER_SPEC, CLUSTER_STATUS, check_cluster, cluster_name_fault, mutate_cluster
 from .customizations import CUSTOMIZATION_SPEC, check_scripts, warn_of_customization
 from .fleets import FLEET_SPEC, check_fleet, set_fleet_name
@@ -85,6 +86,14 @@ def _ours() -> tuple[AdmittedKind, ...]:
             schema=SOURCE_SPEC,
             spec=walk_of(SOURCE_SPEC, _STORED),
             check=check_source,
+        ),
+        AdmittedKind(
+            api_version=ARGOSY_API_VERSION,
+            kind="HelmChart",
+            is_namespaced=True,
+            schema=HELM_CHART_SPEC,
+            spec=walk_of(HELM_CHART_SPEC, _STORED),
+            check=check_helm_chart,
         ),
     )
 

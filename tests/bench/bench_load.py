@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.repository.cache import Cache
-from reconciler.source.loading import Caches, Loaded, load_source
+from reconciler.source.build import Caches
+from reconciler.source.loading import Loaded, load_source
 from render.documents import emit
 from tests.sources import Content, Source, source_of
 

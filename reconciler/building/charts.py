@@ -1,0 +1,201 @@
+"""Charts rendered by ``helm template``, each remembered by exactly what it depends on, and rendered twice at first.
+
+helm gets no plugins and an empty home, a version of Kubernetes and API versions that are declared, and no cluster. What
+differs between two renders would move objects in every pass, so it is refused, with the function that is to blame.
+"""
+
+import hashlib
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from overrides.secrecy import holds_secrets
+from reconciler.source.built_files import BuiltFile, Origin
+from reconciler.source.charts import ChartRequest
+from reconciler.source.manifests import ParseCache
+from render.documents import Document, document_text, read_documents
+from render.gitobjects import object_id
+from render.model import is_opaque
+
+from .complaints import shortened
+from .sandbox import run_in_copy
+from .tools import Tool
+from .volatile import volatile_calls
+
+_FORM = b"helm 1"
+_HOOK = "helm.sh/hook"
+_TEST_HOOKS = frozenset({"test", "test-success", "test-failure"})
+_FIRST = 100_000
+_SOURCE = re.compile(r"# Source: [^/\n]+/(.+)")
+_REFERENCE = re.compile(rb'"\$ref"\s*:\s*"(?!#)')
+_SCHEMA = "values.schema.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendering:
+    """The output of one chart, with warnings and the hooks that were left out; or the complaint of one that failed."""
+
+    request: ChartRequest
+    output: bytes = b""
+    origins: tuple[Origin, ...] = ()
+    hooks: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    complaint: str = ""
+    hint: str = ""
+    is_bounded: bool = False
+    is_secret: bool = False
+
+    @property
+    def file(self) -> BuiltFile:
+        """The output as a file of the source, beside the HelmChart in the file that it stands in."""
+        return BuiltFile(
+            path=self.request.place.file.path,
+            id=object_id("blob", self.output),
+            size=len(self.output),
+            namespace=self.request.namespace,
+            first=(self.request.place.number + 1) * _FIRST,
+            inputs=self.request.inputs,
+            origins=self.origins,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renderings:
+    """Charts rendered by one helm; ``cache`` remembers the output of those that make no secrets."""
+
+    tool: Tool
+    cache: ParseCache | None = None
+
+    def of(self, requests: Iterable[ChartRequest]) -> Iterator[Rendering]:
+        """Yield the rendering of each request."""
+        by_key = {self._key(request): request for request in requests}
+        known = self.cache.get_many(by_key) if self.cache is not None else {}
+        fresh = {}
+        for key, request in by_key.items():
+            if key in known:
+                yield _restored(request, known[key])
+                continue
+            rendering = self._rendered(request)
+            yield rendering
+            if not rendering.complaint and not rendering.is_secret:
+                fresh[key] = _stored(rendering)
+        if self.cache is not None and fresh:
+            self.cache.put_many(fresh)
+
+    def _key(self, request: ChartRequest) -> bytes:
+        """Return the key of a rendering: the digest of all it depends on; the place only tells two of them apart."""
+        place = f"{request.place.file.path}:{request.place.number}"
+        facts = (self.tool.version, place, request.digest, *self._options(request), str(request.has_hooks))
+        text = "\0".join(facts).encode("utf-8", "surrogateescape")
+        digests = b"".join(hashlib.sha256(values).digest() for values in request.values)
+        return hashlib.sha256(b"\0".join((_FORM, text, digests))).digest()
+
+    def _options(self, request: ChartRequest) -> list[str]:
+        options = [request.release, "chart", "--namespace", request.namespace, "--kube-version", request.kube_version]
+        for text in request.api_versions:
+            options += ["--api-versions", text]
+        for number in range(len(request.values)):
+            options += ["--values", f"values-{number}.yaml"]
+        return [*options, "--include-crds" if request.has_crds else "--skip-crds"]
+
+    def _rendered(self, request: ChartRequest) -> Rendering:
+        """Render a chart twice and compare."""
+        chart = request.contents()
+        if any(path.endswith(_SCHEMA) and _REFERENCE.search(data) for path, data in chart.items()):
+            message = f"{_SCHEMA} refers to another file or address, which no render reads"
+            return Rendering(request=request, complaint=message, hint="write out what it refers to")
+        contents = {f"chart/{path}": data for path, data in chart.items()}
+        contents |= {f"values-{number}.yaml": values for number, values in enumerate(request.values)}
+        command = (*self.tool.command, *self._options(request))
+        first = run_in_copy(command, contents)
+        if first.complaint:
+            complaint = shortened(first.complaint)
+            return Rendering(request=request, complaint=complaint, is_bounded=first.is_bounded)
+        rendering = _with_documents(request, first.output)
+        second = _with_documents(request, run_in_copy(command, contents).output)
+        if rendering.output != second.output:
+            return _refused_as_random(rendering, second, chart)
+        calls = volatile_calls(chart, {origin.path for origin in rendering.origins}, request.home, is_random=False)
+        return replace(rendering, warnings=tuple(calls))
+
+
+def _with_documents(request: ChartRequest, output: bytes) -> Rendering:
+    """Return output without the hooks that are left out, with the template that each document came from."""
+    documents, errors = read_documents(output)
+    if errors:
+        return Rendering(request=request, complaint=f"its output is no YAML: {errors[0]}")
+    left_out = [each for each in documents if _is_left_out(request, _hooks_of(each))]
+    kept = [each for each in documents if not _is_left_out(request, _hooks_of(each))]
+    sources = _sources(output)
+    if left_out:
+        texts = [document_text(output, each.index).strip(b"\n") for each in kept]
+        output = b"".join(b"---\n" + text.removeprefix(b"---\n") + b"\n" for text in texts)
+    values = [each.value for each in kept]
+    return Rendering(
+        request=request,
+        output=output,
+        origins=tuple(_origin(request, sources, each) for each in kept),
+        hooks=tuple(_name(each) for each in left_out if not _hooks_of(each) <= _TEST_HOOKS),
+        is_secret=any(holds_secrets(value) and not is_opaque(value) for value in values),
+    )
+
+
+def _is_left_out(request: ChartRequest, hooks: set[str]) -> bool:
+    """Say whether a hook is left out: tests always are, others unless they are asked for."""
+    return bool(hooks) and (not request.has_hooks or hooks <= _TEST_HOOKS)
+
+
+def _hooks_of(document: Document) -> set[str]:
+    metadata = document.value.get("metadata") if isinstance(document.value, dict) else None
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    text = annotations.get(_HOOK) if isinstance(annotations, dict) else None
+    return {each.strip() for each in text.split(",")} - {"crd-install"} if isinstance(text, str) else set()
+
+
+def _name(document: Document) -> str:
+    metadata = document.value["metadata"]
+    return f"{document.value.get('kind')} {metadata.get('name')} ({', '.join(sorted(_hooks_of(document)))})"
+
+
+def _sources(output: bytes) -> list[str]:
+    """Return the template that helm names last, up to each line of its output."""
+    found, current = [], ""
+    for line in output.decode("utf-8", "replace").split("\n"):
+        match = _SOURCE.match(line)
+        current = match[1] if match else current
+        found.append(current)
+    return found
+
+
+def _origin(request: ChartRequest, sources: list[str], document: Document) -> Origin:
+    path = sources[min(document.line, len(sources)) - 1]
+    return Origin(f"{request.home}/{path}" if path else request.home)
+
+
+def _refused_as_random(first: Rendering, second: Rendering, chart: Mapping[str, bytes]) -> Rendering:
+    """Return why a chart may not be used whose output is another one each time."""
+    one, other = ([each.value for each in read_documents(side.output)[0]] for side in (first, second))
+    pairs = zip(one, other, first.origins, strict=False)
+    paths = {origin.path for value, again, origin in pairs if value != again} or {each.path for each in first.origins}
+    calls = list(volatile_calls(chart, paths, first.request.home, is_random=True))
+    blame = calls[0] if calls else f"{min(paths, default=first.request.home)} differs"
+    hint = "give the value that it makes up among the values, so that each render is the same"
+    return Rendering(request=first.request, complaint=f"two renders differ: {blame}", hint=hint)
+
+
+def _stored(rendering: Rendering) -> tuple[tuple[int, Any], ...]:
+    origins = tuple(map(tuple, rendering.origins))
+    return ((0, (zlib.compress(rendering.output, 1), origins, rendering.hooks, rendering.warnings)),)
+
+
+def _restored(request: ChartRequest, stored: Any) -> Rendering:
+    output, origins, hooks, warnings = stored[0][1]
+    return Rendering(
+        request=request,
+        output=zlib.decompress(output),
+        origins=tuple(Origin(path, line) for path, line in origins),
+        hooks=tuple(hooks),
+        warnings=tuple(warnings),
+    )

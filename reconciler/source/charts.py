@@ -1,0 +1,224 @@
+"""HelmCharts of a source: each with the files of its chart and its values, as one request for ``helm``.
+
+A chart stands in the repository, or in the content of a locked Source. Values come from files, then from ConfigMaps of
+the source, then from the HelmChart itself; what comes later counts.
+"""
+
+import hashlib
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.locked.model import UnavailableSource
+from reconciler.locked.reading import LockedFiles
+from render.admission import admitted
+from render.admission.kinds import render_kinds
+from render.documents import emit
+from render.model import ARGOSY_GROUP, Manifest, group_of
+
+from .built_files import inputs_of
+from .files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
+from .manifests import FieldProblem, LocatedManifest, ReadBlobs
+
+KIND = "HelmChart"
+CHART_FILE = "Chart.yaml"
+NEWEST_KUBERNETES = "1.37.0"
+"""The version of Kubernetes that charts are rendered for where nothing else is declared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartRequest:
+    """One release to render: its name and namespace, the chart, its values in order, and what it may assume.
+
+    ``home`` is the place of the chart for people: a folder, or a Source. ``contents`` reads its files, by path below
+    the chart; ``digest`` names them. ``inputs`` are the files of the repository that all of it depends on.
+    """
+
+    place: LocatedManifest
+    release: str
+    namespace: str
+    home: str
+    digest: str
+    contents: Callable[[], Mapping[str, bytes]] = field(repr=False, compare=False)
+    inputs: tuple[tuple[str, bytes], ...] = ()
+    values: tuple[bytes, ...] = field(default=(), repr=False)
+    kube_version: str = NEWEST_KUBERNETES
+    api_versions: tuple[str, ...] = ()
+    has_hooks: bool = False
+    has_crds: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartRequests:
+    """The requests of a source, the problems of others, and the folders of charts that are rendered."""
+
+    requests: tuple[ChartRequest, ...] = ()
+    problems: tuple[FieldProblem, ...] = ()
+    folders: frozenset[str] = frozenset()
+
+
+_SAME = "a render reads files of the same commit alone"
+
+
+class _UnusableError(Exception):
+    """A HelmChart cannot be rendered: the field, the fault and a hint."""
+
+    def __init__(self, path: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.path, self.message, self.hint = path, message, hint
+
+
+@dataclass(slots=True)
+class ChartSource:
+    """Everything a HelmChart may refer to: the files of the tree, ConfigMaps, and locked Sources."""
+
+    files: Mapping[str, SourceFile]
+    folder: str
+    read: ReadBlobs
+    locked: LockedFiles | None
+    config_maps: Mapping[tuple[str, str], LocatedManifest]
+    default_namespace: str
+
+    def requests(self, places: Iterable[LocatedManifest]) -> ChartRequests:
+        """Return what each HelmChart asks for."""
+        requests, problems, folders = [], [], set()
+        for place in places:
+            outcome = admitted(place.manifest, render_kinds()[KIND], default_namespace=self.default_namespace)
+            problems += [FieldProblem(place, problem) for problem in outcome.problems]
+            if outcome.object is None:
+                continue
+            try:
+                requests.append(self._request(place, outcome.object))
+                folders.add(self._chart_path(outcome.object["spec"]["chart"]) or "")
+            except _UnusableError as error:
+                problems.append(place.problem(error.path, error.message, hint=error.hint))
+        return ChartRequests(requests=tuple(requests), problems=tuple(problems), folders=frozenset(folders - {""}))
+
+    def _request(self, place: LocatedManifest, chart: Manifest) -> ChartRequest:
+        spec, metadata = chart["spec"], chart["metadata"]
+        namespace = metadata.get("namespace") or self.default_namespace
+        home, digest, contents, inputs = self._chart(spec["chart"])
+        values, value_inputs = self._values(spec, namespace)
+        return ChartRequest(
+            place=place,
+            release=spec.get("releaseName") or metadata["name"],
+            namespace=namespace,
+            home=home,
+            digest=digest,
+            contents=contents,
+            inputs=tuple(sorted({*inputs_of(place.file), *inputs, *value_inputs})),
+            values=values,
+            kube_version=spec.get("kubeVersion") or NEWEST_KUBERNETES,
+            api_versions=tuple(spec.get("apiVersions") or ()),
+            has_hooks=spec.get("hooks") == "Include",
+            has_crds=spec.get("crds") != "Exclude",
+        )
+
+    def _chart_path(self, chart: Mapping[str, Any]) -> str | None:
+        """Return the folder of a chart in the repository; None for one of a Source."""
+        return None if chart.get("source") else self._inside("spec.chart.path", chart["path"])
+
+    def _inside(self, path: str, text: str) -> str:
+        """Return the path in the tree that a text means, seen from argosy.yaml."""
+        found = posixpath.normpath(posixpath.join(self.folder, text))
+        if text.startswith("/") or found == ".." or found.startswith("../"):
+            raise _UnusableError(path, f"{text!r} leads out of the repository", _SAME)
+        return "" if found == "." else found
+
+    def _chart(
+        self, chart: Mapping[str, Any]
+    ) -> tuple[str, str, Callable[[], Mapping[str, bytes]], tuple[tuple[str, bytes], ...]]:
+        folder = self._chart_path(chart)
+        if folder is None:
+            return self._locked_chart(chart["source"], str(chart.get("path") or "").strip("/"))
+        base = f"{folder}/" if folder else ""
+        files = {path.removeprefix(base): file for path, file in self.files.items() if path.startswith(base)}
+        if CHART_FILE not in files:
+            message = f"there is no chart at {chart['path']!r}"
+            raise _UnusableError("spec.chart.path", message, f"it would be {base}{CHART_FILE}, seen from argosy.yaml")
+        for name, file in files.items():
+            if file.mode in {SYMLINK, SUBMODULE}:
+                raise _UnusableError("spec.chart.path", f"{base}{name} is a link; links are never followed")
+            if not 0 <= file.size <= MAX_FILE_SIZE or not file.id:
+                raise _UnusableError(
+                    "spec.chart.path", f"{base}{name} is too large: at most {MAX_FILE_SIZE} bytes are read"
+                )
+        lines = "".join(f"{name}\0{file.id.hex()}\n" for name, file in sorted(files.items()))
+
+        def contents() -> Mapping[str, bytes]:
+            blobs = self.read({file.id for file in files.values()})
+            return {name: blobs[file.id] for name, file in files.items()}
+
+        digest = hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
+        return folder or ".", digest, contents, tuple((file.path, file.id) for file in files.values())
+
+    def _locked_chart(
+        self, name: str, path: str
+    ) -> tuple[str, str, Callable[[], Mapping[str, bytes]], tuple[tuple[str, bytes], ...]]:
+        """Return the chart of a Source, whose digest is the one that the lock has."""
+        try:
+            content = self.locked.files(name) if self.locked is not None else {}
+            digest = self.locked.locked(name).content if self.locked is not None else ""
+        except UnavailableSource as error:
+            raise _UnusableError("spec.chart.source", error.message, error.hint) from error
+        base = f"{path}/" if path else ""
+        if f"{base}{CHART_FILE}" not in content:
+            raise _UnusableError("spec.chart", f"Source {name!r} has no {base}{CHART_FILE}")
+        files = {each.removeprefix(base): data for each, data in content.items() if each.startswith(base)}
+        return f"Source {name}{f' {path}' if path else ''}", f"{digest}/{path}", lambda: files, ()
+
+    def _values(self, spec: Mapping[str, Any], namespace: str) -> tuple[tuple[bytes, ...], list[tuple[str, bytes]]]:
+        """Return the values in order, and the files they stand in."""
+        values: list[bytes] = []
+        inputs: list[tuple[str, bytes]] = []
+        for number, text in enumerate(spec.get("valuesFiles") or ()):
+            file = self._values_file(f"spec.valuesFiles[{number}]", text)
+            values.append(self.read([file.id])[file.id])
+            inputs.append((file.path, file.id))
+        for number, wanted in enumerate(spec.get("valuesFrom") or ()):
+            found = self.config_maps.get((namespace, wanted["configMap"]))
+            text = (found.manifest.get("data") or {}).get(wanted.get("key") or "values.yaml") if found else None
+            if isinstance(text, str) and found is not None:
+                values.append(text.encode())
+                inputs += inputs_of(found.file)
+            elif not wanted.get("optional"):
+                raise _missing_config_map(number, namespace, wanted, is_there=found is not None)
+        if spec.get("values"):
+            values.append(emit(spec["values"]))
+        return tuple(values), inputs
+
+    def _values_file(self, path: str, text: str) -> SourceFile:
+        where = self._inside(path, text)
+        file = self.files.get(where)
+        if file is None:
+            raise _UnusableError(path, f"there is no {text!r}", f"it would be {where}, seen from argosy.yaml")
+        if file.mode in {SYMLINK, SUBMODULE} or not file.id or not 0 <= file.size <= MAX_FILE_SIZE:
+            raise _UnusableError(path, f"{text!r} is a link, or too large; only files of the repository are read")
+        return file
+
+
+def _missing_config_map(number: int, namespace: str, wanted: Mapping[str, Any], *, is_there: bool) -> _UnusableError:
+    key = wanted.get("key") or "values.yaml"
+    name = f"ConfigMap {namespace}/{wanted['configMap']}"
+    message = f"{name} has no {key!r}" if is_there else f"there is no {name} in the source"
+    return _UnusableError(f"spec.valuesFrom[{number}]", message, "optional: true goes on without")
+
+
+def chart_places(manifests: Sequence[LocatedManifest]) -> list[LocatedManifest]:
+    """Return the HelmCharts among manifests."""
+    return [
+        place
+        for place in manifests
+        if place.manifest["kind"] == KIND and group_of(place.manifest["apiVersion"]) == ARGOSY_GROUP
+    ]
+
+
+def config_maps_in(
+    manifests: Iterable[LocatedManifest], default_namespace: str
+) -> Iterator[tuple[tuple[str, str], LocatedManifest]]:
+    """Yield the ConfigMaps among manifests, by namespace and name."""
+    for place in manifests:
+        if place.manifest["kind"] == "ConfigMap" and place.manifest["apiVersion"] == "v1":
+            metadata = place.manifest.get("metadata") or {}
+            yield (metadata.get("namespace") or default_namespace, str(metadata.get("name"))), place

@@ -1,0 +1,46 @@
+"""HelmChart of argosy.dev/v1alpha1: its schema, and the rules for the chart it names and for its values."""
+
+import re
+from typing import Any
+
+from .findings import Findings
+from .schema import Anything, Flag, ListOf, MapOf, Struct, Text
+from .shared_schema import TEXT, TEXTS
+from .syntax import dns_label_fault, quoted
+
+_RELEASE = 53
+_KUBERNETES = re.compile(r"v?\d+\.\d+(\.\d+)?")
+_API = re.compile(r"[a-z0-9][a-z0-9.-]*(/[A-Za-z0-9-]+){0,2}")
+
+HELM_CHART_SPEC = Struct(
+    {
+        "chart!": Struct({"path": TEXT, "source": TEXT}),
+        "releaseName": TEXT,
+        "values": MapOf(Anything()),
+        "valuesFiles": TEXTS,
+        "valuesFrom": ListOf(Struct({"configMap!": Text(min_length=1), "key": TEXT, "optional": Flag()})),
+        "kubeVersion": TEXT,
+        "apiVersions": TEXTS,
+        "hooks": Text(choices=("Exclude", "Include")),
+        "crds": Text(choices=("Include", "Exclude")),
+    }
+)
+
+
+def check_helm_chart(chart: dict[str, Any], findings: Findings) -> None:
+    """Report a HelmChart that names no chart, and names and versions that helm would not take."""
+    spec = chart["spec"]
+    if not spec["chart"].get("path") and not spec["chart"].get("source"):
+        findings.problem("spec.chart", "must name a path, a source or both")
+    release = spec.get("releaseName") or chart["metadata"]["name"]
+    field = "spec.releaseName" if spec.get("releaseName") else "metadata.name"
+    if len(release) > _RELEASE or dns_label_fault(release):
+        message = f"{quoted(release)} is no name of a release: a DNS label of at most {_RELEASE} characters"
+        findings.problem(field, message)
+    version = spec.get("kubeVersion")
+    if version and not _KUBERNETES.fullmatch(version):
+        findings.problem("spec.kubeVersion", f"{quoted(version)} is no version of Kubernetes", hint="such as '1.33'")
+    for place, text in enumerate(spec.get("apiVersions") or ()):
+        if not _API.fullmatch(text):
+            hint = "such as 'monitoring.coreos.com/v1' or 'monitoring.coreos.com/v1/ServiceMonitor'"
+            findings.problem(f"spec.apiVersions[{place}]", f"{quoted(text)} is no API version", hint=hint)
