@@ -4,6 +4,7 @@ A binding is made from a template and its policy (``spec``), carried through ``s
 written to ``bindings/``. Nothing here is a time: recorded times are RFC 3339 text compared as text in UTC.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .model import Manifest, ObjectRef, TargetCluster
@@ -50,6 +51,23 @@ class BindingSnapshot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptTargets:
+    """Target clusters that keep what they have of an object, for dispatching to them is suspended.
+
+    ``replicas`` are those they keep (None: the object is not there). ``is_outdated``: they would get something else.
+    """
+
+    clusters: tuple[str, ...]
+    replicas: int | None = None
+    is_outdated: bool = False
+
+    @property
+    def is_pending(self) -> bool:
+        """True where the clusters miss something: the object, or a change of it."""
+        return self.replicas is None or self.is_outdated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
     """A template's binding before or after scheduling.
 
@@ -57,8 +75,9 @@ class Binding:
     workload (Karmada's isWorkload). ``targets`` keep the scheduler's order. ``applied_placement`` is the placement of
     the last successful decision (None: never scheduled), ``observed_affinity`` the affinity group it used, ``policy``
     the policy that claims the template (``PropagationPolicy ns/name``; empty: none does), ``template_digest`` the
-    content of the template when a lazy policy last took effect. ``applied_overrides`` are the lines of its file that
-    tell people which fields override rules changed; nothing is decided by them.
+    content of the template when a lazy policy last took effect. ``kept`` says what suspended targets have instead of
+    what ``targets`` asks for. ``applied_overrides`` are the lines of its file that tell people which fields override
+    rules changed; nothing is decided by them.
     """
 
     ref: ObjectRef
@@ -87,6 +106,7 @@ class Binding:
     observed_affinity: str = ""
     last_scheduled_at: str = ""
     template_digest: str = ""
+    kept: tuple[KeptTargets, ...] = ()
     applied_overrides: str = ""
     conditions: tuple[Condition, ...] = field(default_factory=tuple)
 
@@ -94,6 +114,26 @@ class Binding:
     def is_workload(self) -> bool:
         """Say whether the object has replicas to divide (Karmada: replicas, requirements or components)."""
         return self.replicas > 0 or self.requirements is not None or bool(self.components)
+
+    @property
+    def placed_replicas(self) -> Mapping[str, int]:
+        """The replicas that each target cluster has: what is placed there, or what a suspended one keeps.
+
+        A suspended target in which the object is not is left out.
+        """
+        placed = {target.name: target.replicas for target in self.targets}
+        for kept in self.kept:
+            for name in kept.clusters:
+                if kept.replicas is None:
+                    placed.pop(name, None)
+                else:
+                    placed[name] = kept.replicas
+        return placed
+
+    @property
+    def undispatched(self) -> frozenset[str]:
+        """The target clusters in which the object is not, for dispatching to them is suspended."""
+        return frozenset(name for kept in self.kept if kept.replicas is None for name in kept.clusters)
 
     @property
     def is_reschedule_requested(self) -> bool:

@@ -246,6 +246,7 @@ def test_the_json_is_of_a_stable_shape(repository: Repository, capsys: pytest.Ca
             "replicas": 11,
             "moved": 2,
             "placedAnew": 0,
+            "pending": 0,
             "problems": 0,
         },
         "clusters": [
@@ -263,6 +264,8 @@ def test_the_json_is_of_a_stable_shape(repository: Repository, capsys: pytest.Ca
         ],
         "takeovers": [],
         "released": [],
+        "pending": [],
+        "ended": [],
         "movements": [
             {
                 "object": cache,

@@ -177,6 +177,13 @@ PLACEMENTS = [
     ),
 ]
 
+
+def pending(clusters: str, state: str) -> str:
+    """The line about nginx where dispatching to clusters is suspended."""
+    told = f"not dispatched to {clusters}: dispatching is suspended; {clusters} {state}"
+    return f"warning: Deployment.apps default/nginx is {told}\n"
+
+
 SUSPENDED = [
     Story(
         "a cluster where dispatching is suspended keeps its bytes, the others go on",
@@ -187,7 +194,7 @@ SUSPENDED = [
                 placement=ON_TWO, suspension={"dispatchingOnClusters": {"clusterNames": ["member1"]}}
             ),
         },
-        (Run("reconcile", 0, committed()),),
+        (Run("reconcile", 0, committed(), pending("member1", "keeps an older version")),),
         on("nginx:1.29", "nginx:2"),
     ),
     Story(
@@ -197,14 +204,14 @@ SUSPENDED = [
             "nginx.yaml": a_deployment(image="nginx:2"),
             "policy.yaml": a_policy(placement=ON_TWO, suspension={"dispatching": True}),
         },
-        (Run("reconcile", 0, committed()),),
+        (Run("reconcile", 0, committed(), pending("member1, member2", "keep an older version")),),
         on("nginx:1.29", "nginx:1.29"),
     ),
     Story(
         "what is suspended from its beginning is not there",
         {"README.md": "# fleet\n"},
         {**APPS, "policy.yaml": a_policy(placement=ON_TWO, suspension={"dispatching": True})},
-        (Run("reconcile", 0, committed("0 clusters")),),
+        (Run("reconcile", 0, committed("0 clusters"), pending("member1, member2", "do not have it")),),
         (),
     ),
     Story(

@@ -38,10 +38,13 @@ JSON = """\
   "source": "<main>",
   "previous": "<rendered>",
   "rendered": "<rendered>",
+  "branch": "argosy/rendered",
+  "remote": null,
   "changed": false,
   "skipped": 0,
   "removals": [],
   "released": [],
+  "pending": [],
   "problems": []
 }
 """

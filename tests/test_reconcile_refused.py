@@ -217,6 +217,7 @@ def test_a_refused_pass_is_told_as_json(fleet: Fleet) -> None:
             "changed": False,
             "removals": [],
             "released": [],
+            "pending": [],
             "problems": [],
             "refused": {
                 "source": refused,

@@ -161,6 +161,7 @@ def test_a_wait_tells_programs_what_it_waited_for(fleet: MemoryFleet, capsys: py
                 "since": "2027-01-15T08:02:00Z",
             }
         ],
+        "pending": [],
     }
 
 

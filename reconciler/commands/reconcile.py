@@ -117,6 +117,7 @@ def _print_refused(result: "RefusedPass", options: ReconcileOptions) -> None:
 
 def plain_result(result: "PassResult") -> dict[str, Any]:
     """Return the pass as plain data: kind ``Reconciliation`` of ``argosy.dev/v1alpha1``."""
+    from reconciler.pipeline.pending import plain_pending
     from reconciler.pipeline.released import plain_released
     from reconciler.publish.problems import plain_problem, problems_of
     from render.model import ARGOSY_API_VERSION
@@ -137,6 +138,7 @@ def plain_result(result: "PassResult") -> dict[str, Any]:
             for removal in outcome.removals
         ],
         "released": [plain_released(each) for each in outcome.released],
+        "pending": [plain_pending(each) for each in outcome.pending],
         "problems": [plain_problem(problem) for problem in problems_of(outcome)],
     }
     if result.proposal is not None:
@@ -171,6 +173,7 @@ def plain_refused_pass(result: "RefusedPass") -> dict[str, Any]:
         "changed": False,
         "removals": [],
         "released": [],
+        "pending": [],
         "problems": [],
         "refused": plain_refusal(result.refusal),
         "clusters": plain_reports(result.reports),

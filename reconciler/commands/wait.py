@@ -69,6 +69,7 @@ def command(log: Log, /, **options: Any) -> int:
 
 def wait_and_show(log: Log, options: WaitOptions, pacing: "Pacing | None" = None) -> int:
     """Wait; return 0 once the wish came true, 1 when the time was over before, saying what is missing."""
+    from reconciler.pipeline.pending import pending_lines
     from reconciler.status.branches import Pacing
     from reconciler.status.waiting import Wish, wait_for
 
@@ -79,6 +80,8 @@ def wait_and_show(log: Log, options: WaitOptions, pacing: "Pacing | None" = None
     elif waited.missing:
         _warn(waited, options, log)
     else:
+        for line in pending_lines(waited.pending):
+            log.warning(line)
         print_text(f"{options.subject_words} is {options.wish}")
     return 1 if waited.missing else 0
 
@@ -93,6 +96,7 @@ def _warn(waited: "Waited", options: WaitOptions, log: Log) -> None:
 
 def _show_json(waited: "Waited", options: WaitOptions) -> None:
     from reconciler.console.json_values import as_json, plain_value
+    from reconciler.pipeline.pending import plain_pending
     from render.model import ARGOSY_API_VERSION
 
     value = {
@@ -104,5 +108,6 @@ def _show_json(waited: "Waited", options: WaitOptions) -> None:
         "seconds": round(waited.seconds, 3),
         "rendered": waited.rendered or None,
         "missing": [plain_value(each) for each in waited.missing],
+        "pending": [plain_pending(each) for each in waited.pending],
     }
     print_data(as_json(value))

@@ -39,6 +39,7 @@ from render.words import counted
 
 from .difference import ChangeAction, Difference, ObjectChange, cluster_totals, takeovers_between
 from .objects import FileChange, Texts, changed_files, object_changes
+from .pending import pending_difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +135,7 @@ def difference_of(comparison: Comparison) -> Difference:
     movements = movements_between(before, after, names[1])
     replicas = replicas_by_cluster(before.values())
     problems = [frozenset(problems_of(side)) for side in (base, head)]
+    pending = pending_difference(base, head)
     return Difference(
         base=base.source.commit,
         head=head.source.commit,
@@ -149,6 +151,8 @@ def difference_of(comparison: Comparison) -> Difference:
         problems=tuple(sorted(problems[1] - problems[0])),
         solved=tuple(sorted(problems[0] - problems[1])),
         released=tuple(_newly_released(base, head)),
+        pending=pending.added,
+        ended=pending.ended,
         replicas=sum(replicas.values()),
         members=len(names[1]),
     )

@@ -38,6 +38,23 @@ class ObjectChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PendingChange:
+    """A change that is decided and not carried out: what suspended ``clusters`` miss, or a policy that waits.
+
+    ``action`` is what would happen to the object there; None: nothing, or (with a ``message``) that is not known yet.
+    ``wanted`` are the ids of the contents that they would get.
+    """
+
+    ref: ObjectRef
+    reason: str
+    message: str = ""
+    clusters: tuple[str, ...] = ()
+    action: ChangeAction | None = None
+    fields: tuple[ChangedField, ...] = ()
+    wanted: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Takeover:
     """A template that another policy claims now; "" is no policy."""
 
@@ -66,7 +83,8 @@ class Difference:
     keeps what it holds. ``renamed`` has the new names of clusters by the former ones, ``likely_renames`` those of
     clusters that left while one just like it joined. ``members`` counts the clusters after the change, ``replicas``
     those placed before it. ``problems`` are new, ``solved`` are gone. ``released`` are objects that the change
-    releases, and those whose templates it changes in vain.
+    releases, and those whose templates it changes in vain. ``pending`` is what the change leaves pending, ``ended``
+    what was pending and is not any more.
     """
 
     base: str
@@ -83,13 +101,15 @@ class Difference:
     problems: tuple[ObjectProblem, ...] = ()
     solved: tuple[ObjectProblem, ...] = ()
     released: tuple[Released, ...] = ()
+    pending: tuple[PendingChange, ...] = ()
+    ended: tuple[PendingChange, ...] = ()
     replicas: int = 0
     members: int = 0
 
     @property
     def is_empty(self) -> bool:
-        """Return whether the change changes no cluster, no claim and no problem."""
-        changes = (self.objects, self.takeovers, self.movements, self.problems, self.solved)
+        """Return whether the change changes no cluster, no claim and no problem, and nothing that is pending."""
+        changes = (self.objects, self.takeovers, self.movements, self.problems, self.solved, self.pending, self.ended)
         return not any((self.joined, self.renamed, self.left, *changes))
 
     @property

@@ -12,7 +12,7 @@ from reconciler.pipeline.movements import Movement, ReplicaChange
 from reconciler.publish.problems import ObjectProblem
 from render.model import ARGOSY_API_VERSION, ObjectRef
 
-from .difference import ChangeAction, ClusterTotal, Difference
+from .difference import ChangeAction, ClusterTotal, Difference, PendingChange
 from .words import summary
 
 
@@ -53,6 +53,8 @@ def plain_difference(difference: Difference) -> dict[str, Any]:
             {"object": plain_ref(each.ref), "clusters": list(each.clusters), "outdated": each.is_outdated}
             for each in difference.released
         ],
+        "pending": [_plain_pending(each) for each in difference.pending],
+        "ended": [_plain_pending(each) for each in difference.ended],
         "movements": [_plain_movement(movement) for movement in difference.movements],
         "problems": [_plain_problem(each) for each in difference.problems],
         "solved": [_plain_problem(each) for each in difference.solved],
@@ -69,6 +71,7 @@ def _summary(difference: Difference) -> dict[str, Any]:
         "replicas": difference.replicas,
         "moved": difference.moved,
         "placedAnew": difference.placed_anew,
+        "pending": len({each.ref for each in difference.pending}),
         "problems": len(difference.problems),
     }
 
@@ -80,6 +83,17 @@ def _plain_total(total: ClusterTotal) -> dict[str, Any]:
         "changed": total.changed,
         "removed": total.removed,
         "replicas": {"before": total.replicas_before, "after": total.replicas_after},
+    }
+
+
+def _plain_pending(change: PendingChange) -> dict[str, Any]:
+    return {
+        "object": plain_ref(change.ref),
+        "reason": change.reason,
+        "message": change.message,
+        "clusters": list(change.clusters),
+        "action": None if change.action is None else str(change.action),
+        "fields": [_plain_field(field) for field in change.fields],
     }
 
 

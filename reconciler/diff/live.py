@@ -10,6 +10,7 @@ from typing import Any
 
 from reconciler.console.json_values import as_json
 from reconciler.deliver.results import ClusterReport, ObjectResult
+from reconciler.pipeline.pending import SUSPENDED
 from reconciler.plans.model import Action, FieldChange, PlannedObject
 from render.model import ARGOSY_API_VERSION, ObjectRef
 from render.words import counted
@@ -64,7 +65,7 @@ def live_changes(report: ClusterReport) -> tuple[LiveChange, ...]:
             foreign=item.foreign,
         )
         for item in items
-        if item.action not in _UNCHANGED or item.reason == _HELD or item.yielded or item.foreign
+        if item.action not in _UNCHANGED or item.reason in {_HELD, SUSPENDED} or item.yielded or item.foreign
     )
 
 

@@ -5,15 +5,16 @@ it); what does not fit is counted. Everything out of the repository is escaped o
 mention people, add links, or end a fold.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from overrides.changes import ChangedField
 from reconciler.console.text import escaped, one_line
 from reconciler.pipeline.movements import Movement, ReplicaChange
 
 from .difference import ChangeAction, Difference
 from .text import SIGNS, is_number, numbers
-from .words import PRESERVED, clusters_named, sides, summary, takeover_words, value_texts
+from .words import PRESERVED, clusters_named, ended_words, pending_words, sides, summary, takeover_words, value_texts
 
 _ROOM_FOR_END = 200
 _MOST_CHANGES = 10
@@ -73,6 +74,9 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
         title="Problems", lines=[f"- {escaped(str(each))}\n" for each in difference.problems], is_open=True
     )
     yield MarkdownSection(title="Solved", lines=[f"- {escaped(str(each))}\n" for each in difference.solved])
+    yield MarkdownSection(
+        title="Pending", lines=list(_pending_lines(difference)), before="```diff\n", after="```\n", is_open=True
+    )
     yield MarkdownSection(title="Clusters", lines=_cluster_rows(difference), before=_CLUSTER_HEADER, is_open=True)
     yield MarkdownSection(
         title="Replicas", lines=[_movement_row(each) for each in difference.movements], before=_REPLICA_HEADER
@@ -132,12 +136,25 @@ def _object_lines(difference: Difference) -> Iterator[str]:
         if change.action is not ChangeAction.CHANGED:
             yield f"{SIGNS[change.action]} {where}{PRESERVED if change.is_preserved else ''}\n"
             continue
-        fields = []
-        for each in change.fields:
-            path, (before, after) = one_line(each.path), value_texts(each)
-            fields += [f"- {path}: {before}\n"] if each.operator != "add" else []
-            fields += [f"+ {path}: {after}\n"] if each.operator != "remove" else []
-        yield f"@@ {where} @@\n{''.join(fields)}"
+        yield f"@@ {where} @@\n{_field_lines(change.fields)}"
+
+
+def _pending_lines(difference: Difference) -> Iterator[str]:
+    for change in difference.pending:
+        words = one_line(f"{change.ref} is {pending_words(change, difference.members)}")
+        yield f"! {words}\n{_field_lines(change.fields)}"
+    yield from (
+        f"  {one_line(f'{each.ref} is {ended_words(each, difference.members)}')}\n" for each in difference.ended
+    )
+
+
+def _field_lines(fields: Iterable[ChangedField]) -> str:
+    lines = []
+    for each in fields:
+        path, (before, after) = one_line(each.path), value_texts(each)
+        lines += [f"- {path}: {before}\n"] if each.operator != "add" else []
+        lines += [f"+ {path}: {after}\n"] if each.operator != "remove" else []
+    return "".join(lines)
 
 
 def code(text: str) -> str:

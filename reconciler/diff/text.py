@@ -5,7 +5,18 @@ from collections.abc import Iterable, Iterator
 from reconciler.console.text import table
 
 from .difference import ChangeAction, Difference, ObjectChange
-from .words import PRESERVED, clusters_named, field_words, moved_words, movement_words, sides, summary, takeover_words
+from .words import (
+    PRESERVED,
+    clusters_named,
+    ended_words,
+    field_words,
+    moved_words,
+    movement_words,
+    pending_words,
+    sides,
+    summary,
+    takeover_words,
+)
 
 SIGNS = {ChangeAction.ADDED: "+", ChangeAction.CHANGED: "~", ChangeAction.REMOVED: "-"}
 
@@ -44,6 +55,7 @@ def numbers(before: int, after: int) -> str:
 def _sections(difference: Difference) -> Iterator[tuple[str, Iterable[str]]]:
     yield "CLUSTERS", _clusters(difference)
     yield "OBJECTS", _objects(difference)
+    yield "PENDING", _pending(difference)
     yield "POLICIES", (f"  {each.ref}: {takeover_words(each)}\n" for each in difference.takeovers)
     yield "RELEASED", (f"  {each}\n" for each in difference.released)
     yield "REPLICAS", _replicas(difference)
@@ -69,6 +81,13 @@ def _objects(difference: Difference) -> Iterator[str]:
     scaled = {change.ref for change in difference.objects if is_number(change)}
     if scaled:
         yield f"  ~ {len(scaled)} by {'its' if len(scaled) == 1 else 'their'} replicas\n"
+
+
+def _pending(difference: Difference) -> Iterator[str]:
+    for change in difference.pending:
+        yield f"  ! {change.ref} is {pending_words(change, difference.members)}\n"
+        yield from (f"      {field_words(field)}\n" for field in change.fields)
+    yield from (f"    {each.ref} is {ended_words(each, difference.members)}\n" for each in difference.ended)
 
 
 def is_number(change: ObjectChange) -> bool:

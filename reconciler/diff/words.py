@@ -1,15 +1,16 @@
 """The words that every form of a difference shares: its one-line summary, and lists of clusters."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from overrides.changes import ChangedField
 from overrides.jsontext import json_text
 from overrides.secrecy import HIDDEN
 from reconciler.pipeline.movements import Movement
+from reconciler.pipeline.pending import SUSPENDED
 from render.words import counted
 
-from .difference import ChangeAction, Difference, Takeover
+from .difference import ChangeAction, Difference, PendingChange, Takeover
 
 NO_POLICY = "no policy"
 PRESERVED = ": it stays there, and is no longer ours (preserveResourcesOnDeletion)"
@@ -29,12 +30,18 @@ def summary(difference: Difference) -> str:
         _counted(len(difference.clusters), "cluster changes", "clusters change"),
         *(_counted(difference.count(action), f"object {action}", f"objects {action}") for action in ChangeAction),
         _counted(len(difference.takeovers), "object changes hands", "objects change hands"),
+        _counted(len({each.ref for each in difference.pending}), "object pending", "objects pending"),
+        _counted(len({each.ref for each in difference.ended}), "object no longer pending", "objects no longer pending"),
         _moved(difference),
         _placed_anew(difference.placed_anew),
         _counted(len(difference.problems), "new problem", "new problems"),
         _counted(len(difference.solved), "problem solved", "problems solved"),
     ]
     return ", ".join(part for part in parts if part)
+
+
+def _objects(changes: Iterable[PendingChange]) -> int:
+    return len({change.ref for change in changes})
 
 
 def _counted(number: int, one: str, many: str) -> str:
@@ -73,6 +80,26 @@ def clusters_named(names: Sequence[str], total: int) -> str:
         return f"all {total} clusters"
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more
+
+
+def pending_words(change: PendingChange, total: int) -> str:
+    """Return what is pending of an object, as the end of a sentence that begins with it."""
+    if change.message:
+        return change.message
+    states = {
+        None: "which has what it would get" if len(change.clusters) == 1 else "which have what they would get",
+        ChangeAction.ADDED: "which would get it",
+        ChangeAction.CHANGED: "where it would change" if change.fields else "where its replicas would change",
+        ChangeAction.REMOVED: "which would lose it",
+    }
+    return f"not dispatched to {clusters_named(change.clusters, total)}, {states[change.action]}"
+
+
+def ended_words(change: PendingChange, total: int) -> str:
+    """Return what is not pending any more of an object, as the end of a sentence that begins with it."""
+    if change.reason == SUSPENDED:
+        return f"no longer held back from {clusters_named(change.clusters, total)}"
+    return f"no longer {change.message.partition(':')[0]}"
 
 
 def takeover_words(takeover: Takeover) -> str:

@@ -93,13 +93,13 @@ def _about_policies(request: ExplainRequest, outcome: Outcome) -> tuple[dict[str
 def _about_object(request: ExplainRequest, replay: Replay) -> tuple[dict[str, Any], Iterable[Section]]:
     outcome = replay.outcome
     ref = _named_object(request, outcome)
-    explanation = object_explanation(ref, outcome.source.desired, outcome.previous, outcome.rendered)
+    explanation = object_explanation(ref, outcome.source.desired, outcome.rendered)
     decided = replay.decided(ref) if explanation.decision else None
     if any(room.origin is CapacityOrigin.OBSERVED for room in explanation.rooms):
         explanation = replace(explanation, facts=_recorded_at((decided or replay).facts))
     if decided is not None:
         past = decided.outcome
-        told = object_explanation(ref, past.source.desired, past.previous, past.rendered)
+        told = object_explanation(ref, past.source.desired, past.rendered)
         earlier = with_new_names(told, names_of_now(outcome))
         explanation = replace(
             explanation,

@@ -112,9 +112,9 @@ def _held(name: str, rendered: Rendered) -> Iterator[ClusterObject]:
             if snapshot.name == binding_name(owner.ref) and any(each.name == name for each in snapshot.clusters)
         ]
         own = [each for each in binding.targets if each.name == name]
-        if own or required:
+        if (own or required) and name not in binding.undispatched:
             by_policy = [binding.policy or "released: it stays as it was"] if own else []
-            replicas = sum(each.replicas for each in own)
+            replicas = binding.placed_replicas[name] if own else 0
             yield ClusterObject(ref=binding.ref, replicas=replicas, why=", ".join([*by_policy, *required]))
     bit = rendered.built.index.index_by_name[name]
     for template, works in rendered.namespaces:
@@ -124,6 +124,8 @@ def _held(name: str, rendered: Rendered) -> Iterator[ClusterObject]:
 
 def _absent(name: str, binding: Binding, explanation: Explanation | None) -> AbsentObject:
     """Say why a binding does not target a cluster, by the last affinity group that was tried."""
+    if name in binding.undispatched:
+        return AbsentObject(ref=binding.ref, why=f"{binding.policy} suspends dispatching to the cluster")
     attempt = explanation.attempts[-1] if explanation and explanation.attempts else None
     if explanation is None or attempt is None:
         return AbsentObject(ref=binding.ref, why="the scheduler has no say in it")

@@ -7,13 +7,12 @@ that the explanation fits what is rendered.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from reconciler.pipeline.assembly import TreeContext, suspended_mask
-from reconciler.pipeline.outcomes import failure_reason
-from reconciler.pipeline.previous import Previous
+from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED, failure_reason
+from reconciler.pipeline.pending import SUSPENDED, pending_of
 from reconciler.pipeline.stages import Built, Rendered
 from reconciler.pipeline.thin_spreads import thin_spreads_of
 from reconciler.source.desired import Desired
-from render.binding import Binding, BindingSnapshot
+from render.binding import Binding, BindingSnapshot, KeptTargets
 from render.matching.policy_index import Match, NoPolicyReason
 from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster
@@ -22,6 +21,7 @@ from render.scheduling.explanation import Explanation
 from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
 from render.scheduling.unmet_placements import Unmet, absent_clusters, unmet_placement
 from render.selection import ImplicitPriority
+from render.words import counted
 
 from .capacity import ClusterRoom, rooms_of
 from .overrides import OverriddenClusters, names_of, overridden_clusters
@@ -57,7 +57,8 @@ class ObjectExplanation:
     ``verdict`` says in one sentence which policy claims it, or why none does. ``replicas`` are those it asks for (None:
     it has none), ``targets`` those it got. ``unmet`` are parts of the placement that no cluster meets, or too few.
     ``decision`` is None where the scheduler had no say; ``decided_in`` is the rendered commit it was taken in, if that
-    is an earlier one. ``facts`` says when observations were recorded.
+    is an earlier one. ``facts`` says when observations were recorded. ``pending`` is what is decided and not carried
+    out.
     """
 
     ref: ObjectRef
@@ -75,11 +76,10 @@ class ObjectExplanation:
     overrides: tuple[OverriddenClusters, ...] = ()
     kept: tuple[Kept, ...] = ()
     unmet: tuple[Unmet, ...] = ()
+    pending: tuple[str, ...] = ()
 
 
-def object_explanation(
-    ref: ObjectRef, desired: Desired, previous: Previous | None, rendered: Rendered
-) -> ObjectExplanation:
+def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> ObjectExplanation:
     """Explain an object of the source: one that has a template, or a namespace that its objects bring along."""
     built = rendered.built
     templates = (*desired.templates, *(template for template, _ in rendered.namespaces))
@@ -98,8 +98,9 @@ def object_explanation(
         decision=decision,
         rooms=rooms_of(binding, decision, built.schedule.scheduler.state) if binding and decision else (),
         overrides=tuple(overridden_clusters(template, binding, desired, built)) if binding else (),
-        kept=tuple(_kept(binding, built, previous)) if binding else (),
+        kept=tuple(_kept(binding, built)) if binding else (),
         unmet=(*unmet_of(match.policy, built), *_thin(binding, built)),
+        pending=tuple(each.message for each in pending_of([binding])) if binding else (),
     )
 
 
@@ -169,8 +170,8 @@ def _targets(ref: ObjectRef, binding: Binding | None, rendered: Rendered) -> tup
     return tuple(TargetCluster(name) for name in names_of(mask, rendered.built))
 
 
-def _kept(binding: Binding, built: Built, previous: Previous | None) -> Iterator[Kept]:
-    """Yield the clusters that keep the bytes of an earlier commit."""
+def _kept(binding: Binding, built: Built) -> Iterator[Kept]:
+    """Yield the clusters that keep the bytes of an earlier commit, or none, and the reasons."""
     works = built.works.get(binding.ref)
     if works is None:
         reasons = [each for each in binding.conditions if each.status == "False"]
@@ -178,10 +179,22 @@ def _kept(binding: Binding, built: Built, previous: Previous | None) -> Iterator
         names = tuple(sorted(target.name for target in binding.targets))
         yield Kept(clusters=names, reason=reason.reason if reason else "", message=reason.message if reason else "")
         return
-    context = TreeContext(index=built.index, previous=previous.tree if previous else None)
-    if suspended := suspended_mask(binding, context):
-        names = names_of(suspended, built)
-        yield Kept(clusters=names, reason="Suspended", message="the policy suspends dispatching there")
+    for kept in binding.kept:
+        yield Kept(clusters=kept.clusters, reason=SUSPENDED, message=_suspension_message(binding, kept))
+    failed: set[str] = set()
     for failure in works.failures:
         names = names_of(failure.clusters, built)
+        failed.update(names)
         yield Kept(clusters=names, reason=failure_reason([failure.error]), message=str(failure.error))
+    for condition in binding.conditions:
+        if condition.type == RENDERED and (held := tuple(name for name in condition.clusters if name not in failed)):
+            yield Kept(clusters=held, reason=REMOVAL_HELD, message=condition.message)
+
+
+def _suspension_message(binding: Binding, kept: KeptTargets) -> str:
+    """Return because of what clusters keep what they have, and what that is."""
+    state = "but nothing differs"
+    if kept.is_pending:
+        state = "and it is not there yet" if kept.replicas is None else "so an older version stays"
+    replicas = f" ({counted(kept.replicas, 'replica')})" if kept.replicas else ""
+    return f"{binding.policy} suspends dispatching, {state}{replicas}"

@@ -109,7 +109,8 @@ def _selected(
 ) -> SelectedObject:
     by = SELECTS_BY[candidate.implicit_priority]
     if match.policy is candidate.policy:
-        targets = tuple(sorted(bindings[ref].targets)) if ref in bindings else ()
+        replicas = bindings[ref].placed_replicas if ref in bindings else {}
+        targets = tuple(sorted(TargetCluster(name, count) for name, count in replicas.items()))
         return SelectedObject(ref=ref, holds=True, selects_by=by, targets=targets)
     holder = str(match.policy) if match.policy else ""
     why = candidate.why_lost or match.message or f"{holder} has claimed it"

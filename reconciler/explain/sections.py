@@ -56,6 +56,7 @@ def _outcome(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:
         names = ", ".join(f"{each.name} {each.replicas}" if each.replicas else each.name for each in targets)
         asked = "" if explanation.replicas is None else f"asks for {counted(explanation.replicas, 'replica')} and "
         yield f"It {asked}goes to {names}."
+    yield from (f"It is {message}." for message in explanation.pending)
 
 
 def _policies(policies: Iterable[PolicyVerdict]) -> Section:

@@ -7,7 +7,7 @@ waits for something.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from reconciler.source.desired import Desired
 from render.binding import Binding, Condition
@@ -15,10 +15,12 @@ from render.documents import emit
 from render.fleet import Fleet, OnPolicyRemoval
 from render.interpreter import Interpreter, InterpreterError
 from render.interpreter.pruning import pruned
-from render.matching.bindings import interpreted_workload, make_binding
+from render.matching.bindings import interpreted_workload, make_binding, waiting_fields
 from render.matching.exclusions import exclusions_of
 from render.matching.policy_index import Match, MatchOptions, NoPolicyReason, PolicyIndex
 from render.model import ObjectRef, Template
+
+from .pending import waiting_words
 
 SCHEDULED = "Scheduled"
 _RELEASED = frozenset(NoPolicyReason)
@@ -31,6 +33,7 @@ class Claims:
 
     ``bindings`` await scheduling. ``released`` keep every byte. ``failed`` could not be interpreted and keep what they
     had. ``unmatched`` are held by nothing; dependencies may still bring them along. ``matches`` say why, for all.
+    ``waiting`` says in words what lazy policies will do once a template changes.
     """
 
     bindings: tuple[Binding, ...]
@@ -38,6 +41,7 @@ class Claims:
     failed: tuple[tuple[Template, InterpreterError], ...]
     unmatched: tuple[Template, ...]
     matches: Mapping[ObjectRef, Match]
+    waiting: Mapping[ObjectRef, str] = field(default_factory=dict)
 
 
 def policy_index(desired: Desired) -> PolicyIndex:
@@ -76,6 +80,7 @@ def claim_templates(
     policies, options = policy_index(desired), match_options(desired.fleet)
     bindings, released, failed, unmatched = [], [], [], []
     matches: dict[ObjectRef, Match] = {}
+    waiting: dict[ObjectRef, str] = {}
     for template in templates:
         before = previous.get(template.ref)
         match = policies.match(template, claim=before.policy if before else "", options=options)
@@ -92,8 +97,11 @@ def claim_templates(
         except InterpreterError as error:
             failed.append((template, error))
             continue
-        made = make_binding(template, match, workload, before, is_changed=_is_changed(template, match, before))
+        is_changed = _is_changed(template, match, before)
+        made = make_binding(template, match, workload, before, is_changed=is_changed)
         if made is not None:
+            if not is_changed and (fields := waiting_fields(template, match, workload, made)):
+                waiting[template.ref] = waiting_words(str(match.policy), fields)
             digest = template_digest(template) if match.is_lazy else ""
             bindings.append(replace(made, template_digest=digest) if digest else made)
     return Claims(
@@ -102,6 +110,7 @@ def claim_templates(
         failed=tuple(failed),
         unmatched=tuple(unmatched),
         matches=matches,
+        waiting=waiting,
     )
 
 

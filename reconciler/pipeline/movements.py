@@ -94,5 +94,9 @@ def movements_between(before: Bindings, after: Bindings, members: Container[str]
 
 
 def replicas_of(binding: Binding | None) -> dict[str, int]:
-    """Return a binding's replicas by cluster, those with none left out."""
-    return {target.name: target.replicas for target in binding.targets if target.replicas} if binding else {}
+    """Return a binding's replicas by cluster, those with none left out; a suspended cluster has what it keeps."""
+    if binding is None:
+        return {}
+    if binding.kept:
+        return {name: replicas for name, replicas in binding.placed_replicas.items() if replicas}
+    return {target.name: target.replicas for target in binding.targets if target.replicas}

@@ -29,7 +29,7 @@ def with_rendered_condition(
         message="; ".join(sorted(_described(failure, names) for failure in works.failures)),
         clusters=tuple(sorted({names[index] for failure in works.failures for index in members(failure.clusters)})),
     )
-    return _with_condition(replace(binding, conditions=others), failed, before, source)
+    return with_condition(replace(binding, conditions=others), failed, before, source)
 
 
 def kept_binding(ref: ObjectRef, error: InterpreterError, before: Mapping[ObjectRef, Binding], source: str) -> Binding:
@@ -37,7 +37,7 @@ def kept_binding(ref: ObjectRef, error: InterpreterError, before: Mapping[Object
     kept = before[ref]
     others = tuple(each for each in kept.conditions if each.type != RENDERED)
     failed = Condition(type=RENDERED, status="False", reason=INTERPRETER_FAILED, message=str(error))
-    return _with_condition(replace(kept, conditions=others), failed, before, source)
+    return with_condition(replace(kept, conditions=others), failed, before, source)
 
 
 def with_held_condition(
@@ -53,17 +53,17 @@ def with_held_condition(
         message=f"{failed.message}; {message}" if failed else message,
         clusters=tuple(sorted({*clusters, *(failed.clusters if failed else ())})),
     )
-    return _with_condition(replace(binding, conditions=others), held, before, source)
+    return with_condition(replace(binding, conditions=others), held, before, source)
 
 
-def _with_condition(binding: Binding, failed: Condition, before: Mapping[ObjectRef, Binding], source: str) -> Binding:
+def with_condition(binding: Binding, found: Condition, before: Mapping[ObjectRef, Binding], source: str) -> Binding:
     """Return the binding with a condition, which began with ``source`` unless the binding had the same one before."""
     since = source
     earlier = before.get(binding.ref)
     for condition in earlier.conditions if earlier else ():
-        if (condition.type, condition.reason, condition.message) == (RENDERED, failed.reason, failed.message):
+        if (condition.type, condition.reason, condition.message) == (found.type, found.reason, found.message):
             since = condition.since
-    return replace(binding, conditions=(*binding.conditions, replace(failed, since=since)))
+    return replace(binding, conditions=(*binding.conditions, replace(found, since=since)))
 
 
 def _described(failure: WorkFailure, names: Sequence[str]) -> str:

@@ -82,12 +82,18 @@ def objects_by_index(held: Iterable[Mask]) -> Counter[int]:
 
 
 def replicas_by_cluster(bindings: Iterable[Binding]) -> Counter[str]:
-    """Sum the replicas bound to each cluster; bindings that share a target list are counted once."""
+    """Sum the replicas that each cluster has by its bindings; those that share a target list are counted once.
+
+    A suspended cluster has what it keeps.
+    """
     lists: dict[int, tuple[tuple[TargetCluster, ...], int]] = {}
+    counts: Counter[str] = Counter()
     for binding in bindings:
+        if binding.kept:
+            counts.update(binding.placed_replicas)
+            continue
         _, number = lists.get(id(binding.targets), (binding.targets, 0))
         lists[id(binding.targets)] = (binding.targets, number + 1)
-    counts: Counter[str] = Counter()
     for targets, number in lists.values():
         for target in targets:
             counts[target.name] += target.replicas * number

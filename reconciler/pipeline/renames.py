@@ -125,6 +125,7 @@ def renamed_binding(binding: Binding, names: NewNames) -> Binding:
         placement=_placement(binding.placement, names),
         applied_placement=_placement(binding.applied_placement, names),
         conditions=tuple(replace(each, clusters=_names(each.clusters, names)) for each in binding.conditions),
+        kept=tuple(replace(each, clusters=_names(each.clusters, names)) for each in binding.kept),
     )
 
 

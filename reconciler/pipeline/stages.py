@@ -42,6 +42,7 @@ from .dependencies import Following, following, with_dependencies
 from .held_clusters import HeldClusters, clusters_to_hold, with_held_bindings
 from .namespaces import namespaces_to_place
 from .outcomes import kept_binding, with_rendered_condition
+from .pending import PastOutcome, with_pending_conditions
 from .previous import Previous
 from .readme import Tally, readme_file, tally_of
 from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
@@ -136,10 +137,9 @@ def _built(inputs: Inputs) -> Built:
         for binding in bindings
         if binding.ref not in unbuilt
     }
-    judged = (
-        with_rendered_condition(binding, works.get(binding.ref), index.names, before, inputs.source)
-        for binding in _recorded(bindings, works, index)
-    )
+    held = TreeContext(index=index, previous=inputs.previous.tree if inputs.previous else None)
+    past = PastOutcome(fleet=held, before=before, source=inputs.source)
+    judged = _judged(_recorded(bindings, works, index), works, claims.waiting, past)
     failed = ((template.ref, error) for template, error in claims.failed if template.ref in before)
     kept = (kept_binding(ref, error, before, inputs.source) for ref, error in failed)
     return Built(
@@ -152,6 +152,17 @@ def _built(inputs: Inputs) -> Built:
         bindings=tuple(sorted((*judged, *kept), key=lambda binding: binding.ref)),
         webhooks=webhooks,
     )
+
+
+def _judged(
+    bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], waiting: Mapping[ObjectRef, str], past: PastOutcome
+) -> Iterator[Binding]:
+    """Yield the bindings with conditions for what could not be built, and for what is pending."""
+    names = past.fleet.index.names
+    for binding in bindings:
+        built = works.get(binding.ref)
+        judged = with_rendered_condition(binding, built, names, past.before, past.source)
+        yield with_pending_conditions(judged, built, waiting.get(binding.ref, ""), past)
 
 
 def _recorded(bindings: Iterable[Binding], works: Mapping[ObjectRef, Works], index: ClusterIndex) -> Iterator[Binding]:

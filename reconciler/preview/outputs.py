@@ -9,6 +9,7 @@ from reconciler.console.log import Log
 from reconciler.console.text import table
 from reconciler.names.subjects import check_clusters
 from reconciler.pipeline.karmada_works import work_objects
+from reconciler.pipeline.pending import plain_pending
 from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.pipeline.released import plain_released
 from reconciler.publish.outcome import Outcome
@@ -64,13 +65,11 @@ def _where(binding: Binding) -> str:
 
 
 def _sorted_targets(binding: Binding) -> list[TargetCluster]:
-    target_by_name: dict[str, TargetCluster] = {}
-    for target in binding.targets:
-        target_by_name[target.name] = target
+    """Return the clusters that get an object, with the replicas they have then; what is pending is told beside."""
+    replicas = binding.placed_replicas
     # An object that a workload requires goes where the workload goes, but has no replicas of its own.
-    for target in all_targets(binding):
-        target_by_name.setdefault(target.name, TargetCluster(target.name))
-    return [target_by_name[name] for name in sorted(target_by_name)]
+    names = {target.name for target in all_targets(binding)} - binding.undispatched
+    return [TargetCluster(name, replicas.get(name, 0)) for name in sorted(names)]
 
 
 def _policy_or_reason(binding: Binding) -> str:
@@ -175,6 +174,7 @@ def rendering(outcome: Outcome, selection: Selection, shape: str) -> dict[str, A
         "bindings": list(bindings(outcome, selection)),
         "decisions": {str(ref): str(decision.trigger) for ref, decision in sorted(schedule.decisions.items())},
         "released": [plain_released(each) for each in outcome.released],
+        "pending": [plain_pending(each) for each in outcome.pending],
         "unmatched": unmatched_objects(outcome),
         "problems": [plain_problem(problem) for problem in problems_of(outcome)],
         "warnings": [str(warning) for warning in outcome.source.desired.warnings],

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import Removal, removals
+from reconciler.pipeline.pending import Pending, pending_lines, pending_of
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.released import Released, released_lines, released_objects
 from reconciler.pipeline.renames import (
@@ -89,8 +90,14 @@ class Outcome:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings beside the problems of an outcome: released objects, and spread constraints."""
-        return (*released_lines(self.released), *thin_spread_lines(self.thin_spreads))
+        """Warnings beside the problems of an outcome: objects released or pending, and spread constraints."""
+        thin = thin_spread_lines(self.thin_spreads)
+        return (*released_lines(self.released), *pending_lines(self.pending), *thin)
+
+    @cached_property
+    def pending(self) -> tuple[Pending, ...]:
+        """The objects of which something is decided and not carried out."""
+        return tuple(pending_of(self.rendered.built.bindings))
 
     def entries(self, tree_id: bytes) -> Iterable[TreeEntry]:
         """Return the entries of a tree of this pass or of the repository."""

@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from reconciler.pipeline.outcomes import INTERPRETER_FAILED, RENDERED, failure_reason
+from reconciler.pipeline.pending import PENDING_REASONS
 from render.bits import members
 from render.model import ObjectRef
 
 from .outcome import Outcome
 
-_EXPECTED = frozenset({"NotScheduled", "NoPolicy"})
+EXPECTED = PENDING_REASONS | {"NotScheduled", "NoPolicy"}
+"""The reasons of conditions that are no problem: what follows other objects, is released, or is pending."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -33,7 +35,7 @@ def problems_of(outcome: Outcome) -> list[ObjectProblem]:
         ObjectProblem(ref=binding.ref, reason=condition.reason, message=condition.message)
         for binding in built.bindings
         for condition in binding.conditions
-        if condition.status == "False" and condition.type != RENDERED and condition.reason not in _EXPECTED
+        if condition.status == "False" and condition.type != RENDERED and condition.reason not in EXPECTED
     ]
     for template in built.claims.unmatched:
         match = built.claims.matches[template.ref]

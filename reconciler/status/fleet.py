@@ -9,6 +9,7 @@ from typing import Any
 
 from reconciler.console.log import Log
 from reconciler.pipeline.outcomes import RENDERED
+from reconciler.pipeline.pending import pending_of, plain_pending
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.readme import binding_state, replicas_by_cluster
 from reconciler.pipeline.renames import previous_by_new_names
@@ -16,6 +17,7 @@ from reconciler.publish.branches import Publication, publication_of, source_remo
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.last_good import read_last_good
 from reconciler.publish.outcome import run_pass
+from reconciler.publish.problems import EXPECTED
 from reconciler.publish.reading import Source, read_observed_inputs, read_previous, read_source
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.recorded_status import RecordedStatus
@@ -224,7 +226,7 @@ def binding_problems(binding: Binding) -> list[str]:
     return [
         f"{condition.reason}: {condition.message}"
         for condition in binding.conditions
-        if condition.status == "False" and condition.reason not in {"NotScheduled", "NoPolicy"}
+        if condition.status == "False" and condition.reason not in EXPECTED
     ]
 
 
@@ -243,6 +245,7 @@ def as_value(status: FleetStatus) -> dict[str, Any]:
         "engine": previous.version,
         "clusters": {name: _cluster_value(name, status) for name in status.clusters},
         "bindings": [_binding_value(binding) for binding in status.bindings],
+        "pending": [plain_pending(each) for each in pending_of(status.bindings)],
     }
 
 
@@ -257,12 +260,12 @@ def _cluster_value(name: str, status: FleetStatus) -> dict[str, Any]:
 
 def _binding_value(binding: Binding) -> dict[str, Any]:
     required_by = [f"{each.namespace}/{each.name}" for each in binding.required_by]
-    replicas = {target.name: target.replicas for target in binding.targets}
+    replicas, absent = binding.placed_replicas, binding.undispatched
     return {
         "object": str(binding.ref),
         "policy": binding.policy or None,
         "reason": binding_state(binding),
-        "clusters": {name: replicas.get(name, 0) for name in expected_clusters(binding)},
+        "clusters": {name: replicas.get(name, 0) for name in expected_clusters(binding) if name not in absent},
         **({"requiredBy": required_by} if required_by else {}),
         "problems": binding_problems(binding),
     }

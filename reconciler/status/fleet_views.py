@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import Any
 
 from reconciler.console.text import table
+from reconciler.pipeline.pending import pending_of
 from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, UnhealthyObject
@@ -42,11 +43,7 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
         yield from _not_applied(branches)
     states = Counter(map(binding_state, fleet.bindings))
     yield "\nbindings: " + (", ".join(f"{number} {state}" for state, number in sorted(states.items())) or "none") + "\n"
-    listed = [
-        binding
-        for binding in fleet.bindings
-        if wide or binding_problems(binding) or binding_state(binding) == "NoPolicy"
-    ]
+    listed = [binding for binding in fleet.bindings if wide or _is_notable(binding)]
     if listed:
         yield "\n" + table(("BINDING", "REASON", "MESSAGE"), [_binding_row(binding) for binding in listed])
     rows = [(each.object, each.cluster, each.reason, each.since, each.message) for each in unwell_objects(branches)]
@@ -55,6 +52,11 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     deviating = deviation_rows(recorded, fleet.members)
     if deviating:
         yield "\n" + table(("NOT AS COMMITTED", "CLUSTER", "ACTION", "REASON", "MESSAGE"), deviating)
+
+
+def _is_notable(binding: Binding) -> bool:
+    """Return whether a binding is not as its policy asks for: a problem, released, or pending."""
+    return bool(binding_problems(binding)) or binding_state(binding) == "NoPolicy" or any(pending_of([binding]))
 
 
 def recorded_line(branches: RecordedFleet) -> str:
@@ -156,8 +158,9 @@ def _binding_row(binding: Binding) -> tuple[str, str, str]:
 
 def placed_words(binding: Binding) -> str:
     """Return where an object is, with its replicas where it has some, and what it follows there."""
-    replicas = {target.name: target.replicas for target in binding.targets}
-    names = " ".join(f"{name}:{replicas[name]}" if replicas.get(name) else name for name in expected_clusters(binding))
+    replicas = binding.placed_replicas
+    there = [name for name in expected_clusters(binding) if name not in binding.undispatched]
+    names = " ".join(f"{name}:{replicas[name]}" if replicas.get(name) else name for name in there)
     owners = ", ".join(f"{each.namespace}/{each.name}" for each in binding.required_by)
     return f"{names} (required by {owners})" if owners and binding_state(binding) == ATTACHED else names
 

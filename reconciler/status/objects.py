@@ -8,6 +8,7 @@ from reconciler.console.text import table
 from reconciler.deliver.deviations import Deviation
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.dependencies import NOT_SCHEDULED
+from reconciler.pipeline.pending import SUSPENDED
 from reconciler.record.binding_status import FULLY_APPLIED, expected_clusters
 from reconciler.record.recorded_status import RecordedStatus, object_of
 from reconciler.record.work_status import APPLIED, HEALTHY, STATUS_REFLECTED
@@ -22,7 +23,10 @@ from .progress import MemberProgress, plain_progress
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectIn:
-    """An object in one cluster: applied and healthy or not, the reason, since when, and findings."""
+    """An object in one cluster: applied and healthy or not, the reason, since when, and findings.
+
+    ``is_withheld``: it is not there, for dispatching to the cluster is suspended.
+    """
 
     cluster: str
     object: str = ""
@@ -34,6 +38,7 @@ class ObjectIn:
     since: str = ""
     status: Any = field(default=None, repr=False)
     findings: tuple[Mapping[str, str], ...] = ()
+    is_withheld: bool = False
 
     @property
     def ready(self) -> str:
@@ -41,6 +46,11 @@ class ObjectIn:
         if not isinstance(self.status, Mapping) or "replicas" not in self.status:
             return ""
         return f"{self.status.get('readyReplicas', 0)}/{self.status['replicas']}"
+
+    @property
+    def is_well(self) -> bool:
+        """True where it is applied and healthy, or is not to be there: dispatching to the cluster is suspended."""
+        return self.is_withheld or (self.applied == "True" and self.health == "Healthy")
 
     def as_value(self) -> dict[str, Any]:
         """Return this as plain data, without what is empty."""
@@ -86,15 +96,20 @@ def objects_of_binding(
     binding: Binding, recorded: RecordedStatus, members: Mapping[str, MemberProgress]
 ) -> tuple[ObjectIn, ...]:
     """Return an object in every member it should be in; in disconnected clusters it is not observed."""
-    replicas = {target.name: target.replicas for target in binding.targets}
+    replicas, absent = binding.placed_replicas, binding.undispatched
+    outdated = {name for each in binding.kept if each.is_outdated for name in each.clusters}
     below = "/".join(object_path(binding.ref))
-    return tuple(
-        _as_it_stands(
-            object_in(name, recorded.manifest(f"works/{name}/{below}"), replicas.get(name) or None), members[name]
-        )
-        for name in expected_clusters(binding)
-        if name in members
-    )
+    found = []
+    for name in expected_clusters(binding):
+        if name in absent:
+            message = "dispatching to it is suspended"
+            withheld = ObjectIn(cluster=name, applied="False", reason=SUSPENDED, message=message, is_withheld=True)
+            found.append(withheld)
+        elif name in members:
+            work = recorded.manifest(f"works/{name}/{below}")
+            each = _as_it_stands(object_in(name, work, replicas.get(name) or None), members[name])
+            found.append(replace(each, reason=SUSPENDED) if name in outdated and each.is_well else each)
+    return tuple(found)
 
 
 def objects_in_cluster(cluster: str, recorded: RecordedStatus, progress: MemberProgress) -> tuple[ObjectIn, ...]:
@@ -153,7 +168,7 @@ def head_lines(binding: Binding) -> Iterator[str]:
 def _chains(objects: Iterable[ObjectIn]) -> Iterator[str]:
     """Yield, for each cluster where all is not well, why, and what was found there."""
     for each in objects:
-        if each.applied == "True" and each.health == "Healthy":
+        if each.is_well:
             continue
         message = f": {each.message}" if each.message and not each.findings else ""
         yield f"\n{each.cluster}: {each.reason}{message}\n"

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from reconciler.console.text import table
+from reconciler.pipeline.karmada_works import is_suspended
+from reconciler.pipeline.pending import SUSPENDED, pending_of
 from reconciler.pipeline.readme import binding_state
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED
@@ -79,23 +81,27 @@ def object_text(binding: Binding, fleet: FleetStatus, late: Mapping[str, MemberP
             return DISCONNECTED
         return _state(binding, name) or (late[name].reason if name in late else "")
 
-    lines = [str(binding.ref), *head_lines(binding), *binding_problems(binding)]
+    pending = [f"{each.reason}: {each.message}" for each in pending_of([binding])]
+    lines = [str(binding.ref), *head_lines(binding), *binding_problems(binding), *pending]
     rows = [(name, _replicas(binding, name), state(name)) for name in expected_clusters(binding)]
     return "\n".join(lines) + "\n" + (f"\n{table(('CLUSTER', 'REPLICAS', 'STATE'), rows)}" if rows else "")
 
 
 def _in(cluster: str, fleet: FleetStatus) -> list[Binding]:
-    return [binding for binding in fleet.bindings if cluster in expected_clusters(binding)]
+    placed = (binding for binding in fleet.bindings if cluster in expected_clusters(binding))
+    return [binding for binding in placed if cluster not in binding.undispatched]
 
 
 def _replicas(binding: Binding, cluster: str) -> str:
-    return next((str(each.replicas) for each in binding.targets if each.name == cluster and each.replicas), "")
+    return str(binding.placed_replicas.get(cluster) or "")
 
 
 def _state(binding: Binding, cluster: str) -> str:
-    """Return the reason worth showing for an object in a cluster: its problem, or that no policy claims it."""
+    """Return the reason worth showing for an object in a cluster: its problem, its suspension, or no policy."""
     state = binding_state(binding)
-    return state if state == NoPolicyReason.NO_POLICY else _problem(binding, cluster)
+    if state == NoPolicyReason.NO_POLICY:
+        return state
+    return _problem(binding, cluster) or (SUSPENDED if is_suspended(binding, cluster) else "")
 
 
 def _problem(binding: Binding, cluster: str) -> str:

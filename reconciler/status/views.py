@@ -13,6 +13,7 @@ from .branches import RecordedFleet, binding_named
 from .fleet import binding_problems
 from .fleet_views import fleet_text, fleet_value, is_well
 from .objects import cluster_text, cluster_value, object_text, object_value, objects_of_binding
+from .pending import pending_text, pending_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +54,16 @@ def _cluster_view(branches: RecordedFleet, name: str, *, is_wide: bool) -> View:
         is_awaited = has_status and name in fleet.members and branches.progress[name].is_awaited
         is_fine = rendered_views.is_cluster_fine(name, fleet) and not is_awaited
         return View(
-            text=rendered_views.cluster_text(name, fleet, has_status=has_status),
-            value=rendered_views.cluster_value(name, fleet),
+            text=rendered_views.cluster_text(name, fleet, has_status=has_status) + pending_text(name, fleet.bindings),
+            value=rendered_views.cluster_value(name, fleet) | pending_value(name, fleet.bindings),
             name=f"cluster/{name}",
             is_fine=is_fine,
         )
     progress = branches.progress[name]
-    value = cluster_value(name, recorded, progress)
+    value = cluster_value(name, recorded, progress) | pending_value(name, fleet.bindings)
     is_fine = progress.is_applied and all(map(_is_object_fine, value["objects"]))
     text = cluster_text(name, recorded, progress, now=branches.now, every=is_wide)
+    text += pending_text(name, fleet.bindings)
     return View(text=text, value=value, name=f"cluster/{name}", is_fine=is_fine)
 
 
@@ -79,6 +81,6 @@ def _object_view(branches: RecordedFleet, binding: Binding) -> View:
         is_late = any(late[name].is_awaited for name in expected_clusters(binding) if name in late)
         return View(text=text, value=value, name=name, is_fine=not (is_late or binding_problems(binding)))
     objects = objects_of_binding(binding, recorded, branches.progress)
-    is_fine = bool(objects) and all(each.applied == "True" and each.health == "Healthy" for each in objects)
+    is_fine = bool(objects) and all(each.is_well for each in objects)
     text = object_text(binding, recorded, branches.progress)
     return View(text=text, value=value, name=name, is_fine=is_fine and not binding_problems(binding))

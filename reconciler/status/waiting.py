@@ -8,6 +8,7 @@ from reconciler.names.subjects import check_clusters, is_cluster_noun
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.held_clusters import Hold, holds_in
 from reconciler.pipeline.outcomes import RENDERED
+from reconciler.pipeline.pending import SUSPENDED, Pending, pending_of
 from reconciler.publish.reading import read_source
 from reconciler.publish.removal_guard import allowing_hint
 from reconciler.record.binding_status import expected_clusters
@@ -79,20 +80,25 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waited:
-    """The end of waiting: what is missing (nothing: it came true), how long it took, and the rendered commit."""
+    """The end of waiting: what is missing (nothing: it came true), how long it took, and the rendered commit.
+
+    ``pending`` is what that commit does not ask for yet, because it is suspended or a lazy policy waits.
+    """
 
     missing: tuple[Obstacle, ...]
     seconds: float
     rendered: str = ""
+    pending: tuple[Pending, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """The branches as they were last read: what is missing by them, their tips, and the rendered commit."""
+    """The branches as they were last read: what is missing and pending by them, their tips, the rendered commit."""
 
     missing: tuple[Obstacle, ...] = (Obstacle(text="nothing is known yet", reason="NotKnown"),)
     tips: Tips = ()
     rendered: str = ""
+    pending: tuple[Pending, ...] = ()
 
 
 def wait_for(wish: Wish, log: Log, *, timeout: float, pacing: Pacing) -> Waited:
@@ -101,7 +107,8 @@ def wait_for(wish: Wish, log: Log, *, timeout: float, pacing: Pacing) -> Waited:
     while True:
         seen = _observed(wish, log, seen, pacing)
         if not seen.missing or pacing.now() + POLL_SECONDS > begun + timeout:
-            return Waited(missing=seen.missing, seconds=pacing.now() - begun, rendered=seen.rendered)
+            seconds = pacing.now() - begun
+            return Waited(missing=seen.missing, seconds=seconds, rendered=seen.rendered, pending=seen.pending)
         pacing.pause(POLL_SECONDS)
 
 
@@ -120,13 +127,22 @@ def _observed(wish: Wish, log: Log, known: _Seen, pacing: Pacing) -> _Seen:
                 desired = read_source(repository, str(tips[0])).desired
                 check_subject(desired, wish)
                 raise nothing_rendered(desired.fleet.rendered_branch)
-            missing = tuple(missing_of(read_recorded_fleet(repository, log, pacing.clock), wish))
+            branches = read_recorded_fleet(repository, log, pacing.clock)
+            missing, pending = tuple(missing_of(branches, wish)), tuple(_pending_of(branches, wish))
     except GitError as error:
         if not known.tips:
             raise
         return _Seen(missing=(Obstacle(text=error.message, reason="GitFailed"),), tips=_NO_TIPS)
     log.progress(f"waiting: {len(missing)} to go")
-    return _Seen(missing=missing, tips=tips, rendered=str(tips[1]))
+    return _Seen(missing=missing, tips=tips, rendered=str(tips[1]), pending=pending)
+
+
+def _pending_of(branches: RecordedFleet, wish: Wish) -> Iterator[Pending]:
+    """Yield what is pending of the subject, which waiting does not bring about."""
+    noun, _, name = wish.subject.partition("/")
+    is_object = bool(name) and not is_cluster_noun(noun)
+    of = [binding_named(branches, noun, name, wish.namespace)] if is_object else branches.fleet.bindings
+    yield from (each for each in pending_of(of) if is_object or not name or name in each.clusters)
 
 
 def check_subject(desired: Desired, wish: Wish) -> None:
@@ -182,8 +198,13 @@ def _of_branches(branches: RecordedFleet) -> Obstacle | None:
 
 
 def _of_object(branches: RecordedFleet, binding: Binding, state: str) -> Iterator[Obstacle]:
-    clusters = [name for name in expected_clusters(binding) if name in branches.fleet.members]
-    if not clusters:
+    members = [name for name in expected_clusters(binding) if name in branches.fleet.members]
+    clusters = [name for name in members if name not in binding.undispatched]
+    if members and not clusters:
+        message = "dispatching is suspended everywhere"
+        text = f"{binding.ref} is not dispatched: {message}"
+        yield Obstacle(text=text, reason=SUSPENDED, object=str(binding.ref), message=message)
+    elif not clusters:
         yield Obstacle(text=f"{binding.ref} is placed nowhere", reason="NotPlaced", object=str(binding.ref))
     for name in clusters:
         work = branches.recorded.manifest(f"works/{name}/{path_in_cluster(binding.ref)}")

@@ -16,6 +16,19 @@ from render.resources import Component, ReplicaRequirements
 
 from .policy_index import Match
 
+_POLICY_FIELDS = {
+    "policy": "policy",
+    "placement": "placement",
+    "propagateDeps": "propagate_deps",
+    "schedulerName": "scheduler_name",
+    "failover": "failover",
+    "conflictResolution": "conflict_resolution",
+    "preserveResourcesOnDeletion": "preserve_resources_on_deletion",
+    "suspension": "suspension",
+    "schedulePriority": "priority",
+}
+"""The fields of a policy, by their API names, and the fields of a binding that they make."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
@@ -56,11 +69,16 @@ def make_binding(
         return kept and replace(kept, policy="" if _is_released(match) else kept.policy)
     if match.is_lazy and not is_changed:
         return kept
-    fresh = _specified(template, match.policy, workload)
-    if template.ref.namespace:
-        together, apart = _groups(match.policy.placement.workload_affinity, template.labels)
-        fresh = replace(fresh, priority=match.priority, affinity_group=together, anti_affinity_group=apart)
+    fresh = _claimed(template, match, match.policy, workload)
     return fresh if kept is None else _carried(fresh, kept)
+
+
+def waiting_fields(template: Template, match: Match, workload: Workload, kept: Binding) -> tuple[str, ...]:
+    """Return the fields of a lazy policy that wait for its template to change; ``policy`` is its claim itself."""
+    if match.policy is None:
+        return ()
+    fresh = _claimed(template, match, match.policy, workload)
+    return tuple(field for field, name in _POLICY_FIELDS.items() if getattr(fresh, name) != getattr(kept, name))
 
 
 def is_same_object(template: Template, previous: Binding) -> bool:
@@ -70,6 +88,15 @@ def is_same_object(template: Template, previous: Binding) -> bool:
 
 def _is_released(match: Match) -> bool:
     return not match.considered
+
+
+def _claimed(template: Template, match: Match, policy: PropagationPolicy, workload: Workload) -> Binding:
+    """Return the binding that a policy makes of a template, without a past."""
+    fresh = _specified(template, policy, workload)
+    if not template.ref.namespace:
+        return fresh
+    together, apart = _groups(policy.placement.workload_affinity, template.labels)
+    return replace(fresh, priority=match.priority, affinity_group=together, anti_affinity_group=apart)
 
 
 def _specified(template: Template, policy: PropagationPolicy, workload: Workload) -> Binding:

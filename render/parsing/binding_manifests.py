@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from render.binding import Binding, Condition, GracefulEvictionTask
+from render.binding import Binding, Condition, GracefulEvictionTask, KeptTargets
 from render.documents import parse_documents
 from render.model import TargetCluster
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
@@ -35,7 +35,17 @@ def binding_manifest(binding: Binding) -> Plain:
             schedulerObservingAffinityName=binding.observed_affinity,
             lastScheduledTime=binding.last_scheduled_at,
             conditions=[_condition(each) for each in binding.conditions],
+            kept=[_kept(each) for each in binding.kept],
         ),
+    )
+
+
+def _kept(kept: KeptTargets) -> Plain:
+    return present(
+        clusters=list(kept.clusters),
+        replicas=kept.replicas,
+        absent=kept.replicas is None,
+        outdated=kept.is_outdated,
     )
 
 

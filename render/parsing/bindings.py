@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask
+from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask, KeptTargets
 from render.model import Manifest, ObjectRef, TargetCluster, group_of
 from render.placement import Placement
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
@@ -23,8 +23,7 @@ def binding(manifest: Manifest, *, placements: SharedPlacements | None = None) -
     memo = placements or SharedPlacements()
     spec, status = manifest["spec"], manifest.get("status") or {}
     annotations = manifest["metadata"].get("annotations") or {}
-    resource, suspended = spec["resource"], spec.get("suspension") or {}
-    groups = spec.get("workloadAffinityGroups") or {}
+    resource, suspended, groups = (spec.get(key) or {} for key in ("resource", "suspension", "workloadAffinityGroups"))
     placement = None if spec.get("placement") is None else memo.of(spec["placement"])
     return Binding(
         ref=_object_ref(resource),
@@ -53,6 +52,7 @@ def binding(manifest: Manifest, *, placements: SharedPlacements | None = None) -
         observed_affinity=status.get("schedulerObservingAffinityName") or "",
         last_scheduled_at=status.get("lastScheduledTime") or "",
         template_digest=annotations.get(TEMPLATE_DIGEST) or "",
+        kept=tuple(map(_kept, status.get("kept") or ())),
         conditions=tuple(map(_condition, status.get("conditions") or ())),
     )
 
@@ -128,6 +128,14 @@ def _eviction_task(plain: Manifest) -> GracefulEvictionTask:
         reason=plain.get("reason") or "",
         producer=plain.get("producer") or "",
         suppress_deletion=plain.get("suppressDeletion"),
+    )
+
+
+def _kept(plain: Manifest) -> KeptTargets:
+    return KeptTargets(
+        clusters=tuple(plain["clusters"]),
+        replicas=None if plain.get("absent") else plain.get("replicas") or 0,
+        is_outdated=plain.get("outdated") or False,
     )
 
 

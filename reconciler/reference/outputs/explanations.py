@@ -107,6 +107,7 @@ OBJECT_EXPLANATION = {
     "overrides?": records(_OVERRIDDEN, "What override rules change, by class of clusters."),
     "kept?": records({"clusters?": texts(), "reason?": text(), "message?": text()}, "The clusters with older bytes."),
     "unmet?": _UNMET,
+    "pending?": texts("What is decided and not carried out, because it is suspended or a lazy policy waits."),
     "seats?": sequence(
         records({"number": whole(), "cluster": CLUSTER, "average": number(), "tied?": texts()}),
         "With `-v`: each division, replica by replica.",

@@ -24,6 +24,15 @@ RELEASED = records(
     },
     "Objects that no policy selects any more, and that clusters therefore keep as they are.",
 )
+PENDING = records(
+    {
+        "object": OBJECT,
+        "clusters": texts("The suspended clusters that miss it or a change of it; none for other reasons."),
+        "reason": text("`SuspendDispatching`, `LazyActivation`, `SuspendScheduling` or `OtherScheduler`."),
+        "message": MESSAGE,
+    },
+    "What is decided and not carried out, because somebody suspended that, or a lazy policy waits.",
+)
 PROBLEM: Mapping[str, Shape] = {
     "object": OBJECT,
     "clusters": texts("The clusters this is about; none if it is about the object as a whole."),

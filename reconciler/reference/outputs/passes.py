@@ -19,6 +19,7 @@ from .parts import (
     CLUSTER,
     MESSAGE,
     OBJECT,
+    PENDING,
     PREVIOUS,
     PROBLEM,
     PROBLEMS,
@@ -43,6 +44,7 @@ RENDERING = {
     "bindings": sequence(manifest(), "A ResourceBinding or ClusterResourceBinding for each object."),
     "decisions": mapping(text(), "For each object: the event that asked for a scheduling decision, or `None`."),
     "released": RELEASED,
+    "pending": PENDING,
     "unmatched": records(
         {"object": OBJECT, "namespace": text(), "reason": REASON, "message": MESSAGE, "path": text("Its file.")},
         "The templates that no policy propagates.",
@@ -53,6 +55,26 @@ RENDERING = {
 
 _MISPLACED = records({**PROBLEM, "object": REF}, "What can no longer be placed or built after the change.")
 _BEFORE_AFTER = {"before": whole("Replicas before."), "after": whole("Replicas afterwards.")}
+_FIELDS = records(
+    {
+        "path": text("The JSON pointer of the field."),
+        "operator": text("`add`, `replace` or `remove`."),
+        "before?": anything("The value before; absent if the field is added."),
+        "after?": anything("The value afterwards; absent if the field is removed."),
+    },
+    "The fields that change; none if only the divided replicas do.",
+)
+_PENDING_CHANGES = records(
+    {
+        "object": REF,
+        "reason": text("`SuspendDispatching`, `LazyActivation`, `SuspendScheduling` or `OtherScheduler`."),
+        "message": text("The reason, in a sentence; empty for `SuspendDispatching`."),
+        "clusters": texts("The suspended clusters this is about."),
+        "action": nullable(text("`added` or `changed`: what would happen there; null if nothing would.")),
+        "fields": _FIELDS,
+    },
+    "What the change leaves pending: suspended clusters do not get it, or a lazy policy waits.",
+)
 DIFFERENCE = {
     "base": nullable(text("The commit on the left side; null stands for the files in the work tree.")),
     "head": nullable(text("The commit on the right side; null stands for the files in the work tree.")),
@@ -69,6 +91,7 @@ DIFFERENCE = {
             "replicas": whole("How many replicas all workloads have together."),
             "moved": whole("How many replicas leave a cluster for another."),
             "placedAnew": whole("How many replicas are placed again because their cluster is disconnected."),
+            "pending": whole("How many objects have something pending that had not."),
             "problems": whole("How many problems are new."),
         },
         "The counts.",
@@ -86,15 +109,7 @@ DIFFERENCE = {
             "action": text("`added`, `changed` or `removed`."),
             "clusters": texts("The clusters in which this happens."),
             "preserved?": flag("True if the clusters keep the object although it leaves their folders."),
-            "fields": records(
-                {
-                    "path": text("The JSON pointer of the field."),
-                    "operator": text("`add`, `replace` or `remove`."),
-                    "before?": anything("The value before; absent if the field is added."),
-                    "after?": anything("The value afterwards; absent if the field is removed."),
-                },
-                "The fields that change; none if only the divided replicas do.",
-            ),
+            "fields": _FIELDS,
         },
         "The objects that change, cluster by cluster where they differ.",
     ),
@@ -107,6 +122,8 @@ DIFFERENCE = {
         "The objects that another policy claims.",
     ),
     "released": records({"object": REF, "clusters": texts(), "outdated": flag()}, str(RELEASED["description"])),
+    "pending": _PENDING_CHANGES,
+    "ended": {**_PENDING_CHANGES, "description": "What was pending before the change, and is not any more."},
     "movements": records(
         {
             "object": REF,
@@ -219,6 +236,7 @@ RECONCILIATION = {
         "With `removalGuard.scope: Cluster`: the clusters that keep what they have, because too much would leave them.",
     ),
     "released": RELEASED,
+    "pending": PENDING,
     "problems": PROBLEMS,
     "refused?": record(REFUSAL, "The refusal of a newer source: the last good commit was applied again."),
     "clusters?": {**REPORTS, "description": "Where the pass applied: what was done in each cluster."},

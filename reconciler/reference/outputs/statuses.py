@@ -15,7 +15,7 @@ from reconciler.reference.shapes import (
     whole,
 )
 
-from .parts import CLUSTER, CONDITION, MESSAGE, OBJECT, REASON, REFUSAL, RENDERED
+from .parts import CLUSTER, CONDITION, MESSAGE, OBJECT, PENDING, REASON, REFUSAL, RENDERED
 
 _LIVE_OBJECT = {
     "cluster?": CLUSTER,
@@ -85,6 +85,7 @@ FLEET_STATUS = {
         },
         "The bindings.",
     ),
+    "pending": PENDING,
     "refused?": record(REFUSAL, "Present if passes refuse the newest source: why."),
     "unwell?": records(
         {"object": OBJECT, "cluster": CLUSTER, "reason": REASON, "since": text(), "message": MESSAGE},
@@ -105,6 +106,7 @@ CLUSTER_STATUS = {
     **_PROGRESS,
     "status?": manifest("Karmada's Cluster status."),
     "objects": records(_LIVE_OBJECT, "Its objects."),
+    "pending": PENDING,
     "deviations?": records(_DEVIATION, "What the last pass kept, left in finalizers or yielded."),
 }
 WAITING = {
@@ -125,6 +127,7 @@ WAITING = {
         },
         "Each reason why not yet.",
     ),
+    "pending": PENDING,
 }
 OBJECT_STATUS = {
     "object": OBJECT,

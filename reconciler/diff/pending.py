@@ -1,0 +1,105 @@
+"""Pending objects in a comparison: those that suspended clusters do not get, and those whose policies wait.
+
+Both sides of a comparison have their own. What a change adds to it is told with the fields that suspended clusters
+miss then, and what ends is told as well, so that no change of a suspension is no difference.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from reconciler.pipeline.assembly import TreeContext, suspended_mask
+from reconciler.pipeline.pending import PENDING_REASONS, SUSPENDED
+from reconciler.publish.outcome import Outcome
+from render.binding import Binding
+from render.bits import Mask, members
+from render.gitobjects import Blob
+from render.layout import object_path
+from render.model import ObjectRef
+from render.works import Works
+
+from .difference import PendingChange
+from .objects import FileChange, Texts, object_changes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingDifference:
+    """The pending changes that a change of the source adds, and those that it ends."""
+
+    added: tuple[PendingChange, ...]
+    ended: tuple[PendingChange, ...]
+
+
+def pending_difference(base: Outcome, head: Outcome) -> PendingDifference:
+    """Return what a change leaves pending, and what ends."""
+    before, after = (tuple(pending_changes(side)) for side in (base, head))
+    known, named = set(map(_words, before)), {(each.ref, each.reason) for each in after}
+    return PendingDifference(
+        added=tuple(each for each in after if _words(each) not in known),
+        ended=tuple(each for each in before if (each.ref, each.reason) not in named),
+    )
+
+
+def _words(change: PendingChange) -> str:
+    """Return a text that is equal for equal changes; the values of fields may be lists."""
+    return repr(change)
+
+
+def pending_changes(outcome: Outcome) -> Iterator[PendingChange]:
+    """Yield all that is pending in an outcome, by object: for suspended clusters, the change that they miss."""
+    for binding in outcome.rendered.built.bindings:
+        for condition in binding.conditions:
+            if condition.reason == SUSPENDED:
+                yield from _suspended_changes(binding, outcome)
+            elif condition.reason in PENDING_REASONS:
+                yield PendingChange(ref=binding.ref, reason=condition.reason, message=condition.message)
+
+
+def _suspended_changes(binding: Binding, outcome: Outcome) -> Iterator[PendingChange]:
+    """Yield what suspended clusters miss of an object, those that miss nothing last."""
+    built = outcome.rendered.built
+    context = TreeContext(index=built.index, previous=outcome.previous.tree if outcome.previous else None)
+    mask, works = suspended_mask(binding, context), built.works[binding.ref]
+    files = _missed_files(binding.ref, works, mask, context)
+    texts = Texts(_blobs(files, works, outcome))
+    found = tuple(object_changes(files, {"/".join(object_path(binding.ref)): binding.ref}, texts))
+    for each in found:
+        wanted = {file.after for file, clusters in files.items() if file.after and set(clusters) & set(each.clusters)}
+        yield PendingChange(
+            ref=each.ref,
+            reason=SUSPENDED,
+            clusters=each.clusters,
+            action=each.action,
+            fields=each.fields,
+            wanted=tuple(sorted(wanted)),
+        )
+    missing = {name for each in found for name in each.clusters}
+    current = tuple(sorted({built.index.names[index] for index in members(mask)} - missing))
+    if current:
+        yield PendingChange(ref=binding.ref, reason=SUSPENDED, clusters=current)
+
+
+def _missed_files(ref: ObjectRef, works: Works, mask: Mask, context: TreeContext) -> dict[FileChange, list[str]]:
+    """Return the files that suspended clusters would get, with what they hold instead."""
+    held = context.held(ref, mask)
+    files: dict[FileChange, list[str]] = {}
+    for clusters, wanted in works.variants:
+        absent = clusters & mask
+        for holders, blob_id in held:
+            absent &= ~holders
+            if blob_id != wanted:
+                _add(files, FileChange("/".join(object_path(ref)), blob_id, wanted), clusters & holders, context)
+        _add(files, FileChange("/".join(object_path(ref)), None, wanted), absent, context)
+    return files
+
+
+def _add(files: dict[FileChange, list[str]], change: FileChange, clusters: Mask, context: TreeContext) -> None:
+    if clusters:
+        files.setdefault(change, []).extend(context.index.names[index] for index in members(clusters))
+
+
+def _blobs(files: Iterable[FileChange], works: Works, outcome: Outcome) -> Mapping[bytes, Blob]:
+    """Return the contents to compare: those a pass made, and those that clusters hold."""
+    wanted = {blob_id for file in files if file.before and file.after for blob_id in (file.before, file.after)}
+    made = {blob_id: works.blobs[blob_id] for blob_id in wanted if blob_id in works.blobs}
+    missing = wanted - made.keys()
+    return {**made, **outcome.repository.read_blobs(missing)} if missing else made

@@ -1,0 +1,180 @@
+"""Pending objects: decided and not carried out, because somebody suspended that or because a lazy policy waits.
+
+That is asked for, and so no problem. But none of it stays unsaid: a binding has a condition for it, with the reason,
+and ``kept`` says what suspended clusters have instead. Everything that tells of bindings tells it from there.
+
+1. dispatching is suspended (``SuspendDispatching``): clusters keep the bytes they have, or have none;
+2. a lazy policy (``LazyActivation``) waits for its template to change; the binding is as an earlier policy made it;
+3. scheduling is suspended (``SuspendScheduling``) or another scheduler's (``OtherScheduler``): clusters and replicas
+   stay.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from render.binding import Binding, Condition, KeptTargets
+from render.bits import Mask, members
+from render.model import ObjectRef
+from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
+from render.words import listed
+from render.works import Works
+
+from .assembly import TreeContext, suspended_mask, target_mask
+from .outcomes import with_condition
+
+DISPATCHING = "Dispatching"
+SCHEDULING = "Scheduling"
+ACTIVATED = "Activated"
+SUSPENDED = "SuspendDispatching"
+SCHEDULING_SUSPENDED = "SuspendScheduling"
+OTHER_SCHEDULER = "OtherScheduler"
+LAZY = "LazyActivation"
+
+PENDING_REASONS = frozenset({SUSPENDED, SCHEDULING_SUSPENDED, OTHER_SCHEDULER, LAZY})
+"""The reasons of conditions that are no problem, for somebody asked for them."""
+_TYPES = frozenset({DISPATCHING, SCHEDULING, ACTIVATED})
+_ABSENT, _OUTDATED, _CURRENT = "absent", "outdated", "current"
+_VERBS = {
+    _ABSENT: ("does not have it", "do not have it"),
+    _OUTDATED: ("keeps an older version", "keep an older version"),
+    _CURRENT: ("has what it would get", "have what they would get"),
+}
+_LISTED = 6
+_MOST = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Pending:
+    """An object of which something is decided and not carried out, in some clusters (none: all of its own)."""
+
+    ref: ObjectRef
+    reason: str
+    message: str
+    clusters: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.ref} is {self.message}"
+
+
+def pending_of(bindings: Iterable[Binding]) -> Iterator[Pending]:
+    """Yield what is pending of bindings; suspended clusters that have all they would get miss nothing."""
+    for binding in bindings:
+        for condition in binding.conditions:
+            if condition.reason == SUSPENDED:
+                clusters = tuple(sorted(name for each in binding.kept if each.is_pending for name in each.clusters))
+            else:
+                clusters = ()
+            if condition.reason in PENDING_REASONS and (clusters or condition.reason != SUSPENDED):
+                yield Pending(ref=binding.ref, reason=condition.reason, message=condition.message, clusters=clusters)
+
+
+def pending_lines(pending: Iterable[Pending]) -> tuple[str, ...]:
+    """Return a line for each object; of many, the first few."""
+    lines = tuple(map(str, pending))
+    more = len(lines) - _MOST
+    return (*lines[:_MOST], f"and {more} more pending") if more > 0 else lines
+
+
+def plain_pending(pending: Pending) -> dict[str, object]:
+    """Return what JSON outputs say about a pending object."""
+    return {
+        "object": str(pending.ref),
+        "clusters": list(pending.clusters),
+        "reason": pending.reason,
+        "message": pending.message,
+    }
+
+
+def waiting_words(policy: str, fields: Sequence[str]) -> str:
+    """Return what a lazy policy waits with, in words.
+
+    >>> waiting_words("PropagationPolicy shop/web", ["placement"])
+    'waiting: PropagationPolicy shop/web is lazy, so its placement takes effect when the template changes'
+    """
+    if "policy" in fields:
+        return f"waiting: {policy} is lazy, so it claims this when the template changes"
+    verb = "takes" if len(fields) == 1 else "take"
+    return f"waiting: {policy} is lazy, so its {listed(list(fields))} {verb} effect when the template changes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastOutcome:
+    """The clusters with the tree they hold, the bindings of the previous commit, and the source of this pass."""
+
+    fleet: TreeContext
+    before: Mapping[ObjectRef, Binding]
+    source: str
+
+
+def with_pending_conditions(binding: Binding, works: Works | None, waiting: str, past: PastOutcome) -> Binding:
+    """Return the binding with a condition for all that is pending of it, and with what suspended clusters keep.
+
+    ``waiting`` says what a lazy policy waits with. A binding for which nothing was built stays as it is.
+    """
+    if works is None:
+        return binding
+    mask = suspended_mask(binding, past.fleet)
+    others = tuple(each for each in binding.conditions if each.type not in _TYPES)
+    kept = tuple(_kept_targets(binding, works, mask, past)) if mask else ()
+    if kept != binding.kept or len(others) != len(binding.conditions):
+        binding = replace(binding, conditions=others, kept=kept)
+    for condition in _conditions(binding, waiting, past.fleet):
+        binding = with_condition(binding, condition, past.before, past.source)
+    return binding
+
+
+def _conditions(binding: Binding, waiting: str, fleet: TreeContext) -> Iterator[Condition]:
+    if binding.kept:
+        suspended = tuple(sorted(name for each in binding.kept for name in each.clusters))
+        clusters = () if len(suspended) == target_mask(binding, fleet).bit_count() else suspended
+        message = _suspension_words(binding.kept, suspended)
+        yield Condition(type=DISPATCHING, status="False", reason=SUSPENDED, message=message, clusters=clusters)
+    if binding.placement is not None and not is_schedulable(binding):
+        stay = "its clusters and replicas stay as they are"
+        name = binding.scheduler_name or DEFAULT_SCHEDULER
+        is_ours = name == DEFAULT_SCHEDULER
+        why = "scheduling is suspended" if is_ours else f"scheduler {name!r} is to place it"
+        reason = SCHEDULING_SUSPENDED if is_ours else OTHER_SCHEDULER
+        yield Condition(type=SCHEDULING, status="False", reason=reason, message=f"not scheduled: {why}; {stay}")
+    if waiting:
+        yield Condition(type=ACTIVATED, status="False", reason=LAZY, message=waiting)
+
+
+def _suspension_words(kept: Iterable[KeptTargets], suspended: Sequence[str]) -> str:
+    """Return where dispatching is suspended, and what the clusters have instead."""
+    names: dict[str, list[str]] = {}
+    for each in kept:
+        state = _ABSENT if each.replicas is None else _OUTDATED if each.is_outdated else _CURRENT
+        names.setdefault(state, []).extend(each.clusters)
+    states = ", ".join(
+        f"{listed(sorted(names[state]), _LISTED)} {_VERBS[state][len(names[state]) > 1]}"
+        for state in _VERBS
+        if state in names
+    )
+    return f"not dispatched to {listed(suspended, _LISTED)}: dispatching is suspended; {states}"
+
+
+def _kept_targets(binding: Binding, works: Works, mask: Mask, past: PastOutcome) -> Iterator[KeptTargets]:
+    """Yield suspended clusters, grouped by what they keep: none, or so many replicas, outdated or not."""
+    held = past.fleet.held(binding.ref, mask)
+    unbuilt = sum(failure.clusters for failure in works.failures)
+    present = current = 0
+    for clusters, blob_id in held:
+        present |= clusters
+        for wanted, wanted_id in works.variants:
+            current |= clusters & wanted if blob_id == wanted_id else 0
+    names = past.fleet.index.names
+    if absent := mask & ~present:
+        yield KeptTargets(clusters=tuple(names[index] for index in members(absent)))
+    replicas = _replicas_there(binding, past.before.get(binding.ref))
+    groups: dict[tuple[int, bool], list[str]] = {}
+    for index in members(present):
+        is_outdated = not (current | unbuilt) >> index & 1
+        groups.setdefault((replicas.get(names[index], 0), is_outdated), []).append(names[index])
+    for (count, is_outdated), clusters_there in sorted(groups.items()):
+        yield KeptTargets(clusters=tuple(clusters_there), replicas=count, is_outdated=is_outdated)
+
+
+def _replicas_there(binding: Binding, before: Binding | None) -> Mapping[str, int]:
+    """Return the replicas that clusters have of an object: those of the binding before, for they keep their bytes."""
+    return (before or binding).placed_replicas

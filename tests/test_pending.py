@@ -1,0 +1,533 @@
+"""Suspension and laziness, told everywhere: what a cluster does not get counts nowhere and is never unsaid."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from render.documents import parse_documents
+
+from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
+from .memory_fleet import MemoryFleet, settle
+
+NGINX = "Deployment.apps default/nginx"
+POLICY = "PropagationPolicy default/nginx"
+ROOMY = {"cpu": "8", "memory": "32Gi", "pods": "110"}
+ON_B = {"dispatchingOnClusters": {"clusterNames": ["b"]}}
+EVERYWHERE = {"dispatching": True}
+ABSENT = "not dispatched to b: dispatching is suspended; b does not have it"
+OUTDATED = "not dispatched to b: dispatching is suspended; b keeps an older version"
+CURRENT = "not dispatched to b: dispatching is suspended; b has what it would get"
+LAZY = f"waiting: {POLICY} is lazy, so its placement takes effect when the template changes"
+
+TAKEOVER = "waiting: PropagationPolicy default/other is lazy, so it claims this when the template changes"
+
+
+def the_policy(*clusters: str, **spec: Any) -> dict[str, Any]:
+    """A policy that divides nginx equally among clusters."""
+    names = clusters or ("a", "b")
+    placement = on_clusters(*names, replicaScheduling=weighted(**dict.fromkeys(names, 1)))
+    return a_policy(placement=placement, **spec)
+
+
+class Fleet(NamedTuple):
+    """A fleet of three clusters, and the command line on it."""
+
+    repository: Repository
+    capsys: pytest.CaptureFixture[str]
+
+    def run(self, *words: str) -> Ended:
+        return argosy(self.repository, self.capsys, *words)
+
+    def commit(self, **files: Any) -> str:
+        return self.repository.commit({f"{name}.yaml": content for name, content in files.items()})
+
+    def reconcile(self, *words: str) -> Ended:
+        ended = self.run("reconcile", *words)
+        assert ended.code == 0, ended.err
+        return ended
+
+    def diff(self) -> list[str]:
+        """The lines of the difference of the work tree, without its first."""
+        return self.run("diff").out.splitlines()[1:]
+
+    def binding(self) -> Any:
+        path = "bindings/default/Deployment.apps/nginx.yaml"
+        return parse_documents((self.repository.show(path) + "\n").encode())[0].value
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Fleet:
+    """Six replicas of nginx, equally in a and b, rendered; c has nothing."""
+    repository = Repository.create(tmp_path / "fleet")
+    made = Fleet(repository, capsys)
+    made.commit(clusters=[a_cluster(name) for name in "abc"], nginx=a_deployment(replicas=6), policy=the_policy())
+    made.reconcile("--bootstrap")
+    return made
+
+
+def suspended(fleet: Fleet) -> None:
+    fleet.commit(policy=the_policy(suspension=ON_B))
+    fleet.reconcile()
+
+
+def suspended_before_it_came(fleet: Fleet) -> None:
+    fleet.commit(policy=the_policy("a"))
+    fleet.reconcile("--allow-removal", "b=1")
+    fleet.commit(policy=the_policy(suspension=ON_B))
+    fleet.reconcile()
+
+
+def outdated(fleet: Fleet) -> None:
+    suspended(fleet)
+    fleet.commit(nginx=a_deployment(replicas=10, image="nginx:1.30"))
+    fleet.reconcile()
+
+
+class State(NamedTuple):
+    why: str
+    prepare: Callable[[Fleet], None]
+    message: str
+    kept: list[dict[str, Any]]
+    replicas: dict[str, int]
+    is_pending: bool
+
+
+STATES = [
+    State("a cluster that has it", suspended, CURRENT, [{"clusters": ["b"], "replicas": 3}], {"a": 3, "b": 3}, False),
+    State(
+        "a cluster that does not have it",
+        suspended_before_it_came,
+        ABSENT,
+        [{"clusters": ["b"], "absent": True}],
+        {"a": 3},
+        True,
+    ),
+    State(
+        "a cluster with an older version",
+        outdated,
+        OUTDATED,
+        [{"clusters": ["b"], "replicas": 3, "outdated": True}],
+        {"a": 5, "b": 3},
+        True,
+    ),
+]
+
+
+@pytest.mark.parametrize("case", STATES, ids=lambda case: case.why)
+def test_a_suspended_cluster_counts_with_what_it_has(case: State, fleet: Fleet) -> None:
+    case.prepare(fleet)
+    status = fleet.binding()["status"]
+    (condition,) = (each for each in status["conditions"] if each["type"] == "Dispatching")
+    assert (condition["status"], condition["reason"], condition["message"], condition["clusters"]) == (
+        "False",
+        "SuspendDispatching",
+        case.message,
+        ["b"],
+    )
+    assert status["kept"] == case.kept
+
+    numbers = " ".join(f"{name}:{count}" for name, count in case.replicas.items())
+    render = fleet.run("render")
+    assert render.out.splitlines()[1].split() == [
+        "default", "Deployment.apps/nginx", *numbers.split(), *POLICY.split(), "(SuspendDispatching)",
+    ]  # fmt: skip
+    pending = [{"object": NGINX, "clusters": ["b"], "reason": "SuspendDispatching", "message": case.message}]
+    pending = pending if case.is_pending else []
+    warning = f"warning: {NGINX} is {case.message}\n" if case.is_pending else ""
+    assert (render.code, render.err) == (0, warning)
+    for words in (("render", "-o", "json"), ("reconcile", "-o", "json"), ("status", "-o", "json")):
+        assert json.loads(fleet.run(*words).out)["pending"] == pending
+
+    page = fleet.repository.show("README.md").splitlines()
+    assert [line for line in page if line.startswith(("| [b]", "| b"))] == (
+        [f"| [b](clusters/b) | 1 | {case.replicas['b']} |  |", "| bindings | |"]
+        if "b" in case.replicas
+        else ["| b | 0 | 0 |  |", "| bindings | |"]
+    )
+    assert "| SuspendDispatching | 1 |" in page
+    told = fleet.run("status")
+    table = {line.split()[0]: line.split()[2] for line in told.out.splitlines()[3:6]}
+    assert (told.code, table) == (0, {**dict.fromkeys("abc", "0"), **{n: str(c) for n, c in case.replicas.items()}})
+    assert (f"{NGINX}   SuspendDispatching   {case.message}\n" in told.out) == case.is_pending
+    value = json.loads(fleet.run("status", "-o", "json").out)
+    assert (value["bindings"][0]["clusters"], value["bindings"][0]["problems"]) == (case.replicas, [])
+    assert fleet.run("status", "deploy/nginx").code == 0
+
+
+def test_a_pass_repeats_what_is_pending_and_changes_nothing(fleet: Fleet) -> None:
+    outdated(fleet)
+    tip = fleet.repository.git("rev-parse", "argosy/rendered")
+    for _ in range(2):
+        ended = fleet.reconcile()
+        assert ended.err == f"warning: {NGINX} is {OUTDATED}\n"
+    fleet.repository.git("commit", "-q", "--allow-empty", "-m", "nothing")
+    (fleet.repository.path / ".git/argosy/checkpoint.json").unlink()
+    fleet.reconcile()
+    assert fleet.repository.git("rev-parse", "argosy/rendered") == tip
+    assert fleet.run("verify").code == 0
+
+
+def lazy(fleet: Fleet) -> None:
+    fleet.commit(policy=the_policy(activationPreference="Lazy"), nginx=a_deployment(replicas=6))
+    fleet.reconcile()
+    fleet.commit(nginx=a_deployment(replicas=6, image="nginx:1.28"))
+    fleet.reconcile()
+
+
+def lazy_and_changed(fleet: Fleet) -> None:
+    lazy(fleet)
+    fleet.commit(policy=the_policy("a", "c", activationPreference="Lazy"))
+    fleet.reconcile()
+
+
+class Change(NamedTuple):
+    why: str
+    prepare: Callable[[Fleet], None]
+    files: dict[str, Any]
+    summary: str
+    lines: list[str]
+
+
+IMAGE = '      spec.template.spec.containers[nginx].image: "nginx:1.29" -> "nginx:1.30"'
+CHANGES = [
+    Change(
+        "dispatching to one cluster is suspended",
+        lambda _: None,
+        {"policy.yaml": the_policy(suspension=ON_B)},
+        "1 object pending",
+        ["", "PENDING", f"  ! {NGINX} is not dispatched to b, which has what it would get"],
+    ),
+    Change(
+        "dispatching is suspended everywhere",
+        lambda _: None,
+        {"policy.yaml": the_policy(suspension=EVERYWHERE)},
+        "1 object pending",
+        ["", "PENDING", f"  ! {NGINX} is not dispatched to a, b, which have what they would get"],
+    ),
+    Change(
+        "a new image of a suspended object",
+        suspended,
+        {"nginx.yaml": a_deployment(replicas=6, image="nginx:1.30")},
+        "1 cluster changes, 1 object changed, 1 object pending",
+        [
+            "",
+            "OBJECTS",
+            f"  ~ {NGINX} in a",
+            IMAGE,
+            "",
+            "PENDING",
+            f"  ! {NGINX} is not dispatched to b, where it would change",
+            IMAGE,
+        ],
+    ),
+    Change(
+        "another number of replicas",
+        suspended,
+        {"nginx.yaml": a_deployment(replicas=8)},
+        "1 cluster changes, 1 object changed, 1 object pending",
+        [
+            "",
+            "OBJECTS",
+            "  ~ 1 by its replicas",
+            "",
+            "PENDING",
+            f"  ! {NGINX} is not dispatched to b, where it would change",
+            "      spec.replicas: 3 -> 4",
+            "",
+            "REPLICAS",
+            f"  {NGINX}: 6 -> 7 replicas, 0 moved",
+            "      a 3 -> 4",
+        ],
+    ),
+    Change(
+        "a new image where the object never came",
+        suspended_before_it_came,
+        {"nginx.yaml": a_deployment(replicas=6, image="nginx:1.30")},
+        "1 cluster changes, 1 object changed, 1 object pending",
+        [
+            "",
+            "OBJECTS",
+            f"  ~ {NGINX} in a",
+            IMAGE,
+            "",
+            "PENDING",
+            f"  ! {NGINX} is not dispatched to b, which would get it",
+        ],
+    ),
+    Change(
+        "the suspension ends",
+        outdated,
+        {"policy.yaml": the_policy()},
+        "1 cluster changes, 1 object changed, 1 object no longer pending",
+        [
+            "",
+            "OBJECTS",
+            f"  ~ {NGINX} in b",
+            "      spec.replicas: 3 -> 5",
+            IMAGE,
+            "",
+            "PENDING",
+            f"    {NGINX} is no longer held back from b",
+            "",
+            "REPLICAS",
+            f"  {NGINX}: 8 -> 10 replicas, 0 moved",
+            "      b 3 -> 5",
+        ],
+    ),
+    Change(
+        "a lazy policy changes",
+        lazy,
+        {"policy.yaml": the_policy("a", "c", activationPreference="Lazy")},
+        "1 object pending",
+        ["", "PENDING", f"  ! {NGINX} is {LAZY}"],
+    ),
+    Change(
+        "a lazy policy is suspended",
+        lazy,
+        {"policy.yaml": the_policy("a", "c", activationPreference="Lazy", suspension=EVERYWHERE)},
+        "1 object pending",
+        [
+            "",
+            "PENDING",
+            f"  ! {NGINX} is {LAZY.replace('placement takes', 'placement, suspension take')}",
+        ],
+    ),
+    Change(
+        "a lazy policy is as it was again",
+        lazy_and_changed,
+        {"policy.yaml": the_policy(activationPreference="Lazy")},
+        "1 object no longer pending",
+        ["", "PENDING", f"    {NGINX} is no longer waiting"],
+    ),
+    Change(
+        "a lazy policy takes over from another",
+        lazy,
+        {"other.yaml": a_policy("other", priority=5, preemption="Always", activationPreference="Lazy")},
+        "1 object pending",
+        [
+            "",
+            "PENDING",
+            f"  ! {NGINX} is {TAKEOVER}",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CHANGES, ids=lambda case: case.why)
+def test_no_change_of_it_is_no_difference(case: Change, fleet: Fleet) -> None:
+    case.prepare(fleet)
+    fleet.repository.write(case.files)
+    ended = fleet.run("diff")
+    first, *lines = ended.out.splitlines()
+    assert (ended.code, first.partition(": ")[2], lines) == (1, case.summary, case.lines)
+    assert json.loads(fleet.run("diff", "-o", "json").out)["different"] is True
+    assert fleet.run("diff", "--stat").out.splitlines()[-1] == case.summary
+
+
+def test_once_a_change_of_it_is_rendered_there_is_no_difference(fleet: Fleet) -> None:
+    outdated(fleet)
+    assert fleet.run("diff") == Ended(
+        0, f"{fleet.repository.git('rev-parse', 'HEAD')[:12]}..work tree: no difference\n", ""
+    )
+
+
+def test_json_tells_what_suspended_clusters_miss(fleet: Fleet) -> None:
+    suspended(fleet)
+    fleet.repository.write({"nginx.yaml": a_deployment(replicas=6, image="nginx:1.30")})
+    told = json.loads(fleet.run("diff", "-o", "json").out)
+    ref = {"group": "apps", "kind": "Deployment", "namespace": "default", "name": "nginx"}
+    path = "spec.template.spec.containers[nginx].image"
+    missed = {
+        "object": ref,
+        "reason": "SuspendDispatching",
+        "message": "",
+        "clusters": ["b"],
+        "action": "changed",
+        "fields": [{"path": path, "operator": "replace", "before": "nginx:1.29", "after": "nginx:1.30"}],
+    }
+    assert (told["pending"], told["ended"], told["summary"]["pending"]) == ([missed], [], 1)
+
+
+def test_a_pull_request_says_what_suspended_clusters_miss(fleet: Fleet) -> None:
+    suspended(fleet)
+    fleet.repository.write({"nginx.yaml": a_deployment(replicas=6, image="nginx:1.30")})
+    text = fleet.run("diff", "-o", "markdown").out
+    _, _, title, body, *_ = text.split("\n\n")
+    assert title == "**Pending (1)**"
+    assert body.splitlines() == [
+        "```diff",
+        f"! {NGINX} is not dispatched to b, where it would change",
+        '- spec.template.spec.containers[nginx].image: "nginx:1.29"',
+        '+ spec.template.spec.containers[nginx].image: "nginx:1.30"',
+        "```",
+    ]
+
+
+def test_a_secret_that_is_pending_is_never_shown(fleet: Fleet) -> None:
+    def secret(value: str) -> dict[str, Any]:
+        """A Secret with a value."""
+        return {**a_config_map("key"), "kind": "Secret", "data": {"key": value}}
+
+    secrets: dict[str, Any] = {"selectors": [{"apiVersion": "v1", "kind": "Secret"}], "placement": on_clusters("b")}
+    fleet.commit(key=secret("b25l"), keys=a_policy("keys", **secrets))
+    fleet.reconcile()
+    fleet.commit(keys=a_policy("keys", suspension=EVERYWHERE, **secrets))
+    fleet.reconcile()
+    fleet.repository.write({"key.yaml": secret("dHdv")})
+    assert fleet.diff() == [
+        "",
+        "PENDING",
+        "  ! Secret default/key is not dispatched to b, where it would change",
+        "      data.key: (hidden) -> (hidden)",
+    ]
+
+
+def test_a_lazy_policy_waits_until_the_template_changes(fleet: Fleet) -> None:
+    lazy_and_changed(fleet)
+    assert fleet.reconcile().err == f"warning: {NGINX} is {LAZY}\n"
+    (condition,) = (each for each in fleet.binding()["status"]["conditions"] if each["type"] == "Activated")
+    assert (condition["reason"], condition["message"]) == ("LazyActivation", LAZY)
+    status = fleet.run("status")
+    assert (status.code, status.out.splitlines()[-1].split("   ")) == (0, [NGINX, "LazyActivation", LAZY])
+    assert fleet.run("status", "deploy/nginx").out.splitlines()[2] == f"LazyActivation: {LAZY}"
+    assert fleet.run("explain", "deploy/nginx").out.splitlines()[3] == f"  It is {LAZY}."
+    assert json.loads(fleet.run("render", "-o", "json").out)["pending"] == [
+        {"object": NGINX, "clusters": [], "reason": "LazyActivation", "message": LAZY}
+    ]
+    fleet.commit(nginx=a_deployment(replicas=6, image="nginx:1.30"))
+    assert fleet.reconcile("--allow-removal", "b=1").err == ""
+    assert "kept" not in fleet.binding()["status"]
+    assert [each["type"] for each in fleet.binding()["status"]["conditions"]] == ["Scheduled"]
+
+
+def test_another_scheduler_s_object_is_not_scheduled(fleet: Fleet) -> None:
+    fleet.repository.write({"policy.yaml": the_policy("c", schedulerName="mine")})
+    said = "not scheduled: scheduler 'mine' is to place it; its clusters and replicas stay as they are"
+    assert fleet.diff() == ["", "PENDING", f"  ! {NGINX} is {said}"]
+    fleet.commit()
+    fleet.reconcile()
+    (condition,) = (each for each in fleet.binding()["status"]["conditions"] if each["type"] == "Scheduling")
+    assert (condition["reason"], condition["message"]) == ("OtherScheduler", said)
+
+
+KEPT = [
+    (suspended, "but nothing differs (3 replicas)"),
+    (suspended_before_it_came, "and it is not there yet"),
+    (outdated, "so an older version stays (3 replicas)"),
+]
+
+
+@pytest.mark.parametrize(("prepare", "end"), KEPT)
+def test_explain_says_because_of_what_a_cluster_keeps_it(
+    prepare: Callable[[Fleet], None], end: str, fleet: Fleet
+) -> None:
+    prepare(fleet)
+    lines = fleet.run("explain", "deploy/nginx").out.splitlines()
+    at = lines.index("Kept as an earlier commit had it")
+    row = f"  b          SuspendDispatching   {POLICY} suspends dispatching, {end}"
+    assert lines[at + 1 :] == ["  CLUSTERS   REASON               MESSAGE", row]
+
+
+def test_explain_does_not_count_what_a_cluster_does_not_get(fleet: Fleet) -> None:
+    suspended_before_it_came(fleet)
+    assert fleet.run("explain", "cluster/b").out.splitlines()[3:] == [
+        "  It holds 0 objects.",
+        "",
+        "It does not hold",
+        "  OBJECT                          REASON",
+        f"  {NGINX}   {POLICY} suspends dispatching to the cluster",
+    ]
+    assert fleet.run("explain", "policy/nginx").out.splitlines()[-1].split() == [*NGINX.split(), "name", "a:3"]
+    assert f"It is {ABSENT}." in fleet.run("explain", "deploy/nginx").out
+
+
+def test_status_of_a_cluster_lists_what_it_does_not_get(fleet: Fleet) -> None:
+    suspended_before_it_came(fleet)
+    told = fleet.run("status", "cluster/b")
+    assert (told.code, told.out.splitlines()[4:]) == (
+        0,
+        [
+            "",
+            "PENDING                         REASON               MESSAGE",
+            f"{NGINX}   SuspendDispatching   {ABSENT}",
+        ],
+    )
+    value = json.loads(fleet.run("status", "cluster/b", "-o", "json").out)
+    assert (value["objects"], [each["message"] for each in value["pending"]]) == ([], [ABSENT])
+    assert json.loads(fleet.run("status", "cluster/a", "-o", "json").out)["pending"] == []
+
+
+@pytest.fixture
+def applied(tmp_path: Path) -> MemoryFleet:
+    """Members a and b; nginx is in a, healthy, and dispatching to b was suspended before it came there."""
+    files = {"nginx.yaml": a_deployment(replicas=6), "policy.yaml": the_policy(suspension=ON_B)}
+    made = MemoryFleet.create(tmp_path / "fleet", {"a": (1, ROOMY), "b": (1, ROOMY)}, files)
+    made.run()
+    settle(made.members["a"])
+    made.run(60)
+    return made
+
+
+def test_an_object_is_well_though_a_suspended_cluster_does_not_have_it(
+    applied: MemoryFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = applied.status(capsys, "deploy/nginx")
+    lines = told.out.splitlines()
+    assert (told.code, [line.split() for line in lines[-2:]]) == (
+        0,
+        [
+            ["a", "3", "3/3", "True", "Healthy", "2027-01-15T08:01:00Z"],
+            ["b", "False", "Unknown", "SuspendDispatching"],
+        ],
+    )
+    assert f"  {ABSENT}" in lines
+    assert applied.status(capsys).code == 0
+    told = applied.status(capsys, "cluster/b")
+    row = f"{NGINX}   SuspendDispatching   {ABSENT}\n"
+    assert (told.code, told.out.endswith(f"PENDING                         REASON               MESSAGE\n{row}")) == (
+        0,
+        True,
+    )
+
+
+def test_an_older_version_is_told_from_the_wanted_one(applied: MemoryFleet, capsys: pytest.CaptureFixture[str]) -> None:
+    applied.repository.commit({"policy.yaml": the_policy()})
+    applied.run(60)
+    settle(applied.members["b"])
+    applied.run(60)
+    applied.repository.commit(
+        {"policy.yaml": the_policy(suspension=ON_B), "nginx.yaml": a_deployment(replicas=10, image="nginx:1.30")}
+    )
+    applied.run(60)
+    settle(applied.members["a"])
+    applied.run(60)
+    told = applied.status(capsys, "deploy/nginx")
+    rows = [line.split()[:-1] for line in told.out.splitlines()[-2:]]
+    assert (told.code, rows) == (
+        0,
+        [["a", "5", "5/5", "True", "Healthy"], ["b", "3", "3/3", "True", "Healthy", "SuspendDispatching"]],
+    )
+
+
+def test_waiting_ends_though_something_is_pending_and_says_so(
+    applied: MemoryFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in ((), ("deploy/nginx",), ("cluster/b",)):
+        ended = argosy(applied.repository, capsys, "wait", "--timeout", "0s", *words)
+        subject = words[0] if words else "the fleet"
+        assert ended == (0, f"{subject} is applied\n", f"warning: {NGINX} is {ABSENT}\n")
+    told = json.loads(argosy(applied.repository, capsys, "wait", "--timeout", "0s", "-o", "json").out)
+    assert (told["cameTrue"], [each["message"] for each in told["pending"]]) == (True, [ABSENT])
+    assert argosy(applied.repository, capsys, "wait", "--timeout", "0s", "cluster/a").err == ""
+
+
+def test_what_is_dispatched_nowhere_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {"nginx.yaml": a_deployment(), "policy.yaml": the_policy("a", suspension=EVERYWHERE)}
+    fleet = MemoryFleet.create(tmp_path / "fleet", {"a": (1, ROOMY)}, files)
+    fleet.run()
+    ended = argosy(fleet.repository, capsys, "wait", "--timeout", "0s", "deploy/nginx")
+    said = f"warning: {NGINX} is not dispatched: dispatching is suspended everywhere"
+    assert (ended.code, ended.err.splitlines()[1:]) == (1, [said])
