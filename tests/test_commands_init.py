@@ -314,7 +314,27 @@ DEPLOYMENTS = [
             "kubernetes/apps/web/app/web.yaml": a_config_map("web"),
             "kubernetes/flux/apps.yaml": flux("apps", "./kubernetes/apps"),
         },
-        {"paths": ["clusters", "policies", "kubernetes/apps/web/app"]},
+        {"paths": ["clusters", "policies", "kubernetes/apps"]},
+        ("Flux deploys 1 folder: argosy.yaml reads exactly those",),
+    ),
+    Deployment(
+        "artifacts that Flux cuts out of the repository, and folders of another one",
+        {
+            "flux/apps.yaml": {
+                **flux("apps", "./web"),
+                "spec": {"path": "./web", "sourceRef": {"kind": "ExternalArtifact", "name": "apps"}},
+            },
+            "flux/artifacts.yaml": {
+                "apiVersion": "source.extensions.fluxcd.io/v1beta1",
+                "kind": "ArtifactGenerator",
+                "metadata": {"name": "all", "namespace": "flux-system"},
+                "spec": {"artifacts": [{"name": "apps", "copy": [{"from": "@x/apps/web/**", "to": "@artifact/web/"}]}]},
+            },
+            "apps/web/web.yaml": a_config_map("web"),
+            "apps/web/more.yaml": flux("more", "./elsewhere"),
+            "web/other.yaml": a_config_map("other"),
+        },
+        {"paths": ["clusters", "policies", "apps/web"]},
         ("Flux deploys 1 folder: argosy.yaml reads exactly those",),
     ),
     Deployment(

@@ -43,7 +43,7 @@ def layout_lines(source: MemberSource) -> Iterator[str]:
 
 def _deployed(deployed: DeployedFolders) -> Iterator[str]:
     """Yield what a tool deploys, and what of it Argosy reads otherwise."""
-    named = f" named in {deployed.entry}" if deployed.entry else ""
+    named = f" named in {deployed.environment}" if deployed.environment else ""
     folders = counted(len(deployed.folders), "folder")
     yield f"{deployed.tool} deploys {folders}{named}: argosy.yaml reads exactly those"
     for other in deployed.left_out:

@@ -1,91 +1,155 @@
 """The folders of a repository that Flux or Argo CD deploys from, as ``argosy init`` reads them from their objects.
 
-A folder that holds such objects itself is an entry point: what it deploys is in the folders that they name. Of several
-entry points - environments, each with overlays of its own - one is read, for the others hold the same objects again.
+A folder that only holds such objects is an entry point: what it deploys is in the folders that they name. Where
+objects of one name stand in several folders, these are environments, each with overlays of its own: one of them is
+read, for the others hold the same objects again.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from posixpath import commonpath, dirname
 from typing import Any
 
 from render.model import Manifest, group_of
 
 _FLUX, _ARGO = "kustomize.toolkit.fluxcd.io", "argoproj.io"
 _TOOL_BY_GROUP = {_FLUX: "Flux", _ARGO: "Argo CD"}
+_NAMING = {(_FLUX, "Kustomization"), (_ARGO, "Application"), (_ARGO, "ApplicationSet")}
+_GENERATOR, _GENERATED = "ArtifactGenerator", "ExternalArtifact"
 _PRODUCTION = re.compile(r"prod|production|live|main")
-_BOOTSTRAP = "flux-system"
+
+Copies = list[tuple[str, str]]
+"""Folders of an artifact, each with the folder of the repository that it is a copy of."""
+
+_NO_COPIES: Copies = [("", "")]
+Placed = tuple[str, Manifest]
+"""An object and the file it stands in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeployedFolders:
-    """The folders that a tool deploys, the entry point they are named in, and the entry points that are left out.
+    """The folders that a tool deploys, the environment whose they are, and the environments that are left out.
 
     ``substituted`` counts the objects of the tool that fill in variables, which nobody does here.
     """
 
     tool: str
     folders: tuple[str, ...]
-    entry: str = ""
+    environment: str = ""
     left_out: tuple[str, ...] = ()
     substituted: int = 0
 
 
-def deployed_folders(
-    objects: Iterable[tuple[str, Manifest]], paths: Iterable[str], base: str = ""
-) -> DeployedFolders | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Deployer:
+    """An object of a tool that names folders of the repository."""
+
+    path: str
+    manifest: Manifest
+    folders: frozenset[str]
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        metadata = self.manifest["metadata"] if isinstance(self.manifest.get("metadata"), dict) else {}
+        return self.manifest["kind"], str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
+
+
+def deployed_folders(objects: Iterable[Placed], paths: Iterable[str], base: str = "") -> DeployedFolders | None:
     """Return the folders below ``base`` that a tool deploys, relative to it; None where no tool names any.
 
-    ``objects`` are all of the repository with the files they stand in, of which ``paths`` are all.
+    ``objects`` are all of the repository, of whose files ``paths`` are all.
     """
     known = _folders(path.removeprefix(base) for path in paths if path.startswith(base))
-    deployers = [(path.removeprefix(base), each) for path, each in objects if _names_folders(each)]
+    placed = [(path.removeprefix(base), manifest) for path, manifest in objects]
     for group, tool in _TOOL_BY_GROUP.items():
-        found = [(path, each) for path, each in deployers if group_of(each["apiVersion"]) == group]
-        holders = {path for path, _ in found}
-        entry, others = _entries(holders)
-        chosen = [each for path, each in found if not _is_below(path, others)]
-        folders = {folder for each in chosen for folder in _named(each, known)}
-        leaves = {folder for folder in folders if folder and not any(_is_below(path, [folder]) for path in holders)}
-        if leaves:
+        deployers = list(_deployers(placed, group, known))
+        environment, others = _environments(deployers)
+        chosen = [each for each in deployers if not _is_below(each.path, others)]
+        folders = _without_entry_points(chosen)
+        if folders:
             return DeployedFolders(
                 tool=tool,
-                folders=_outermost(leaves),
-                entry=entry,
+                folders=folders,
+                environment=environment,
                 left_out=others,
-                substituted=sum(1 for each in chosen if "postBuild" in (each.get("spec") or {})),
+                substituted=sum(1 for each in chosen if "postBuild" in each.manifest["spec"]),
             )
     return None
 
 
-def _names_folders(manifest: Manifest) -> bool:
-    group, kind = group_of(manifest["apiVersion"]), manifest["kind"]
-    return (group, kind) in {(_FLUX, "Kustomization"), (_ARGO, "Application"), (_ARGO, "ApplicationSet")}
+def _deployers(placed: Collection[Placed], group: str, known: Collection[str]) -> Iterator[_Deployer]:
+    """Yield the objects of a tool that name folders; artifacts are those of their own folder where it has some."""
+    anywhere = dict(_artifacts(manifest for _, manifest in placed))
+    for path, manifest in placed:
+        spec = manifest.get("spec")
+        found_group = group_of(manifest["apiVersion"])
+        if found_group == group and (group, manifest["kind"]) in _NAMING and isinstance(spec, dict):
+            beside = (each for other, each in placed if dirname(other) == dirname(path))
+            artifacts = anywhere | dict(_artifacts(beside)) if anywhere else anywhere
+            folders = frozenset(_named(spec, known, artifacts))
+            if folders:
+                yield _Deployer(path=path, manifest=manifest, folders=folders)
 
 
-def _entries(holders: Iterable[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the entry point to read of those that Flux was put into, and the others."""
-    found = sorted({path[: path.index(f"/{_BOOTSTRAP}/")] for path in holders if f"/{_BOOTSTRAP}/" in path})
-    if len(found) < 2:
-        return "".join(found), ()
-    entry = next((each for each in found if _PRODUCTION.search(each.rpartition("/")[2])), found[0])
-    return entry, tuple(each for each in found if each != entry)
+def _environments(deployers: Iterable[_Deployer]) -> tuple[str, tuple[str, ...]]:
+    """Return the environment to read, and the others: folders in which objects of the same name stand."""
+    paths_by_identity: dict[tuple[str, str, str], list[str]] = {}
+    for each in deployers:
+        paths_by_identity.setdefault(each.identity, []).append(each.path)
+    found: set[str] = set()
+    for paths in paths_by_identity.values():
+        if len(set(paths)) > 1:
+            shared = len(commonpath(paths).split("/")) if commonpath(paths) else 0
+            found |= {"/".join(path.split("/")[: shared + 1]) for path in paths if path.count("/") > shared}
+    names = sorted(found)
+    chosen = next((each for each in names if _PRODUCTION.search(each.rpartition("/")[2])), "".join(names[:1]))
+    return chosen, tuple(each for each in names if each != chosen)
 
 
-def _named(manifest: Manifest, known: Collection[str]) -> Iterator[str]:
+def _without_entry_points(deployers: Collection[_Deployer]) -> tuple[str, ...]:
+    """Return the folders that are deployed, without those that only hold objects naming others elsewhere."""
+    folders = {folder for each in deployers for folder in each.folders}
+    entries = {folder for folder in folders if any(_is_below(each.path, [folder]) for each in deployers)}
+    leaves = folders - entries
+    return _outermost(leaves | {each for each in entries if any(_is_below(leaf, [each]) for leaf in leaves)})
+
+
+def _artifacts(manifests: Iterable[Manifest]) -> Iterator[tuple[str, Copies]]:
+    """Yield the artifacts that Flux cuts out of the repository: by name, folders in them and where these are from."""
+    for manifest in manifests:
+        spec = manifest.get("spec")
+        if manifest["kind"] == _GENERATOR and isinstance(spec, dict):
+            for artifact in _objects(spec.get("artifacts")):
+                copies = _objects(artifact.get("copy"))
+                yield (
+                    str(artifact.get("name")),
+                    [(_inside(each.get("to")), _inside(each.get("from"))) for each in copies],
+                )
+
+
+def _inside(place: Any) -> str:
+    """Return the folder of a place such as ``@artifact/base/`` or ``@repository/apps/base/**``."""
+    return str(place or "").partition("/")[2].removesuffix("**").strip("/")
+
+
+def _named(spec: Mapping[str, Any], known: Collection[str], artifacts: Mapping[str, Copies]) -> Iterator[str]:
     """Yield the folders that an object of a tool names, as far as they are here."""
-    spec = manifest.get("spec")
-    if not isinstance(spec, dict):
-        return
+    source = spec.get("sourceRef")
+    is_cut = isinstance(source, dict) and source.get("kind") == _GENERATED
+    copies = artifacts.get(str(source.get("name")), []) if is_cut and isinstance(source, dict) else _NO_COPIES
     for place in _places(spec):
         path = place.get("path")
         if isinstance(path, str) and not place.get("chart"):
             wanted = path.removeprefix("./").strip("/")
-            yield from (folder for folder in known if folder == wanted or _is_matched(folder, wanted))
+            for target, origin in copies:
+                if not target or wanted == target or wanted.startswith(f"{target}/"):
+                    meant = f"{origin}/{wanted.removeprefix(target).strip('/')}".strip("/")
+                    yield from (folder for folder in known if folder == meant or _is_matched(folder, meant))
 
 
-def _places(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _places(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the values of a spec that have a path: Flux's itself, an Application's sources, a generator's folders."""
     template = spec.get("template")
     inner = template.get("spec") if isinstance(template, dict) else None
