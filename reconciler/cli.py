@@ -43,6 +43,7 @@ COMMANDS = {
     "verify": "Replay rendered commits and compare them byte for byte.",
     "lock": "Pin other repositories and charts in argosy.lock.",
     "vendor": "Keep the content of other repositories in this one.",
+    "import": "Turn the fleet of another federation into policies.",
     "interpret": "Check and try resource interpreter customizations.",
     "doctor": "Check the repository, the remote and its branches.",
     "rbac": "Print the rights that passes over a member need.",
@@ -83,7 +84,8 @@ class LazyGroup(click.Group):
         """Import and return one command."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"reconciler.commands.{cmd_name.replace('-', '_')}")
+        name = "import_fleet" if cmd_name == "import" else cmd_name.replace("-", "_")  # a module cannot be named import
+        module = import_module(f"reconciler.commands.{name}")
         return with_completion(with_global_options(cast("click.Command", module.command)))
 
     def resolve_command(

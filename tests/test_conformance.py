@@ -12,7 +12,8 @@ from tests.conformance.sample import sampled
 
 HERE = Path(__file__).parent
 SAMPLES = sorted((HERE / "vectors").glob("*.jsonl.gz"))
-RECORDINGS = sorted((HERE.parent.parent / "shared" / "conformance").glob("*.jsonl.gz"))
+RECORDED = HERE.parent.parent / "shared" / "conformance"
+RECORDINGS = sorted([*RECORDED.glob("*.jsonl.gz"), *RECORDED.glob("federations/*.jsonl.gz")])
 FLEETS = sorted(path.parent for path in (HERE.parent.parent / "shared" / "fleets").glob("*/expected.json"))
 RUNNABLE = [path for path in RECORDINGS if has_adapter(next(cases_in(path))["kind"])]
 

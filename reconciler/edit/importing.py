@@ -1,0 +1,134 @@
+"""The fleet of another federation, read from files and written as files of ours, with a report of what became of each.
+
+Nothing of it is asked of a cluster. The values of Secrets and tokens are never copied.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from render.documents import DocumentErrors, parse_documents
+from render.errors import ConfigError
+from render.federations.kubefed.front_end import Placed, converted, is_kubefed
+from render.federations.policies import files_of
+from render.federations.units import Conversion, Grade
+from render.words import counted
+
+_ENDINGS = frozenset({".yaml", ".yml", ".json"})
+_MOST_BYTES = 64 << 20
+
+
+class Line(NamedTuple):
+    """One line of the report: a document, how well it was converted, and why not better."""
+
+    grade: Grade
+    subject: str
+    origin: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """The files to write by path, the report, and how many documents belong to no other federation."""
+
+    files: Mapping[str, bytes]
+    lines: tuple[Line, ...]
+    others: int
+
+    @property
+    def is_refused(self) -> bool:
+        """Say whether anything was refused."""
+        return any(line.grade is Grade.REFUSED for line in self.lines)
+
+
+def imported(folder: Path) -> Import:
+    """Convert the documents below a folder, or those of standard input for ``-``.
+
+    ConfigError names every file that cannot be read, and says where nothing of another federation is found.
+    """
+    documents = list(_documents(folder))
+    foreign = [each for each in documents if is_kubefed(each.manifest)]
+    if not foreign:
+        hint = "KubeFed's kinds are known: Federated*, ReplicaSchedulingPreference, FederatedTypeConfig, KubeFedCluster"
+        raise ConfigError(f"{folder} holds no document of another federation", hint=hint)
+    conversion = converted(foreign, _members(documents))
+    return Import(files=files_of(conversion), lines=_report(conversion), others=len(documents) - len(foreign))
+
+
+def _members(documents: list[Placed]) -> dict[str, dict[str, str]]:
+    """Return the labels of Karmada's Clusters among the documents, by name."""
+    return {
+        each.key[1]: dict((each.manifest.get("metadata") or {}).get("labels") or {})
+        for each in documents
+        if each.kind == "Cluster" and str(each.manifest.get("apiVersion", "")).startswith("cluster.karmada.io/")
+    }
+
+
+def _report(conversion: Conversion) -> tuple[Line, ...]:
+    lines = [
+        Line(left.remark.grade, left.subject, left.origin, left.remark.code, left.remark.message)
+        for left in conversion.left
+    ]
+    for unit in conversion.units:
+        lines += [Line(remark.grade, unit.subject, unit.origin, remark.code, remark.message) for remark in unit.remarks]
+        if not unit.remarks:
+            lines.append(Line(Grade.EXACT, unit.subject, unit.origin, "", ""))
+    order = list(Grade)
+    return tuple(sorted(lines, key=lambda line: (order.index(line.grade), line.origin, line.subject)))
+
+
+def _documents(folder: Path) -> Iterator[Placed]:
+    problems: list[str] = []
+    for name, content in _contents(folder):
+        try:
+            documents = parse_documents(content)
+        except DocumentErrors as error:
+            problems += [f"{name}:{each.line}: {each.message}" for each in error.errors]
+            continue
+        for document in documents:
+            for manifest in _manifests(document.value):
+                yield Placed(manifest=manifest, origin=f"{name}:{document.line}")
+    if problems:
+        raise ConfigError("\n".join([f"{counted(len(problems), 'problem')}:", *problems]))
+
+
+def _manifests(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a document: itself, or the items of a list such as kubectl prints."""
+    if not isinstance(value, dict):
+        return
+    items = value.get("items")
+    if str(value.get("kind", "")).endswith("List") and isinstance(items, list):
+        yield from (each for each in items if isinstance(each, dict))
+    else:
+        yield value
+
+
+def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
+    if str(folder) == "-":
+        yield "-", _bounded("-", sys.stdin.buffer.read(_MOST_BYTES + 1))
+        return
+    paths = [folder] if folder.is_file() else sorted(_below(folder))
+    for path in paths:
+        name = path.name if path == folder else path.relative_to(folder).as_posix()
+        with path.open("rb") as file:
+            yield name, _bounded(name, file.read(_MOST_BYTES + 1))
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Yield the files below a folder that may hold documents; links and hidden folders are not followed."""
+    for path in folder.iterdir():
+        if path.is_symlink() or path.name.startswith("."):
+            continue
+        if path.is_dir():
+            yield from _below(path)
+        elif path.is_file() and path.suffix.lower() in _ENDINGS:
+            yield path
+
+
+def _bounded(name: str, content: bytes) -> bytes:
+    if len(content) > _MOST_BYTES:
+        raise ConfigError(f"{name} is larger than {_MOST_BYTES >> 20} MiB")
+    return content

@@ -1,0 +1,82 @@
+"""Documents read as Go's encoding/json reads them into a struct: keys in any case, and a wrong type is an error."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from render.admission.syntax import label_key_fault, label_value_fault
+from render.selection import has_valid_values
+from render.selectors import LabelSelector, Requirement
+
+Shape = TypeVar("Shape")
+
+
+class WrongShape(ValueError):
+    """A document is not what the other federation can read; the message names the field."""
+
+
+def entry(plain: Mapping[str, Any], name: str) -> Any:
+    """Return a field whose key may be written in any case; of several the last in order of bytes counts."""
+    if name in plain:
+        return plain[name]
+    found = [key for key in plain if key.lower() == name.lower()]
+    return plain[max(found)] if found else None
+
+
+def struct(plain: Any, what: str) -> Mapping[str, Any]:
+    """Return an object; nothing for null."""
+    found: Mapping[str, Any] = _typed(plain, dict, what, "an object")
+    return found
+
+
+def text(plain: Any, what: str) -> str:
+    """Return a text; an empty one for null."""
+    found: str = _typed(plain, str, what, "text")
+    return found
+
+
+def sequence(plain: Any, what: str, read: Callable[[Any, str], Shape]) -> list[Shape]:
+    """Return what each entry of a list reads as; an empty list for null."""
+    return [read(each, f"{what}[{position}]") for position, each in enumerate(_typed(plain, list, what, "a list"))]
+
+
+def label_selector(plain: Any, what: str) -> LabelSelector | None:
+    """Return a label selector; None for null, WrongShape for one that is of no shape of its kind."""
+    if plain is None:
+        return None
+    fields = struct(plain, what)
+    labels = struct(entry(fields, "matchLabels"), f"{what}.matchLabels")
+    return LabelSelector(
+        match_labels=tuple(sorted((key, text(value, f"{what}.matchLabels")) for key, value in labels.items())),
+        match_expressions=tuple(sequence(entry(fields, "matchExpressions"), f"{what}.matchExpressions", _requirement)),
+    )
+
+
+def checked_selector(selector: LabelSelector, what: str) -> LabelSelector:
+    """Return a selector that Kubernetes can evaluate; WrongShape for another."""
+    for key, value in selector.match_labels:
+        if fault := label_key_fault(key) or label_value_fault(value):
+            raise WrongShape(f"{what}: {fault}")
+    for requirement in selector.match_expressions:
+        if not has_valid_values(requirement):
+            raise WrongShape(f"{what}: the operator {requirement.operator} does not fit its values")
+        faults = [label_key_fault(requirement.key), *map(label_value_fault, requirement.values)]
+        if fault := next(filter(None, faults), ""):
+            raise WrongShape(f"{what}: {fault}")
+    return selector
+
+
+def _requirement(plain: Any, what: str) -> Requirement:
+    fields = struct(plain, what)
+    return Requirement(
+        key=text(entry(fields, "key"), f"{what}.key"),
+        operator=text(entry(fields, "operator"), f"{what}.operator"),
+        values=tuple(sequence(entry(fields, "values"), f"{what}.values", text)),
+    )
+
+
+def _typed(plain: Any, kind: type, what: str, wanted: str) -> Any:
+    if plain is None:
+        return kind()
+    if not isinstance(plain, kind):
+        raise WrongShape(f"{what} is not {wanted}")
+    return plain

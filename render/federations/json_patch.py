@@ -1,0 +1,215 @@
+"""JSON patches as evanphx/json-patch applies them, the library of KubeFed and Clusternet, which is not strict RFC 6902.
+
+A ``replace`` of a last key that is absent adds it, indexes below zero count from the end, a path without a leading
+slash loses its first part, and a ``replace`` of the empty path replaces the whole document.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+_INDEX = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_ABSENT: Any = object()
+
+
+class PatchFailed(ValueError):
+    """A patch does not apply; ``is_missing`` where the library says that a place is not there."""
+
+    def __init__(self, message: str, *, is_missing: bool = False) -> None:
+        super().__init__(message)
+        self.is_missing = is_missing
+
+
+@dataclass(frozen=True, slots=True)
+class JsonPatch:
+    """The library in one of its versions: 4.12 fails where 5.7 tests an absent key for no value."""
+
+    version: int
+    V4: ClassVar["JsonPatch"]
+    V5: ClassVar["JsonPatch"]
+
+    def apply(self, document: Any, operations: Iterable[Mapping[str, Any]]) -> Any:
+        """Return a copy of a document with operations ``{op, path, value, from}`` applied in their order."""
+        root = [deepcopy(document)]
+        for operation in operations:
+            self._apply(root, operation)
+        return root[0]
+
+    def _apply(self, root: list[Any], operation: Mapping[str, Any]) -> None:
+        path, op = operation.get("path"), operation.get("op")
+        if op not in {"add", "remove", "replace", "move", "copy", "test"}:
+            raise PatchFailed(f"unexpected kind of operation: {op}")
+        if not isinstance(path, str):
+            raise PatchFailed(f"{op}: the path is missing")
+        match op:
+            case "add":
+                _add(_place(root, path), _value(operation))
+            case "remove":
+                _remove(_place(root, path))
+            case "replace":
+                self._replace(root, path, operation)
+            case "test":
+                self._test(root, path, operation)
+            case _:
+                self._move(root, path, operation, is_kept=op == "copy")
+
+    def _replace(self, root: list[Any], path: str, operation: Mapping[str, Any]) -> None:
+        value = _value(operation)
+        if path == "":
+            if not isinstance(value, dict | list):
+                raise PatchFailed("replace: the value of a whole document is an object or a list")
+            root[0] = value
+            return
+        place = _place(root, path)
+        if isinstance(place.holder, list):
+            place.holder[_index(place, len(place.holder))] = value
+        else:
+            place.holder[place.key] = value
+
+    def _test(self, root: list[Any], path: str, operation: Mapping[str, Any]) -> None:
+        if path == "":
+            raise PatchFailed("test: there is no path")
+        found = _found(_place(root, path))
+        wanted = operation.get("value", _ABSENT)
+        if found is None:
+            if wanted is _ABSENT and self.version < 5:
+                raise PatchFailed("test: no value is given for a key that is absent")
+            if wanted is not None and wanted is not _ABSENT:
+                raise PatchFailed(f"test: {path} has another value")
+        elif wanted is _ABSENT or not _equal(found, wanted):
+            raise PatchFailed(f"test: {path} has another value")
+
+    def _move(self, root: list[Any], path: str, operation: Mapping[str, Any], *, is_kept: bool) -> None:
+        source = operation.get("from")
+        if not isinstance(source, str):
+            raise PatchFailed("move and copy need from")
+        place = _place(root, source)
+        value = deepcopy(_found(place))
+        if not is_kept:
+            _remove(place)
+        _add(_place(root, path), value)
+
+
+JsonPatch.V4 = JsonPatch(4)
+JsonPatch.V5 = JsonPatch(5)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An object or a list, and the last part of the path within it."""
+
+    holder: Any
+    key: str
+    path: str
+
+
+def _place(root: list[Any], path: str) -> _Place:
+    parts = path.split("/")
+    if len(parts) < 2:
+        raise PatchFailed(f"{path} lies in nothing that is there", is_missing=True)
+    holder = root[0]
+    for part in [*map(_decoded, parts[1:-1])]:
+        holder = _step(holder, part)
+        if not isinstance(holder, dict | list):
+            raise PatchFailed(f"{path} lies in nothing that is there", is_missing=True)
+    if not isinstance(holder, dict | list):
+        raise PatchFailed("the document is no object", is_missing=True)
+    return _Place(holder, _decoded(parts[-1]), path)
+
+
+def _step(holder: Any, part: str) -> Any:
+    if isinstance(holder, dict):
+        return holder.get(part)
+    try:
+        return holder[_index(_Place(holder, part, part), len(holder))]
+    except PatchFailed:
+        return None
+
+
+def _decoded(part: str) -> str:
+    return part.replace("~1", "/").replace("~0", "~")
+
+
+def _value(operation: Mapping[str, Any]) -> Any:
+    return deepcopy(operation.get("value"))
+
+
+def _index(place: _Place, length: int) -> int:
+    """Return a position in a list; one below zero counts from the end."""
+    if not _INDEX.fullmatch(place.key):
+        raise PatchFailed(f"{place.path}: {place.key!r} is no index")
+    position = int(place.key)
+    if not -length <= position < length:
+        raise PatchFailed(f"{place.path}: the list has no entry {position}", is_missing=True)
+    return position % length
+
+
+def _found(place: _Place) -> Any:
+    if isinstance(place.holder, dict):
+        return place.holder.get(place.key)
+    return place.holder[_index(place, len(place.holder))]
+
+
+def _add(place: _Place, value: Any) -> None:
+    if isinstance(place.holder, dict):
+        place.holder[place.key] = value
+    elif place.key == "-":
+        place.holder.append(value)
+    else:
+        try:
+            position = _index(place, len(place.holder) + 1)
+        except PatchFailed as error:
+            raise PatchFailed(str(error)) from error
+        place.holder.insert(position, value)
+
+
+def _remove(place: _Place) -> None:
+    if isinstance(place.holder, list):
+        try:
+            del place.holder[_index(place, len(place.holder))]
+        except PatchFailed as error:
+            raise PatchFailed(str(error)) from error
+    elif place.key in place.holder:
+        del place.holder[place.key]
+    else:
+        raise PatchFailed(f"remove: {place.path} is not there", is_missing=True)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Say whether two values are the same JSON; true is not 1."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_equal(value, other[key]) for key, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return type(one) is type(other) and one == other
+
+
+def exact_path(document: Any, path: str) -> tuple[str, bool]:
+    """Return the path of a place as strict RFC 6902 writes it, and whether there is something at it.
+
+    PatchFailed where the object or list that it lies in is not there.
+    """
+    place = _place([document], path)
+    parts, holder = [], document
+    for part in [*map(_decoded, path.split("/")[1:-1])]:
+        parts.append(_exact_part(holder, part))
+        holder = _step(holder, part)
+    if isinstance(place.holder, dict):
+        return _joined([*parts, place.key]), place.key in place.holder
+    if place.key == "-":
+        return _joined([*parts, "-"]), False
+    is_there = _step(place.holder, place.key) is not None
+    length = len(place.holder) if is_there else len(place.holder) + 1
+    return _joined([*parts, str(_index(place, length))]), is_there
+
+
+def _exact_part(holder: Any, part: str) -> str:
+    return part if isinstance(holder, dict) else str(_index(_Place(holder, part, part), len(holder)))
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)

@@ -1,0 +1,1 @@
+"""KubeFed v2: where a federated object goes, what each cluster is sent, and how replicas are divided."""

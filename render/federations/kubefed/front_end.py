@@ -1,0 +1,382 @@
+"""KubeFed's documents as units: federated objects, their namespaces, replica preferences, types and clusters."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from render.federations.decoding import WrongShape
+from render.federations.json_patch import PatchFailed
+from render.federations.units import Conversion, Grade, Left, Reach, Remark, Unit, Weight
+from render.model import Manifest
+from render.scheduling.webster import divide
+from render.selectors import LabelSelector, Requirement
+
+from .overriding import TargetType, object_of, overrides_of
+from .patches import PlainPatches, plain_patches
+from .placement import FederatedPlacement, Federation, placement_of
+from .preferences import REPLICAS_PATH, SERVED_KINDS, PreferenceInputs, divided
+from .types import default_target
+
+RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
+SKIP_NAMESPACE = "namespace.karmada.io/skip-auto-propagation"
+_ORPHAN = "kubefed.io/orphan"
+_CONTROLLER_WRITTEN = frozenset({"PropagatedVersion", "ClusterPropagatedVersion", "FederatedServiceStatus"})
+_GROUPS = ("kubefed.io", "kubefed.k8s.io", "federation.k8s.io")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A document with the place that it was read from, as ``file:line``."""
+
+    manifest: Manifest
+    origin: str
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+        return str(self.manifest.get("kind", ""))
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its namespace and name."""
+        metadata = self.manifest.get("metadata") or {}
+        return str(metadata.get("namespace", "")), str(metadata.get("name", ""))
+
+    @property
+    def subject(self) -> str:
+        """Its kind and name for people."""
+        return f"{self.kind} {'/'.join(filter(None, self.key))}"
+
+
+def is_kubefed(manifest: Manifest) -> bool:
+    """Say whether a document is one of KubeFed's: of its groups, or of a federated kind of anybody's."""
+    group = str(manifest.get("apiVersion", "")).rpartition("/")[0]
+    if group == "kubefed.io" or group.endswith(tuple(f".{each}" for each in _GROUPS)):
+        return True
+    spec = manifest.get("spec")
+    return (
+        str(manifest.get("kind", "")).startswith("Federated")
+        and isinstance(spec, dict)
+        and "placement" in spec
+        and "template" in spec
+    )
+
+
+def converted(documents: Iterable[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
+    """Convert documents; ``known_clusters`` are labels by name of members that are known beside KubeFedClusters."""
+    return _Fleet(tuple(documents), known_clusters).converted()
+
+
+class _Fleet:
+    """The documents by what they are to each other."""
+
+    def __init__(self, documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> None:
+        self._documents = documents
+        by_kind = [each for each in documents if each.kind == "KubeFedCluster"]
+        self._labels = {**known_clusters, **{each.key[1]: _labels(each.manifest) for each in by_kind}}
+        self._federation = Federation(labels_by_cluster=self._labels)
+        self._namespaces = {each.key[0]: each for each in documents if each.kind == "FederatedNamespace"}
+        self._preferences = {each.key: each for each in documents if each.kind == "ReplicaSchedulingPreference"}
+        self._types = {
+            name: each for each in documents if each.kind == "FederatedTypeConfig" for name in [_federated_kind(each)]
+        }
+
+    def converted(self) -> Conversion:
+        """Convert all of them, in their order."""
+        units: list[Unit] = []
+        left: list[Left] = []
+        members = []
+        for each in self._documents:
+            if each.kind == "KubeFedCluster":
+                members.append((each.origin, _member(each.manifest)))
+                left.append(_left(each, _credentials(each.manifest)))
+            elif each.kind.startswith("Federated") and each.kind not in {"FederatedTypeConfig", *_CONTROLLER_WRITTEN}:
+                found = self._unit(each)
+                if isinstance(found, Unit):
+                    units.append(found)
+                else:
+                    left.append(found)
+            else:
+                left.append(_left(each, self._not_needed(each)))
+        return Conversion(units=tuple(units), members=tuple(members), left=tuple(left))
+
+    def _not_needed(self, document: Placed) -> Remark:
+        if document.kind in _CONTROLLER_WRITTEN:
+            return _exact("controller-written", "a controller of KubeFed wrote it")
+        if document.kind == "FederatedTypeConfig":
+            return _exact("type-read", "it says what a federated kind stands for")
+        if document.kind == "ReplicaSchedulingPreference":
+            spec = document.manifest.get("spec") or {}
+            if spec.get("targetKind") not in SERVED_KINDS:
+                return _refused(
+                    "rsp-target-kind", "KubeFed divides FederatedDeployments and FederatedReplicaSets alone"
+                )
+            return _exact("rsp-read", "it became part of the object of its name")
+        return _exact("setting", "a setting of KubeFed's own controllers")
+
+    def _unit(self, document: Placed) -> Unit | Left:
+        target = self._target(document)
+        if target is None:
+            hint = "add the FederatedTypeConfig of the kind, or an apiVersion to the template"
+            return _left(
+                document, _refused("ftc-unknown-kind", f"what {document.kind} stands for is not known; {hint}")
+            )
+        if target.kind == "Secret":
+            what = "the values of a Secret are not copied; write it anew, encrypted, beside the others"
+            return _left(document, _refused("secret-left-out", what))
+        try:
+            return self._converted_unit(document, target)
+        except (WrongShape, PatchFailed) as error:
+            return _left(document, _refused("unreadable", str(error)))
+
+    def _converted_unit(self, document: Placed, target: TargetType) -> Unit:
+        federated = document.manifest
+        sent = object_of(federated, target)
+        manifest = _named(sent.manifest, target)
+        remarks = [_exact(*_WARNED[code]) for code in sent.warnings]
+        patches, reach, weights, divided_notes = self._divided(document, target, manifest)
+        if (federated.get("spec") or {}).get("retainReplicas"):
+            manifest = _labelled(manifest, RETAIN_REPLICAS)
+        if target.kind == "Namespace":
+            manifest = _labelled(manifest, SKIP_NAMESPACE)
+        annotations = (federated.get("metadata") or {}).get("annotations") or {}
+        config = self._types.get(document.kind)
+        is_suspended = config is not None and (config.manifest.get("spec") or {}).get("propagation") == "Disabled"
+        if is_suspended:
+            remarks.append(_approximate("propagation-disabled", "KubeFed does not propagate the kind: it is suspended"))
+        return Unit(
+            manifest=manifest,
+            reach=reach,
+            origin=document.origin,
+            subject=document.subject,
+            patches=patches.by_cluster,
+            weights=weights,
+            is_kept=annotations.get(_ORPHAN) == "true",
+            is_suspended=is_suspended,
+            remarks=(*remarks, *divided_notes, *patches.remarks, *self._doubtful(reach)),
+        )
+
+    def _target(self, document: Placed) -> TargetType | None:
+        config = self._types.get(document.kind)
+        if config is not None:
+            plain = (config.manifest.get("spec") or {}).get("targetType") or {}
+            return TargetType(
+                group=plain.get("group", ""),
+                version=plain.get("version", ""),
+                kind=plain.get("kind", ""),
+                is_namespaced=plain.get("scope", "Namespaced") == "Namespaced",
+            )
+        return default_target(document.manifest)
+
+    def _divided(
+        self, document: Placed, target: TargetType, manifest: dict[str, Any]
+    ) -> tuple[PlainPatches, Reach, tuple[Weight, ...], list[Remark]]:
+        """Return what differs between clusters, where it goes, and the weights where replicas are divided."""
+        federated = document.manifest
+        namespace = self._namespaces.get(document.key[0]) if target.is_namespaced else None
+        reach, remarks = self._reach(federated, namespace, target)
+        overrides = overrides_of(federated)
+        preference = self._preferences.get(document.key)
+        if preference is None or (preference.manifest.get("spec") or {}).get("targetKind") != document.kind:
+            return plain_patches(manifest, overrides), reach, (), remarks
+        found = self._by_preference(preference.manifest, federated, namespace, manifest)
+        if found is None:
+            code = "rsp-intersect-empty" if self._labels else "rsp-no-clusters"
+            what = "no cluster is left to divide over, so the preference does nothing"
+            return plain_patches(manifest, overrides), reach, (), [*remarks, _approximate(code, what)]
+        return found
+
+    def _by_preference(
+        self, preference: Manifest, federated: Manifest, namespace: Placed | None, manifest: dict[str, Any]
+    ) -> tuple[PlainPatches, Reach, tuple[Weight, ...], list[Remark]] | None:
+        """Return the same with what the preference's controller would write into it; None if it does nothing."""
+        outer = namespace.manifest if namespace else None
+        inputs = PreferenceInputs(
+            preference=preference,
+            federated=federated,
+            federated_namespace=outer,
+            federation=self._federation,
+            members={},
+        )
+        found = divided(inputs, kind=SERVED_KINDS[preference["spec"]["targetKind"]])
+        if not found.replicas:
+            return None
+        written = found.federated or federated
+        overrides = overrides_of(written)
+        remarks = [] if namespace else [_not_federated()]
+        within = self._federation.clusters_of(written, outer, is_namespaced=True)
+        weights = _weights(preference, found.replicas)
+        if weights and within == set(found.replicas) == set(self._labels):
+            others = {
+                name: [each for each in operations if each["path"] != REPLICAS_PATH]
+                for name, operations in overrides.items()
+            }
+            manifest.setdefault("spec", {})["replicas"] = sum(found.replicas.values())
+            return plain_patches(manifest, others), Reach(), weights, remarks
+        names = tuple(name for name in sorted(found.replicas) if name in within)
+        kept = {name: operations for name, operations in overrides.items() if name in within}
+        what = "the replicas of each cluster are those KubeFed gives it now; they are not divided anew"
+        return (
+            plain_patches(manifest, kept),
+            Reach(names=names) if names else Reach(is_nowhere=True),
+            (),
+            [*remarks, _snapshot("rsp-pinned", what)],
+        )
+
+    def _reach(self, federated: Manifest, namespace: Placed | None, target: TargetType) -> tuple[Reach, list[Remark]]:
+        own = placement_of(federated)
+        if not target.is_namespaced or target.kind == "Namespace":
+            return _reach(own), []
+        if namespace is None:
+            return Reach(is_nowhere=True), [_not_federated()]
+        return _within(_reach(own), _reach(placement_of(namespace.manifest))), []
+
+    def _doubtful(self, reach: Reach) -> list[Remark]:
+        if reach.is_nowhere:
+            return [_exact("nowhere", "KubeFed sends it nowhere, so it gets no policy")]
+        unknown = [name for name in reach.names or () if self._labels and name not in self._labels]
+        return [_exact("unknown-cluster", f"there is no cluster {name}, which changes nothing") for name in unknown]
+
+
+def _reach(placement: FederatedPlacement) -> Reach:
+    if placement.names is not None:
+        names = tuple(dict.fromkeys(filter(None, placement.names)))
+        return Reach(names=names) if names else Reach(is_nowhere=True)
+    return Reach(is_nowhere=True) if placement.selector is None else Reach(selector=placement.selector)
+
+
+def _within(own: Reach, outer: Reach) -> Reach:
+    """Return the clusters that both reach."""
+    if own.is_nowhere or outer.is_nowhere:
+        return Reach(is_nowhere=True)
+    names = own.names if own.names is not None else outer.names
+    if own.names is not None and outer.names is not None:
+        names = tuple(name for name in own.names if name in outer.names)
+        if not names:
+            return Reach(is_nowhere=True)
+    return Reach(names=names, selector=_both(own.selector, outer.selector))
+
+
+def _both(one: LabelSelector | None, other: LabelSelector | None) -> LabelSelector | None:
+    if one is None or other is None:
+        return one or other
+    first, second = dict(one.match_labels), dict(other.match_labels)
+    clashing = {key for key in first if key in second and first[key] != second[key]}
+    either = [
+        Requirement(key=key, operator="In", values=(labels[key],))
+        for key in sorted(clashing)
+        for labels in (first, second)
+    ]
+    labels = {key: value for key, value in {**first, **second}.items() if key not in clashing}
+    return LabelSelector(
+        match_labels=tuple(sorted(labels.items())),
+        match_expressions=(*either, *dict.fromkeys((*one.match_expressions, *other.match_expressions))),
+    )
+
+
+def _weights(preference: Manifest, replicas: Mapping[str, int]) -> tuple[Weight, ...]:
+    """Return static weights that divide as KubeFed does, none where there are no such weights."""
+    spec = preference.get("spec") or {}
+    clusters = spec.get("clusters") or {"*": {"weight": 1}}
+    if any(each.get("minReplicas") or each.get("maxReplicas") is not None for each in clusters.values()):
+        return ()
+    fallback = clusters.get("*")
+    weight_by_cluster = {name: (clusters.get(name, fallback) or {}).get("weight") or 0 for name in replicas}
+    if any(count == 0 for count in replicas.values()) or not all(weight_by_cluster.values()):
+        return ()
+    if divide(spec.get("totalReplicas") or 0, weight_by_cluster) != dict(sorted(replicas.items())):
+        return ()
+    own = tuple(sorted(clusters.keys() & replicas.keys()))
+    named = tuple(Weight(weight=weight_by_cluster[name], names=(name,)) for name in own)
+    if fallback is None:
+        return named
+    others = Weight(weight=fallback.get("weight") or 0, excluded=own)
+    return (*named, others)
+
+
+def _named(manifest: dict[str, Any], target: TargetType) -> dict[str, Any]:
+    """Return an object with an apiVersion that Kubernetes writes: KubeFed's of the core group begins with a slash."""
+    named = {**manifest, "apiVersion": str(manifest["apiVersion"]).lstrip("/")}
+    named.pop("status", None)
+    return named if target.kind != "Namespace" else _without_namespace(named)
+
+
+def _without_namespace(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return a Namespace without the namespace that its federated object stands in."""
+    metadata = {key: value for key, value in manifest["metadata"].items() if key != "namespace"}
+    return {**manifest, "metadata": metadata}
+
+
+def _labelled(manifest: dict[str, Any], label: str) -> dict[str, Any]:
+    metadata = manifest["metadata"]
+    return {**manifest, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), label: "true"}}}
+
+
+def _federated_kind(config: Placed) -> str:
+    spec = config.manifest.get("spec") or {}
+    named = (spec.get("federatedType") or {}).get("kind")
+    return str(named or f"Federated{(spec.get('targetType') or {}).get('kind', '')}")
+
+
+def _labels(manifest: Manifest) -> dict[str, str]:
+    return dict((manifest.get("metadata") or {}).get("labels") or {})
+
+
+def _member(manifest: Manifest) -> Manifest:
+    """Return the Cluster of a KubeFedCluster, without its credentials."""
+    spec, status, metadata = manifest.get("spec") or {}, manifest.get("status") or {}, manifest["metadata"]
+    made: dict[str, Any] = {"syncMode": "Push"}
+    made |= {field: spec[field] for field in ("apiEndpoint", "proxyURL") if spec.get(field)}
+    if "*" in (spec.get("disabledTLSValidations") or ()):
+        made["insecureSkipTLSVerification"] = True
+    if status.get("region"):
+        made["region"] = status["region"]
+    if status.get("zones"):
+        made["zones"] = list(status["zones"])
+    labels = _labels(manifest)
+    return {
+        "apiVersion": "cluster.karmada.io/v1alpha1",
+        "kind": "Cluster",
+        "metadata": {"name": metadata["name"]} | ({"labels": labels} if labels else {}),
+        "spec": made,
+    }
+
+
+def _credentials(manifest: Manifest) -> Remark:
+    spec = manifest.get("spec") or {}
+    secret = (spec.get("secretRef") or {}).get("name", "")
+    partly = sorted(set(spec.get("disabledTLSValidations") or ()) - {"*"})
+    what = f"its credentials (Secret {secret}) are not copied; give the cluster a context in a kubeconfig"
+    if partly:
+        return _approximate("tls-validation", f"{', '.join(partly)} has no counterpart; {what}")
+    return _exact("credentials-left-out", what)
+
+
+_WARNED = {
+    "AnnotationsNotSupported": ("template-annotations-dropped", "KubeFed drops the annotations of a template"),
+    "FinalizersNotSupported": ("template-finalizers-dropped", "KubeFed drops the finalizers of a template"),
+}
+
+
+def _left(document: Placed, remark: Remark) -> Left:
+    return Left(origin=document.origin, subject=document.subject, remark=remark)
+
+
+def _exact(code: str, message: str) -> Remark:
+    return Remark(code=code, grade=Grade.EXACT, message=message)
+
+
+def _snapshot(code: str, message: str) -> Remark:
+    return Remark(code=code, grade=Grade.SNAPSHOT, message=message)
+
+
+def _approximate(code: str, message: str) -> Remark:
+    return Remark(code=code, grade=Grade.APPROXIMATE, message=message)
+
+
+def _refused(code: str, message: str) -> Remark:
+    return Remark(code=code, grade=Grade.REFUSED, message=message)
+
+
+def _not_federated() -> Remark:
+    return _exact("namespace-not-federated", "its namespace has no FederatedNamespace")

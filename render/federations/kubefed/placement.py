@@ -1,0 +1,88 @@
+"""The clusters of a federated object: its own placement within that of its namespace (KubeFed's ``placement.go``)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from render.federations.decoding import checked_selector, entry, label_selector, sequence, struct, text
+from render.model import Manifest
+from render.selection import matches
+from render.selectors import LabelSelector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FederatedPlacement:
+    """A placement as it is written: a list of names, which wins, or else a selector; None is absent."""
+
+    names: tuple[str, ...] | None = None
+    selector: LabelSelector | None = None
+
+    def chosen(self, labels_by_cluster: Mapping[str, Mapping[str, str]]) -> frozenset[str]:
+        """Return the registered clusters that it names or selects; a missing selector selects none."""
+        if self.names is not None:
+            return frozenset(self.names) & labels_by_cluster.keys()
+        return self.selected(labels_by_cluster)
+
+    def selected(self, labels_by_cluster: Mapping[str, Mapping[str, str]]) -> frozenset[str]:
+        """Return the registered clusters that its selector alone selects."""
+        if self.selector is None:
+            return frozenset()
+        selector = checked_selector(self.selector, "spec.placement.clusterSelector")
+        return frozenset(name for name, labels in labels_by_cluster.items() if matches(selector, labels))
+
+
+def placement_of(federated: Manifest) -> FederatedPlacement:
+    """Return the placement of a federated object; WrongShape where KubeFed cannot read it."""
+    spec = struct(entry(federated, "spec"), "spec")
+    plain = struct(entry(spec, "placement"), "spec.placement")
+    listed = entry(plain, "clusters")
+    names = None if listed is None else tuple(sequence(listed, "spec.placement.clusters", _name))
+    return FederatedPlacement(
+        names=names, selector=label_selector(entry(plain, "clusterSelector"), "spec.placement.clusterSelector")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Federation:
+    """The registered clusters with their labels, and what KubeFed's control plane serves.
+
+    ``is_limited`` says that it serves one namespace, where an absent FederatedNamespace restricts nothing; elsewhere it
+    leaves no cluster.
+    """
+
+    labels_by_cluster: Mapping[str, Mapping[str, str]]
+    is_limited: bool = False
+
+    def clusters_of(
+        self, federated: Manifest, federated_namespace: Manifest | None, *, is_namespaced: bool
+    ) -> frozenset[str]:
+        """Return the clusters that an object goes to; WrongShape where KubeFed reports ComputePlacementFailed."""
+        chosen = placement_of(federated).chosen(self.labels_by_cluster)
+        if not is_namespaced:
+            return chosen
+        if federated_namespace is None:
+            return chosen if self.is_limited else frozenset()
+        return chosen & placement_of(federated_namespace).chosen(self.labels_by_cluster)
+
+    def selected_for(
+        self, federated: Manifest, federated_namespace: Manifest | None, *, is_namespaced: bool = True
+    ) -> frozenset[str]:
+        """Return the clusters that the selectors of an object and its namespace select, whatever lists there are.
+
+        Replica scheduling preferences that intersect with selectors consider these.
+        """
+        chosen = placement_of(federated).selected(self.labels_by_cluster)
+        if not is_namespaced:
+            return chosen
+        if federated_namespace is None:
+            return chosen if self.is_limited else frozenset()
+        return chosen & placement_of(federated_namespace).selected(self.labels_by_cluster)
+
+
+def labels_by_name(clusters: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, str]]:
+    """Return the labels of clusters that are given as ``{name, labels}``."""
+    return {each["name"]: each.get("labels") or {} for each in clusters}
+
+
+def _name(plain: Any, what: str) -> str:
+    return text(entry(struct(plain, what), "name"), f"{what}.name")

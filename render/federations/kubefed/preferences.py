@@ -1,0 +1,142 @@
+"""Replica scheduling preferences: the division of a federated workload, and what its controller writes into it."""
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from render.federations.decoding import WrongShape
+from render.federations.observation import Observed, observed
+from render.federations.planner import ANY_CLUSTER, PlannedWorkload, Preference, plan
+from render.model import Manifest
+
+from .overriding import overrides_of
+from .placement import Federation
+
+REPLICAS_PATH = "/spec/replicas"
+SERVED_KINDS = {"FederatedDeployment": "Deployment", "FederatedReplicaSet": "ReplicaSet"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Divided:
+    """The replicas by cluster, None where nothing is divided; ``status`` is ok, recheck or error.
+
+    ``federated`` is the object that would be written, None where it stays as it is.
+    """
+
+    status: str
+    message: str = ""
+    replicas: Mapping[str, int] | None = None
+    federated: dict[str, Any] | None = None
+
+
+def preferences_of(clusters: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Preference]:
+    """Return the preferences of a map ``cluster or *: {minReplicas, maxReplicas, weight}``."""
+    return {
+        name: Preference(
+            min_replicas=each.get("minReplicas") or 0,
+            max_replicas=each.get("maxReplicas"),
+            weight=each.get("weight") or 0,
+        )
+        for name, each in (clusters or {}).items()
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreferenceInputs:
+    """The inputs of a pass of KubeFed's controller: the preference, what it is for, and the clusters that are ready.
+
+    ``members`` are ``{object, pods}`` by cluster, the live workload with its pods.
+    """
+
+    preference: Manifest
+    federated: Manifest | None
+    federated_namespace: Manifest | None
+    federation: Federation
+    members: Mapping[str, Mapping[str, Any]]
+
+
+def divided(inputs: PreferenceInputs, *, kind: str) -> Divided:
+    """Divide one workload as a pass of KubeFed's controller for a kind does."""
+    spec, federated = inputs.preference.get("spec") or {}, inputs.federated
+    clusters = tuple(inputs.federation.labels_by_cluster)
+    if spec.get("intersectWithClusterSelector"):
+        found = _intersected(inputs)
+        if not isinstance(found, tuple):
+            return found
+        clusters = found
+    is_served = SERVED_KINDS.get(spec.get("targetKind", "")) == kind
+    if federated is None or not clusters:
+        return Divided(status="ok" if is_served else "recheck", replicas=None if federated is None else {})
+    try:
+        seen = observed(inputs.members if is_served else {}, clusters)
+    except WrongShape as error:
+        return Divided(status="error", message=str(error))
+    replicas = shares(inputs.preference, clusters, seen)
+    if not is_served:
+        return Divided(status="recheck", replicas=replicas)
+    try:
+        written = written_to(federated, replicas)
+    except WrongShape as error:
+        return Divided(status="error", message=str(error))
+    return Divided(
+        status="recheck" if seen.is_unsettled else "ok",
+        replicas=replicas,
+        federated=None if written == federated else written,
+    )
+
+
+def shares(preference: Manifest, clusters: Sequence[str], seen: Observed) -> dict[str, int]:
+    """Return the replicas of each cluster as the controller writes them, clusters that get none included."""
+    spec, metadata = preference.get("spec") or {}, preference.get("metadata") or {}
+    workload = PlannedWorkload(
+        replicas=spec.get("totalReplicas") or 0,
+        key=f"{metadata.get('namespace', '')}/{metadata.get('name', '')}",
+        current=seen.current,
+        capacity=seen.capacity,
+        is_rebalanced=bool(spec.get("rebalance")),
+    )
+    preferences = preferences_of(spec.get("clusters")) or {ANY_CLUSTER: Preference(weight=1)}
+    totals = plan(workload, preferences, clusters).totals
+    return totals | {name: 0 for name in seen.current if name not in totals}
+
+
+def written_to(federated: Manifest, replicas: Mapping[str, int]) -> dict[str, Any]:
+    """Return a federated object with its clusters listed and their replicas overridden.
+
+    An override of the replicas that is there keeps its operation; the entry of a cluster that leaves stays, even empty.
+    WrongShape where its overrides cannot be read.
+    """
+    overrides = {name: list(operations) for name, operations in _written_overrides(federated).items()}
+    for name in overrides.keys() - replicas.keys():
+        overrides[name] = [each for each in overrides[name] if each.get("path") != REPLICAS_PATH]
+    for name, count in replicas.items():
+        operations = overrides.setdefault(name, [])
+        place = next((index for index, each in enumerate(operations) if each.get("path") == REPLICAS_PATH), None)
+        if place is None:
+            operations.append({"path": REPLICAS_PATH, "value": count})
+        else:
+            operations[place] = {**operations[place], "value": count}
+    written = deepcopy(dict(federated))
+    spec = written.setdefault("spec", {})
+    spec.setdefault("placement", {})["clusters"] = [{"name": name} for name in sorted(replicas)]
+    spec["overrides"] = [{"clusterName": name, "clusterOverrides": overrides[name]} for name in sorted(overrides)]
+    return written
+
+
+def _written_overrides(federated: Manifest) -> dict[str, list[dict[str, Any]]]:
+    overrides_of(federated)
+    spec = federated.get("spec") or {}
+    return {each["clusterName"]: each.get("clusterOverrides") or [] for each in spec.get("overrides") or ()}
+
+
+def _intersected(inputs: PreferenceInputs) -> tuple[str, ...] | Divided:
+    if inputs.federated is None:
+        return Divided(status="ok")
+    if inputs.federated_namespace is None and not inputs.federation.is_limited:
+        return Divided(status="error", message="the namespace has no FederatedNamespace")
+    try:
+        chosen = inputs.federation.selected_for(inputs.federated, inputs.federated_namespace)
+    except WrongShape as error:
+        return Divided(status="error", message=str(error))
+    return tuple(name for name in inputs.federation.labels_by_cluster if name in chosen)

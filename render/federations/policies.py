@@ -1,0 +1,175 @@
+"""Units as files a person would write: templates, one policy where many objects go the same way, and overrides."""
+
+import re
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from render.documents import emit
+from render.model import Manifest
+from render.selectors import LabelSelector
+
+from .units import Conversion, Reach, Unit
+
+API_VERSION = "policy.karmada.io/v1alpha1"
+_NO_NAME = re.compile(r"[^a-z0-9.-]+")
+_LONGEST_NAME = 50
+
+
+class _Route(NamedTuple):
+    """The properties that objects of one policy have in common."""
+
+    namespace: str
+    reach: Reach
+    weights: tuple[Any, ...]
+    is_kept: bool
+    is_suspended: bool
+
+
+def files_of(conversion: Conversion) -> dict[str, bytes]:
+    """Return the files of a conversion by path: templates, policies, overrides and clusters."""
+    files: dict[str, bytes] = {}
+    ways: dict[_Route, list[Unit]] = {}
+    for unit in conversion.units:
+        files[_template_path(unit, files)] = _commented(f"from {unit.origin}: {unit.subject}", unit.manifest)
+        way = _Route(unit.namespace, unit.reach, unit.weights, unit.is_kept, unit.is_suspended)
+        if not unit.reach.is_nowhere:
+            ways.setdefault(way, []).append(unit)
+    policies: dict[str, list[bytes]] = {}
+    for namespace, documents in _policies(ways):
+        policies.setdefault(f"policies/{namespace or 'cluster-scoped'}.yaml", []).append(documents)
+    for unit in conversion.units:
+        if unit.patches and not unit.reach.is_nowhere:
+            path = f"overrides/{unit.namespace or 'cluster-scoped'}.yaml"
+            policies.setdefault(path, []).append(_commented(f"from {unit.origin}: {unit.subject}", _override(unit)))
+    files |= {path: b"---\n".join(documents) for path, documents in policies.items()}
+    for origin, member in conversion.members:
+        files[f"clusters/{member['metadata']['name']}.yaml"] = _commented(f"from {origin}", member)
+    return dict(sorted(files.items()))
+
+
+def _commented(comment: str, manifest: Manifest) -> bytes:
+    return f"# {comment}\n".encode() + emit(manifest)
+
+
+def _template_path(unit: Unit, taken: Mapping[str, bytes]) -> str:
+    manifest = unit.manifest
+    name = _plain(f"{manifest['kind']}-{manifest['metadata']['name']}")
+    path = f"templates/{unit.namespace or 'cluster-scoped'}/{name}.yaml"
+    if path not in taken:
+        return path
+    return f"templates/{unit.namespace or 'cluster-scoped'}/{name}-{_digest(str(manifest['apiVersion']))}.yaml"
+
+
+def _policies(ways: Mapping[_Route, list[Unit]]) -> Iterable[tuple[str, bytes]]:
+    taken: set[tuple[str, str]] = set()
+    for way, units in sorted(ways.items(), key=lambda pair: (pair[0].namespace, _way_name(pair[0]))):
+        name = _way_name(way)
+        if (way.namespace, name) in taken:
+            name = f"{name}-{_digest(repr(way))}"
+        taken.add((way.namespace, name))
+        comment = "from " + ", ".join(dict.fromkeys(f"{unit.origin}: {unit.subject}" for unit in units))
+        yield way.namespace, _commented(comment, _policy(way, name, units))
+
+
+def _policy(way: _Route, name: str, units: list[Unit]) -> Manifest:
+    spec: dict[str, Any] = {
+        "resourceSelectors": [_selected(unit) for unit in units],
+        "placement": {"clusterAffinity": _affinity(way.reach), **_scheduling(way)},
+    }
+    if way.is_kept:
+        spec["preserveResourcesOnDeletion"] = True
+    if way.is_suspended:
+        spec["suspension"] = {"dispatching": True}
+    return _object("PropagationPolicy", way.namespace, name, spec)
+
+
+def _object(kind: str, namespace: str, name: str, spec: Mapping[str, Any]) -> Manifest:
+    metadata = {"name": name, "namespace": namespace} if namespace else {"name": name}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": kind if namespace else f"Cluster{kind}",
+        "metadata": metadata,
+        "spec": spec,
+    }
+
+
+def _selected(unit: Unit) -> dict[str, str]:
+    manifest = unit.manifest
+    metadata = manifest["metadata"]
+    selected = {"apiVersion": manifest["apiVersion"], "kind": manifest["kind"], "name": metadata["name"]}
+    return selected | ({"namespace": unit.namespace} if unit.namespace else {})
+
+
+def _affinity(reach: Reach) -> dict[str, Any]:
+    """Return a cluster affinity; an empty one is every cluster, so what goes nowhere has no policy at all."""
+    affinity: dict[str, Any] = {}
+    if reach.names is not None:
+        affinity["clusterNames"] = list(reach.names)
+    if reach.selector is not None and reach.selector != LabelSelector():
+        affinity["labelSelector"] = _selector(reach.selector)
+    return affinity
+
+
+def _selector(selector: LabelSelector) -> dict[str, Any]:
+    plain: dict[str, Any] = {}
+    if selector.match_labels:
+        plain["matchLabels"] = dict(selector.match_labels)
+    if selector.match_expressions:
+        plain["matchExpressions"] = [
+            {"key": each.key, "operator": each.operator} | ({"values": list(each.values)} if each.values else {})
+            for each in selector.match_expressions
+        ]
+    return plain
+
+
+def _scheduling(way: _Route) -> dict[str, Any]:
+    if not way.weights:
+        return {}
+    weights = [
+        {
+            "targetCluster": {"clusterNames": list(each.names)} if each.names else {"exclude": list(each.excluded)},
+            "weight": each.weight,
+        }
+        for each in way.weights
+    ]
+    return {
+        "replicaScheduling": {
+            "replicaSchedulingType": "Divided",
+            "replicaDivisionPreference": "Weighted",
+            "weightPreference": {"staticWeightList": weights},
+        }
+    }
+
+
+def _override(unit: Unit) -> Manifest:
+    rules = [
+        {"targetCluster": {"clusterNames": [name]}, "overriders": {"plaintext": [dict(each) for each in patches]}}
+        for name, patches in unit.patches.items()
+    ]
+    name = _shortened(_plain(f"{unit.manifest['kind']}-{unit.manifest['metadata']['name']}"))
+    spec = {"resourceSelectors": [_selected(unit)], "overrideRules": rules}
+    return _object("OverridePolicy", unit.namespace, name, spec)
+
+
+def _way_name(way: _Route) -> str:
+    """Return a name that says where a policy leads."""
+    reach = way.reach
+    words = list(reach.names) if reach.names is not None else []
+    if reach.selector is not None:
+        words += [f"{key}-{value}" for key, value in reach.selector.match_labels]
+        words += [each.key for each in reach.selector.match_expressions]
+    name = _shortened(_plain("to-" + "-".join(words)) if words else "everywhere")
+    return f"{name}-divided" if way.weights else name
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 9].rstrip('-.')}-{_digest(name)}"
+
+
+def _plain(text: str) -> str:
+    return _NO_NAME.sub("-", text.lower()).strip("-.")
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:8]
