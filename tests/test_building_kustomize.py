@@ -1,6 +1,7 @@
 """Kustomizations built by the real tool: their objects are templates, and what was built is remembered."""
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -302,3 +303,24 @@ def test_a_work_tree_is_built_as_it_stands(tmp_path: Path, capsys: pytest.Captur
     )
     ended = argosy(repository, capsys, "validate")
     assert (ended.code, "1 template" in ended.out) == (0, True), ended
+
+
+def test_another_version_that_builds_otherwise_is_not_comparable(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = committed(tmp_path / "fleet", capsys)
+    assert argosy(repository, capsys, "verify").out.endswith(": equal\n")
+    other = "echo 'apiVersion: v1'; echo 'kind: ConfigMap'; echo 'metadata: {name: one}'"
+    path = a_script(tmp_path / "bin", "kustomize", other)
+    monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
+    ended = argosy(repository, capsys, "verify")
+    said = f": not comparable: {VERSION} built its source, here kustomize v9.9.9 did; tree "
+    assert (ended.code, said in ended.out) == (3, True), ended
+
+
+def test_an_explanation_names_what_an_object_is_made_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repository = committed(tmp_path / "fleet", capsys)
+    ended = argosy(repository, capsys, "explain", "ConfigMap/one")
+    assert ended.out.startswith("ConfigMap default/one (apps/kustomization.yaml, from apps/one.yaml:1)\n")
+    answer = json.loads(argosy(repository, capsys, "explain", "ConfigMap/one", "-o", "json").out)
+    assert (answer["path"], answer["origin"]) == ("apps/kustomization.yaml", "apps/one.yaml:1")

@@ -9,7 +9,7 @@ from reconciler.publish.branches import publication_of
 from reconciler.publish.merged_commits import written_commit
 from reconciler.publish.reading import read_source
 from reconciler.repository import CommitInfo, Repository
-from reconciler.repository.trailers import SOURCE, VERSION, engine_version
+from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version
 from render.errors import ConfigError
 
 
@@ -55,8 +55,17 @@ def verdict_of(repository: Repository, info: CommitInfo, log: Log) -> Verdict:
     if version != engine_version():
         detail = f"engine {version} wrote it, this is {engine_version()}"
         return Verdict(commit=info.id, source=source, result=Equality.NOT_COMPARABLE, detail=detail)
-    root = replayed(repository, written, log).outcome.rendered.tree.root
+    outcome = replayed(repository, written, log).outcome
+    root = outcome.rendered.tree.root
     if root == info.tree:
         return Verdict(commit=info.id, source=source, result=Equality.EQUAL)
     detail = f"tree {info.tree.hex()}, made {root.hex()}"
+    wrote, here = written.trailer(TOOL), outcome.source.desired.tools
+    if set(wrote) != set(here):
+        detail = f"{_named(wrote)} built its source, here {_named(here)} did; {detail}"
+        return Verdict(commit=info.id, source=source, result=Equality.NOT_COMPARABLE, detail=detail)
     return Verdict(commit=info.id, source=source, result=Equality.DIFFERENT, detail=detail)
+
+
+def _named(tools: tuple[str, ...]) -> str:
+    return " and ".join(sorted(tools)) or "no tool"

@@ -58,7 +58,7 @@ class ObjectExplanation:
     it has none), ``targets`` those it got. ``unmet`` are parts of the placement that no cluster meets, or too few.
     ``decision`` is None where the scheduler had no say; ``decided_in`` is the rendered commit it was taken in, if that
     is an earlier one. ``facts`` says when observations were recorded. ``pending`` is what is decided and not carried
-    out.
+    out. ``origin`` is the file that a tool made it from, where ``path`` asks for that.
     """
 
     ref: ObjectRef
@@ -77,6 +77,7 @@ class ObjectExplanation:
     kept: tuple[Kept, ...] = ()
     unmet: tuple[Unmet, ...] = ()
     pending: tuple[str, ...] = ()
+    origin: str = ""
 
 
 def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> ObjectExplanation:
@@ -90,6 +91,7 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
     return ObjectExplanation(
         ref=ref,
         path=template.path,
+        origin=template.origin,
         verdict=verdict_of(ref, binding, match, rendered),
         policies=tuple(_policy_verdict(each, match) for each in match.considered),
         replicas=binding.replicas if binding and binding.is_workload else None,

@@ -17,7 +17,8 @@ from .policies import AffectedObject, OverridePolicyExplanation, PolicyExplanati
 
 def object_sections(explanation: ObjectExplanation, *, cluster: str = "", seats: bool = False) -> Iterator[Section]:
     """Yield the sections of an object, or those that concern one cluster; ``seats``: divisions seat by seat."""
-    where = f" ({explanation.path})" if explanation.path else ""
+    built = f", from {explanation.origin}" if explanation.origin else ""
+    where = f" ({explanation.path}{built})" if explanation.path else ""
     yield Section(
         title=f"{explanation.ref}{where}",
         before=(f"{explanation.verdict[:1].upper()}{explanation.verdict[1:]}.", *_outcome(explanation, cluster)),

@@ -71,6 +71,7 @@ OBJECT_EXPLANATION = {
     "previous": PREVIOUS,
     "ref": OBJECT,
     "path?": text("The file of the template."),
+    "origin?": text("The file and line that a tool made the object from, where `path` is what asks for that."),
     "verdict": text("What claims the object, in one sentence."),
     "policies?": records(
         {
