@@ -66,9 +66,11 @@ def command(log: Log, /, **options: Any) -> int:
     """Show what a change does to every cluster.
 
     BASE is a commit, branch or tag  [default: HEAD]; without HEAD the work tree is compared as it stands. Both sides
-    are rendered from the same previous commit and the same facts, so that what is shown is due to the change alone:
-    objects added, changed field by field and removed, templates that another policy takes over, replicas that move,
-    and what has no place any more. The values of Secrets are never shown, and no cluster is asked.
+    are rendered from the same facts and the same previous commit, the one that stood when BASE was the newest source:
+    what is shown is due to the change alone, and a pass that renders it changes nothing about that. It is objects
+    added, changed field by field and removed, templates that another policy takes over, replicas that move, what is
+    pending because it is suspended or a lazy policy waits, and what has no place any more. The values of Secrets are
+    never shown, and no cluster is asked.
 
     With --live the clusters are asked what differs from the rendered commit BASE  [default: the newest]; the options
     that say which clusters and how they are reached are for this alone.

@@ -39,6 +39,7 @@ from render.words import counted
 
 from .difference import ChangeAction, Difference, ObjectChange, cluster_totals, takeovers_between
 from .objects import FileChange, Texts, changed_files, object_changes
+from .past import Past, past_of
 from .pending import pending_difference
 
 
@@ -64,19 +65,20 @@ class Comparison:
 
 
 def compared(repository: Repository, revisions: Revisions, memory: SourceMemory, log: Log) -> Comparison:
-    """Render two revisions from the same previous commit and facts."""
+    """Render two revisions from the same previous commit and facts: those of the base's own past."""
     with log.timed("read source"):
         source = _source(repository, revisions.head, memory)
     fleet = source.desired.fleet
     publication = publication_of(repository, fleet)
     with log.timed("read previous"):
         tip = publication.known_tip(fleet.rendered_branch, is_first=revisions.bootstrap)
-        previous = memory.previous(repository, tip) if tip else None
-        facts_at = repository.tip(publication.ref(fleet.status_branch))
+        past = past_of(repository, tip, revisions.base) if tip else Past()
+        previous = memory.previous(repository, past.commit) if past.commit else None
+        facts_at = past.next or repository.tip(publication.ref(fleet.status_branch))
         inputs = read_observed_inputs(repository, facts_at)
     check_allowed_clusters(revisions.allowed, source.desired, previous)
     _check_continuity(repository, source, previous, log)
-    key = (revisions.base, tip or "", facts_at or "")
+    key = (revisions.base, past.commit, facts_at or "")
     base = memory.outcome(key)
     if base is None:
         before = _source(repository, revisions.base, memory)
