@@ -118,7 +118,9 @@ NAMES = [
         ),
     ),
     Named("crd", "widgets.example.io", ObjectRef.of(WIDGETS), "shop"),
-    Named("deploy", "wbe", "the source has no deploy called 'wbe' in namespace shop\n  hint: known here: web", "shop"),
+    Named(
+        "deploy", "wbe", "the source has no deploy called 'wbe' in namespace shop\n  hint: did you mean 'web'?", "shop"
+    ),
     Named(
         "cm", "web", "the source has no cm called 'web' in namespace lab\n  hint: there is one in namespace shop", "lab"
     ),

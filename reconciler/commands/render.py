@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reconciler.publish.memory import SourceMemory
     from reconciler.publish.outcome import Outcome
 
-_OUTPUTS = ("table", "yaml", "json", "name")
+_OUTPUTS = ("table", "wide", "yaml", "json", "name")
 _SHOWN = ("shape", "output")
 
 
@@ -69,9 +69,9 @@ class RenderOptions:
 def command(log: Log, /, **options: Any) -> int:
     """Compute what every cluster must hold.
 
-    By default a table shows who gets what. -o yaml and -o json print the objects, --output-dir writes
-    clusters/<cluster>/... as Argo CD, Flux or kubectl can use it, and --commit moves the rendered branch of this
-    repository. The previous rendered commit decides what stays where it is.
+    By default a table shows who gets what, and -o wide names every cluster and file. -o yaml and -o json print the
+    objects, --output-dir writes clusters/<cluster>/... as Argo CD, Flux or kubectl can use it, and --commit moves the
+    rendered branch of this repository. The previous rendered commit decides what stays where it is.
     """
     chosen = RenderOptions(**options)
     _refuse_idle(chosen)
@@ -96,7 +96,7 @@ def _refuse_idle(options: RenderOptions) -> None:
         refuse_options(("allowed", "allowed_moves"), "goes with --commit")
     if options.output_dir:
         refuse_options(_SHOWN, "goes without --output-dir, which writes manifests")
-    if options.shape != "manifests" and options.output in {"table", "name"}:
+    if options.shape != "manifests" and options.output in {"table", "wide", "name"}:
         refuse_options(("output",), f"{options.output} is of manifests; -o yaml or json show {options.shape}")
 
 

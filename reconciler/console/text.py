@@ -1,7 +1,12 @@
 """Tables as kubectl prints them, and titled sections of sentences and tables, as plain text or Markdown."""
 
+import os
+import re
+import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from .cleaning import visible
 
@@ -9,23 +14,83 @@ from .cleaning import visible
 _ENTITIES = {ord(character): f"&#{ord(character)};" for character in "&<>`*_[]()|~@#\\!:\"'"}
 _BREAKS = {ord(character): " " for character in "\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
 _INDENT = "  "
+_GAP = "   "
+_NARROWEST = 8
+_BREAK = re.compile(r"([ \t]+|(?<=/))")
 DITTO = " "
 """A cell with the same text as the one above it, which is not repeated."""
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, width: int | None = None) -> str:
     """Return a table with its header; every line ends with a newline.
+
+    Cells are wrapped where the table has more columns than ``width`` (None: than the terminal has; 0: than anything).
 
     >>> print(table(("NAME", "READY"), [("member1", "True")]), end="")
     NAME      READY
     member1   True
+    >>> print(table(("NAME", "WHY"), [("member1", "it does not answer")], width=20), end="")
+    NAME      WHY
+    member1   it does
+              not answer
     """
     lines = [tuple(header), *(tuple(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    limit = screen_width() if width is None else width
+    if limit and _columns(widths) > limit:
+        widths = _narrowed(lines, widths, limit)
+        lines = [part for line in lines for part in _wrapped(line, widths)]
     return "".join(
-        "   ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n"
-        for line in lines
+        _GAP.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n" for line in lines
     )
+
+
+def table_width(header: Sequence[str], rows: Iterable[Sequence[str]]) -> int:
+    """Return the columns that a table takes if nothing is wrapped."""
+    lines = [header, *rows]
+    return _columns([max(len(line[column]) for line in lines) for column in range(len(header))])
+
+
+def screen_width() -> int:
+    """Return the columns of the terminal that output goes to; 0 where it goes elsewhere, and nothing has to fit."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
+    except (OSError, ValueError):
+        return 0
+
+
+def _columns(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
+
+
+def _narrowed(lines: Sequence[Sequence[str]], widths: Sequence[int], limit: int) -> list[int]:
+    """Return widths that fit side by side: the widest column gives way first.
+
+    Words stay whole where that is enough, and no column gets narrower than a few characters.
+    """
+    words = [max(len(word) for line in lines for word in _BREAK.split(line[column])) for column in range(len(widths))]
+    fitted = list(widths)
+    for least in (words, [_NARROWEST] * len(widths)):
+        while _columns(fitted) > limit:
+            wide = [column for column, width in enumerate(fitted) if width > least[column]]
+            if not wide:
+                break
+            fitted[max(wide, key=fitted.__getitem__)] -= 1
+    return fitted
+
+
+def _wrapped(line: Sequence[str], widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
+    """Yield the lines that a row takes when its cells are wrapped."""
+    cells = [
+        [cell] if len(cell) <= width else _wrapped_cell(cell, width) for cell, width in zip(line, widths, strict=True)
+    ]
+    return zip_longest(*cells, fillvalue="")
+
+
+def _wrapped_cell(cell: str, width: int) -> list[str]:
+    wrapper = textwrap.TextWrapper(width=width, break_on_hyphens=False)
+    wrapper.wordsep_simple_re = _BREAK
+    return wrapper.wrap(cell)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +127,8 @@ def _text_lines(each: Section) -> Iterator[str]:
         yield _INDENT + sentence
     if each.rows:
         rows = [[cell or "-" for cell in row] for row in each.rows]
-        for line in table(each.header, rows).splitlines():
+        width = max(screen_width() - len(_INDENT), 0)
+        for line in table(each.header, rows, width=width).splitlines():
             yield _INDENT + line
     for sentence in each.after:
         yield _INDENT + sentence

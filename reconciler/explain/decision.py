@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from reconciler.console.cluster_lists import first_clusters
 from reconciler.console.text import DITTO, Section, section
 from render.quantity import QuantityFormat, format_quantity
 from render.scheduling.decisions import SUCCESS_MESSAGE, Trigger
@@ -72,7 +73,7 @@ def _heading(explanation: Explanation) -> Iterator[str]:
     if explanation.decision.hint:
         yield explanation.decision.hint
     if explanation.terminating:
-        yield f"No candidates, because they are being deleted: {' '.join(explanation.terminating)}."
+        yield f"No candidates, because they are being deleted: {first_clusters(explanation.terminating)}."
 
 
 def _attempt(attempt: ExplainedAttempt, view: DecisionView) -> Iterator[Section]:
@@ -108,12 +109,12 @@ def _rows_by_reasons(rejected: Iterable[Rejected]) -> Iterator[list[tuple[str, s
     for each in rejected:
         names.setdefault(each.reasons, []).append(each.cluster)
     for reasons, clusters in names.items():
-        first = " ".join(clusters)
+        first = first_clusters(clusters)
         yield [(first if not number else DITTO, *reason) for number, reason in enumerate(reasons)]
 
 
 def _region(each: ScoredRegion) -> tuple[str, ...]:
-    return each.name, "chosen" if each.is_chosen else "not chosen", str(each.score), " ".join(each.clusters)
+    return each.name, "chosen" if each.is_chosen else "not chosen", str(each.score), first_clusters(each.clusters)
 
 
 def _division(division: ExplainedDivision, *, is_packed: bool) -> Section:

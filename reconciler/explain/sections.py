@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from overrides.explanation import RuleEffect
+from reconciler.console.cluster_lists import first_clusters
 from reconciler.console.text import DITTO, Section, section
 from render.model import TargetCluster
 from render.scheduling.unmet_placements import Unmet
@@ -50,11 +51,12 @@ def _outcome(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:
     required = sorted({each.name for binding in explanation.required_by for each in binding.clusters} - own)
     required = [name for name in required if cluster in {"", name}]
     if required:
-        yield f"It is propagated to {', '.join(required)} with what requires it."
+        yield f"It is propagated to {first_clusters(required, ', ')} with what requires it."
     elif not targets:
         yield f"It does not go to {cluster}." if cluster else "It goes nowhere."
     if targets:
-        names = ", ".join(f"{each.name} {each.replicas}" if each.replicas else each.name for each in targets)
+        named = [f"{each.name} {each.replicas}" if each.replicas else each.name for each in targets]
+        names = first_clusters(named, ", ")
         asked = "" if explanation.replicas is None else f"asks for {counted(explanation.replicas, 'replica')} and "
         yield f"It {asked}goes to {names}."
     yield from (f"It is {message}." for message in explanation.pending)
@@ -75,14 +77,14 @@ def _unmet(unmet: Iterable[Unmet]) -> Section:
 
 def _required(explanation: ObjectExplanation) -> Section:
     rows = [
-        (f"{each.namespace}/{each.name}", " ".join(target.name for target in each.clusters))
+        (f"{each.namespace}/{each.name}", first_clusters([target.name for target in each.clusters]))
         for each in explanation.required_by
     ]
     return section("Required by", ("BINDING", "CLUSTERS"), rows)
 
 
 def _kept(kept: Iterable[Kept]) -> Section:
-    rows = [(" ".join(each.clusters), each.reason, each.message) for each in kept]
+    rows = [(first_clusters(each.clusters), each.reason, each.message) for each in kept]
     return section("Kept as an earlier commit had it", ("CLUSTERS", "REASON", "MESSAGE"), rows)
 
 
@@ -94,7 +96,7 @@ def overrides_section(overrides: Iterable[OverriddenClusters]) -> Section:
 
 def _override_rows(each: OverriddenClusters) -> Iterator[tuple[str, str, str]]:
     """Yield a row per change, with a ditto for a cell that repeats the one above."""
-    clusters = " ".join(each.clusters)
+    clusters = first_clusters(each.clusters)
     for step in each.steps:
         rule = f"{step.applied.policy} {step.applied.rule}"
         for change in _changes(step):
@@ -117,7 +119,7 @@ def override_policy_sections(explanation: OverridePolicyExplanation) -> Iterator
     selectors = [(each.selector, str(each.objects)) for each in explanation.selectors]
     scope = () if selectors else ("It has none, and so selects every object in its scope.",)
     yield section("Its selectors", ("SELECTOR", "OBJECTS"), selectors, before=scope)
-    rules = [(each.rule, " ".join(each.clusters)) for each in explanation.rules]
+    rules = [(each.rule, first_clusters(each.clusters)) for each in explanation.rules]
     yield section("Its rules", ("RULE", "CLUSTERS"), rules)
     if changed:
         rows = [row for each in changed for row in _object_rows(each)]
@@ -197,7 +199,7 @@ def policy_sections(explanation: PolicyExplanation) -> Iterator[Section]:
     if explanation.unmet:
         yield _unmet(explanation.unmet)
     if claimed:
-        rows = [(str(each.ref), each.selects_by, " ".join(map(_target, each.targets))) for each in claimed]
+        rows = [(str(each.ref), each.selects_by, first_clusters(list(map(_target, each.targets)))) for each in claimed]
         yield section("It claims", ("OBJECT", "BY", "CLUSTERS"), rows)
     if lost:
         rows_lost = [(str(each.ref), each.selects_by, each.holder, each.why) for each in lost]

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from reconciler.console.cluster_lists import cluster_cell, full_cluster_cell
 from reconciler.console.json_values import as_json
 from reconciler.console.log import Log
-from reconciler.console.text import table
+from reconciler.console.text import screen_width, table, table_width
 from reconciler.names.subjects import check_clusters
 from reconciler.pipeline.karmada_works import work_objects
 from reconciler.pipeline.pending import plain_pending
@@ -17,17 +18,19 @@ from reconciler.publish.problems import plain_problem, problems_of
 from reconciler.repository import write_directory
 from render.binding import Binding
 from render.documents import emit, parse_documents
-from render.model import ARGOSY_API_VERSION, Manifest, TargetCluster
+from render.model import ARGOSY_API_VERSION, Manifest
 from render.parsing import binding_manifest
 from render.suggestions import nearest
 
 from .selection import Selection, all_targets
 
+_LEAST_ROOM = 16
+
 
 def output_texts(outcome: Outcome, selection: Selection, *, shape: str, output: str) -> Iterable[str]:
     """Return the texts to print, in order."""
-    if output == "table":
-        return summary(outcome, selection)
+    if output in {"table", "wide"}:
+        return summary(outcome, selection, is_wide=output == "wide", width=screen_width())
     if output == "name":
         return (f"{cluster} {path}\n" for cluster, path, _ in cluster_files(outcome, selection))
     if output == "json":
@@ -36,40 +39,61 @@ def output_texts(outcome: Outcome, selection: Selection, *, shape: str, output: 
     return (f"---\n{emit(document).decode()}" for document in documents)
 
 
-def summary(outcome: Outcome, selection: Selection) -> Iterator[str]:
-    """Yield a table of every object with its clusters and replicas, then the objects no policy claims."""
-    built = outcome.rendered.built
-    rows = [
-        (
-            binding.ref.namespace or "-",
-            f"{binding.ref.group_kind}/{binding.ref.name}",
-            _where(binding),
-            _policy_or_reason(binding),
-        )
-        for binding in built.bindings
-        if selection.has_binding(binding)
-    ]
-    if rows:
-        yield table(("NAMESPACE", "OBJECT", "CLUSTERS", "POLICY"), sorted(rows))
+def summary(outcome: Outcome, selection: Selection, *, is_wide: bool = False, width: int = 0) -> Iterator[str]:
+    """Yield a table of every object with its clusters and replicas, then the objects no policy claims.
+
+    ``width`` is that of the terminal (0: none). The wide table names every cluster, and the file of each template.
+    """
+    chosen = [each for each in outcome.rendered.built.bindings if selection.has_binding(each)]
+    if chosen:
+        yield _wide_table(chosen, outcome) if is_wide else _table(chosen, outcome, width)
     unmatched = [match for match in unmatched_objects(outcome) if selection.namespace in {"", match["namespace"]}]
     if unmatched and not selection.clusters:
-        yield f"\n{len(unmatched)} without a policy: " + ", ".join(match["object"] for match in unmatched[:10])
-        yield f" and {len(unmatched) - 10} more\n" if len(unmatched) > 10 else "\n"
+        most = len(unmatched) if is_wide else 10
+        yield f"\n{len(unmatched)} without a policy: " + ", ".join(match["object"] for match in unmatched[:most])
+        yield f" and {len(unmatched) - most} more\n" if len(unmatched) > most else "\n"
     if outcome.rendered.tree.disconnected:
         yield f"\ndisconnected, left as they were: {', '.join(outcome.rendered.tree.disconnected)}\n"
 
 
-def _where(binding: Binding) -> str:
-    names = [f"{each.name}:{each.replicas}" if each.replicas else each.name for each in _sorted_targets(binding)]
-    return " ".join(names) if names else "-"
+def _table(bindings: Iterable[Binding], outcome: Outcome, width: int) -> str:
+    """Return a table in which the clusters of an object take what the other columns leave of the width."""
+    every = outcome.rendered.built.index.names
+    rows = sorted((*_names(each), _policy_or_reason(each), _replicas_by_cluster(each)) for each in bindings)
+    header = ("NAMESPACE", "OBJECT", "CLUSTERS", "POLICY")
+    taken = table_width((*header[:2], "", header[3]), [(*row[:2], "", row[2]) for row in rows])
+    room = max(width - taken, _LEAST_ROOM) if width else 0
+    cells = [(row[0], row[1], cluster_cell(dict(row[3]), every, room), row[2]) for row in rows]
+    return table(header, cells, width=width)
 
 
-def _sorted_targets(binding: Binding) -> list[TargetCluster]:
+def _wide_table(bindings: Iterable[Binding], outcome: Outcome) -> str:
+    """Return a table with all there is to say of each object, however wide that is."""
+    path_by_ref = {template.ref: template.path for template in outcome.source.desired.templates}
+    rows = [
+        (
+            *_names(each),
+            str(each.replicas) if each.is_workload else "-",
+            full_cluster_cell(dict(_replicas_by_cluster(each))),
+            _policy_or_reason(each),
+            path_by_ref.get(each.ref, "-"),
+        )
+        for each in bindings
+    ]
+    header = ("NAMESPACE", "OBJECT", "REPLICAS", "CLUSTERS", "POLICY", "FILE")
+    return table(header, sorted(rows), width=0)
+
+
+def _names(binding: Binding) -> tuple[str, str]:
+    return binding.ref.namespace or "-", f"{binding.ref.group_kind}/{binding.ref.name}"
+
+
+def _replicas_by_cluster(binding: Binding) -> tuple[tuple[str, int], ...]:
     """Return the clusters that get an object, with the replicas they have then; what is pending is told beside."""
     replicas = binding.placed_replicas
     # An object that a workload requires goes where the workload goes, but has no replicas of its own.
     names = {target.name for target in all_targets(binding)} - binding.undispatched
-    return [TargetCluster(name, replicas.get(name, 0)) for name in sorted(names)]
+    return tuple((name, replicas.get(name, 0)) for name in sorted(names))
 
 
 def _policy_or_reason(binding: Binding) -> str:

@@ -1,0 +1,77 @@
+"""Clusters in a cell or a sentence: all of them, all but some, or by name, as short as there is room for."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+MOST_NAMED = 12
+"""The most clusters that are named where no width limits them."""
+
+_SHOWN = 6
+
+
+def cluster_words(names: Sequence[str], every: Collection[str], most: int = _SHOWN) -> str:
+    """Return where something is; ``every`` are all clusters there are.
+
+    >>> cluster_words("ab", "ab"), cluster_words("ab", "abc"), cluster_words("abcdefgh", "abcdefghi")
+    ('all 2 clusters', 'a, b', '8 of 9: all but i')
+    >>> cluster_words("abcdefgh", "abcdefghijklmnop")
+    '8 of 16: a, b, c, d, e, f, ...'
+    """
+    if len(names) == len(every) > 1:
+        return f"all {len(every)} clusters"
+    if len(names) <= most or not every:
+        return _first(names, most)
+    missing = sorted(set(every).difference(names))
+    which = f"all but {_first(missing, most)}" if len(missing) < len(names) else _first(names, most)
+    return f"{len(names)} of {len(every)}: {which}"
+
+
+def _first(names: Sequence[str], most: int) -> str:
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+
+
+def cluster_cell(replicas: Mapping[str, int], every: Collection[str], width: int = 0) -> str:
+    """Return the clusters of a workload with their replicas (0: it has none), in so many columns (0: any number).
+
+    >>> cluster_cell({"berlin": 5, "paris": 3}, ["berlin", "paris", "rome"])
+    'berlin:5 paris:3'
+    >>> cluster_cell({"berlin": 5, "paris": 3}, ["berlin", "paris", "rome"], 12)
+    '8 in 2 of 3'
+    """
+    forms = list(_forms(replicas, every))
+    if not width:
+        return forms[0] if len(replicas) <= MOST_NAMED else forms[min(1, len(forms) - 1)]
+    return next((form for form in forms if len(form) <= width), forms[-1])
+
+
+def first_clusters(names: Sequence[str], separator: str = " ") -> str:
+    """Return the first of some clusters, and how many more there are.
+
+    >>> first_clusters("ab"), first_clusters("abcdefghijklmno", ", ")
+    ('a b', 'a, b, c, d, e, f, g, h, i, j, k, l and 3 more')
+    """
+    more = len(names) - MOST_NAMED
+    return separator.join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def full_cluster_cell(replicas: Mapping[str, int]) -> str:
+    """Return every cluster by name, with its replicas where it has any."""
+    return " ".join(f"{name}:{count}" if count else name for name, count in sorted(replicas.items())) or "-"
+
+
+def _forms(replicas: Mapping[str, int], every: Collection[str]) -> Iterator[str]:
+    """Yield ways to write clusters, the longest first."""
+    yield full_cluster_cell(replicas)
+    if len(replicas) < 2:
+        return
+    counts = set(replicas.values())
+    amount = str(sum(counts)) + " each in " if len(counts) == 1 else f"{sum(replicas.values())} in "
+    amount = "" if counts == {0} else amount
+    if len(replicas) == len(every):
+        yield f"{amount}all {len(every)} clusters"
+        part = f"all {len(every)}"
+    else:
+        part, missing = f"{len(replicas)} of {len(every)}", sorted(set(every).difference(replicas))
+        for most in range(min(_SHOWN, len(missing)), 0, -1):
+            yield f"{amount}{part}: all but {_first(missing, most)}"
+    yield f"{amount}{part}"
+    yield part

@@ -1,0 +1,162 @@
+"""Tables that fit a terminal: clusters in few words, cells that are wrapped, and nothing lost in the wide form."""
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from reconciler.console.cluster_lists import cluster_cell, cluster_words
+from reconciler.console.text import table
+from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, weighted
+from tests.waiting import SECONDS
+
+TWELVE = [f"member{number:02}" for number in range(1, 13)]
+THOUSAND = [f"member{number:04}" for number in range(1000)]
+
+
+class Cell(NamedTuple):
+    why: str
+    replicas: dict[str, int]
+    every: list[str]
+    width: int
+    want: str
+
+
+ALL = dict.fromkeys(TWELVE, 4)
+NINE = dict.fromkeys(TWELVE[:9], 0)
+CELLS = [
+    Cell("nowhere", {}, TWELVE, 30, "-"),
+    Cell("one cluster", {"paris": 3}, TWELVE, 4, "paris:3"),
+    Cell("room for all names", {"berlin": 5, "paris": 3}, TWELVE, 17, "berlin:5 paris:3"),
+    Cell("all clusters, as many in each", ALL, TWELVE, 30, "4 each in all 12 clusters"),
+    Cell("all clusters, not as many in each", {**ALL, "member01": 1}, TWELVE, 30, "45 in all 12 clusters"),
+    Cell("all clusters of what has no replicas", dict.fromkeys(TWELVE, 0), TWELVE, 30, "all 12 clusters"),
+    Cell("all but a few", NINE, TWELVE, 40, "9 of 12: all but member10, member11, ..."),
+    Cell("all but a few, and little room", NINE, TWELVE, 30, "9 of 12: all but member10, ..."),
+    Cell("no room for names", NINE, TWELVE, 20, "9 of 12"),
+    Cell("no room at all", ALL, TWELVE, 5, "all 12"),
+    Cell("a thousand clusters", dict.fromkeys(THOUSAND, 0), THOUSAND, 60, "all 1000 clusters"),
+    Cell("half of a thousand", dict.fromkeys(THOUSAND[:500], 2), THOUSAND, 25, "2 each in 500 of 1000"),
+    Cell("no terminal, and few clusters", ALL, TWELVE, 0, " ".join(f"{name}:4" for name in TWELVE)),
+    Cell("no terminal, and many", dict.fromkeys(THOUSAND, 1), THOUSAND, 0, "1 each in all 1000 clusters"),
+]
+
+
+@pytest.mark.parametrize("case", CELLS, ids=lambda case: case.why)
+def test_clusters_take_the_room_there_is(case: Cell) -> None:
+    assert cluster_cell(case.replicas, case.every, case.width) == case.want
+
+
+def test_clusters_in_a_sentence() -> None:
+    assert cluster_words(TWELVE, TWELVE) == "all 12 clusters"
+    assert cluster_words(TWELVE[:9], TWELVE) == "9 of 12: all but member10, member11, member12"
+    assert cluster_words(TWELVE[:3], TWELVE) == "member01, member02, member03"
+    assert cluster_words(THOUSAND[:400], THOUSAND) == (
+        "400 of 1000: member0000, member0001, member0002, member0003, member0004, member0005, ..."
+    )
+
+
+ROWS = [
+    ("default", "Deployment.apps/web", "PropagationPolicy default/web (NoClusterFit)"),
+    ("shop", "ConfigMap/settings", "required by web"),
+]
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 200])
+def test_a_table_is_no_wider_than_asked_and_loses_nothing(width: int) -> None:
+    text = table(("NAMESPACE", "OBJECT", "POLICY"), ROWS, width=width)
+    assert max(map(len, text.splitlines())) <= width
+    whole = "".join("".join(row) for row in [("NAMESPACE", "OBJECT", "POLICY"), *ROWS])
+    assert sorted(text.replace(" ", "").replace("\n", "")) == sorted(whole.replace(" ", ""))
+
+
+def test_cells_are_wrapped_below_themselves() -> None:
+    assert table(("NAMESPACE", "OBJECT", "POLICY"), ROWS, width=60) == (
+        "NAMESPACE   OBJECT                POLICY\n"
+        "default     Deployment.apps/web   PropagationPolicy default/\n"
+        "                                  web (NoClusterFit)\n"
+        "shop        ConfigMap/settings    required by web\n"
+    )
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """Twelve clusters: web is divided among all, settings are in nine, and nobody claims the rest."""
+    made = Repository.create(tmp_path / "fleet")
+    settings = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "settings"}]
+    made.commit(
+        {
+            "clusters.yaml": [a_cluster(name) for name in TWELVE],
+            "web.yaml": a_deployment("web", replicas=24),
+            "settings.yaml": a_config_map("settings"),
+            "policies.yaml": [
+                a_policy(
+                    "web",
+                    selectors=[{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}],
+                    placement={"replicaScheduling": weighted(**dict.fromkeys(TWELVE, 1))},
+                ),
+                a_policy("settings", selectors=settings, placement={"clusterAffinity": {"exclude": TWELVE[9:]}}),
+            ],
+        }
+    )
+    return made
+
+
+def in_terminal(repository: Repository, width: int, *arguments: str) -> list[str]:
+    """The lines that a command prints on a terminal of so many columns."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    command = [sys.executable, "-m", "reconciler", "-C", str(repository.path), *arguments]
+    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    done = subprocess.run(
+        command, stdout=follower, stderr=subprocess.PIPE, env=environment, check=True, timeout=SECONDS
+    )
+    assert done.stderr == b""
+    os.close(follower)
+    with os.fdopen(leader, "rb", buffering=0) as reader:
+        return reader.read(65536).decode().replace("\r\n", "\n").splitlines()
+
+
+TERMINALS = {
+    60: """\
+NAMESPACE   OBJECT             CLUSTERS    POLICY
+default     ConfigMap/         9 of 12     PropagationPolicy
+            settings                       default/settings
+default     Deployment.apps/   2 each in   PropagationPolicy
+            web                all 12      default/web
+""",
+    80: """\
+NAMESPACE   OBJECT                CLUSTERS           POLICY
+default     ConfigMap/settings    9 of 12            PropagationPolicy default/
+                                                     settings
+default     Deployment.apps/web   2 each in all 12   PropagationPolicy default/
+                                                     web
+""",
+    200: (
+        f"NAMESPACE   OBJECT                {'CLUSTERS':80}   POLICY\n"
+        f"default     ConfigMap/settings    {' '.join(TWELVE[:9])}   PropagationPolicy default/settings\n"
+        f"default     Deployment.apps/web   {'2 each in all 12 clusters':80}   PropagationPolicy default/web\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_a_table_fits_the_terminal(width: int, repository: Repository) -> None:
+    assert "".join(f"{line}\n" for line in in_terminal(repository, width, "render")) == TERMINALS[width]
+
+
+def test_what_is_wide_names_everything(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    nine, twelve = " ".join(TWELVE[:9]), " ".join(f"{name}:2" for name in TWELVE)
+    assert argosy(repository, capsys, "render", "-o", "wide").out == (
+        f"NAMESPACE   OBJECT                REPLICAS   {'CLUSTERS':{len(twelve)}}   {'POLICY':34}   FILE\n"
+        f"default     ConfigMap/settings    -          {nine:{len(twelve)}}   PropagationPolicy default/settings"
+        "   settings.yaml\n"
+        f"default     Deployment.apps/web   24         {twelve}   {'PropagationPolicy default/web':34}   web.yaml\n"
+    )
