@@ -28,6 +28,13 @@ def _optional_address(_context: click.Context, _option: click.Parameter, value: 
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 
+def _optional_lease(_context: click.Context, _option: click.Parameter, value: str | None) -> Any:
+    parts = ("" if value is None else value).split("/")
+    if value is not None and (len(parts) > 3 or not all(parts)):
+        raise click.BadParameter("write CONTEXT, CONTEXT/NAMESPACE or CONTEXT/NAMESPACE/NAME")
+    return None if value is None else dict(zip(("cluster", "namespace", "name"), parts, strict=False))
+
+
 def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> Any:
     pairs = [value.partition("=") for value in values]
     for provider, _, file in pairs:
@@ -94,6 +101,12 @@ def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: 
     metavar="[HOST:]PORT",
     help="Serve /metrics, /healthz and /readyz  [host: 127.0.0.1]",
 )
+@click.option(
+    "--lease",
+    callback=_optional_lease,
+    metavar="CONTEXT[/NAMESPACE[/NAME]]",
+    help="Run passes only while holding this Lease, of several processes one  [argosy-system/argosy-run]",
+)
 @with_unattended_options
 @click.pass_obj
 def command(log: Log, /, repositories: tuple[str, ...], delivery: DeliveryOptions, **options: Any) -> int:
@@ -110,13 +123,15 @@ def command(log: Log, /, repositories: tuple[str, ...], delivery: DeliveryOption
     locations = repositories or (log.repository,)
 
     def read_settings() -> "RunSettings":
+        from reconciler.run.leader import LeaseName
         from reconciler.run.settings import RunSettings
         from reconciler.run.web.signatures import Provider
         from reconciler.run.web.webhooks import WebhookSecret
 
-        pairs = options["webhook_secrets"]
+        pairs, lease = options["webhook_secrets"], options["lease"]
         secrets = tuple(WebhookSecret(provider=Provider(provider), file=file) for provider, file in pairs)
-        settings = RunSettings(locations=locations, delivery=delivery, **{**options, "webhook_secrets": secrets})
+        read = {"webhook_secrets": secrets, "lease": LeaseName(**lease) if lease else None}
+        settings = RunSettings(locations=locations, delivery=delivery, **{**options, **read})
         settings.check()
         return settings
 

@@ -7,8 +7,11 @@ The first SIGTERM or SIGINT tells every pass to stop and waits for them, for ``g
 ended then is killed, and so is everything at the second. SIGHUP reads the settings again.
 """
 
+import os
 import random
+import secrets
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -18,13 +21,26 @@ from math import inf
 from queue import Empty, SimpleQueue
 
 from reconciler.console.log import Log
+from reconciler.members.opening import MemberAccess, Members
 from render.errors import ReconcileError
 from render.words import counted
 
 from .fleet_run import FleetRun
 from .fleets import FleetLocation, found_fleets
+from .leader import Leadership
 from .metrics import RunMetrics
-from .pacing import Began, Event, Looked, NextStep, TimeNow, cause_of_pass, next_step, seconds_to_wait
+from .pacing import (
+    Began,
+    Event,
+    FleetState,
+    LeadershipChanged,
+    Looked,
+    NextStep,
+    TimeNow,
+    cause_of_pass,
+    next_step,
+    seconds_to_wait,
+)
 from .pages import fleet_pages
 from .passes.job import PassReport
 from .settings import RunSettings
@@ -37,6 +53,7 @@ _LONGEST_WAIT = 30.0
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 ReadSettings = Callable[[], RunSettings]
+_Item = tuple[FleetRun, Event | PassReport] | signal.Signals | LeadershipChanged
 
 
 class Controller:
@@ -47,8 +64,9 @@ class Controller:
         self._settings = read_settings()
         self._log = log
         self.metrics = RunMetrics()
-        self.metrics.leader.set(1)
-        self._queue: SimpleQueue[tuple[FleetRun, Event | PassReport] | signal.Signals] = SimpleQueue()
+        self._is_leading = self._settings.lease is None
+        self.metrics.leader.set(1 if self._is_leading else 0)
+        self._queue: SimpleQueue[_Item] = SimpleQueue()
         self._places = threading.Semaphore(self._settings.max_fleets)
         self._stopping: tuple[signal.Signals, float] | None = None
         self.fleets: dict[FleetLocation, FleetRun] = {}
@@ -59,7 +77,7 @@ class Controller:
         for number in _SIGNALS:
             signal.signal(number, lambda number, _frame: self._queue.put(signal.Signals(number)))
         self._arrange(found_fleets(self._settings.locations))
-        servers = self._serving()
+        servers, leadership = self._serving(), self._leadership()
         self._log.info(f"running {counted(len(self.fleets), 'fleet')}")
         while not self._is_over():
             self._begin_what_is_due()
@@ -69,7 +87,28 @@ class Controller:
             fleet.close()
         for server in servers:
             server.close()
-        return self._ended()
+        code = self._ended()
+        # Only now, for whoever leads next may begin at once.
+        if leadership is not None:
+            leadership.close()
+        return code
+
+    def _leadership(self) -> Leadership | None:
+        """Begin to wait for the Lease, where the settings name one."""
+        lease, delivery = self._settings.lease, self._settings.delivery
+        if lease is None:
+            return None
+        members = Members(
+            MemberAccess(kubeconfig=delivery.kubeconfig, folder=delivery.kubeconfigs, in_cluster=delivery.in_cluster)
+        )
+        holder = f"{socket.gethostname()}/{os.getpid()}/{secrets.token_hex(4)}"
+        return Leadership(
+            lease,
+            holder,
+            lambda seconds: members.open(lease.cluster, time.monotonic() + seconds),
+            lambda is_leading: self._queue.put(LeadershipChanged(is_leading)),
+            self._log,
+        )
 
     def _serving(self) -> list[WebServer]:
         """Serve the addresses that the settings name."""
@@ -114,6 +153,7 @@ class Controller:
                     log=replace(self._log, fleet=source.name),
                     tell=lambda fleet, event: self._queue.put((fleet, event)),
                     places=self._places,
+                    state=FleetState(is_leading=self._is_leading),
                 )
             fleets[source] = fleet
             fleet.settings, fleet.places = self._settings, self._places
@@ -146,9 +186,12 @@ class Controller:
             while True:
                 self._take(self._queue.get_nowait())
 
-    def _take(self, item: tuple[FleetRun, Event | PassReport] | signal.Signals) -> None:
+    def _take(self, item: _Item) -> None:
         if isinstance(item, signal.Signals):
             self._take_signal(item)
+            return
+        if isinstance(item, LeadershipChanged):
+            self._take_leadership(item)
             return
         fleet, event = item
         if isinstance(event, PassReport):
@@ -165,6 +208,16 @@ class Controller:
         fleet.take(event, self._time_now())
         if isinstance(event, Looked):
             self.metrics.note_look(fleet.source.name, is_answered=event.tip is not None)
+
+    def _take_leadership(self, event: LeadershipChanged) -> None:
+        """Begin to lead, or stop what is under way: whoever leads now does it again."""
+        self._is_leading = event.is_leading
+        self.metrics.leader.set(1 if event.is_leading else 0)
+        self._log.info("leading" if event.is_leading else "following")
+        for fleet in self.fleets.values():
+            fleet.take(event, self._time_now())
+            if fleet.worker is not None and not event.is_leading:
+                fleet.worker.kill()
 
     def _take_signal(self, number: signal.Signals) -> None:
         if number is signal.SIGHUP:

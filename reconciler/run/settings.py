@@ -6,6 +6,7 @@ from math import inf
 from reconciler.deliver.options import DeliveryOptions
 from render.errors import ConfigError
 
+from .leader import LeaseName
 from .pacing import Pace
 from .web.webhooks import WebhookSecret
 
@@ -23,7 +24,8 @@ class RunSettings:
     at (None: remotes that tell nobody of a push, every 30 seconds). ``drift`` is how often members are looked at where
     nothing happened. ``grace`` is how long a pass may go on once it was told to stop, ``pass_timeout`` how long any
     may take. So many fleets as ``max_fleets`` are worked on at once. ``webhook`` is the public address, with the
-    secrets that open it, and ``inside`` the one of metrics and health (None: not served).
+    secrets that open it, and ``inside`` the one of metrics and health (None: not served). With a ``lease``, passes run
+    only while this process holds it.
     """
 
     locations: tuple[str, ...]
@@ -36,6 +38,7 @@ class RunSettings:
     webhook: Address | None = None
     webhook_secrets: tuple[WebhookSecret, ...] = ()
     inside: Address | None = None
+    lease: LeaseName | None = None
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
 
     def check(self) -> None:

@@ -49,8 +49,8 @@ class Stopping:
 
     def ask(self, *_: Any) -> None:
         """Ask the pass to stop."""
-        self.is_asked_for = True
-        if not self.is_heeded:
+        is_first, self.is_asked_for = not self.is_asked_for, True
+        if is_first and not self.is_heeded:
             raise KeyboardInterrupt
 
 
@@ -81,7 +81,6 @@ def main() -> None:
     stopping = Stopping()
     job = PassJob.from_json(sys.stdin.readline())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, stopping.ask)
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     report = reported_pass(job, stopping)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -100,6 +99,23 @@ def _stop_with_parent() -> None:
 def reported_pass(job: PassJob, stopping: Stopping) -> PassReport:
     """Run a pass and return its report, however it ends."""
     steps, begun = Steps(), time.monotonic()
+    try:
+        signal.signal(signal.SIGTERM, stopping.ask)
+        report = _guarded_pass(job, stopping, steps)
+        # From here on there is nothing left to interrupt.
+        stopping.is_heeded = True
+    except KeyboardInterrupt:
+        report = PassReport(code=130, message="the pass was stopped")
+    return replace(
+        report,
+        seconds=time.monotonic() - begun,
+        steps=steps.seconds,
+        failed_steps=tuple(sorted(steps.failed)),
+        conflicts=steps.conflicts,
+    )
+
+
+def _guarded_pass(job: PassJob, stopping: Stopping, steps: Steps) -> PassReport:
     log = Log(
         stream=sys.stderr,
         level=job.log_level,
@@ -110,23 +126,14 @@ def reported_pass(job: PassJob, stopping: Stopping) -> PassReport:
         on_step=steps.add,
     )
     try:
-        report = _report(job, stopping, log)
+        return _report(job, stopping, log)
     except ReconcileError as error:
-        report = PassReport(code=error.exit_code, message=error.message[:_MOST_TEXT], hint=error.hint)
-    except KeyboardInterrupt:
-        report = PassReport(code=130, message="the pass was stopped")
+        return PassReport(code=error.exit_code, message=error.message[:_MOST_TEXT], hint=error.hint)
     except OSError as error:
         said = f"{error.filename}: " if isinstance(error.filename, str) else ""
-        report = PassReport(code=GitError.exit_code, message=f"{said}{os.strerror(error.errno or 0).lower()}")
+        return PassReport(code=GitError.exit_code, message=f"{said}{os.strerror(error.errno or 0).lower()}")
     except Exception as error:  # noqa: BLE001 - a bug in one pass ends no other fleet
-        report = PassReport(code=ReconcileError.exit_code, message="\n".join(bug_lines(error)))
-    return replace(
-        report,
-        seconds=time.monotonic() - begun,
-        steps=steps.seconds,
-        failed_steps=tuple(sorted(steps.failed)),
-        conflicts=steps.conflicts,
-    )
+        return PassReport(code=ReconcileError.exit_code, message="\n".join(bug_lines(error)))
 
 
 def _report(job: PassJob, stopping: Stopping, log: Log) -> PassReport:
