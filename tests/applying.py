@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from reconciler.deliver.cluster import apply_plan
 from reconciler.deliver.holder import LeaseHolder
@@ -71,6 +71,9 @@ class Recorder:
     def pin(self, uid: str) -> None:
         self.pinned = uid
         self.client.pin(uid)
+
+    def within(self, _seconds: float) -> Self:
+        return self
 
     @property
     def writes(self) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Self
 from urllib.parse import unquote
 
 from reconciler.members.exchange import APPLY, JSON, JSON_PATCH, Answer, Failure, Request
@@ -62,6 +62,7 @@ class FakeCluster:
     requests: list[Request] = field(default_factory=list)
     faults: list[Callable[[Request], Answer | Failure | None]] = field(default_factory=list)
     stopped: Failure | None = None
+    limits: list[float] = field(default_factory=list)
     concurrency: int = 4
     pinned: str = ""
     mutate: Callable[[dict[str, Any]], None] = lambda _body: None
@@ -76,6 +77,11 @@ class FakeCluster:
 
     def wait(self, _seconds: float) -> bool:
         return self.stopped is None
+
+    def within(self, seconds: float) -> Self:
+        """Give the time that something may take."""
+        self.limits.append(seconds)
+        return self
 
     def pin(self, uid: str) -> None:
         self.pinned = uid

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -250,3 +251,34 @@ def test_a_complaint_slows_this_cluster_down() -> None:
         client = client_for(wire)
         client.send(ASK)
     assert client.concurrency == 4
+
+
+class TestWithin:
+    def test_a_time_for_a_part_bounds_every_try_together(self) -> None:
+        with answering(Reply(silent=True)) as wire:
+            context = Context(name="it", cluster={"server": wire.host}, user={})
+            connection = open_connection(context, AuthPlugins(environment={}))
+            assert not isinstance(connection, Failure)
+            began = time.monotonic()
+            client = KubeClient(connection, deadline=began + 60)
+            outcome = client.within(0.3).send(Request(method="GET", path="/api/v1/pods", timeout=30.0))
+            seconds = time.monotonic() - began
+        assert isinstance(outcome, Failure)
+        assert outcome.message == f"{wire.host} did not answer in time"
+        assert 0.2 < seconds < 5
+        assert client.stopped == outcome
+
+    def test_the_time_of_all_is_not_extended(self) -> None:
+        with answering(ok()) as wire:
+            client = client_for(wire, seconds=0)
+            outcome = client.within(60.0).send(ASK)
+        assert outcome == Failure(kind=FailureKind.DEADLINE, message="the time this cluster was given is over")
+
+    def test_a_time_that_is_over_ends_only_its_part(self) -> None:
+        with answering(ok({"kind": "Namespace"})) as wire:
+            client = client_for(wire)
+            late = client.within(0.0).send(ASK)
+            outcome = client.send(ASK)
+        assert isinstance(late, Failure)
+        assert isinstance(outcome, Answer)
+        assert client.stopped is None

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import pytest
 
@@ -35,6 +35,9 @@ class Pages:
 
     def pin(self, uid: str) -> None:
         """Nothing is written here."""
+
+    def within(self, _seconds: float) -> Self:
+        return self
 
 
 def item(name: str, version: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.deliver.reports import exit_code
-from reconciler.members.exchange import Answer, Failure, Request
+from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.observe.members import RETRY_SECONDS
 from reconciler.plans.inventory import ApplyOutcome
 from render.documents import emit
@@ -120,6 +120,25 @@ class TestTheFirstTime:
         assert fleet.said == ["2 clusters done and recorded; still waiting for slow"]
         subjects = [subject.partition(": ")[2] for subject in fleet.status_commits()[1:]]
         assert subjects == ["3 clusters ready, facts of 3 clusters, 2 objects of eu and us", "1 object of slow"]
+
+    def test_one_that_falls_silent_while_it_is_observed_is_not_asked_again(self, fleet: MemoryFleet) -> None:
+        """It says that it is healthy, and its lists hang: each would, once more, for as long as an observation may."""
+        fleet.members["slow"].faults.append(lambda request: DOWN if request.path == "/api/v1/nodes" else None)
+        reports = {report.cluster: report for report in fleet.run()}
+        assert {name: report.state for name, report in reports.items()} == {**CONVERGED, "slow": "Unreachable"}
+        assert reports["slow"].failure == DOWN
+        assert [each.path for each in fleet.members["slow"].requests if "configmaps" in each.path] == []
+
+    def test_an_observation_has_a_minute(self, fleet: MemoryFleet) -> None:
+        assert states(fleet) == CONVERGED
+        assert {name: member.limits for name, member in fleet.members.items()} == {name: [60.0] for name in NAMES}
+
+    def test_one_whose_observation_takes_longer_is_not_written_to(self, fleet: MemoryFleet) -> None:
+        over = Failure(kind=FailureKind.DEADLINE, message="the time this cluster was given is over")
+        slow = fleet.members["slow"]
+        slow.faults.append(lambda request: over if "labelSelector" in request.query else None)
+        reports = {report.cluster: report for report in fleet.run()}
+        assert (reports["slow"].failure, slow.writes) == (over, [])
 
     def test_a_write_that_hangs_delays_nobody_else(self, fleet: MemoryFleet) -> None:
         hold_back(fleet, lambda request: request.method == "PATCH")

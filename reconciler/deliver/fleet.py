@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.members.boundary import guarded
-from reconciler.members.exchange import Client, Failure, FailureKind, OpenClient
+from reconciler.members.exchange import SILENT, Client, Failure, FailureKind, OpenClient
 from reconciler.members.patience import end_of_waiting
 from reconciler.members.visits import Visit, Visits
 from reconciler.observe.findings import observe_findings
+from reconciler.observe.members import MOST_SECONDS
 from reconciler.observe.objects import observe_cluster
 from reconciler.plans.cluster import make_plan
 from reconciler.plans.inventory import Inventory
@@ -26,7 +27,6 @@ from .results import ApplySettings, ClusterReport, live_objects
 
 STOPPING_SECONDS = 0.5
 """The longest time between two questions whether a run is to stop, while clusters wait for their turn."""
-_SILENT = frozenset({FailureKind.UNREACHABLE, FailureKind.DEADLINE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +58,18 @@ AwaitObservation = Callable[[], Failure | None]
 class FleetOptions:
     """The limits of an apply to a fleet.
 
-    ``timeout`` is each cluster's own, in seconds; its client ends with it, and ``grace`` later it is given up whatever
-    it is at. ``is_observing``: only observe and plan. ``before_writing`` is called before a cluster's first write, in
-    its own thread: this is where the attempt is written down. ``decrypt`` is called before a cluster is planned.
-    ``late`` are clusters whose observation is awaited first. ``on_slow`` is called once, as soon as only slow clusters
-    are left, with their names: no later than ``patience`` seconds or twice the time of the slowest of the others.
-    Clusters that are not begun when ``is_stopping`` says so are left out, and get no report.
+    ``timeout`` is each cluster's own, in seconds; its client ends with it, and ``grace`` later it is given up
+    whatever it is at. ``observe_seconds`` are those of its observation. ``is_observing``: only observe and plan.
+    ``before_writing`` is called before a cluster's first write, in its own thread: this is where the attempt is
+    written down. ``decrypt`` is called before a cluster is planned. ``late`` are clusters whose observation is
+    awaited first. ``on_slow`` is called once, as soon as only slow clusters are left, with their names: no later
+    than ``patience`` seconds or twice the time of the slowest of the others. Clusters that are not begun when
+    ``is_stopping`` says so are left out, and get no report.
     """
 
     max_parallel: int = 32
     timeout: float = 300.0
+    observe_seconds: float = MOST_SECONDS
     grace: float = 2.0
     patience: float = 2.0
     is_observing: bool = False
@@ -157,7 +159,7 @@ class _FleetRun:
         late = self._options.late.get(visit.name)
         failure = late() if late else None
         # A member that did not answer a moment ago is not asked the same again.
-        if failure is not None and failure.kind in _SILENT:
+        if failure is not None and failure.kind in SILENT:
             return failure
         client = self._open_client(visit.name, visit.began + self._options.timeout)
         if isinstance(client, Failure):
@@ -167,7 +169,8 @@ class _FleetRun:
     def _applied(self, client: Client, job: ClusterJob) -> ClusterReport:
         cluster = job.desired.cluster
         desired = self._options.decrypt(client, job.desired)
-        observed = observe_cluster(client, desired, job.inventory, job.options.applyset)
+        observing = client.within(self._options.observe_seconds)
+        observed = observe_cluster(observing, desired, job.inventory, job.options.applyset)
         plan = make_plan(desired, observed, job.inventory, job.options)
         if plan.refusal or self._options.is_observing:
             return ClusterReport(cluster=cluster, observed=observed, plan=plan, failure=plan.refusal)

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -71,19 +72,19 @@ class KubeClient:
         clock: Clock | None = None,
     ) -> None:
         self._connection = connection
-        self._deadline = deadline
+        self.deadline = deadline
         self._clock = clock.now if clock else time.monotonic
         self._limit = RequestLimit(concurrency, clock=self._clock)
         self._user_agent = user_agent
         self._is_local = any(host in connection.host for host in _LOCAL_HOSTS)
-        self._stopped: Failure | None = None
+        self._stops: list[Failure] = []
         self._ended = threading.Event()
         self._sleep = clock.sleep if clock else self._ended.wait
 
     @property
     def stopped(self) -> Failure | None:
         """The failure after which nothing is sent to this cluster any more, None before that."""
-        return self._stopped
+        return next(iter(self._stops), None)
 
     @property
     def concurrency(self) -> int:
@@ -92,8 +93,14 @@ class KubeClient:
 
     def stop(self, failure: Failure) -> None:
         """Send nothing more."""
-        self._stopped = self._stopped or failure
+        self._stops.append(failure)
         self._ended.set()
+
+    def within(self, seconds: float) -> "KubeClient":
+        """Return this client as one that gives up so many seconds from now; what stops one stops the other."""
+        bounded = copy(self)
+        bounded.deadline = min(self.deadline, self._clock() + seconds)
+        return bounded
 
     def pin(self, uid: str) -> None:
         """Write only where the kube-system namespace has this UID: every new connection makes sure first."""
@@ -101,7 +108,7 @@ class KubeClient:
 
     def wait(self, seconds: float) -> bool:
         """Pause; False when the cluster's deadline does not allow it, or the client was stopped."""
-        if self._clock() + seconds >= self._deadline:
+        if self._clock() + seconds >= self.deadline:
             return False
         self._sleep(seconds)
         return not self._ended.is_set()
@@ -132,9 +139,9 @@ class KubeClient:
 
     def _once(self, request: Request, *, renew: bool = False) -> Answer | Failure:
         with self._limit.request():
-            if self._stopped:
-                return self._stopped
-            left = self._deadline - self._clock()
+            if self.stopped:
+                return self.stopped
+            left = self.deadline - self._clock()
             if left <= 0:
                 return Failure(kind=FailureKind.DEADLINE, message="the time this cluster was given is over")
             outcome = self._exchange(request, min(request.timeout, left), renew=renew)

@@ -55,6 +55,9 @@ UNREACHABLE = frozenset(
 )
 """The failures of a member that could not be used at all, whatever it holds."""
 
+SILENT = frozenset({FailureKind.UNREACHABLE, FailureKind.DEADLINE})
+"""The failures of a member that did not answer: it is not asked the same again in a pass."""
+
 
 class Expected(StrEnum):
     """The kind of answer a request expects, by which its content is bounded and checked."""
@@ -148,6 +151,9 @@ class Client(Protocol):
 
     def pin(self, uid: str) -> None:
         """Write only where the kube-system namespace has this UID."""
+
+    def within(self, seconds: float) -> "Client":
+        """Return this client as one that gives up so many seconds from now; what stops one stops the other."""
 
 
 OpenClient = Callable[[str, float], Client | Failure]

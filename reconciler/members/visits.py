@@ -174,3 +174,7 @@ class _HeardClient:
     def pin(self, uid: str) -> None:
         """Write only where the kube-system namespace has this UID."""
         self._client.pin(uid)
+
+    def within(self, seconds: float) -> "_HeardClient":
+        """Return this client as one that gives up so many seconds from now."""
+        return _HeardClient(self._client.within(seconds), self._visit)

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from reconciler.members.discovery import Discovery
-from reconciler.members.exchange import Failure
+from reconciler.members.exchange import SILENT, Failure
 from render.cluster import Cluster
 from render.model import Manifest
 
@@ -41,6 +41,11 @@ class MemberObservation:
     nodes: tuple[Manifest, ...] | None = field(default=None, repr=False)
     pods: tuple[Manifest, ...] | None = field(default=None, repr=False)
     unread: tuple[Failure, ...] = ()
+
+    @property
+    def silence(self) -> Failure | None:
+        """The failure of a cluster that did not answer, or no more once it had said that it is healthy."""
+        return self.failure or next((each for each in self.unread if each.kind in SILENT), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

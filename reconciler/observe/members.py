@@ -18,6 +18,8 @@ from reconciler.members.visits import Visit, Visits
 from .cluster_status import MemberObservation
 from .objects import read_uid
 
+MOST_SECONDS = 60.0
+"""The time that an observation of one member may take at most."""
 GRACE = 2.0
 """For so long after its time is over a member may still be at what has no limit of its own (a name lookup)."""
 RETRY_SECONDS = 5.0
@@ -67,8 +69,8 @@ class LateObservation:
         return _observation(self.look, self.options)
 
     def failure(self) -> Failure | None:
-        """Wait for the observation, and return why the member is not healthy, if so."""
-        return self.awaited().failure
+        """Wait for the observation, and return why the member is not healthy or answers no more, if so."""
+        return self.awaited().silence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,7 +58,13 @@ def observe_cluster(
         missing = _unlisted_refs(desired, inventory, observed, listings)
         observed = replace(observed, listings=None if missing else tuple(listings.values()), scalers=tuple(scalers))
         observed = _read_by_name(client, observed, missing)
-    return replace(observed, failure=client.stopped)
+    return replace(observed, failure=client.stopped or _out_of_time(observed))
+
+
+def _out_of_time(observed: ObservedCluster) -> Failure | None:
+    """Return the failure of an observation that took too long: what it lacks says nothing about single kinds."""
+    failures = (*observed.unlisted.values(), *observed.unread.values())
+    return next((each for each in failures if each.kind is FailureKind.DEADLINE), None)
 
 
 def _identified(client: Client, cluster: str) -> ObservedCluster:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from reconciler.console.log import Log
 from reconciler.deliver.attempts import AttemptRecord
@@ -24,7 +24,7 @@ from reconciler.deliver.rendered_commits import RemovalTrailers, RenderedCommits
 from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ApplySettings, ClusterReport
 from reconciler.deliver.server_forms import known_server_forms
-from reconciler.members.exchange import OpenClient
+from reconciler.members.exchange import Failure, OpenClient
 from reconciler.pipeline.previous import Previous
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.inventory import Inventory
@@ -84,6 +84,10 @@ def apply_and_log(run: "ApplyRun", log: Log) -> tuple[ClusterReport, ...]:
 
 def _say_nothing(_line: str) -> None:
     return
+
+
+def _as_it_is(failure: Failure | None) -> Failure | None:
+    return failure
 
 
 def _tell_nobody(_report: ClusterReport) -> None:
@@ -164,8 +168,16 @@ class ApplyRun:
         return {name: uid for name, uid in told.items() if name in names} | known
 
     def _late(self) -> dict[str, AwaitObservation]:
-        late = self.record.observation.late if self.record is not None else {}
-        return {name: observed.failure for name, observed in late.items()}
+        """Return how the observation of members ended that are late, or fell silent while they were observed."""
+        if self.record is None:
+            return {}
+        observation = self.record.observation
+        silent = {
+            member.cluster: partial(_as_it_is, member.silence)
+            for member in observation.members
+            if member.unread and member.silence
+        }
+        return {**silent, **{name: observed.failure for name, observed in observation.late.items()}}
 
     def planned(self, inventories: Mapping[str, Inventory]) -> tuple[ClusterReport, ...]:
         """Observe every chosen member and plan by these inventories; nothing is written."""

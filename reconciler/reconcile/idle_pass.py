@@ -22,7 +22,7 @@ from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure
 from reconciler.members.opening import Members
 from reconciler.members.visits import Visit, Visits
-from reconciler.observe.members import ObserveOptions
+from reconciler.observe.members import MOST_SECONDS, ObserveOptions
 from reconciler.observe.rest import MemberAtRest, is_still_at_rest
 from reconciler.publish.branches import publication_of
 from reconciler.publish.checkpoint import Checkpoint
@@ -33,7 +33,7 @@ from reconciler.repository import Repository
 from render.cluster import Cluster, ResourceModel, ResourceModelRange
 
 from .fleet_context import FleetContext
-from .observation import MOST_SECONDS, Observation, observe_members, utc
+from .observation import Observation, observe_members, utc
 from .reaching import member_access
 
 PATIENCE = 5.0

@@ -24,7 +24,7 @@ from reconciler.observe.cluster_status import (
     state_after,
 )
 from reconciler.observe.fact_changes import facts_of, facts_to_write
-from reconciler.observe.members import LateObservation, ObserveOptions, observe_fleet
+from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, observe_fleet
 from reconciler.pipeline.webhook_answers import Answers
 from reconciler.record.agent_branches import AgentFiles, files_from_agents, is_pulling
 from reconciler.record.cluster_files import parse_cluster_record
@@ -42,8 +42,6 @@ from .fleet_context import FleetContext
 if TYPE_CHECKING:  # only a pass that records something needs it
     from reconciler.record.status_commit import StatusInputs
 
-MOST_SECONDS = 60.0
-"""The time that the observation of one member may take at most."""
 AGENT_GRACE = 600.0
 """The seconds for which an agent that sends heartbeats may be silent before its cluster's readiness is unknown."""
 

@@ -18,6 +18,7 @@ from reconciler.members.boundary import guarded
 from reconciler.members.exchange import Failure, OpenClient
 from reconciler.members.options import AccessOptions, reached_members
 from reconciler.members.visits import Visit, Visits
+from reconciler.observe.members import MOST_SECONDS
 from reconciler.observe.rest import MemberAtRest, member_at_rest
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action
@@ -27,7 +28,7 @@ from reconciler.record.work_changes import STALE_SECONDS
 from reconciler.source.desired import Desired
 
 from .idle_pass import FleetAtRest, ended_visits, plain_options
-from .observation import MOST_SECONDS, utc
+from .observation import utc
 
 _OBSERVED_AT = re.compile(rb'^observedAt: "?([0-9TZ:-]+)"?$', re.MULTILINE)
 
