@@ -1,9 +1,11 @@
 """Connections that make sure which cluster they lead to, and the ways round: plain proxies, tunnels, SOCKS."""
 
 import json
+import socket
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +23,7 @@ from reconciler.plans.inventory import ApplyOutcome, Inventory
 from reconciler.plans.model import ClusterDesired
 
 from .applying import desired_objects
+from .attack.hostile_wires import HEAD, raw_server
 from .build import a_config_map
 from .fakes import FakeCluster
 from .proxies import socks, tunnelling
@@ -165,6 +168,23 @@ def test_the_question_is_asked_as_who_writes() -> None:
     assert (asking["authorization"], asking["impersonate-user"]) == (["Bearer t0ken"], ["ada"])
     assert asking["impersonate-group"] == ["one", "two"]
     assert "content-type" not in asking
+
+
+def once_each(client: socket.socket, _over: threading.Event) -> None:
+    """Answer one request, and close the connection at the next without a word."""
+    client.sendall(HEAD + b'Content-Length: 20\r\n\r\n{"kind": "Whatever"}')
+    client.recv(65536)
+
+
+@pytest.mark.parametrize("request_", [READ, WRITE], ids=["reading", "writing"])
+def test_only_reading_is_repeated_where_a_connection_was_closed_between_requests(request_: Request) -> None:
+    with raw_server(once_each) as host:
+        connection = open_connection(Context(name="it", cluster={"server": host}, user={}), AuthPlugins(environment={}))
+        assert not isinstance(connection, Failure)
+        client = KubeClient(connection, deadline=60, clock=Clock(lambda: 0.0, lambda _seconds: None))
+        assert isinstance(client.send(READ), Answer)
+        outcome = client.send(replace(request_, tries=1))
+    assert isinstance(outcome, Answer) is (request_ is READ)
 
 
 class Refusal(NamedTuple):

@@ -17,10 +17,11 @@ _LINE_END = re.compile(r"[\r\n\0]")
 
 
 class Wire:
-    """An open connection; ``is_checked`` once it is known which cluster it leads to."""
+    """An open connection; ``is_used`` once it gave an answer, ``is_checked`` once it is known where it leads."""
 
     def __init__(self, connection: HTTPConnection) -> None:
         self._connection = connection
+        self.is_used = False
         self.is_checked = False
 
     @property
@@ -35,7 +36,9 @@ class Wire:
         """
         with suppress(BrokenPipeError):
             self._send(message, until)
-        return received(self._connection.sock, until, most)
+        answer = received(self._connection.sock, until, most)
+        self.is_used = True
+        return answer
 
     def _send(self, message: bytes, until: float) -> None:
         sock, rest = self._connection.sock, memoryview(message)
