@@ -10,6 +10,7 @@ from reconciler.source.definition_schemas import DefinitionSchemas
 from reconciler.source.kubernetes_schemas import KubernetesSchemas
 from render.documents import parse_documents
 from render.model import ObjectRef, Template
+from render.schemas import StructuralSchemas, check_manifest
 from tests.build import Repository, a_cluster, a_cluster_policy, argosy, on_clusters
 
 VECTOR = (Path(__file__).parent / "vectors/custom_kind.yaml").read_bytes()
@@ -119,3 +120,27 @@ def test_a_broken_definition_is_the_only_problem(tmp_path: Path, capsys: pytest.
     repository.commit({"a.yaml": broken})
     ended = argosy(repository, capsys, "validate")
     assert (ended.code, "b.yaml" in ended.out, "spec.names.pural: unknown field" in ended.out) == (3, False, True)
+
+
+def test_nothing_stands_twice_in_a_set() -> None:
+    tags = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
+    check = StructuralSchemas(lambda *_: None).of_object({"properties": {"tags": tags}})
+    assert check_manifest(check, {"tags": ["a", "b"]}).problems == []
+    assert list(map(str, check_manifest(check, {"tags": ["a", "b", "a"]}).problems)) == [
+        "tags[2]: stands in the list before"
+    ]
+
+
+def test_entries_of_a_map_list_are_told_apart_by_their_keys() -> None:
+    """A key that is not written counts as its default."""
+    fields = {"name": {"type": "string"}, "kind": {"type": "string", "default": "Service"}}
+    entries = {
+        "type": "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name", "kind"],
+        "items": {"type": "object", "properties": fields},
+    }
+    check = StructuralSchemas(lambda *_: None).of_object({"properties": {"entries": entries}})
+    assert check_manifest(check, {"entries": [{"name": "a"}, {"name": "a", "kind": "Other"}]}).problems == []
+    found = check_manifest(check, {"entries": [{"name": "a"}, {"name": "a", "kind": "Service"}]}).problems
+    assert list(map(str, found)) == ["entries[1]: an entry before it has the same name and kind"]

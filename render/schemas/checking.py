@@ -29,6 +29,7 @@ Check = Callable[[Any, Steps, Findings], None]
 
 _MOST_NAMED = 12
 _QUOTE = "put it in quotes"
+_SCALARS = frozenset({str, int, float, bool})
 _DEFAULT_KEYS: Mapping[str, Any] = {"protocol": "TCP"}
 _AGAIN = "an entry before it has the same {}"
 _NUMERIC = frozenset({"integer", "number"})
@@ -93,6 +94,8 @@ class SchemaSet:
     def _of_list(self, schema: Schema) -> Check:
         check = partial(_check_list, _Lazy(self.of, schema.get("items") or {}))
         keys = schema.get("x-kubernetes-list-map-keys")
+        if schema.get("x-kubernetes-list-type") == "set":
+            return partial(_check_set, check)
         if schema.get("x-kubernetes-list-type") != "map" or not keys:
             return check
         fields = (schema.get("items") or {}).get("properties")
@@ -224,6 +227,19 @@ def _check_list(items: _Lazy, value: Any, steps: Steps, findings: Findings) -> N
     for number, each in enumerate(value):
         if each is not None:
             items.check(each, (steps, number), findings)
+
+
+def _check_set(check: Check, value: Any, steps: Steps, findings: Findings) -> None:
+    """Check a list in which nothing may stand twice."""
+    check(value, steps, findings)
+    if type(value) is not list or len(value) < 2:
+        return
+    seen: set[tuple[type, Any]] = set()
+    for number, entry in enumerate(value):
+        if type(entry) in _SCALARS:
+            if (type(entry), entry) in seen:
+                findings.problem(path_of((steps, number)), "stands in the list before", kind="Duplicate")
+            seen.add((type(entry), entry))
 
 
 def _check_entries(check: Check, defaults: Mapping[str, Any], value: Any, steps: Steps, findings: Findings) -> None:

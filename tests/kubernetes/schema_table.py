@@ -145,12 +145,14 @@ def _slim_value(schema: Mapping[str, Any], values: list[str] | None) -> dict[str
 
 
 def _keys(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the entries of a list are told apart by; servers before 1.29 only say how they are merged."""
+    """Return what the entries of a list are told apart by; servers before 1.30 only say how some are merged."""
     keys, kind = schema.get("x-kubernetes-list-map-keys"), schema.get("x-kubernetes-list-type")
     if kind is None and "merge" in schema.get("x-kubernetes-patch-strategy", "").split(","):
-        keys, kind = [schema.get("x-kubernetes-patch-merge-key")], "map"
-    known = kind == "map" and keys and all(keys)
-    return {"x-kubernetes-list-type": kind, "x-kubernetes-list-map-keys": keys} if known else {}
+        keys = [key] if (key := schema.get("x-kubernetes-patch-merge-key")) else None
+        kind = "map" if keys else "set"
+    if kind == "set":
+        return {"x-kubernetes-list-type": "set"}
+    return {"x-kubernetes-list-type": kind, "x-kubernetes-list-map-keys": keys} if kind == "map" and keys else {}
 
 
 def lines(definitions: Mapping[int, Mapping[str, Any]], rules: Rules) -> Iterator[str]:
