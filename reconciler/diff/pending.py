@@ -5,20 +5,22 @@ miss then, and what ends is told as well, so that no change of a suspension is n
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from overrides.changes import ChangedField
 from reconciler.pipeline.assembly import TreeContext, suspended_mask
-from reconciler.pipeline.pending import PENDING_REASONS, SUSPENDED
+from reconciler.pipeline.pending import LAZY, PENDING_REASONS, SUSPENDED
 from reconciler.publish.outcome import Outcome
 from render.binding import Binding
 from render.bits import Mask, members
 from render.gitobjects import Blob
 from render.layout import object_path
 from render.model import ObjectRef
+from render.parsing import binding_manifest
 from render.works import Works
 
 from .difference import PendingChange
-from .objects import FileChange, Texts, object_changes
+from .objects import FileChange, Texts, field_changes, object_changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,26 @@ def pending_changes(outcome: Outcome) -> Iterator[PendingChange]:
             if condition.reason == SUSPENDED:
                 yield from _suspended_changes(binding, outcome)
             elif condition.reason in PENDING_REASONS:
-                yield PendingChange(ref=binding.ref, reason=condition.reason, message=condition.message)
+                fields = _waiting_fields(binding, outcome) if condition.reason == LAZY else ()
+                yield PendingChange(ref=binding.ref, reason=condition.reason, message=condition.message, fields=fields)
+
+
+def _waiting_fields(binding: Binding, outcome: Outcome) -> tuple[ChangedField, ...]:
+    """Return the fields of a binding that a lazy policy will change."""
+    policy = outcome.rendered.built.claims.matches[binding.ref].policy
+    if policy is None:
+        return ()
+    after = replace(
+        binding,
+        placement=policy.placement,
+        propagate_deps=policy.propagate_deps,
+        scheduler_name=policy.scheduler_name,
+        failover=policy.failover,
+        conflict_resolution=policy.conflict_resolution,
+        preserve_resources_on_deletion=policy.preserve_resources_on_deletion,
+        suspension=policy.suspension,
+    )
+    return field_changes(*(binding_manifest(each)["spec"] for each in (binding, after)))
 
 
 def _suspended_changes(binding: Binding, outcome: Outcome) -> Iterator[PendingChange]:

@@ -56,6 +56,11 @@ class Pending:
         return f"{self.ref} is {self.message}"
 
 
+def is_pending(binding: Binding) -> bool:
+    """Return whether anything of a binding is suspended or waits, even if nothing is missing for it yet."""
+    return any(condition.reason in PENDING_REASONS for condition in binding.conditions)
+
+
 def pending_of(bindings: Iterable[Binding]) -> Iterator[Pending]:
     """Yield what is pending of bindings; suspended clusters that have all they would get miss nothing."""
     for binding in bindings:

@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import Any
 
 from reconciler.console.text import table
-from reconciler.pipeline.pending import pending_of
+from reconciler.pipeline.pending import is_pending
 from reconciler.pipeline.readme import ATTACHED, binding_state
 from reconciler.record.binding_status import expected_clusters
 from reconciler.record.cluster_files import DISCONNECTED, ClusterLine, UnhealthyObject
@@ -56,7 +56,7 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
 
 def _is_notable(binding: Binding) -> bool:
     """Return whether a binding is not as its policy asks for: a problem, released, or pending."""
-    return bool(binding_problems(binding)) or binding_state(binding) == "NoPolicy" or any(pending_of([binding]))
+    return bool(binding_problems(binding)) or binding_state(binding) == "NoPolicy" or is_pending(binding)
 
 
 def recorded_line(branches: RecordedFleet) -> str:
