@@ -220,3 +220,60 @@ def test_paths_that_could_lead_elsewhere_are_refused(path: str, want: str) -> No
     with pytest.raises(UnavailableSource) as refused:
         checked_files({path: b""}, "the archive")
     assert refused.value.message == f"the archive has a path that {want}: {path[:100]!a}"
+
+
+# Manifests of a Source
+
+INCLUDING = DOCUMENT.replace("spec:\n", "spec:\n  manifests: Include\n")
+CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: default}}\n"
+POLICY = "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: x, namespace: default}\n"
+
+LISTED = '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b", "namespace": "default"}}'
+
+
+def including(content: dict[str, bytes], folder: Path, *, document: str = INCLUDING) -> Loaded:
+    store = ContentStore(folder)
+    lock = a_lock(content=store.put(content))
+    source = source_of({"web.yaml": f"{CONFIG.format(name='own')}---\n{document}", "argosy.lock": emitted_lock(lock)})
+    return load_source(source.files, read=source.read, caches=Caches(contents=store))
+
+
+def test_manifests_of_a_source_are_templates_where_it_includes_them(tmp_path: Path) -> None:
+    content = {
+        "a.yaml": CONFIG.format(name="a").encode(),
+        "deep/b.json": b'{"kind": "List", "apiVersion": "v1", "items": [%s]}' % LISTED.encode(),
+        "notes.md": b"no manifest\n",
+    }
+    found = including(content, tmp_path)
+    assert (found.problems, found.warnings) == ((), ())
+    named = [(template.ref.name, template.path, template.origin) for template in found.desired.templates]
+    assert named == [
+        ("a", "web.yaml", "web:a.yaml"),
+        ("b", "web.yaml", "web:deep/b.json"),
+        ("own", "web.yaml", ""),
+    ]
+    assert [each.ref.name for each in including(content, tmp_path, document=DOCUMENT).desired.templates] == ["own"]
+
+
+def test_another_repository_does_not_say_where_objects_go(tmp_path: Path) -> None:
+    content = {"policy.yaml": POLICY.encode(), "a.yaml": CONFIG.format(name="a").encode()}
+    found = including(content, tmp_path)
+    assert found.desired.policies == ()
+    assert [str(each) for each in found.warnings] == [
+        "web.yaml:5: 1 object of its content decide on others, and are left out"
+    ]
+
+
+def test_a_broken_file_of_a_source_is_a_problem_where_it_is_named(tmp_path: Path) -> None:
+    found = including({"a.yaml": b"apiVersion: v1\nkind: [\n"}, tmp_path)
+    assert [str(each).partition("\n")[0] for each in found.problems] == [
+        "web.yaml:5: a.yaml:3: no value where one must stand"
+    ]
+
+
+def test_a_source_that_is_included_and_not_there_is_a_problem() -> None:
+    source = source_of({"web.yaml": INCLUDING, "argosy.lock": emitted_lock(a_lock())})
+    found = load_source(source.files, read=source.read)
+    assert [str(each) for each in found.problems] == [
+        "web.yaml:1: Source 'web' (1.4.0) is not in the cache\n  hint: fetch it: argosy lock --fetch"
+    ]

@@ -9,6 +9,7 @@ from render.errors import ReconcileError
 from render.model import Manifest
 
 LOCK_FILE = "argosy.lock"
+_USE = "manifests"
 
 
 class SourceType(StrEnum):
@@ -33,11 +34,15 @@ class ExternalSource:
     spec: Mapping[str, Any] = field(hash=False)
     path: str = ""
     document: int = 0
+    includes_manifests: bool = False
 
     @classmethod
     def of(cls, manifest: Manifest, *, path: str = "", document: int = 0) -> "ExternalSource":
-        """Return the Source of an admitted manifest."""
-        return cls(name=manifest["metadata"]["name"], spec=manifest["spec"], path=path, document=document)
+        """Return the Source of an admitted manifest; what is done with its content is no part of what is locked."""
+        spec = {key: value for key, value in manifest["spec"].items() if key != _USE}
+        includes = manifest["spec"].get(_USE) == "Include"
+        name = manifest["metadata"]["name"]
+        return cls(name=name, spec=spec, path=path, document=document, includes_manifests=includes)
 
     @property
     def type(self) -> SourceType:

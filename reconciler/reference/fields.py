@@ -197,6 +197,11 @@ SOURCE_FIELDS: Mapping[str, Field] = {
     "spec.helm.chart": Field("The name of the chart."),
     "spec.helm.version": Field("A version or a range of versions; without it, the newest release."),
     "spec.path": Field("The folder of the content that is meant.", "all of it"),
+    "spec.manifests": Field(
+        "`Include`: the manifests of the content are templates, and its kustomizations are built. `Exclude`: charts"
+        " alone use the content.",
+        "Exclude",
+    ),
 }
 """The fields of a Source."""
 

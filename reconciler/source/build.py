@@ -115,7 +115,7 @@ def with_charts(
     found: ReadFiles, files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, caches: Caches
 ) -> ReadFiles:
     """Render the HelmCharts among manifests, and return these with what came of it."""
-    manifests, built = found.contents.manifests, found.built
+    manifests = found.contents.manifests
     places = chart_places(manifests)
     if not places or caches.build is None:
         return found
@@ -131,18 +131,24 @@ def with_charts(
     ).requests(places)
     rendered = caches.build.render_charts(asked.requests)
     rendered = replace(rendered, problems=(*asked.problems, *rendered.problems))
-    built = built.joined(rendered)
-    more = load_manifests(rendered.files, read=built.read_with(read), cache=caches.parsed)
     left_out = tuple(
         each for each in found.selection.skipped if not (each.reason is Reason.HELM and each.path in asked.folders)
     )
+    found = replace(found, selection=replace(found.selection, skipped=left_out))
+    return with_built(found, rendered, read, caches)
+
+
+def with_built(found: ReadFiles, built: BuiltSource, read: ReadBlobs, caches: Caches) -> ReadFiles:
+    """Return manifests with those of files that were built of them."""
+    every, contents = found.built.joined(built), found.contents
+    more = load_manifests(built.files, read=every.read_with(read), cache=caches.parsed)
     return ReadFiles(
-        selection=replace(found.selection, files=(*found.selection.files, *rendered.files), skipped=left_out),
+        selection=replace(found.selection, files=(*found.selection.files, *built.files)),
         contents=Contents(
-            manifests=(*manifests, *more.manifests),
-            problems=(*found.contents.problems, *more.problems),
-            unreadable=(*found.contents.unreadable, *more.unreadable),
-            skipped=(*found.contents.skipped, *more.skipped),
+            manifests=(*contents.manifests, *more.manifests),
+            problems=(*contents.problems, *more.problems),
+            unreadable=(*contents.unreadable, *more.unreadable),
+            skipped=(*contents.skipped, *more.skipped),
         ),
-        built=built,
+        built=every,
     )

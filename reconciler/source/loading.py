@@ -23,7 +23,7 @@ from render.fleet import Fleet, Permission, TemplateValidation
 from render.model import Template
 
 from .broken import Broken, broken_by
-from .build import NO_CACHES, BuiltSource, Caches, ReadFiles, read_files, with_charts
+from .build import NO_CACHES, BuiltSource, Caches, ReadFiles
 from .built_in_kinds import BUILT_IN, GroupKind
 from .checks import (
     absent_clusters,
@@ -42,6 +42,7 @@ from .external import ExternalLock, ExternalSources, load_external_sources, lock
 from .facts import Facts, with_facts
 from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile
 from .fleet_file import FleetSource, load_fleet
+from .included import read_everything
 from .karmada_objects import KarmadaObjects, load_karmada_objects
 from .kind_scopes import Scopes
 from .lines import Lines, PlacedLines
@@ -169,7 +170,7 @@ def load_source(
     home = load_fleet(files, folder=folder, read=read)
     if home.problems:
         return Loaded(desired=Desired(), problems=home.problems)
-    found = with_charts(read_files(files, home, read, caches), files, home, read, caches)
+    found = read_everything(files, home, read, caches)
     read = found.built.read_with(read)
     elsewhere = partial(scopes_elsewhere, files, found.selection.files, read=read, cache=caches.parsed)
     lookup = _Lookup(facts or no_facts, elsewhere)

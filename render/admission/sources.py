@@ -27,6 +27,7 @@ SOURCE_SPEC = Struct(
         "oci": Struct({"url!": _URL, "digest": TEXT, "tag": TEXT, "semver": TEXT}),
         "helm": Struct({"url!": _URL, "chart!": Text(min_length=1), "version": TEXT}),
         "path": TEXT,
+        "manifests": Text(choices=("Include", "Exclude")),
     }
 )
 

@@ -1,0 +1,139 @@
+"""The manifests of Sources that are templates as they stand: plain files, and kustomizations that are built of them.
+
+The content of a Source is read as a repository of its own, by the same rules. What decides on others - policies,
+overrides, Clusters - is never taken from it: another repository may say what there is, and not where it goes.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from reconciler.locked.content import Files
+from reconciler.locked.model import ExternalSource, UnavailableSource
+from reconciler.locked.reading import LockedFiles, RepositoryFiles
+from render.documents import document_text, emit
+from render.errors import Problem
+from render.fleet import Fleet
+from render.model import ARGOSY_GROUP, group_of
+from render.words import counted
+
+from .build import BuiltSource, Caches, ReadFiles, read_files, with_built, with_charts
+from .built_files import BuiltFile, Origin
+from .external import ExternalSources, load_external_sources, lock_of, sources_in
+from .files import FILE_MODE, SourceFile
+from .fleet_file import FleetSource
+from .manifests import FieldProblem, LocatedManifest, ReadBlobs
+
+_FIRST = 1 << 20
+"""Numbers that a file's own manifests leave free for those of its Sources."""
+
+_DECIDING = ("karmada.io", ARGOSY_GROUP)
+
+
+class _ContentFile(NamedTuple):
+    """A file of a Source's content, as a snapshot lists one."""
+
+    path: str
+    mode: int
+    id: bytes
+    size: int
+
+
+class _Included(NamedTuple):
+    """The outcome for one Source: a file with all its templates, and what is wrong with others."""
+
+    file: BuiltFile
+    output: bytes
+    problems: tuple[FieldProblem, ...] = ()
+    warnings: tuple[FieldProblem, ...] = ()
+
+
+def read_everything(files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, caches: Caches) -> ReadFiles:
+    """Read the files of a fleet, with what its kustomizations, its charts and its Sources make of others."""
+    found = with_charts(read_files(files, home, read, caches), files, home, read, caches)
+    return with_sources(found, files, home, read, caches)
+
+
+def with_sources(
+    found: ReadFiles, files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, caches: Caches
+) -> ReadFiles:
+    """Return manifests with those of the Sources that include theirs."""
+    external = load_external_sources(sources_in(found.contents.manifests))
+    if not any(source.includes_manifests for source in external.sources):
+        return found
+    repository = RepositoryFiles(files, folder=home.folder, read=read)
+    lock = lock_of(external.sources, repository, caches.contents)
+    lock_inputs = ((lock.file.path, lock.file.id),) if lock.file else ()
+    built = BuiltSource()
+    for place, outcome in _outcomes(external, lock.locked, caches):
+        if isinstance(outcome, FieldProblem):
+            built = replace(built, problems=(*built.problems, outcome))
+            continue
+        file = replace(outcome.file, inputs=((place.file.path, place.file.id), *lock_inputs))
+        one = BuiltSource(files=(file,), contents={file.id: outcome.output})
+        built = built.joined(replace(one, problems=outcome.problems, warnings=outcome.warnings))
+    return with_built(found, built, read, caches)
+
+
+def _outcomes(
+    external: ExternalSources, locked: LockedFiles | None, caches: Caches
+) -> Iterator[tuple[LocatedManifest, _Included | FieldProblem]]:
+    for source, (_, place) in zip(external.sources, external.admitted, strict=True):
+        if not source.includes_manifests or locked is None:
+            continue
+        try:
+            yield place, _included(source, place, locked.files(source.name), caches)
+        except UnavailableSource as error:
+            yield place, place.problem("", error.message, hint=error.hint)
+
+
+def _included(source: ExternalSource, place: LocatedManifest, content: Files, caches: Caches) -> _Included:
+    """Read the content of one Source, and return its templates as one file."""
+    blobs = {hashlib.sha1(data, usedforsecurity=False).digest(): data for data in content.values()}
+    listed = [
+        _ContentFile(path, FILE_MODE, hashlib.sha1(data, usedforsecurity=False).digest(), len(data))
+        for path, data in sorted(content.items())
+    ]
+
+    def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
+        return {id_: blobs[id_] for id_ in ids}
+
+    inner = read_files(listed, FleetSource(fleet=Fleet(), folder=""), read, caches._replace(contents=None))
+    read_all = inner.built.read_with(read)
+    templates = [each for each in inner.contents.manifests if not _decides(each)]
+    output = b"".join([b"---\n" + _text(each, read_all).strip(b"\n") + b"\n" for each in templates])
+    file = BuiltFile(
+        path=place.file.path,
+        id=hashlib.sha1(f"source {source.name}\n".encode() + output, usedforsecurity=False).digest(),
+        size=len(output),
+        origins=tuple(Origin(f"{source.name}:{each.file.path}") for each in templates),
+        first=(place.number + 1) * _FIRST,
+    )
+    faults = (*_broken(inner), *(each.problem for each in inner.contents.unreadable))
+    problems = tuple(place.problem("", _told(fault), hint=fault.hint) for fault in faults)
+    decided = len(inner.contents.manifests) - len(templates)
+    message = f"{counted(decided, 'object')} of its content decide on others, and are left out"
+    return _Included(file, output, problems, (place.problem("", message),) if decided else ())
+
+
+def _broken(inner: ReadFiles) -> Iterator[Problem]:
+    yield from (each.problem for each in inner.built.broken)
+    for found in inner.contents.problems:
+        yield replace(found.problem, path=found.place.file.path)
+
+
+def _told(problem: Problem) -> str:
+    return str(replace(problem, hint=""))
+
+
+def _decides(place: LocatedManifest) -> bool:
+    """Say whether a manifest is one of Karmada's or of ours, which say where others go."""
+    return group_of(place.manifest["apiVersion"]).endswith(_DECIDING)
+
+
+def _text(place: LocatedManifest, read: ReadBlobs) -> bytes:
+    """Return a document as it stands, for it may be signed; an item of a list is written anew."""
+    if place.prefix:
+        return emit(place.manifest)
+    return document_text(read([place.file.id])[place.file.id], place.position)
