@@ -1,14 +1,18 @@
 """``argosy run`` as it is: real repositories, real processes, real signals."""
 
 import signal
+import threading
 import time
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from .build import Repository, a_config_map
 from .controllers import SETTINGS, a_fleet, controller, is_rendered, pushed, rendered_source
-from .waiting import eventually
+from .fakes import FakeCluster
+from .served import serving_members
+from .waiting import eventually, happened
 
 
 @pytest.fixture
@@ -159,3 +163,31 @@ def test_a_folder_without_repositories_does_not_start(tmp_path: Path) -> None:
         f"argosy: {tmp_path} is not in a Git repository, and holds none\n"
         "  hint: name repositories, their addresses, or a folder of repositories\n"
     )
+
+
+def test_sigterm_lets_a_pass_finish_the_cluster_it_is_at_and_begins_no_other(tmp_path: Path) -> None:
+    work, bare = a_fleet(tmp_path / "fleet.git"), tmp_path / "fleet.git"
+    at_first, go_on = threading.Event(), threading.Event()
+
+    def slow(handler: BaseHTTPRequestHandler) -> bool:
+        if handler.command == "PATCH" and "configmaps/settings" in handler.path:
+            at_first.set()
+            happened(go_on, "the signal", seconds=40)
+        return False
+
+    members = [FakeCluster(name=name) for name in ("member1", "member2")]
+    with serving_members(members, tmp_path / "kubeconfigs", {"member1": slow, "member2": slow}) as served:
+        options = ("--bootstrap", "--max-parallel", "1", "--kubeconfigs", str(served.kubeconfigs))
+        with controller(tmp_path, str(bare), *options) as argosy:
+            happened(at_first, "the first write", seconds=40)
+            argosy.signal(signal.SIGTERM)
+            argosy.says("stopping: SIGTERM")
+            go_on.set()
+            assert argosy.process.wait(timeout=60) == 0
+    assert "killed" not in argosy.said
+    path = "/api/v1/namespaces/default/configmaps/settings"
+    written = [member.name for member in members if member.read(path)]
+    assert len(written) == 1
+    recorded = work.git("ls-remote", "origin", "argosy/status")
+    assert recorded
+    assert [name.split("/")[1] for name in Repository(bare).files("argosy/status", "works")] == written
