@@ -11,7 +11,7 @@ Overrides cannot read a number, so running them before the numbers are filled in
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -94,12 +94,23 @@ class WorkFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Works:
-    """One template in all its clusters: variants (clusters -> blob id), the new blobs, contents and failures."""
+    """One template in all its clusters: variants (clusters -> blob id), the new blobs, contents and failures.
+
+    ``is_carried``: the blob is not made of the content, but an opaque document as it was.
+    """
 
     variants: tuple[Variant, ...]
     blobs: Mapping[bytes, Blob]
     contents: tuple[Content, ...]
     failures: tuple[WorkFailure, ...]
+    is_carried: bool = False
+
+    def manifests(self) -> Iterator[tuple[bytes, Manifest]]:
+        """Yield the blobs that hold their content as it is, without numbers filled in, each with that content."""
+        for content in () if self.is_carried else self.contents:
+            for clusters, blob_id in self.variants:
+                if clusters & content.clusters and isinstance(self.blobs[blob_id], bytes):
+                    yield blob_id, content.manifest
 
 
 class TargetGroups:
@@ -196,7 +207,9 @@ def _carried(template: Template, clusters: Mask, override: Override) -> Works:
         variants += [Variant(overridden.clusters, blob_id)] if overridden.clusters else []
         applied, runs = tuple(overridden.applied), tuple(overridden.runs)
         contents.append(Content(overridden.clusters, overridden.manifest, applied, runs))
-    return Works(variants=merged(variants), blobs=blobs, contents=tuple(contents), failures=tuple(failures))
+    return Works(
+        variants=merged(variants), blobs=blobs, contents=tuple(contents), failures=tuple(failures), is_carried=True
+    )
 
 
 def _ordered_text(manifest: Manifest) -> bytes:

@@ -6,6 +6,7 @@ from typing import Any
 
 from reconciler.deliver.results import ClusterReport, ClusterResult
 from reconciler.plans.model import Action, Plan, PlannedObject
+from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.status_commit import ask_ahead
 from render.interpreter import Interpreter
 from render.interpreter.webhooks import Webhook
@@ -76,3 +77,12 @@ def test_a_kind_that_no_webhook_judges_is_left_for_later() -> None:
     ask_ahead([a_report("a", a_widget("w"))], calls.interpreter("Retain"))
     ask_ahead([a_report("a", a_widget("w"))], Interpreter())
     assert calls.asked == []
+
+
+def test_a_file_that_was_just_made_is_not_read_and_one_at_fault_is_named() -> None:
+    recorded = RecordedStatus(files={"works/eu/x.yaml": b"not: read\n", "works/eu/z.yaml": b"metadata: {name: z}\n"})
+    good, bad = {"metadata": {"name": "x"}, "status": {}}, {"metadata": {"name": ["z"]}}
+    recorded.know("works/eu/x.yaml", b"not: read\n", good)
+    recorded.know("works/eu/z.yaml", b"metadata: {name: z}\n", bad)
+    assert recorded.manifest("works/eu/x.yaml") is good
+    assert recorded.manifest("works/eu/z.yaml") == {"metadata": {"name": "z"}}

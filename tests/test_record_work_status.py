@@ -71,6 +71,6 @@ def test_equal_objects_share_one_file_and_are_told_apart_by_what_was_recorded() 
     first = judgements.file(subject(), None)
     assert first is not None
     assert judgements.file(subject(live(**OWN)), None) is first
-    recorded = parse_documents(first)[0].value
+    recorded = parse_documents(first.content)[0].value
     assert judgements.file(subject(), recorded) is None
     assert judgements.file(subject(live(**OWN)), None) is first

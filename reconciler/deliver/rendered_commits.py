@@ -53,12 +53,13 @@ class RenderedCommits:
     """Rendered commits as clusters must hold them; every commit, folder and manifest is read once.
 
     ``clusters`` are the members: a commit that knows one by a former name is read as if it had its name of now.
-    ``known`` is a commit that was read before.
+    ``known`` is a commit that was read before, ``known_manifests`` are objects by the blobs they would be read from.
     """
 
     repository: Repository
     clusters: tuple[Cluster, ...] = ()
     known: Previous | None = None
+    known_manifests: Mapping[bytes, Manifest] = field(default_factory=dict)
     _commits: dict[str, Previous] = field(default_factory=dict)
     _manifests: dict[bytes, Manifest] = field(default_factory=dict)
     _encrypted: dict[int, bytes] = field(default_factory=dict, repr=False)
@@ -141,7 +142,10 @@ class RenderedCommits:
         return tuple(self._manifests[blob_id] for _, blob_id in files)
 
     def _load(self, blob_ids: Iterable[bytes]) -> None:
-        missing = {blob_id for blob_id in blob_ids if blob_id not in self._manifests}
+        wanted = {blob_id for blob_id in blob_ids if blob_id not in self._manifests}
+        known = ((id_, self.known_manifests[id_]) for id_ in wanted & self.known_manifests.keys())
+        self._manifests |= {id_: manifest for id_, manifest in known if not is_opaque(manifest)}
+        missing = wanted - self._manifests.keys()
         for blob_id, content in self.repository.read_blobs(missing).items() if missing else ():
             manifest = self._manifests[blob_id] = parse_documents(content)[0].value
             if is_opaque(manifest):

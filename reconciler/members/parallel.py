@@ -4,25 +4,12 @@ A thread stuck in something without a time limit (a name lookup) is left behind,
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from queue import SimpleQueue
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 _Result = TypeVar("_Result")
 _Item = TypeVar("_Item")
-
-
-class _Done(NamedTuple):
-    number: int
-    value: object
-    error: BaseException | None
-
-
-def _outcome(number: int, call: Callable[[_Item], object], item: _Item) -> _Done:
-    try:
-        return _Done(number, call(item), None)
-    except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
-        return _Done(number, None, error)
 
 
 def in_parallel(call: Callable[[_Item], _Result], items: Iterable[_Item], *, limit: int) -> list[_Result]:
@@ -30,31 +17,36 @@ def in_parallel(call: Callable[[_Item], _Result], items: Iterable[_Item], *, lim
     work = list(items)
     if len(work) <= 1 or limit <= 1:
         return [call(item) for item in work]
-    results: dict[int, _Result] = dict(as_they_finish(call, work, limit=limit))
+    results: dict[int, _Result] = {}
+    # Taking the next number is one step for the interpreter, which no other thread comes in between.
+    numbers = iter(range(len(work)))
+
+    def serve() -> None:
+        for number in numbers:
+            results[number] = call(work[number])
+
+    for error in _ended([serve] * min(limit, len(work))):
+        if error is not None:
+            raise error
     return [results[number] for number in range(len(work))]
 
 
-def as_they_finish(
-    call: Callable[[_Item], _Result], items: Iterable[_Item], *, limit: int
-) -> Iterator[tuple[int, _Result]]:
-    """Yield the number and the result of each item as soon as it is there."""
-    work = list(items)
-    done: SimpleQueue[_Done] = SimpleQueue()
-    numbers = iter(range(len(work)))
-    lock = threading.Lock()
+def _ended(calls: Sequence[Callable[[], None]]) -> Iterator[BaseException | None]:
+    """Carry out calls, each in a thread; yield the error of each as it ends, None without one.
 
-    def serve() -> None:
-        while True:
-            with lock:
-                number = next(numbers, None)
-            if number is None:
-                return
-            done.put(_outcome(number, call, work[number]))
+    Nothing is said before, for whoever waits is woken by everything it is told.
+    """
+    ended: SimpleQueue[BaseException | None] = SimpleQueue()
 
-    for _ in range(min(limit, len(work))):
-        threading.Thread(target=serve, daemon=True).start()
-    for _ in work:
-        finished = done.get()
-        if finished.error is not None:
-            raise finished.error
-        yield finished.number, finished.value  # type: ignore[misc]  # what went in with this number
+    def carry_out(call: Callable[[], None]) -> None:
+        error: BaseException | None = None
+        try:
+            call()
+        except BaseException as raised:  # noqa: BLE001 - raised again where the results are awaited
+            error = raised
+        ended.put(error)
+
+    for call in calls:
+        threading.Thread(target=carry_out, args=(call,), daemon=True).start()
+    for _ in calls:
+        yield ended.get()

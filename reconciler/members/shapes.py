@@ -101,20 +101,24 @@ def _short_text(value: Mapping[str, Any], key: str) -> str:
 def decoded(content: bytes) -> Any:
     """Return JSON as plain data that can be written down again: no NaN, no half characters, no endless nesting."""
     try:
-        body = json.loads(content, parse_constant=_refuse_constant)
+        body = _DECODER.decode(content.decode(json.detect_encoding(content), "surrogatepass"))
         if _SURROGATE.search(content):
             json.dumps(body, ensure_ascii=False).encode()
     except RecursionError as error:
         raise UnusableAnswer(f"it is nested deeper than {MOST_LEVELS} levels") from error
     except ValueError as error:
         raise NoJson from error
-    if is_deeper(body, MOST_LEVELS):
+    # What has fewer brackets than levels are allowed needs no walk to be known for shallow.
+    if content.count(b"{") + content.count(b"[") > MOST_LEVELS and is_deeper(body, MOST_LEVELS):
         raise UnusableAnswer(f"it is nested deeper than {MOST_LEVELS} levels")
     return body
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def is_deeper(value: Any, levels: int) -> bool:
@@ -159,12 +163,14 @@ def _required_mapping(value: Any) -> str:
 
 def _record(**fields: Check) -> Check:
     """Return the check of an object's fields; others it may have, and none of its own unless that is required."""
+    required = frozenset(name for name, inner in fields.items() if inner(None))
 
     def check(value: Any) -> str:
         if not isinstance(value, dict):
             return "is no object"
         for name, inner in fields.items():
-            fault = inner(value.get(name))
+            field = value.get(name)
+            fault = "" if field is None and name not in required else inner(field)
             if fault:
                 return _placed(f".{name}", fault)
         return ""

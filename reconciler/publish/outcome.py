@@ -7,7 +7,7 @@ from functools import cached_property
 from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import Removal, removals
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
-from reconciler.pipeline.previous import Previous
+from reconciler.pipeline.previous import Previous, RenderedTree
 from reconciler.pipeline.released import Released, released_lines, released_objects
 from reconciler.pipeline.renames import (
     NewNames,
@@ -27,6 +27,7 @@ from reconciler.repository.trailers import engine_version, rendered_trailers
 from render.errors import GitError, GuardRefused
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
 from render.guards import GuardScope
+from render.model import Manifest
 from render.words import counted
 
 from .allowances import Allowed, RemovalAllowance, removals_allowed
@@ -98,6 +99,25 @@ class Outcome:
     def pending(self) -> tuple[Pending, ...]:
         """The objects of which something is decided and not carried out."""
         return tuple(pending_of(self.rendered.built.bindings))
+
+    def committed(self, commit: str) -> Previous | None:
+        """Return the commit of this pass as it would be read back; None where it looked at a part of it only."""
+        if self.previous is not None and self.previous.commit == commit:
+            return self.previous
+        if self.scope is not None:
+            return None
+        return Previous(
+            commit=commit,
+            source=self.source.commit,
+            version=engine_version(),
+            bindings={binding.ref: binding for binding in self.rendered.built.bindings},
+            tree=RenderedTree.of(self.rendered.tree.root, self.repository.read_trees),
+        )
+
+    def manifests(self) -> dict[bytes, Manifest]:
+        """Return the objects that were built, by the blobs that would be read back as such."""
+        built = [*self.rendered.built.works.values(), *(works for _, works in self.rendered.namespaces)]
+        return {blob_id: manifest for works in built for blob_id, manifest in works.manifests()}
 
     def entries(self, tree_id: bytes) -> Iterable[TreeEntry]:
         """Return the entries of a tree of this pass or of the repository."""

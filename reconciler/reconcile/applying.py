@@ -33,6 +33,7 @@ from reconciler.plans.retention import retention_by
 from reconciler.repository.trailers import engine_version
 from render.cluster import Cluster
 from render.interpreter import Interpreter
+from render.model import Manifest
 from render.words import counted
 
 from .fleet_context import FleetContext
@@ -98,9 +99,9 @@ def _tell_nobody(_report: ClusterReport) -> None:
 class ApplyRun:
     """One apply of a commit: the jobs it makes, and the two status commits around them.
 
-    ``previous`` is a rendered commit that was read already. ``record`` is what a pass records beside the inventories.
-    ``agree`` is asked before orphans are deleted. ``say`` is told what is waited for. ``clock`` gives the time of the
-    status commits.
+    ``previous`` is a rendered commit that was read already, ``manifests`` are objects by the blobs they would be read
+    from. ``record`` is what a pass records beside the inventories. ``agree`` is asked before orphans are deleted.
+    ``say`` is told what is waited for. ``clock`` gives the time of the status commits.
     """
 
     context: FleetContext
@@ -108,6 +109,7 @@ class ApplyRun:
     delivery: Delivery
     open_client: OpenClient
     previous: Previous | None = None
+    manifests: Mapping[bytes, Manifest] = field(default_factory=dict)
     record: PassRecord | None = None
     agree: Agree = refuse_orphans
     say: Callable[[str], None] = _say_nothing
@@ -121,7 +123,8 @@ class ApplyRun:
 
     @cached_property
     def _commits(self) -> RenderedCommits:
-        return RenderedCommits(self.context.publication.repository, self.context.members, self.previous)
+        repository, members = self.context.publication.repository, self.context.members
+        return RenderedCommits(repository, members, self.previous, self.manifests)
 
     @cached_property
     def _decryption(self) -> SopsDecryption:

@@ -7,7 +7,6 @@ from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import OpenClient
 from reconciler.members.opening import Members
 from reconciler.members.parallel import in_parallel
-from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.webhook_answers import answers_file, asked, lasting_answers, parsed_answers
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import Publication
@@ -61,13 +60,15 @@ class ReachedMembers:
         """Apply the rendered commit to the members and return a report of each."""
         answers = outcome.rendered.built.webhooks.used
         record = PassRecord(observation=self.observation, desired=outcome.source.desired, answers=answers)
-        return self._apply(commit, record, log, outcome.previous)
+        run = self._run(commit, record, log)
+        return apply_and_log(replace(run, previous=outcome.committed(commit), manifests=outcome.manifests()), log)
 
     def apply_again(
         self, desired: Desired, commit: str, refusal: SourceRefusal | None, log: Log
     ) -> tuple[ClusterReport, ...]:
         """Apply a commit that was rendered before, and record why a newer source is refused; report on each member."""
-        return self._apply(commit, PassRecord(observation=self.observation, desired=desired, refusal=refusal), log)
+        record = PassRecord(observation=self.observation, desired=desired, refusal=refusal)
+        return apply_and_log(self._run(commit, record, log), log)
 
     def apply_merged(self, desired: Desired, commit: str, log: Log) -> tuple[ClusterReport, ...]:
         """Apply the commit that is merged, of this source, while a newer one waits for a person."""
@@ -80,19 +81,15 @@ class ReachedMembers:
         )
         return merged.apply_again(desired, commit, None, log)
 
-    def _apply(
-        self, commit: str, record: PassRecord, log: Log, previous: Previous | None = None
-    ) -> tuple[ClusterReport, ...]:
-        run = ApplyRun(
+    def _run(self, commit: str, record: PassRecord, log: Log) -> ApplyRun:
+        return ApplyRun(
             context=self.context,
             commit=commit,
             delivery=self.delivery,
             open_client=self.open_client,
-            previous=previous,
             record=record,
             agree=agree_on_terminal(self.delivery.options, log),
         )
-        return apply_and_log(run, log)
 
 
 def observe_and_connect(

@@ -44,6 +44,11 @@ class RecordedStatus:
             self._parsed[content] = _parsed(path, content)
         return self._parsed[content]
 
+    def know(self, path: str, content: bytes, manifest: Manifest) -> None:
+        """Take in the object that a file was made of, so that the file need not be read; one at fault has to be."""
+        if content not in self._parsed and not fault_of(path, content, manifest):
+            self._parsed[content] = manifest
+
     def with_files(self, files: Mapping[str, bytes | None]) -> "RecordedStatus":
         """Return this with files put into it, and those that are None taken out."""
         after = {**self.files, **files}

@@ -164,9 +164,10 @@ def _work_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterabl
         for work in work_inputs(report):
             path = f"works/{report.cluster}/{below(work.item.ref)}"
             removed.discard(path)
-            content = statuses.file(work, recorded.manifest(path))
-            if content is not None:
-                files[path] = content
+            made = statuses.file(work, recorded.manifest(path))
+            if made is not None:
+                files[path] = made.content
+                recorded.know(path, made.content, made.manifest)
         files |= dict.fromkeys(removed)
     return files
 

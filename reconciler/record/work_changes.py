@@ -116,10 +116,17 @@ def _generation(reported: Any) -> Any:
     return reported.get("generation"), reported.get("observedGeneration")
 
 
+class WorkFile(NamedTuple):
+    """A Work and the file it is written to."""
+
+    manifest: Manifest
+    content: bytes
+
+
 class _Case(NamedTuple):
     inputs: WorkInputs
     before: Manifest | None
-    content: bytes | None
+    file: WorkFile | None
 
 
 @dataclass(slots=True)
@@ -130,7 +137,7 @@ class WorkStatuses:
     now: str
     _cases: dict[ObjectRef, list[_Case]] = field(default_factory=dict)
 
-    def file(self, inputs: WorkInputs, before: Manifest | None) -> bytes | None:
+    def file(self, inputs: WorkInputs, before: Manifest | None) -> WorkFile | None:
         """Return the file of an object's Work; None where the one recorded stays.
 
         ``before`` is what is recorded: one value per distinct file.
@@ -138,12 +145,12 @@ class WorkStatuses:
         cases = self._cases.setdefault(inputs.item.ref, [])
         for case in cases:
             if case.before is before and have_equal_status(case.inputs, inputs):
-                return case.content
-        content = self._file(inputs, before)
-        cases.insert(0, _Case(inputs, before, content))
+                return case.file
+        file = self._file(inputs, before)
+        cases.insert(0, _Case(inputs, before, file))
         del cases[MOST_CASES:]
-        return content
+        return file
 
-    def _file(self, inputs: WorkInputs, before: Manifest | None) -> bytes | None:
+    def _file(self, inputs: WorkInputs, before: Manifest | None) -> WorkFile | None:
         after = work_after(before, work_manifest(status_of(inputs, self.interpreter)), self.now)
-        return None if after is before else emit(after)
+        return None if after is before else WorkFile(after, emit(after))
