@@ -1,7 +1,8 @@
 """The source of a commit, from files to checked values.
 
 ``loading`` joins the steps. ``build`` is the seam to what builds folders and charts, ``built_files`` their output, and
-``charts`` what HelmCharts ask for. ``fleet_file`` reads argosy.yaml, ``files`` selects the files to read, and
+``charts`` what HelmCharts ask for. ``external`` has the Sources and their lock, and ``included`` reads everything, with
+the manifests of Sources that include theirs. ``fleet_file`` reads argosy.yaml, ``files`` selects the files to read, and
 ``manifests`` parses them. ``roles`` sorts the manifests: ``templates`` makes resource templates of some,
 ``karmada_objects`` the policies, overrides, clusters and customizations of others, and ``policy_tests`` the tests.
 ``kind_scopes`` knows the kinds that live in namespaces, from ``built_in_kinds``, the ``definitions`` of the source and
