@@ -12,16 +12,25 @@ from .guards import MovementGuard, RemovalGuard
 OTHERS = "*"
 
 
+class RenderedRelease(StrEnum):
+    """A kind of another tool whose chart may be rendered."""
+
+    FLUX = "HelmRelease"
+    ARGO_CD = "Application"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
     """The files to read: those below ``paths`` (from argosy.yaml's folder), minus ``ignore`` (gitignore syntax).
 
     ``is_strict``: a file that cannot be used is a problem, also where no object was ever delivered from it.
+    ``rendered``: the kinds whose charts are rendered, instead of delivering them as they are.
     """
 
     paths: tuple[str, ...] = (".",)
     ignore: tuple[str, ...] = ()
     is_strict: bool = False
+    rendered: tuple[RenderedRelease, ...] = ()
 
 
 class PushMode(StrEnum):

@@ -23,6 +23,11 @@ FLEET_FIELDS: Mapping[str, Field] = {
         " warning, until it changes.",
         False,
     ),
+    "spec.source.render": Field(
+        "The kinds of other tools whose charts are rendered, instead of delivering them as they are: `HelmRelease` of"
+        " Flux, `Application` of Argo CD.",
+        [],
+    ),
     "spec.rendered": Field("The place where the rendered branch is published."),
     "spec.rendered.remote": Field(
         "A remote's name, or the address of another repository; empty means the remote of the source.", ""

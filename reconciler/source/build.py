@@ -14,6 +14,7 @@ from .external import load_external_sources, lock_of, sources_in
 from .files import FileSelection, Reason, Skipped, SourceFile, select_files
 from .fleet_file import FleetSource
 from .manifests import Contents, FieldProblem, ParseCache, ReadBlobs, load_manifests
+from .releases import Releases, is_release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,8 @@ class BuiltSource:
 
     def read_with(self, read: ReadBlobs) -> ReadBlobs:
         """Return what reads blobs of the source, and output."""
+        if not self.contents:
+            return read
 
         def read_all(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
             wanted = set(ids)
@@ -114,9 +117,10 @@ def read_files(files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, 
 def with_charts(
     found: ReadFiles, files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, caches: Caches
 ) -> ReadFiles:
-    """Render the HelmCharts among manifests, and return these with what came of it."""
+    """Render the charts that manifests ask for, and return the others with what came of it."""
     manifests = found.contents.manifests
-    places = chart_places(manifests)
+    kinds = home.fleet.source.rendered
+    places = [*chart_places(manifests), *(place for place in manifests if kinds and is_release(place, kinds))]
     if not places or caches.build is None:
         return found
     external = load_external_sources(sources_in(manifests))
@@ -128,13 +132,18 @@ def with_charts(
         locked=lock_of(external.sources, repository, caches.contents).locked,
         config_maps=dict(config_maps_in(manifests, home.fleet.default_namespace)),
         default_namespace=home.fleet.default_namespace,
-    ).requests(places)
+    ).requests(places, Releases.of(home.folder, (file.path for file in files), manifests, external.sources))
     rendered = caches.build.render_charts(asked.requests)
     rendered = replace(rendered, problems=(*asked.problems, *rendered.problems))
     left_out = tuple(
         each for each in found.selection.skipped if not (each.reason is Reason.HELM and each.path in asked.folders)
     )
-    found = replace(found, selection=replace(found.selection, skipped=left_out))
+    others = tuple(place for place in manifests if id(place) not in asked.taken)
+    found = replace(
+        found,
+        selection=replace(found.selection, skipped=left_out),
+        contents=found.contents._replace(manifests=others),
+    )
     return with_built(found, rendered, read, caches)
 
 

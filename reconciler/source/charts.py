@@ -14,12 +14,14 @@ from reconciler.locked.model import UnavailableSource
 from reconciler.locked.reading import LockedFiles
 from render.admission import admitted
 from render.admission.kinds import render_kinds
+from render.admission.syntax import dns_label_fault
 from render.documents import emit
 from render.model import ARGOSY_GROUP, Manifest, group_of
 
 from .built_files import inputs_of
 from .files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
+from .releases import Releases, UnusableRelease
 
 KIND = "HelmChart"
 CHART_FILE = "Chart.yaml"
@@ -51,22 +53,18 @@ class ChartRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartRequests:
-    """The requests of a source, the problems of others, and the folders of charts that are rendered."""
+    """The requests of a source, the problems of others, and the folders of charts that are rendered.
+
+    ``taken`` are the places of all of these by identity: none is an object of its own.
+    """
 
     requests: tuple[ChartRequest, ...] = ()
     problems: tuple[FieldProblem, ...] = ()
     folders: frozenset[str] = frozenset()
+    taken: frozenset[int] = frozenset()
 
 
 _SAME = "a render reads files of the same commit alone"
-
-
-class _UnusableError(Exception):
-    """A HelmChart cannot be rendered: the field, the fault and a hint."""
-
-    def __init__(self, path: str, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.path, self.message, self.hint = path, message, hint
 
 
 @dataclass(slots=True)
@@ -80,26 +78,51 @@ class ChartSource:
     config_maps: Mapping[tuple[str, str], LocatedManifest]
     default_namespace: str
 
-    def requests(self, places: Iterable[LocatedManifest]) -> ChartRequests:
-        """Return what each HelmChart asks for."""
-        requests, problems, folders = [], [], set()
+    def requests(self, places: Iterable[LocatedManifest], releases: Releases) -> ChartRequests:
+        """Return what each HelmChart asks for, and each release of another tool that has a chart."""
+        problems: list[FieldProblem] = []
+        requests, folders, taken = [], set(), set()
         for place in places:
-            outcome = admitted(place.manifest, render_kinds()[KIND], default_namespace=self.default_namespace)
-            problems += [FieldProblem(place, problem) for problem in outcome.problems]
-            if outcome.object is None:
-                continue
             try:
-                requests.append(self._request(place, outcome.object))
-                folders.add(self._chart_path(outcome.object["spec"]["chart"]) or "")
-            except _UnusableError as error:
+                chart = (
+                    self._admitted(place, problems)
+                    if place.manifest["kind"] == KIND
+                    else self._release(place, releases)
+                )
+                if chart is None:
+                    continue
+                taken.add(id(place))
+                requests.append(self._request(place, chart))
+                folders.add(self._chart_path(chart["spec"]["chart"]) or "")
+            except UnusableRelease as error:
+                taken.add(id(place))
                 problems.append(place.problem(error.path, error.message, hint=error.hint))
-        return ChartRequests(requests=tuple(requests), problems=tuple(problems), folders=frozenset(folders - {""}))
+        return ChartRequests(
+            requests=tuple(requests),
+            problems=tuple(problems),
+            folders=frozenset(folders - {""}),
+            taken=frozenset(taken),
+        )
+
+    def _admitted(self, place: LocatedManifest, problems: list[FieldProblem]) -> Manifest | None:
+        outcome = admitted(place.manifest, render_kinds()[KIND], default_namespace=self.default_namespace)
+        problems += [FieldProblem(place, problem) for problem in outcome.problems]
+        return outcome.object
+
+    def _release(self, place: LocatedManifest, releases: Releases) -> Manifest | None:
+        """Return a release of another tool as a HelmChart that would be admitted."""
+        chart = releases.as_chart(place.manifest, self.default_namespace)
+        if chart is not None:
+            release = chart["spec"]["releaseName"]
+            if dns_label_fault(release) or dns_label_fault(chart["metadata"]["namespace"]):
+                raise UnusableRelease("", f"{release!r} in {chart['metadata']['namespace']!r} is no name of a release")
+        return chart
 
     def _request(self, place: LocatedManifest, chart: Manifest) -> ChartRequest:
         spec, metadata = chart["spec"], chart["metadata"]
         namespace = metadata.get("namespace") or self.default_namespace
         home, digest, contents, inputs = self._chart(spec["chart"])
-        values, value_inputs = self._values(spec, namespace)
+        values, value_inputs = self._values(spec, chart.get("values_namespace") or namespace)
         return ChartRequest(
             place=place,
             release=spec.get("releaseName") or metadata["name"],
@@ -123,7 +146,7 @@ class ChartSource:
         """Return the path in the tree that a text means, seen from argosy.yaml."""
         found = posixpath.normpath(posixpath.join(self.folder, text))
         if text.startswith("/") or found == ".." or found.startswith("../"):
-            raise _UnusableError(path, f"{text!r} leads out of the repository", _SAME)
+            raise UnusableRelease(path, f"{text!r} leads out of the repository", _SAME)
         return "" if found == "." else found
 
     def _chart(
@@ -136,12 +159,12 @@ class ChartSource:
         files = {path.removeprefix(base): file for path, file in self.files.items() if path.startswith(base)}
         if CHART_FILE not in files:
             message = f"there is no chart at {chart['path']!r}"
-            raise _UnusableError("spec.chart.path", message, f"it would be {base}{CHART_FILE}, seen from argosy.yaml")
+            raise UnusableRelease("spec.chart.path", message, f"it would be {base}{CHART_FILE}, seen from argosy.yaml")
         for name, file in files.items():
             if file.mode in {SYMLINK, SUBMODULE}:
-                raise _UnusableError("spec.chart.path", f"{base}{name} is a link; links are never followed")
+                raise UnusableRelease("spec.chart.path", f"{base}{name} is a link; links are never followed")
             if not 0 <= file.size <= MAX_FILE_SIZE or not file.id:
-                raise _UnusableError(
+                raise UnusableRelease(
                     "spec.chart.path", f"{base}{name} is too large: at most {MAX_FILE_SIZE} bytes are read"
                 )
         lines = "".join(f"{name}\0{file.id.hex()}\n" for name, file in sorted(files.items()))
@@ -161,10 +184,10 @@ class ChartSource:
             content = self.locked.files(name) if self.locked is not None else {}
             digest = self.locked.locked(name).content if self.locked is not None else ""
         except UnavailableSource as error:
-            raise _UnusableError("spec.chart.source", error.message, error.hint) from error
+            raise UnusableRelease("spec.chart.source", error.message, error.hint) from error
         base = f"{path}/" if path else ""
         if f"{base}{CHART_FILE}" not in content:
-            raise _UnusableError("spec.chart", f"Source {name!r} has no {base}{CHART_FILE}")
+            raise UnusableRelease("spec.chart", f"Source {name!r} has no {base}{CHART_FILE}")
         files = {each.removeprefix(base): data for each, data in content.items() if each.startswith(base)}
         return f"Source {name}{f' {path}' if path else ''}", f"{digest}/{path}", lambda: files, ()
 
@@ -192,17 +215,17 @@ class ChartSource:
         where = self._inside(path, text)
         file = self.files.get(where)
         if file is None:
-            raise _UnusableError(path, f"there is no {text!r}", f"it would be {where}, seen from argosy.yaml")
+            raise UnusableRelease(path, f"there is no {text!r}", f"it would be {where}, seen from argosy.yaml")
         if file.mode in {SYMLINK, SUBMODULE} or not file.id or not 0 <= file.size <= MAX_FILE_SIZE:
-            raise _UnusableError(path, f"{text!r} is a link, or too large; only files of the repository are read")
+            raise UnusableRelease(path, f"{text!r} is a link, or too large; only files of the repository are read")
         return file
 
 
-def _missing_config_map(number: int, namespace: str, wanted: Mapping[str, Any], *, is_there: bool) -> _UnusableError:
+def _missing_config_map(number: int, namespace: str, wanted: Mapping[str, Any], *, is_there: bool) -> UnusableRelease:
     key = wanted.get("key") or "values.yaml"
     name = f"ConfigMap {namespace}/{wanted['configMap']}"
     message = f"{name} has no {key!r}" if is_there else f"there is no {name} in the source"
-    return _UnusableError(f"spec.valuesFrom[{number}]", message, "optional: true goes on without")
+    return UnusableRelease(f"spec.valuesFrom[{number}]", message, "optional: true goes on without")
 
 
 def chart_places(manifests: Sequence[LocatedManifest]) -> list[LocatedManifest]:

@@ -21,7 +21,14 @@ _PERMISSION = Text(choices=("Allow", "Refuse"))
 
 FLEET_SPEC = Struct(
     {
-        "source": Struct({"paths": TEXTS, "ignore": TEXTS, "strict": POINTER_FLAG}),
+        "source": Struct(
+            {
+                "paths": TEXTS,
+                "ignore": TEXTS,
+                "strict": POINTER_FLAG,
+                "render": ListOf(Text(choices=("HelmRelease", "Application"))),
+            }
+        ),
         "rendered": Struct(
             {
                 "remote": TEXT,

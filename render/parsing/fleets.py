@@ -15,6 +15,7 @@ from render.fleet import (
     OnPolicyRemoval,
     Permission,
     PushMode,
+    RenderedRelease,
     RenderedSettings,
     Rescheduling,
     SecretName,
@@ -81,6 +82,7 @@ def _source(plain: Manifest) -> SourceSettings:
         paths=tuple(plain.get("paths") or (".",)),
         ignore=tuple(plain.get("ignore") or ()),
         is_strict=bool(plain.get("strict")),
+        rendered=tuple(RenderedRelease(each) for each in plain.get("render") or ()),
     )
 
 

@@ -1,0 +1,211 @@
+"""Releases of Flux and Argo CD, whose charts are rendered where argosy.yaml asks for it."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from render.documents import emit
+from tests.build import a_config_map
+from tests.sources import Content
+from tests.test_building_charts import CHART, data_of, loaded
+from tests.test_building_kustomize import a_script, objects_of, said
+
+FLEET = {
+    "argosy.yaml": emit(
+        {
+            "apiVersion": "argosy.dev/v1alpha1",
+            "kind": "Fleet",
+            "spec": {"source": {"render": ["HelmRelease", "Application"]}},
+        }
+    )
+}
+IN_GIT = {"chart": {"spec": {"chart": "./charts/web", "sourceRef": {"kind": "GitRepository", "name": "flux-system"}}}}
+ELSEWHERE = {"chart": {"spec": {"chart": "web", "sourceRef": {"kind": "HelmRepository", "name": "charts"}}}}
+REPOSITORY = {
+    "apiVersion": "source.toolkit.fluxcd.io/v1",
+    "kind": "HelmRepository",
+    "metadata": {"name": "charts", "namespace": "flux-system"},
+    "spec": {"url": "https://charts.example.com/"},
+}
+
+
+def a_release(**spec: Any) -> bytes:
+    metadata = {"name": "shop", "namespace": "flux-system"}
+    head = {"apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": "HelmRelease", "metadata": metadata}
+    return emit({**head, "spec": {**IN_GIT, **spec}})
+
+
+def an_application(**source: Any) -> bytes:
+    metadata = {"name": "shop", "namespace": "argocd"}
+    head = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": metadata}
+    spec = {"source": {"repoURL": "https://git.example.com/fleet", **source}, "destination": {"namespace": "team"}}
+    return emit({**head, "spec": spec})
+
+
+class Release(NamedTuple):
+    why: str
+    manifest: bytes
+    asked: str
+    values: Mapping[str, Any]
+
+
+VALUES = {"greeting": "hello"}
+RELEASES = [
+    Release("of Flux", a_release(values=VALUES), "shop chart --namespace flux-system", VALUES),
+    Release(
+        "of Flux, for another namespace",
+        a_release(targetNamespace="team", values=VALUES),
+        "team-shop chart --namespace team",
+        VALUES,
+    ),
+    Release(
+        "of Flux, with a name of its own",
+        a_release(targetNamespace="team", releaseName="web", values=VALUES),
+        "web chart --namespace team",
+        VALUES,
+    ),
+    Release(
+        "of Flux, with values of a ConfigMap beside it",
+        a_release(targetNamespace="team", valuesFrom=[{"kind": "ConfigMap", "name": "settings", "valuesKey": "a"}]),
+        "team-shop chart --namespace team",
+        VALUES,
+    ),
+    Release(
+        "of Argo CD",
+        an_application(path="charts/web", helm={"releaseName": "web", "valuesObject": VALUES}),
+        "web chart --namespace team",
+        VALUES,
+    ),
+    Release(
+        "of Argo CD, with parameters that count more than values",
+        an_application(
+            path="charts/web/",
+            helm={
+                "values": "greeting: x\na: {b: 1}\n",
+                "parameters": [
+                    {"name": "greeting", "value": "hello"},
+                    {"name": "a.c", "value": "12"},
+                    {"name": "a.d", "value": "012"},
+                    {"name": "e", "value": "true"},
+                    {"name": "f", "value": "1", "forceString": True},
+                ],
+            },
+        ),
+        "shop chart --namespace team",
+        {"greeting": "hello", "a": {"b": 1, "c": 12, "d": "012"}, "e": True, "f": "1"},
+    ),
+]
+
+
+@pytest.mark.parametrize("case", RELEASES, ids=lambda case: case.why)
+def test_a_release_is_rendered_as_its_tool_would(case: Release, tmp_path: Path) -> None:
+    """The stand-in for helm shows what it was asked for, and the values."""
+    script = (
+        'echo "$(echo "$@" | /usr/bin/cut -d" " -f2-5) $(/bin/cat values-0.yaml | /usr/bin/base64 -w0)" >&2; exit 1'
+    )
+    path = a_script(tmp_path / "bin", "helm", script)
+    settings = a_config_map("settings", namespace="flux-system", a="greeting: hello\n")
+    found = loaded({**CHART, **FLEET, "r.yaml": case.manifest, "m.yaml": emit(settings)}, path)
+    message, _, values = said(found).rpartition(" ")
+    assert message == f"r.yaml: helm v9.9.9 cannot render charts/web: {case.asked}"
+    assert _values(values) == case.values
+    assert objects_of(found) == ["ConfigMap flux-system/settings"]
+
+
+def _values(text: str) -> Any:
+    import base64
+
+    from render.documents import parse_documents
+
+    return parse_documents(base64.b64decode(text))[0].value
+
+
+class Unusable(NamedTuple):
+    why: str
+    files: Mapping[str, Content]
+    said: str
+
+
+LOCK = "\n  hint: write one, and run argosy lock"
+UNUSABLE = [
+    Unusable(
+        "a chart of a repository without a Source",
+        {"r.yaml": a_release(**ELSEWHERE), "h.yaml": emit(REPOSITORY)},
+        f"r.yaml:9: spec.chart.spec.chart: there is no Source of chart 'web' of https://charts.example.com/{LOCK}",
+    ),
+    Unusable(
+        "a repository that is not there",
+        {"r.yaml": a_release(**ELSEWHERE)},
+        "r.yaml:10: spec.chart.spec.sourceRef: there is no HelmRepository flux-system/charts in the source",
+    ),
+    Unusable(
+        "values of a Secret",
+        {"r.yaml": a_release(valuesFrom=[{"kind": "Secret", "name": "s"}])},
+        "r.yaml:14: spec.valuesFrom[0]: Secret s: values come from ConfigMaps alone",
+    ),
+    Unusable(
+        "post-renderers, which would be programs",
+        {"r.yaml": a_release(postRenderers=[{"kustomize": {}}])},
+        "r.yaml:13: spec.postRenderers: post-renderers are not run",
+    ),
+    Unusable(
+        "a chart of a registry without a Source",
+        {"r.yaml": an_application(repoURL="registry.example.com/charts", chart="web")},
+        f"r.yaml:10: spec.source.chart: there is no Source of oci://registry.example.com/charts/web{LOCK}",
+    ),
+    Unusable(
+        "values of another repository",
+        {"r.yaml": an_application(path="charts/web", helm={"valueFiles": ["$values/a.yaml"]})},
+        "r.yaml:12: spec.source.helm.valueFiles[0]: '$values/a.yaml' is not in this repository",
+    ),
+    Unusable(
+        "parameters with escapes",
+        {"r.yaml": an_application(path="charts/web", helm={"parameters": [{"name": "a[0]", "value": "x"}]})},
+        "r.yaml:12: spec.source.helm.parameters[0]: lists and escapes are not read\n"
+        "  hint: write it under valuesObject",
+    ),
+    Unusable(
+        "an option in place of a release",
+        {"r.yaml": a_release(releaseName="--post-renderer=x")},
+        "r.yaml:1: '--post-renderer=x' in 'flux-system' is no name of a release",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", UNUSABLE, ids=lambda case: case.why)
+def test_what_cannot_be_rendered_as_the_tool_would_is_a_problem(case: Unusable, tmp_path: Path) -> None:
+    path = a_script(tmp_path / "bin", "helm", "exit 1")
+    assert said(loaded({**CHART, **FLEET, **case.files}, path)) == case.said
+
+
+def test_without_asking_for_it_releases_are_objects_like_any_others(tmp_path: Path) -> None:
+    found = loaded({**CHART, "a.yaml": a_release(), "b.yaml": an_application(path="charts/web")}, tmp_path)
+    assert objects_of(found) == [
+        "Application.argoproj.io argocd/shop",
+        "HelmRelease.helm.toolkit.fluxcd.io flux-system/shop",
+    ]
+
+
+def test_an_application_without_a_chart_stays_one(tmp_path: Path) -> None:
+    found = loaded({**FLEET, "a.yaml": an_application(path="apps/web")}, tmp_path)
+    assert objects_of(found) == ["Application.argoproj.io argocd/shop"]
+
+
+@pytest.mark.parametrize("spec", [{"chart": "x"}, {"valuesFrom": ["x"]}, {"values": 1, "install": []}, {"chartRef": 1}])
+def test_a_release_of_a_wrong_shape_is_no_crash(spec: Any, tmp_path: Path) -> None:
+    path = a_script(tmp_path / "bin", "helm", "exit 1")
+    assert json.dumps(said(loaded({**CHART, **FLEET, "r.yaml": a_release(**spec)}, path))) != '""'
+
+
+@pytest.mark.cluster
+def test_the_objects_of_a_release_are_templates_instead_of_it(helm: Path) -> None:
+    found = loaded({**CHART, **FLEET, "r.yaml": a_release(targetNamespace="team", values=VALUES)}, helm)
+    assert said(found) == ""
+    assert objects_of(found) == [
+        "ConfigMap team/team-shop",
+        "CustomResourceDefinition.apiextensions.k8s.io gadgets.example.com",
+    ]
+    assert data_of(found, "team-shop")["greeting"] == "hello"
