@@ -1,6 +1,7 @@
 """The files of examples/deploy: a real API server takes them, and the program takes every command line in them."""
 
 import configparser
+import json
 import re
 import secrets
 import shlex
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from reconciler.cli import run
+from reconciler.run.metrics import RunMetrics
 from render.documents import parse_documents
 
 from .clusters import Member
@@ -168,3 +170,61 @@ def test_the_image_installs_by_hashes_and_runs_as_nobody() -> None:
     root = DEPLOY.parent.parent
     names = [name for name in copied.split() if name != "./" and "[" not in name]
     assert [name for name in names if not (root / name).exists()] == []
+
+
+METRIC = re.compile(r"\bargosy_[a-z_]+")
+
+
+def expressions() -> list[str]:
+    """Every expression of the rules and of the dashboard."""
+    rules = manifests((DEPLOY / "monitoring" / "rules.yaml").read_text(encoding="utf-8"))[0]
+    dashboard = json.loads((DEPLOY / "monitoring" / "dashboard.json").read_text(encoding="utf-8"))
+    asked = [rule["expr"] for group in rules["spec"]["groups"] for rule in group["rules"]]
+    asked += [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    return asked + [each["query"] for each in dashboard["templating"]["list"]]
+
+
+def test_every_metric_that_is_watched_is_served() -> None:
+    served = set(RunMetrics().names())
+    watched = {name for expression in expressions() for name in METRIC.findall(expression)}
+    assert watched - served == set()
+    bases = {name.removesuffix("_bucket").removesuffix("_sum").removesuffix("_count") for name in served}
+    assert (
+        bases - {name.removesuffix("_bucket").removesuffix("_sum").removesuffix("_count") for name in watched} == set()
+    )
+
+
+def test_expressions_are_closed() -> None:
+    for expression in expressions():
+        assert [expression.count(pair[0]) - expression.count(pair[1]) for pair in ("()", "{}", "[]")] == [0, 0, 0]
+
+
+def test_every_alert_says_what_to_do() -> None:
+    rules = manifests((DEPLOY / "monitoring" / "rules.yaml").read_text(encoding="utf-8"))[0]
+    alerts = [rule for group in rules["spec"]["groups"] for rule in group["rules"]]
+    assert all(set(rule["annotations"]) == {"summary", "description"} for rule in alerts)
+    assert {rule["labels"]["severity"] for rule in alerts} == {"critical", "warning"}
+    guide = (DEPLOY / "README.md").read_text(encoding="utf-8")
+    assert [rule["alert"] for rule in alerts if f"`{rule['alert']}`" not in guide] == []
+
+
+def test_panels_of_the_dashboard_do_not_overlap() -> None:
+    dashboard = json.loads((DEPLOY / "monitoring" / "dashboard.json").read_text(encoding="utf-8"))
+    places = [each["gridPos"] for each in dashboard["panels"]]
+    cells = [
+        (each["x"] + column, each["y"] + row)
+        for each in places
+        for column in range(each["w"])
+        for row in range(each["h"])
+    ]
+    assert (len(cells), max(column for column, _ in cells)) == (len(set(cells)), 23)
+
+
+def test_the_port_of_the_probes_is_the_one_that_is_served() -> None:
+    (deployment,) = manifests((DEPLOY / "controller" / "deployment.yaml").read_text(encoding="utf-8"))
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    arguments = container["args"]
+    assert arguments[arguments.index("--inside") + 1] == f"0.0.0.0:{container['ports'][0]['containerPort']}"
+    probes = [container[f"{name}Probe"]["httpGet"] for name in ("liveness", "readiness")]
+    assert probes == [{"path": "/healthz", "port": "inside"}, {"path": "/readyz", "port": "inside"}]
+    assert container["ports"][0]["name"] == "inside"
