@@ -258,6 +258,29 @@ def test_a_first_run_has_no_last_good_commit(fleet: Fleet) -> None:
     assert fleet.written == []
 
 
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.why)
+def test_members_are_observed_once_whatever_refuses_the_source(case: Refused, fleet: Fleet) -> None:
+    fleet.repository.commit(case.files)
+    fleet.drift()
+    ended = fleet.run("-vv", "reconcile")
+    assert (ended.code, ended.err.count("look at members")) == (case.code, 1)
+    assert fleet.member_object()["data"] == {"color": "red"}
+
+
+def test_members_are_observed_anew_where_the_refused_source_has_others(fleet: Fleet) -> None:
+    """The last good commit has a member that the refused source has no more."""
+    fleet.repository.commit({**REFUSED[3].files, "clusters/member2.yaml": None})
+    ended = fleet.run("-vv", "reconcile")
+    assert (ended.code, ended.err.count("look at members"), ended.out.splitlines()[2:]) == (
+        6,
+        2,
+        [
+            "member1   12          0         0         0      0        Converged",
+            "member2   12          0         0         0      0        Converged",
+        ],
+    )
+
+
 def test_a_last_good_commit_whose_source_is_not_in_this_clone_is_told(fleet: Fleet) -> None:
     """The history was rewritten, and what it had before was swept away."""
     source, rendered = fleet.tip("HEAD"), fleet.tip("argosy/rendered")

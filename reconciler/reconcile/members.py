@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from reconciler.console.log import Log
+from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.exchange import OpenClient
 from reconciler.members.opening import Members
@@ -47,6 +48,16 @@ class ReachedMembers:
         """The inputs to render by; a webhook that failed before is asked again."""
         return ObservedInputs(
             facts=self.observation.facts, answers=lasting_answers(self.observation.answers), allowed=self.allowed
+        )
+
+    def for_source(self, desired: Desired, publication: Publication, options: DeliveryOptions) -> "ReachedMembers":
+        """Return the same members, as they were observed, for another source that has the same fleet and clusters."""
+        context = FleetContext.of(desired.fleet, desired, publication)
+        return replace(
+            self,
+            context=context,
+            delivery=replace(self.delivery, options=options),
+            observation=replace(self.observation, context=context),
         )
 
     def with_webhook_answers(self, outcome: Outcome, log: Log) -> Outcome:

@@ -117,14 +117,16 @@ def reconcile_fleet(
 def _reconciled(
     repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log, on_commit: OnCommit
 ) -> "PassResult | RefusedPass":
+    members: ReachedMembers | None = None
     try:
         inputs = read_inputs(repository, tip, options, log)
         _check_names(inputs, options)
-        result, members = _rendered(inputs, options, log)
+        members = _reached(inputs, options, log)
+        result = render_for_members(inputs, members, options, log) if members else render_only(inputs, options, log)
     except (InputError, ConfigError, GuardRefused) as error:
-        from .refused_pass import keep_last_good
+        from .refused_pass import SourceRefused, keep_last_good
 
-        refused = keep_last_good(repository, tip.commit, error, options, log)
+        refused = keep_last_good(repository, SourceRefused(tip.commit, error, members), options, log)
         if refused is None:
             raise
         return refused
@@ -146,12 +148,15 @@ def _check_names(inputs: PassInputs, options: ReconcileOptions) -> None:
         check_choice(delivery, (cluster.name for cluster in desired.clusters))
 
 
-def _rendered(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "tuple[PassResult, ReachedMembers | None]":
+def _reached(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "ReachedMembers | None":
+    """Observe the members of a pass; None where it reaches none."""
     if is_reaching(inputs.source.desired.fleet, options):
-        return render_for_members(inputs, options, log)
+        from .members import observe_and_connect
+
+        return observe_and_connect(inputs.source.desired, inputs.publication, options, log)
     if not options.dry_run:
         refuse_options(options.delivery.names(), f"goes with clusters that are reached: {_REACHING}")
-    return render_only(inputs, options, log), None
+    return None
 
 
 def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> PassResult:
@@ -170,18 +175,17 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     return result
 
 
-def render_for_members(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "tuple[PassResult, ReachedMembers]":
-    """Run the first part of a pass that reaches members: observe them, and render and commit by what they answer."""
-    from .members import observe_and_connect
-
+def render_for_members(
+    inputs: PassInputs, members: "ReachedMembers", options: ReconcileOptions, log: Log
+) -> PassResult:
+    """Run the first part of a pass that reaches members: render and commit by what they answered."""
     repository = inputs.publication.repository
-    members = observe_and_connect(inputs.source.desired, inputs.publication, options, log)
     source = _with_facts(repository, inputs.source, members.observed, log)
     scope = _scope_of_members(inputs, source, members)
     outcome = run_pass(repository, source, inputs.previous, replace(members.observed, scope=scope), log)
     outcome = members.with_webhook_answers(outcome, log)
     check_rendered(outcome, log)
-    return _committed(outcome, inputs, options, log), members
+    return _committed(outcome, inputs, options, log)
 
 
 def _scope_of_members(inputs: PassInputs, source: Source, members: "ReachedMembers") -> Scope | None:

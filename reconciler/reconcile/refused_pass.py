@@ -6,6 +6,7 @@ apply to, and no status branch to record it on: the refusal is the end of the pa
 """
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from reconciler.console.log import Log
 from reconciler.deliver.results import ClusterReport
@@ -22,6 +23,17 @@ from render.words import counted
 
 from .options import ReconcileOptions
 
+if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose members are reached
+    from .members import ReachedMembers
+
+
+class SourceRefused(NamedTuple):
+    """A source commit that is refused, why, and the members that were observed for it until then, if any were."""
+
+    commit: str
+    error: ReconcileError
+    members: "ReachedMembers | None" = None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedPass:
@@ -34,10 +46,10 @@ class RefusedPass:
 
 
 def keep_last_good(
-    repository: Repository, commit: str, error: ReconcileError, options: ReconcileOptions, log: Log
+    repository: Repository, refused: SourceRefused, options: ReconcileOptions, log: Log
 ) -> RefusedPass | None:
     """Apply the last good commit while a source is refused; None where there is none, or no member is reached."""
-    good = _known_last_good(repository, commit, options, log)
+    good = _known_last_good(repository, refused.commit, options, log)
     if good is None or reached_members(good.fleet, options.delivery) == frozenset():
         return None
     check_allowed_clusters(options.allowed, good.source.desired, good.previous)
@@ -45,17 +57,27 @@ def keep_last_good(
     if options.dry_run:
         log.warning(f"the last good commit {rendered[:12]} would stay applied")
         return None
-    from .members import observe_and_connect
-
     desired = good.source.desired
     # Orphans go with a source that a person looked at, not beside one that was refused.
-    delivery = replace(options.delivery, orphans=False, yes=False)
-    members = observe_and_connect(desired, good.publication, replace(options, delivery=delivery), log)
-    status = members.context.status
-    refusal = SourceRefusal.of(commit, error).recorded_at(members.observation.now, read_refusal(status, status.tip()))
+    members = _members(
+        good, refused, replace(options, delivery=replace(options.delivery, orphans=False, yes=False)), log
+    )
+    status, error = members.context.status, refused.error
+    refusal = SourceRefusal.of(refused.commit, error)
+    refusal = refusal.recorded_at(members.observation.now, read_refusal(status, status.tip()))
     reports = members.apply_again(desired, rendered, refusal, log)
     log.warning(f"the last good commit {rendered[:12]} stays applied: {_converged_words(reports)}")
     return RefusedPass(error=error, refusal=refusal, good=good, reports=reports)
+
+
+def _members(good: LastGood, refused: SourceRefused, options: ReconcileOptions, log: Log) -> "ReachedMembers":
+    """Return the members of the last good commit: as they were observed for the refused source, if it has the same."""
+    from .members import observe_and_connect
+
+    desired, seen = good.source.desired, refused.members
+    if seen is not None and (seen.context.fleet, seen.context.members) == (desired.fleet, desired.clusters):
+        return seen.for_source(desired, good.publication, options.delivery)
+    return observe_and_connect(desired, good.publication, options, log)
 
 
 def _known_last_good(repository: Repository, commit: str, options: ReconcileOptions, log: Log) -> LastGood | None:
