@@ -7,7 +7,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from reconciler.deliver.results import ClusterReport
+from reconciler.diff.live import live_text
+from reconciler.plans.model import Action, Plan, PlannedObject
 from render.documents import parse_documents
+from render.model import ObjectRef
 
 from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters, weighted
 from .memory_fleet import MemoryFleet, settle
@@ -550,3 +554,39 @@ def test_what_is_dispatched_nowhere_is_not_there(tmp_path: Path, capsys: pytest.
     ended = argosy(fleet.repository, capsys, "wait", "--timeout", "0s", "deploy/nginx")
     said = f"warning: {NGINX} is not dispatched: dispatching is suspended everywhere"
     assert (ended.code, ended.err.splitlines()[1:]) == (1, [said])
+
+
+HELD_ROW = "  b          RemovalHeld   b: 1 of 1 object would leave (everything it holds)"
+
+
+def test_explain_says_that_the_removal_guard_holds_a_cluster_back(fleet: Fleet) -> None:
+    argosy_yaml = {
+        "apiVersion": "argosy.dev/v1alpha1",
+        "kind": "Fleet",
+        "metadata": {"name": "default"},
+        "spec": {"removalGuard": {"scope": "Cluster"}},
+    }
+    fleet.commit(argosy=argosy_yaml, policy=the_policy("a"))
+    assert fleet.run("reconcile").code == 6
+    lines = fleet.run("explain", "deploy/nginx").out.splitlines()
+    at = lines.index("Kept as an earlier commit had it")
+    assert lines[at + 1 :] == ["  CLUSTERS   REASON        MESSAGE", HELD_ROW]
+    assert fleet.run("explain", "cluster/b").out.splitlines()[3:] == [
+        "  It holds 1 object.",
+        "",
+        "It holds",
+        "  OBJECT                          WHY",
+        f"  {NGINX}   RemovalHeld: too much would leave the cluster at once",
+    ]
+
+
+def test_a_live_difference_names_what_a_run_leaves_because_of_it() -> None:
+    """It is no difference from the commit, which holds what the cluster keeps."""
+    item = PlannedObject(
+        ref=ObjectRef("apps", "Deployment", "default", "nginx"),
+        action=Action.KEPT,
+        reason="SuspendDispatching",
+        message="its dispatch is suspended",
+    )
+    told = live_text([ClusterReport(cluster="b", plan=Plan(cluster="b", objects=(item,)))])
+    assert "".join(told) == f"b: equal\n  ! {NGINX} kept (SuspendDispatching): its dispatch is suspended\n"

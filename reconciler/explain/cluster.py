@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from reconciler.pipeline.dependencies import binding_name
+from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED
 from reconciler.pipeline.stages import Rendered
 from render.binding import Binding
 from render.cluster import Cluster
@@ -116,10 +117,18 @@ def _held(name: str, rendered: Rendered) -> Iterator[ClusterObject]:
             by_policy = [binding.policy or "released: it stays as it was"] if own else []
             replicas = binding.placed_replicas[name] if own else 0
             yield ClusterObject(ref=binding.ref, replicas=replicas, why=", ".join([*by_policy, *required]))
+        elif not (own or required) and name in _held_back(binding):
+            why = f"{REMOVAL_HELD}: too much would leave the cluster at once"
+            yield ClusterObject(ref=binding.ref, replicas=0, why=why)
     bit = rendered.built.index.index_by_name[name]
     for template, works in rendered.namespaces:
         if any(variant.clusters >> bit & 1 for variant in works.variants):
             yield ClusterObject(ref=template.ref, replicas=0, why="is propagated with the objects in it")
+
+
+def _held_back(binding: Binding) -> frozenset[str]:
+    """Return the clusters that keep what they have although something else was built, or nothing."""
+    return frozenset(name for each in binding.conditions if each.type == RENDERED for name in each.clusters)
 
 
 def _absent(name: str, binding: Binding, explanation: Explanation | None) -> AbsentObject:
