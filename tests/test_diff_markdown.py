@@ -40,7 +40,7 @@ SMALL = Difference(
     ),
     problems=(ObjectProblem(ref=WEB, reason="NoClusterFit", message="0/3 clusters are available"),),
     replicas=8,
-    members=3,
+    members=("bern", "oslo", "paris"),
 )
 
 
@@ -104,7 +104,7 @@ def a_big_difference(number: int) -> Difference:
             )
             for ref in refs
         ),
-        members=number,
+        members=tuple(names),
     )
 
 
@@ -140,7 +140,7 @@ def test_nothing_it_quotes_is_markdown() -> None:
             objects=(ObjectChange(ref=ref, action=ChangeAction.CHANGED, clusters=("bern",), fields=(change,)),),
             takeovers=(Takeover(ref=ref, before=NASTY, after="x"),),
             problems=(ObjectProblem(ref=ref, reason="Bad", message=NASTY),),
-            members=2,
+            members=("bern", "oslo"),
         ),
         max_bytes=60_000,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reconciler.console.idle_options import is_given, refuse_options
-from reconciler.console.log import Log
+from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_output
 from reconciler.members.options import AccessOptions
 from reconciler.publish.allowances import Allowed
@@ -69,8 +69,8 @@ def command(log: Log, /, **options: Any) -> int:
     are rendered from the same facts and the same previous commit, the one that stood when BASE was the newest source:
     what is shown is due to the change alone, and a pass that renders it changes nothing about that. It is objects
     added, changed field by field and removed, templates that another policy takes over, replicas that move, what is
-    pending because it is suspended or a lazy policy waits, and what has no place any more. The values of Secrets are
-    never shown, and no cluster is asked.
+    pending because it is suspended or a lazy policy waits, and what has no place any more. What is said of many objects
+    alike is said once; with -v each has its own line. The values of Secrets are never shown, and no cluster is asked.
 
     With --live the clusters are asked what differs from the rendered commit BASE  [default: the newest]; the options
     that say which clusters and how they are reached are for this alone.
@@ -126,7 +126,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
         comparison = compared(repository, revisions, memory or SourceMemory(), log)
     with log.timed("compare"):
         difference = difference_of(comparison)
-    for text in _texts(difference, options):
+    for text in _texts(difference, options, is_full=log.level >= VERBOSE):
         print_output(text, options.output)
     if options.check:
         check_comparison(comparison, options.allowed)
@@ -134,7 +134,7 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
     return 0 if difference.is_empty else 1
 
 
-def _texts(difference: "Difference", options: DiffOptions) -> Iterable[str]:
+def _texts(difference: "Difference", options: DiffOptions, *, is_full: bool) -> Iterable[str]:
     """Return the texts to print, in order."""
     from reconciler.diff.json_form import difference_json
     from reconciler.diff.markdown import difference_markdown
@@ -144,7 +144,7 @@ def _texts(difference: "Difference", options: DiffOptions) -> Iterable[str]:
         return (difference_json(difference),)
     if options.output == "markdown":
         return (difference_markdown(difference, max_bytes=options.max_bytes),)
-    return difference_table(difference) if options.stat else difference_text(difference)
+    return difference_table(difference) if options.stat else difference_text(difference, is_full=is_full)
 
 
 def show_live_difference(log: Log, options: DiffOptions) -> int:

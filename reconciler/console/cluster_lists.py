@@ -43,14 +43,14 @@ def cluster_cell(replicas: Mapping[str, int], every: Collection[str], width: int
     return next((form for form in forms if len(form) <= width), forms[-1])
 
 
-def first_clusters(names: Sequence[str], separator: str = " ") -> str:
+def first_clusters(names: Sequence[str], separator: str = " ", most: int = MOST_NAMED) -> str:
     """Return the first of some clusters, and how many more there are.
 
     >>> first_clusters("ab"), first_clusters("abcdefghijklmno", ", ")
     ('a b', 'a, b, c, d, e, f, g, h, i, j, k, l and 3 more')
     """
-    more = len(names) - MOST_NAMED
-    return separator.join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - most
+    return separator.join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def full_cluster_cell(replicas: Mapping[str, int]) -> str:

@@ -156,7 +156,7 @@ def difference_of(comparison: Comparison) -> Difference:
         pending=pending.added,
         ended=pending.ended,
         replicas=sum(replicas.values()),
-        members=len(names[1]),
+        members=tuple(sorted(names[1])),
     )
 
 

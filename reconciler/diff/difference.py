@@ -81,8 +81,8 @@ class Difference:
 
     ``joined`` and ``left`` are clusters that come to and go from the source; one that leaves is disconnected and
     keeps what it holds. ``renamed`` has the new names of clusters by the former ones, ``likely_renames`` those of
-    clusters that left while one just like it joined. ``members`` counts the clusters after the change, ``replicas``
-    those placed before it. ``problems`` are new, ``solved`` are gone. ``released`` are objects that the change
+    clusters that left while one just like it joined. ``members`` are the clusters after the change, ``replicas``
+    counts those placed before it. ``problems`` are new, ``solved`` are gone. ``released`` are objects that the change
     releases, and those whose templates it changes in vain. ``pending`` is what the change leaves pending, ``ended``
     what was pending and is not any more.
     """
@@ -104,7 +104,7 @@ class Difference:
     pending: tuple[PendingChange, ...] = ()
     ended: tuple[PendingChange, ...] = ()
     replicas: int = 0
-    members: int = 0
+    members: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:

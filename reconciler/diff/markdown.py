@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from overrides.changes import ChangedField
+from reconciler.console.cluster_lists import cluster_words
 from reconciler.console.text import escaped, one_line
 from reconciler.pipeline.movements import Movement, ReplicaChange
 
 from .difference import ChangeAction, Difference
 from .text import SIGNS, is_number, numbers
-from .words import PRESERVED, clusters_named, ended_words, pending_words, sides, summary, takeover_words, value_texts
+from .words import PRESERVED, ended_words, pending_words, sides, summary, takeover_words, value_texts
 
 _ROOM_FOR_END = 200
 _MOST_CHANGES = 10
@@ -132,7 +133,7 @@ def _object_lines(difference: Difference) -> Iterator[str]:
     for change in difference.objects:
         if is_number(change):
             continue
-        where = one_line(f"{change.ref} in {clusters_named(change.clusters, difference.members)}")
+        where = one_line(f"{change.ref} in {cluster_words(change.clusters, difference.members)}")
         if change.action is not ChangeAction.CHANGED:
             yield f"{SIGNS[change.action]} {where}{PRESERVED if change.is_preserved else ''}\n"
             continue

@@ -1,13 +1,18 @@
 """A difference for a terminal: changed objects, who claims them, moved replicas; or a table of clusters."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from reconciler.console.cluster_lists import MOST_NAMED, cluster_words, first_clusters
 from reconciler.console.text import table
+from reconciler.pipeline.movements import Movement
+from reconciler.pipeline.released import released_lines
+from reconciler.publish.problems import ObjectProblem
+from render.model import ObjectRef
 
 from .difference import ChangeAction, Difference, ObjectChange
+from .groups import grouped, objects_counted
 from .words import (
     PRESERVED,
-    clusters_named,
     ended_words,
     field_words,
     moved_words,
@@ -18,13 +23,17 @@ from .words import (
     takeover_words,
 )
 
+MORE = " (-v names them)"
 SIGNS = {ChangeAction.ADDED: "+", ChangeAction.CHANGED: "~", ChangeAction.REMOVED: "-"}
 
 
-def difference_text(difference: Difference) -> Iterator[str]:
-    """Yield the difference in full, section by section; a section without anything in it is left out."""
+def difference_text(difference: Difference, *, is_full: bool = False) -> Iterator[str]:
+    """Yield the difference section by section; a section without anything in it is left out.
+
+    Where the same is said of many objects or clusters, they are told together. ``is_full``: each by itself.
+    """
     yield f"{sides(difference)}: {summary(difference)}\n"
-    for title, lines in _sections(difference):
+    for title, lines in _sections(difference, is_full=is_full):
         body = "".join(lines)
         if body:
             yield f"\n{title}\n{body}"
@@ -52,35 +61,82 @@ def numbers(before: int, after: int) -> str:
     return str(after) if before == after else f"{before} -> {after}"
 
 
-def _sections(difference: Difference) -> Iterator[tuple[str, Iterable[str]]]:
-    yield "CLUSTERS", _clusters(difference)
-    yield "OBJECTS", _objects(difference)
+def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, Iterable[str]]]:
+    yield "CLUSTERS", _clusters(difference, is_full=is_full)
+    yield "OBJECTS", _objects(difference, is_full=is_full)
     yield "PENDING", _pending(difference)
-    yield "POLICIES", (f"  {each.ref}: {takeover_words(each)}\n" for each in difference.takeovers)
-    yield "RELEASED", (f"  {each}\n" for each in difference.released)
-    yield "REPLICAS", _replicas(difference)
-    yield "PROBLEMS", (f"  {each}\n" for each in difference.problems)
-    yield "SOLVED", (f"  {each}\n" for each in difference.solved)
+    yield "POLICIES", _takeovers(difference, is_full=is_full)
+    released = map(str, difference.released) if is_full else released_lines(difference.released)
+    yield "RELEASED", (f"  {line}\n" for line in released)
+    yield "REPLICAS", _replicas(difference, is_full=is_full)
+    yield "PROBLEMS", _problems(difference.problems, is_full=is_full)
+    yield "SOLVED", _problems(difference.solved, is_full=is_full)
 
 
-def _clusters(difference: Difference) -> Iterator[str]:
-    yield from (f"  + {name}\n" for name in difference.joined)
+def _clusters(difference: Difference, *, is_full: bool) -> Iterator[str]:
+    for names in _together(difference.joined, is_full=is_full):
+        yield f"  + {names}\n"
     yield from (f"  ~ {new} (was {old})\n" for old, new in sorted(difference.renamed.items()))
+    alone = [name for name in difference.left if name not in difference.likely_renames]
+    for names in _together(alone, is_full=is_full):
+        yield f"  - {names}: disconnected, {'keep what they hold' if ' ' in names else 'keeps what it holds'}\n"
     for name in difference.left:
-        yield f"  - {name}: disconnected, keeps what it holds\n"
         if new := difference.likely_renames.get(name):
+            yield f"  - {name}: disconnected, keeps what it holds\n"
             yield f"      {new} is described alike; if it is the same cluster: argosy cluster rename {name} {new}\n"
 
 
-def _objects(difference: Difference) -> Iterator[str]:
-    for change in difference.objects:
-        if change.fields or change.action is not ChangeAction.CHANGED:
-            where = clusters_named(change.clusters, difference.members)
-            yield f"  {SIGNS[change.action]} {change.ref} in {where}{PRESERVED if change.is_preserved else ''}\n"
-            yield from (f"      {field_words(field)}\n" for field in change.fields)
+def _together(names: Sequence[str], *, is_full: bool) -> Iterable[str]:
+    """Return names one by one, or many in one text."""
+    if is_full or len(names) <= MOST_NAMED:
+        return names
+    return [f"{len(names)} clusters: {first_clusters(names, ', ')}"]
+
+
+def _objects(difference: Difference, *, is_full: bool) -> Iterator[str]:
+    told = (each for each in difference.objects if not is_number(each))
+    for group in grouped(told, _said_of_object, is_full=is_full):
+        change, refs = group[0], [each.ref for each in group]
+        where = cluster_words(change.clusters, difference.members)
+        preserved = PRESERVED if change.is_preserved else ""
+        if len(group) == 1:
+            yield f"  {SIGNS[change.action]} {change.ref} in {where}{preserved}\n"
+        else:
+            counts = f"{objects_counted(refs)}{preserved or MORE}"
+            yield f"  {SIGNS[change.action]} {len(refs)} objects in {where}: {counts}\n"
+        yield from (f"      {field_words(field)}\n" for field in change.fields)
     scaled = {change.ref for change in difference.objects if is_number(change)}
     if scaled:
         yield f"  ~ {len(scaled)} by {'its' if len(scaled) == 1 else 'their'} replicas\n"
+
+
+def _said_of_object(change: ObjectChange) -> tuple[object, ...]:
+    return change.action, change.clusters, change.is_preserved, *map(field_words, change.fields)
+
+
+def _takeovers(difference: Difference, *, is_full: bool) -> Iterator[str]:
+    for group in grouped(difference.takeovers, takeover_words, is_full=is_full):
+        refs = [each.ref for each in group]
+        yield f"  {_what(refs)}: {takeover_words(group[0])}\n"
+
+
+def _what(refs: Sequence[ObjectRef]) -> str:
+    """Return an object, or how many there are of each kind."""
+    return str(refs[0]) if len(refs) == 1 else f"{len(refs)} objects ({objects_counted(refs)})"
+
+
+def _problems(problems: Iterable[ObjectProblem], *, is_full: bool) -> Iterator[str]:
+    for group in grouped(problems, _said_of_problem, is_full=is_full):
+        first, refs = group[0], [each.ref for each in group]
+        if len(refs) == 1:
+            yield f"  {first}\n"
+        else:
+            where = f" in {first_clusters(first.clusters, ', ')}" if first.clusters else ""
+            yield f"  {_what(refs)}{where}: {first.reason}: {first.message}\n"
+
+
+def _said_of_problem(problem: ObjectProblem) -> tuple[object, ...]:
+    return problem.reason, problem.message, problem.clusters
 
 
 def _pending(difference: Difference) -> Iterator[str]:
@@ -95,8 +151,16 @@ def is_number(change: ObjectChange) -> bool:
     return change.action is ChangeAction.CHANGED and not change.fields
 
 
-def _replicas(difference: Difference) -> Iterator[str]:
-    for each in difference.movements:
+def _replicas(difference: Difference, *, is_full: bool) -> Iterator[str]:
+    for group in grouped(difference.movements, _said_of_movement, is_full=is_full):
+        each, refs = group[0], [movement.ref for movement in group]
         word = "replica" if each.before == each.after == 1 else "replicas"
-        yield f"  {each.ref}: {numbers(each.before, each.after)} {word}, {moved_words(each)}\n"
-        yield f"      {movement_words(each)}\n"
+        what, of_each = (
+            (str(refs[0]), "") if len(refs) == 1 else (f"{len(refs)} objects ({objects_counted(refs)})", " each")
+        )
+        yield f"  {what}: {numbers(each.before, each.after)} {word}, {moved_words(each)}{of_each}\n"
+        yield f"      {movement_words(each, is_full=is_full)}\n"
+
+
+def _said_of_movement(movement: Movement) -> tuple[object, ...]:
+    return movement.before, movement.after, moved_words(movement), movement_words(movement)

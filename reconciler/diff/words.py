@@ -1,11 +1,12 @@
 """The words that every form of a difference shares: its one-line summary, and lists of clusters."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from overrides.changes import ChangedField
 from overrides.jsontext import json_text
 from overrides.secrecy import HIDDEN
+from reconciler.console.cluster_lists import cluster_words, first_clusters
 from reconciler.pipeline.movements import Movement
 from reconciler.pipeline.pending import SUSPENDED
 from render.words import counted
@@ -14,7 +15,7 @@ from .difference import ChangeAction, Difference, PendingChange, Takeover
 
 NO_POLICY = "no policy"
 PRESERVED = ": it stays there, and is no longer ours (preserveResourcesOnDeletion)"
-_LISTED = 6
+_MOST_MOVED = 6
 _LONGEST_VALUE = 100
 _LED_IN = 20
 
@@ -70,19 +71,7 @@ def sides(difference: Difference) -> str:
     return "..".join(commit[:12] or "work tree" for commit in (difference.base, difference.head))
 
 
-def clusters_named(names: Sequence[str], total: int) -> str:
-    """Return where something happens: ``berlin, paris``, or a number when that would be long.
-
-    >>> clusters_named(("a", "b"), 2), clusters_named(("a", "b"), 9), clusters_named("abcdefgh", 9)
-    ('all 2 clusters', 'a, b', 'a, b, c, d, e, f and 2 more')
-    """
-    if len(names) == total > 1:
-        return f"all {total} clusters"
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
-
-
-def pending_words(change: PendingChange, total: int) -> str:
+def pending_words(change: PendingChange, every: Collection[str]) -> str:
     """Return what is pending of an object, as the end of a sentence that begins with it."""
     if change.message:
         return change.message
@@ -92,13 +81,13 @@ def pending_words(change: PendingChange, total: int) -> str:
         ChangeAction.CHANGED: "where it would change" if change.fields else "where its replicas would change",
         ChangeAction.REMOVED: "which would lose it",
     }
-    return f"not dispatched to {clusters_named(change.clusters, total)}, {states[change.action]}"
+    return f"not dispatched to {cluster_words(change.clusters, every)}, {states[change.action]}"
 
 
-def ended_words(change: PendingChange, total: int) -> str:
+def ended_words(change: PendingChange, every: Collection[str]) -> str:
     """Return what is not pending any more of an object, as the end of a sentence that begins with it."""
     if change.reason == SUSPENDED:
-        return f"no longer held back from {clusters_named(change.clusters, total)}"
+        return f"no longer held back from {cluster_words(change.clusters, every)}"
     return f"no longer {change.message.partition(':')[0]}"
 
 
@@ -107,9 +96,10 @@ def takeover_words(takeover: Takeover) -> str:
     return f"{takeover.before or NO_POLICY} -> {takeover.after or NO_POLICY}"
 
 
-def movement_words(movement: Movement) -> str:
-    """Return a workload's replicas in every cluster where they change."""
-    return ", ".join(map(str, movement.changes))
+def movement_words(movement: Movement, *, is_full: bool = True) -> str:
+    """Return a workload's replicas in every cluster where they change, or in the first of these."""
+    changes = list(map(str, movement.changes))
+    return ", ".join(changes) if is_full else first_clusters(changes, ", ", _MOST_MOVED)
 
 
 def field_words(change: ChangedField) -> str:
