@@ -16,6 +16,7 @@ from render.documents import parse_documents
 
 from .build import Ended, Repository, a_cluster, a_cluster_policy, a_config_map, a_deployment, argosy, on_clusters
 from .clusters import Member
+from .controllers import controller, rendered_source
 from .waiting import eventually
 
 RBAC = "rbac.authorization.k8s.io"
@@ -435,3 +436,33 @@ def test_a_pass_says_which_verb_it_lacks(
     lacking(row.place, row.verb, row.resource)
     ended = granted.run(capsys, "reconcile")
     assert (ended.code, row.said in ended.err) == (1, True), ended
+
+
+IN_CLUSTER = """
+from kubernetes.config import incluster_config
+incluster_config.SERVICE_TOKEN_FILENAME, incluster_config.SERVICE_CERT_FILENAME = {token!r}, {authority!r}
+"""
+
+
+@pytest.mark.cluster
+def test_the_controller_runs_as_its_own_service_account(granted: Granted, tmp_path: Path) -> None:
+    """Its token is the account's, in the files of a Pod: a commit is rendered, applied and recorded with it."""
+    member, work, space = granted.member, granted.repository, granted.space
+    token = json.loads(granted.kubeconfig.read_text())["users"][0]["user"]["token"]
+    (tmp_path / "token").write_text(token)
+    files = {"token": str(tmp_path / "token"), "authority": str(member.ca_file)}
+    (tmp_path / "sitecustomize.py").write_text(IN_CLUSTER.format(**files))
+    host, port = member.host.removeprefix("https://").split(":")
+    around = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port, "PYTHONPATH": str(tmp_path)}
+    around["KUBECONFIG"] = str(tmp_path / "none")
+    path = f"/api/v1/namespaces/{space}/configmaps/one"
+    with controller(tmp_path, str(work.path), "--in-cluster", "strict", environment=around) as argosy:
+        argosy.says("pass ended code=0")
+        source = work.commit({"one.yaml": a_config_map("one", namespace=space, a="by the controller")})
+        eventually(lambda: (member.read(path) or {}).get("data") == {"a": "by the controller"}, "the new object")
+        argosy.says("pass ended code=0", times=2)
+        assert argosy.ended() == 0
+        assert ("forbidden" in argosy.said, "may not" in argosy.said) == (False, False), argosy.said
+    live = member.read(path)
+    assert {each["manager"] for each in live["metadata"]["managedFields"]} == {granted.parent}
+    assert rendered_source(work.path) == source

@@ -16,6 +16,7 @@ import pytest
 
 from reconciler.cli import run
 from reconciler.run.metrics import RunMetrics
+from reconciler.run.web.webhooks import UNSIGNED
 from render.documents import parse_documents
 
 from .clusters import Member
@@ -188,10 +189,13 @@ def test_every_metric_that_is_watched_is_served() -> None:
     served = set(RunMetrics().names())
     watched = {name for expression in expressions() for name in METRIC.findall(expression)}
     assert watched - served == set()
-    bases = {name.removesuffix("_bucket").removesuffix("_sum").removesuffix("_count") for name in served}
-    assert (
-        bases - {name.removesuffix("_bucket").removesuffix("_sum").removesuffix("_count") for name in watched} == set()
-    )
+    assert {family(name) for name in served} - {family(name) for name in watched} == set()
+    assert any(f'result="{UNSIGNED.result}"' in expression for expression in expressions())
+
+
+def family(name: str) -> str:
+    """The name of a metric, of which some have several series."""
+    return re.sub("_(?:bucket|sum|count)$", "", name)
 
 
 def test_expressions_are_closed() -> None:
