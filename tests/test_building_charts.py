@@ -276,6 +276,16 @@ def test_a_chart_is_rendered_twice_once_and_not_again_while_it_stays(tmp_path: P
     assert calls.read_text().count("x") == 4
 
 
+def test_output_with_secrets_is_not_remembered_but_compared_once(tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    secret = "echo 'apiVersion: v1'; echo 'kind: Secret'; echo 'metadata: {name: a}'; echo 'stringData: {a: hidden}'"
+    path = a_script(tmp_path / "bin", "helm", f"echo x >> {calls}; {secret}")
+    cache, files = Memory(), {**CHART, "shop.yaml": a_chart()}
+    assert objects_of(loaded(files, path, cache)) == ["Secret team/a"]
+    assert objects_of(loaded(files, path, cache)) == ["Secret team/a"]
+    assert (calls.read_text().count("x"), "hidden" in repr(cache.values)) == (3, False)
+
+
 def test_a_chart_that_nothing_renders_is_said() -> None:
     assert warned(loaded(CHART, "")) == [
         ".: no file here holds a Kubernetes manifest",

@@ -67,6 +67,14 @@ def test_what_a_build_reads_is_no_manifest_of_its_own_and_the_rest_is_named() ->
     assert warned == ["base/stray.yaml: not read: in the folder of a kustomization that does not list it"]
 
 
+def test_files_that_a_kustomization_does_not_list_are_one_warning_a_folder() -> None:
+    stray = {f"base/{name}.yaml": BASE["base/web.yaml"] for name in "abcd"}
+    warned = [str(each) for each in loaded({**BASE, **stray}).desired.warnings if "not read" in each.message]
+    assert warned == [
+        "base: not read: a.yaml, b.yaml, c.yaml and 1 more: in the folder of a kustomization that does not list it"
+    ]
+
+
 def test_a_file_that_has_an_object_that_is_built_as_well_is_the_one_that_counts() -> None:
     """A repository that has what kustomize makes beside the kustomization is delivered as before."""
     plain = a_deployment("web", namespace="default")

@@ -63,7 +63,10 @@ class Rendering:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renderings:
-    """Charts rendered by one helm; ``cache`` remembers the output of those that make no secrets."""
+    """Charts rendered by one helm.
+
+    ``cache`` remembers the output of those that make no secrets, and of the others that two renders were equal.
+    """
 
     tool: Tool
     cache: ParseCache | None = None
@@ -74,13 +77,14 @@ class Renderings:
         known = self.cache.get_many(by_key) if self.cache is not None else {}
         fresh = {}
         for key, request in by_key.items():
-            if key in known:
-                yield _restored(request, known[key])
+            stored = known.get(key)
+            if stored is not None and stored[0][1] is not None:
+                yield _restored(request, stored)
                 continue
-            rendering = self._rendered(request)
+            rendering = self._rendered(request, is_compared=stored is not None)
             yield rendering
-            if not rendering.complaint and not rendering.is_secret:
-                fresh[key] = _stored(rendering)
+            if not rendering.complaint and stored is None:
+                fresh[key] = ((0, None),) if rendering.is_secret else _stored(rendering)
         if self.cache is not None and fresh:
             self.cache.put_many(fresh)
 
@@ -100,8 +104,8 @@ class Renderings:
             options += ["--values", f"values-{number}.yaml"]
         return [*options, "--include-crds" if request.has_crds else "--skip-crds"]
 
-    def _rendered(self, request: ChartRequest) -> Rendering:
-        """Render a chart twice and compare."""
+    def _rendered(self, request: ChartRequest, *, is_compared: bool) -> Rendering:
+        """Render a chart twice and compare; once where that was done before."""
         chart = request.contents()
         if any(path.endswith(_SCHEMA) and _REFERENCE.search(data) for path, data in chart.items()):
             message = f"{_SCHEMA} refers to another file or address, which no render reads"
@@ -114,9 +118,10 @@ class Renderings:
             complaint = shortened(first.complaint)
             return Rendering(request=request, complaint=complaint, is_bounded=first.is_bounded)
         rendering = _with_documents(request, first.output)
-        second = _with_documents(request, run_in_copy(command, contents).output)
-        if rendering.output != second.output:
-            return _refused_as_random(rendering, second, chart)
+        if not is_compared:
+            second = _with_documents(request, run_in_copy(command, contents).output)
+            if rendering.output != second.output:
+                return _refused_as_random(rendering, second, chart)
         calls = volatile_calls(chart, {origin.path for origin in rendering.origins}, request.home, is_random=False)
         return replace(rendering, warnings=tuple(calls))
 

@@ -1,11 +1,13 @@
 """The seam between a source and the tools that build folders of it: what a build is asked for, and what comes of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
+from render.errors import Problem
+from render.words import listed
 
 from .broken import Broken
 from .built_files import BuiltFile
@@ -112,6 +114,19 @@ def read_files(files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, 
         contents=load_manifests(chosen, read=built.read_with(read), cache=cache),
         built=built,
     )
+
+
+def unlisted_warnings(skipped: Iterable[Skipped]) -> Iterator[Problem]:
+    """Yield a warning for each folder with files that its kustomization does not list."""
+    by_folder: dict[str, list[str]] = {}
+    for each in skipped:
+        if each.reason is Reason.UNLISTED:
+            folder, _, name = each.path.rpartition("/")
+            by_folder.setdefault(folder, []).append(name)
+    for folder, names in by_folder.items():
+        path = f"{folder}/{names[0]}" if len(names) == 1 else folder
+        others = f"{listed(names)}: " if len(names) > 1 else ""
+        yield Problem(path, 0, "", f"not read: {others}{Reason.UNLISTED}")
 
 
 def with_charts(

@@ -74,7 +74,6 @@ WARNED = frozenset(
     {
         Reason.HELM,
         Reason.KUSTOMIZE,
-        Reason.UNLISTED,
         Reason.SYMLINK,
         Reason.SUBMODULE,
         Reason.LFS,

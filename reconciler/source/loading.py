@@ -23,7 +23,7 @@ from render.fleet import Fleet, Permission, TemplateValidation
 from render.model import Template
 
 from .broken import Broken, broken_by
-from .build import NO_CACHES, BuiltSource, Caches, ReadFiles
+from .build import NO_CACHES, BuiltSource, Caches, ReadFiles, unlisted_warnings
 from .built_in_kinds import BUILT_IN, GroupKind
 from .checks import (
     absent_clusters,
@@ -306,6 +306,7 @@ def _file_problems(parts: _Parts) -> tuple[Problem, ...]:
 def _file_warnings(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Problem]:
     if not parts.contents.manifests and not problems:
         yield Problem(parts.home.folder or ".", 0, "", "no file here holds a Kubernetes manifest")
+    yield from unlisted_warnings(parts.selection.skipped)
     for each in (*parts.selection.skipped, *parts.contents.skipped):
         if each.reason in WARNED:
             yield Problem(each.path, 0, "", f"not read: {each.reason}")
