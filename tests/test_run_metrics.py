@@ -1,7 +1,7 @@
 """The metrics of a controller: what a pass leaves in them, and their names."""
 
 from reconciler.run.metrics import RunMetrics
-from reconciler.run.passes.job import ClusterEnd, PassReport
+from reconciler.run.pass_job import ClusterEnd, PassReport
 
 EAST = ClusterEnd(state="Converged", drifted=2, seconds=1.5, actions={"created": 3, "unchanged": 4})
 WEST = ClusterEnd(state="Unreachable", is_reached=False, is_converged=False)

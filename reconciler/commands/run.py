@@ -9,6 +9,7 @@ from reconciler.deliver.options import DeliveryOptions
 
 from .options.member_options import seconds, with_unattended_options
 
+_CHANNELS = ("webhook", "slack", "teams")
 _PROVIDERS = ("github", "gitlab", "gitea", "forgejo", "bitbucket", "generic")
 
 if TYPE_CHECKING:
@@ -26,6 +27,14 @@ def _optional_address(_context: click.Context, _option: click.Parameter, value: 
     if not (port.isascii() and port.isdigit() and int(port) < 65536):
         raise click.BadParameter("write a port, or a host and a port, such as 0.0.0.0:8080 or [::]:8080")
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
+
+
+def _channels(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> Any:
+    pairs = [value.partition("=") for value in values]
+    for kind, _, file in pairs:
+        if kind not in _CHANNELS or not file:
+            raise click.BadParameter(f"write KIND=FILE, with one of {', '.join(_CHANNELS)}")
+    return tuple((kind, file) for kind, _, file in pairs)
 
 
 def _optional_lease(_context: click.Context, _option: click.Parameter, value: str | None) -> Any:
@@ -102,6 +111,14 @@ def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: 
     help="Serve /metrics, /healthz and /readyz  [host: 127.0.0.1]",
 )
 @click.option(
+    "--notify",
+    "channels",
+    multiple=True,
+    callback=_channels,
+    metavar="KIND=FILE",
+    help=f"Tell people once what changed, at the address in the file (repeatable): {', '.join(_CHANNELS)}.",
+)
+@click.option(
     "--lease",
     callback=_optional_lease,
     metavar="CONTEXT[/NAMESPACE[/NAME]]",
@@ -124,13 +141,15 @@ def command(log: Log, /, repositories: tuple[str, ...], delivery: DeliveryOption
 
     def read_settings() -> "RunSettings":
         from reconciler.run.leader import LeaseName
+        from reconciler.run.notices.channels import Channel, ChannelKind
         from reconciler.run.settings import RunSettings
         from reconciler.run.web.signatures import Provider
         from reconciler.run.web.webhooks import WebhookSecret
 
         pairs, lease = options["webhook_secrets"], options["lease"]
         secrets = tuple(WebhookSecret(provider=Provider(provider), file=file) for provider, file in pairs)
-        read = {"webhook_secrets": secrets, "lease": LeaseName(**lease) if lease else None}
+        channels = tuple(Channel(kind=ChannelKind(kind), file=file) for kind, file in options["channels"])
+        read = {"webhook_secrets": secrets, "lease": LeaseName(**lease) if lease else None, "channels": channels}
         settings = RunSettings(locations=locations, delivery=delivery, **{**options, **read})
         settings.check()
         return settings

@@ -42,7 +42,7 @@ from .pacing import (
     seconds_to_wait,
 )
 from .pages import fleet_pages
-from .passes.job import PassReport
+from .pass_job import PassReport
 from .settings import RunSettings
 from .web.inside import inside_pages
 from .web.serving import WebServer

@@ -11,7 +11,7 @@ from render.errors import ReconcileError
 from .fleets import FleetLocation
 from .looking import looked_up_tip, watched_folder
 from .pacing import Event, FleetState, Looked, Pace, TimeNow, Woken, next_state
-from .passes.job import PassJob, PassReport
+from .pass_job import PassJob, PassReport
 from .passes.worker import PassWorker
 from .settings import RunSettings
 from .watching import RefWatch
@@ -97,6 +97,7 @@ class FleetRun:
             # Once a pass has settled, a rendered branch that is missing was removed: that is no first run.
             bootstrap=self.settings.bootstrap and not self._went_well_once,
             delivery=self.settings.delivery,
+            channels=tuple((str(each.kind), each.file) for each in self.settings.channels),
             log_level=self.log.level,
             log_format=str(self.log.format),
             is_colored=self.log.color,

@@ -13,7 +13,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from reconciler.repository.trailers import engine_version
 
-from .passes.job import PassReport
+from .pass_job import PassReport
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
@@ -165,6 +165,8 @@ class RunMetrics:
         """Count a pass and what it did."""
         self.passes.note(fleet, report, failures=failures)
         self.clusters.note(fleet, report)
+        for what, count in report.notified.items():
+            self.notifications.labels(*what.split(" ")).inc(count)
 
     def forget(self, fleet: str) -> None:
         """Drop what is known of a fleet that is gone."""

@@ -7,6 +7,7 @@ from reconciler.deliver.options import DeliveryOptions
 from render.errors import ConfigError
 
 from .leader import LeaseName
+from .notices.channels import Channel
 from .pacing import Pace
 from .web.webhooks import WebhookSecret
 
@@ -25,7 +26,7 @@ class RunSettings:
     nothing happened. ``grace`` is how long a pass may go on once it was told to stop, ``pass_timeout`` how long any
     may take. So many fleets as ``max_fleets`` are worked on at once. ``webhook`` is the public address, with the
     secrets that open it, and ``inside`` the one of metrics and health (None: not served). With a ``lease``, passes run
-    only while this process holds it.
+    only while this process holds it. ``channels`` are where people are told what changed.
     """
 
     locations: tuple[str, ...]
@@ -39,6 +40,7 @@ class RunSettings:
     webhook_secrets: tuple[WebhookSecret, ...] = ()
     inside: Address | None = None
     lease: LeaseName | None = None
+    channels: tuple[Channel, ...] = ()
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
 
     def check(self) -> None:
@@ -50,6 +52,8 @@ class RunSettings:
             )
         for secret in self.webhook_secrets:
             secret.read()
+        for channel in self.channels:
+            channel.read()
 
     def pace(self, *, is_told: bool) -> Pace:
         """Return the pace of a fleet; ``is_told``: somebody says when its source changes."""

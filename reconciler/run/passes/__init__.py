@@ -1,1 +1,1 @@
-"""Passes in processes of their own: the job, the process that runs it, and the worker that waits for its report."""
+"""Passes in processes of their own: the process of one pass, and the worker that waits for its report."""

@@ -23,14 +23,15 @@ from reconciler.console.bugs import bug_lines
 from reconciler.console.log import Log, LogFormat
 from reconciler.console.printing import print_data
 from reconciler.reconcile.options import ReconcileOptions
+from reconciler.run.pass_job import ClusterEnd, PassJob, PassReport
 from render.errors import GitError, ReconcileError
-
-from .job import ClusterEnd, PassJob, PassReport
 
 if TYPE_CHECKING:
     from reconciler.deliver.results import ClusterReport
+    from reconciler.publish.branches import Publication
     from reconciler.reconcile.reconcile_pass import PassResult
     from reconciler.reconcile.refused_pass import RefusedPass
+    from render.fleet import Fleet
 
 _MOST_TEXT = 20_000
 
@@ -137,6 +138,7 @@ def _guarded_pass(job: PassJob, stopping: Stopping, steps: Steps) -> PassReport:
 
 
 def _report(job: PassJob, stopping: Stopping, log: Log) -> PassReport:
+    from reconciler.publish.branches import publication_of
     from reconciler.reconcile.repeated_report import read_repeated_report
     from reconciler.repository import open_repository
 
@@ -156,7 +158,25 @@ def _report(job: PassJob, stopping: Stopping, log: Log) -> PassReport:
                 log.warning(line)
 
         result = reconcile_fleet(repository, options, log, on_commit)
-        return _of_result(result, log) if isinstance(result, PassResult) else _of_refused(result)
+        if isinstance(result, PassResult):
+            fleet, publication = result.outcome.source.desired.fleet, result.publication
+            report = _of_result(result, log)
+        else:
+            fleet, report = result.good.fleet, _of_refused(result)
+            publication = publication_of(repository, fleet)
+        return _told(report, job, fleet, publication, log)
+
+
+def _told(report: PassReport, job: PassJob, fleet: "Fleet", publication: "Publication", log: Log) -> PassReport:
+    if not job.channels:
+        return report
+    from reconciler.publish.status_branch import StatusBranch
+    from reconciler.run.notices.channels import Channel, ChannelKind
+    from reconciler.run.notices.telling import told_pass
+
+    channels = [Channel(kind=ChannelKind(kind), file=file) for kind, file in job.channels]
+    status = StatusBranch(publication=publication, branch=fleet.status_branch)
+    return told_pass(report, job.fleet, status, channels, log)
 
 
 def _of_result(result: "PassResult", log: Log) -> PassReport:

@@ -8,7 +8,7 @@ import threading
 from contextlib import suppress
 from typing import IO
 
-from .job import KILLED, PassJob, PassReport
+from reconciler.run.pass_job import KILLED, PassJob, PassReport
 
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from reconciler.run.passes.process import main; main()"
 

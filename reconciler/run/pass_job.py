@@ -7,7 +7,8 @@ from math import inf
 from typing import Any, Self
 
 from reconciler.deliver.options import DeliveryOptions
-from reconciler.run.pacing import Ending, PassEnded
+
+from .pacing import Ending, PassEnded
 
 KILLED = 137
 """The code of a pass whose process ended without a report."""
@@ -19,13 +20,15 @@ _FAILED = frozenset({4, 70, 130, KILLED})
 class PassJob:
     """One pass to run: the repository, by path or address, and the options it runs with.
 
-    ``fleet`` stands before each of its log lines, which have the level and the format of the process that hands it out.
+    ``channels`` are the kind and the file of each notification. ``fleet`` stands before each of its log lines, which
+    have the level and the format of the process that hands it out.
     """
 
     fleet: str
     repository: str
     bootstrap: bool = False
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
+    channels: tuple[tuple[str, str], ...] = ()
     log_level: int = 0
     log_format: str = "text"
     is_colored: bool = False
@@ -38,7 +41,8 @@ class PassJob:
     def from_json(cls, text: str) -> Self:
         """Read it back."""
         value: dict[str, Any] = json.loads(text)
-        return cls(**{**value, "delivery": DeliveryOptions(**_with_tuples(value["delivery"]))})
+        channels = tuple((kind, file) for kind, file in value["channels"])
+        return cls(**{**value, "channels": channels, "delivery": DeliveryOptions(**_with_tuples(value["delivery"]))})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +69,8 @@ class PassReport:
     ``is_unchanged``: nothing was new, and the end in each cluster is that of the pass before. ``unplaced`` are objects
     that could not be placed or built, ``moved`` counts replicas that went to another cluster, ``refused`` is the reason
     why the source was refused. ``steps`` are the seconds of each step, ``failed_steps`` those that failed.
-    ``conflicts`` counts how often somebody else moved a branch first. ``next_wall`` is the time of day at which a time
-    rule asks for the next pass.
+    ``notified`` counts notifications by kind and result, ``conflicts`` how often somebody else moved a branch first.
+    ``next_wall`` is the time of day at which a time rule asks for the next pass.
     """
 
     code: int
@@ -84,6 +88,7 @@ class PassReport:
     failed_steps: tuple[str, ...] = ()
     conflicts: int = 0
     clusters: Mapping[str, ClusterEnd] = field(default_factory=dict)
+    notified: Mapping[str, int] = field(default_factory=dict)
     next_wall: float | None = None
 
     @property

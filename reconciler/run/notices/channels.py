@@ -1,0 +1,138 @@
+"""The channels by which notices are sent: a signed webhook, Slack, Teams; each to the address in a file of its own.
+
+The first line of the file is the address, and for a webhook the second one the secret it is signed with. An address is
+as good as a password, so neither it nor the answer is ever logged.
+"""
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from reconciler.members.bounded_reading import AnswerTooLarge, UnknownEncoding
+from reconciler.members.connection import Connection, Sent
+from reconciler.members.credentials import AuthPlugins, CredentialSource
+from reconciler.members.endpoint import endpoint_of
+from reconciler.members.identity import Credential, Impersonation
+from reconciler.members.kubeconfig import Context
+from reconciler.members.sockets import SocketError, UnsupportedEndpoint
+from reconciler.run.web.signatures import hmac_sha256
+from render.errors import ConfigError
+from render.model import ARGOSY_API_VERSION
+
+from .conditions import Notice
+
+_SECONDS = 10.0
+_MOST_ANSWER = 64 << 10
+_MOST_FILE = 8192
+_LEAST_SECRET = 16
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+class ChannelKind(StrEnum):
+    """A form of notifications."""
+
+    WEBHOOK = "webhook"
+    SLACK = "slack"
+    TEAMS = "teams"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channel:
+    """A form of notifications, and the file with its address."""
+
+    kind: ChannelKind
+    file: str
+
+    def read(self) -> tuple[str, bytes]:
+        """Return the address and the secret ("": none); ConfigError where nothing could be sent there."""
+        try:
+            with Path(self.file).open(encoding="utf-8") as file:
+                lines = [line.strip() for line in file.read(_MOST_FILE).splitlines()]
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"the address of {self.kind} notifications cannot be read: {self.file}") from error
+        address, secret = (*lines, "", "")[:2]
+        parts = urlsplit(address)
+        is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+        if not (is_safe and parts.hostname and address.isprintable()):
+            raise ConfigError(
+                f"{self.file} has no address in its first line", hint="write one that begins with https://"
+            )
+        if self.kind is ChannelKind.WEBHOOK and len(secret) < _LEAST_SECRET:
+            raise ConfigError(
+                f"{self.file} has no secret of 16 bytes in its second line",
+                hint="webhooks are signed with it: openssl rand -hex 32",
+            )
+        return address, secret.encode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """Notices of one pass over a fleet; ``id`` is that of the status commit that says they were told."""
+
+    id: str
+    fleet: str
+    source: str
+    rendered: str
+    notices: Sequence[Notice] = field(default=())
+
+
+def sent(channel: Channel, message: Message) -> bool:
+    """Send a message, and return whether it was taken."""
+    address, secret = channel.read()
+    parts = urlsplit(address)
+    body = json.dumps(body_of(channel.kind, message)).encode()
+    headers = {"User-Agent": "argosy", "Connection": "close"}
+    if channel.kind is ChannelKind.WEBHOOK:
+        headers |= {"x-argosy-signature": f"sha256={hmac_sha256(secret, body).hex()}", "x-argosy-delivery": message.id}
+    context = Context(name="notifications", cluster={"server": f"{parts.scheme}://{parts.netloc}"}, user={})
+    source = CredentialSource(context, AuthPlugins(environment=os.environ))
+    request = Sent(
+        method="POST",
+        path=(parts.path or "/") + (f"?{parts.query}" if parts.query else ""),
+        headers=tuple(headers.items()),
+        body=body,
+        content_type="application/json",
+        most=_MOST_ANSWER,
+    )
+    try:
+        connection = Connection(endpoint_of(context, os.environ), source, Impersonation(), 1)
+        connection.open(Credential())
+        return 200 <= connection.ask(request, time.monotonic() + _SECONDS).status < 300
+    except (UnsupportedEndpoint, AnswerTooLarge, UnknownEncoding):
+        return False
+    except SocketError:
+        return False
+
+
+def body_of(kind: ChannelKind, message: Message) -> dict[str, Any]:
+    """Return a message in the form of a channel."""
+    lines = [f"{message.fleet}: {notice}" for notice in message.notices]
+    match kind:
+        case ChannelKind.SLACK:
+            text = "\n".join(lines)
+            return {"text": text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")}
+        case ChannelKind.TEAMS:
+            blocks = [{"type": "TextBlock", "text": _unmarked(line), "wrap": True} for line in lines]
+            card = {"type": "AdaptiveCard", "version": "1.4", "body": blocks}
+            kind_of_card = "application/vnd.microsoft.card.adaptive"
+            return {"type": "message", "attachments": [{"contentType": kind_of_card, "content": card}]}
+        case ChannelKind.WEBHOOK:
+            return {
+                "apiVersion": ARGOSY_API_VERSION,
+                "kind": "Notification",
+                "fleet": message.fleet,
+                "source": message.source,
+                "rendered": message.rendered,
+                "notices": [{"text": each.text, "solved": each.is_solved} for each in message.notices],
+            }
+
+
+def _unmarked(text: str) -> str:
+    """Return text that Markdown shows as it is, and not as links or marks of its own."""
+    return "".join(f"\\{letter}" if letter in "\\`*_[]" else letter for letter in text)

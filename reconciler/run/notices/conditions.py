@@ -1,0 +1,67 @@
+"""The conditions of a fleet that people are told of: which hold after a pass, and what changed since they were told.
+
+A condition has a key, by which it is the same one, and a text. It is told when it begins and when it is over. Drift
+that was healed is an event: it is over when it is told of.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reconciler.run.pass_job import PassReport
+
+_MOST_OBJECTS = 50
+_SOURCE = "source"
+_REFUSED = frozenset({3, 6})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """One change to tell people of; ``is_solved``: a condition is over."""
+
+    text: str
+    is_solved: bool = False
+
+    def __str__(self) -> str:
+        return f"solved: {self.text}" if self.is_solved else self.text
+
+
+def conditions_after(told: Mapping[str, str], report: PassReport) -> dict[str, str]:
+    """Return the conditions that hold after a pass; what it did not look at is as it was told."""
+    found = {key: text for key, text in told.items() if not _is_looked_at(key, report)}
+    for name, end in sorted(report.clusters.items()):
+        if not end.is_reached:
+            found[f"cluster/{name}"] = f"cluster {name} does not answer"
+    for text in report.unplaced[:_MOST_OBJECTS] if report.code not in _REFUSED else ():
+        subject, _, why = text.partition(": ")
+        found[f"object/{subject}: {why.partition(': ')[0]}"] = text
+    if report.code in _REFUSED:
+        why = report.refused or report.message.partition("\n")[0]
+        found[_SOURCE] = f"source {report.source[:12]} is refused: {why}"
+    return found
+
+
+def _is_looked_at(key: str, report: PassReport) -> bool:
+    kind, _, name = key.partition("/")
+    if kind == "cluster":
+        return name in report.clusters
+    return kind == _SOURCE or report.code not in _REFUSED
+
+
+def notices_between(told: Mapping[str, str], now: Mapping[str, str]) -> tuple[Notice, ...]:
+    """Return what to tell: conditions that began, another source that is refused, and conditions that are over."""
+    began = [
+        Notice(text=text)
+        for key, text in sorted(now.items())
+        if key not in told or (key == _SOURCE and told[key] != text)
+    ]
+    over = [Notice(text=text, is_solved=True) for key, text in sorted(told.items()) if key not in now]
+    return (*began, *over)
+
+
+def drift_notices(report: PassReport) -> tuple[Notice, ...]:
+    """Return what to tell of drift that a pass healed."""
+    return tuple(
+        Notice(text=f"cluster {name}: drift healed, objects written again: {end.drifted}")
+        for name, end in sorted(report.clusters.items())
+        if end.drifted
+    )
