@@ -25,11 +25,11 @@ def grouped(items: Iterable[Item], said: Callable[[Item], Hashable], *, is_full:
     for item in everything:
         groups.setdefault(said(item), []).append(item)
     for item in everything:
-        group = groups[said(item)]
-        if is_full or len(group) <= FEW:
+        group = groups.get(said(item), [])
+        if is_full or 0 < len(group) <= FEW:
             yield [item]
-        elif group[0] is item:
-            yield group
+        elif group:
+            yield groups.pop(said(item))
 
 
 def objects_counted(refs: Sequence[ObjectRef]) -> str:
