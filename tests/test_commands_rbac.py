@@ -242,7 +242,7 @@ def granted(members: tuple[Member, ...], tmp_path_factory: pytest.TempPathFactor
             assert member.request("DELETE", f"{ROLES}/clusterrolebindings/{name}")[0] == 200
         repository = a_fleet(folder / "fleet", space)
         assert run(["-q", "-C", str(repository.path), "reconcile", "--bootstrap"]) == 0
-        manifests = printed(repository, "--cluster", "strict", "--service-account", "limited")
+        manifests = printed(repository, "--cluster", "strict", "--service-account", "limited", "--controller")
         text = json.dumps({"apiVersion": "v1", "kind": "List", "items": manifests})
         member.kubectl("apply", "--server-side", "-f", "-", stdin=text)
         accounts = "/api/v1/namespaces/argosy-system/serviceaccounts"
@@ -456,13 +456,16 @@ def test_the_controller_runs_as_its_own_service_account(granted: Granted, tmp_pa
     around = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port, "PYTHONPATH": str(tmp_path)}
     around["KUBECONFIG"] = str(tmp_path / "none")
     path = f"/api/v1/namespaces/{space}/configmaps/one"
-    with controller(tmp_path, str(work.path), "--in-cluster", "strict", environment=around) as argosy:
+    with controller(
+        tmp_path, str(work.path), "--in-cluster", "strict", "--lease", "strict", environment=around
+    ) as argosy:
         argosy.says("pass ended code=0")
         source = work.commit({"one.yaml": a_config_map("one", namespace=space, a="by the controller")})
         eventually(lambda: (member.read(path) or {}).get("data") == {"a": "by the controller"}, "the new object")
         argosy.says("pass ended code=0", times=2)
         assert argosy.ended() == 0
         assert ("forbidden" in argosy.said, "may not" in argosy.said) == (False, False), argosy.said
+    assert member.read("/apis/coordination.k8s.io/v1/namespaces/argosy-system/leases/argosy-run")
     live = member.read(path)
     assert {each["manager"] for each in live["metadata"]["managedFields"]} == {granted.parent}
     assert rendered_source(work.path) == source

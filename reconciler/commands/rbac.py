@@ -28,6 +28,7 @@ SCOPES = ("Namespace", "Cluster")
     help="The account that gets them  [default: argosy, or argosy-FLEET]",
 )
 @click.option("--token", "has_token", is_flag=True, help="With a Secret that holds a token of the account.")
+@click.option("--controller", "is_controller", is_flag=True, help="Also the Lease of 'argosy run --lease'.")
 @click.option(
     "--confirm",
     "is_confirming",
@@ -36,7 +37,7 @@ SCOPES = ("Namespace", "Cluster")
 )
 @click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", help="Output format.")
 @click.pass_obj
-def command(log: Log, /, output: str, scope: str, **options: Any) -> int:
+def command(log: Log, /, output: str, scope: str, *, is_controller: bool, **options: Any) -> int:
     """Print the RBAC manifests that passes over a member need, made from what its tree holds  [default: the newest].
 
     They are a ServiceAccount in argosy-system, a ClusterRole, and a Role in each namespace of the tree, each with its
@@ -48,9 +49,13 @@ def command(log: Log, /, output: str, scope: str, **options: Any) -> int:
     from reconciler.check.roles import RoleScope
     from reconciler.reconcile.rights import RightsOptions, rights_manifests
     from reconciler.repository import open_repository
+    from reconciler.run.leader import LeaseName
+
+    # As long as nobody names another one, it has this name in every cluster.
+    lease = LeaseName(cluster=options["cluster"]).name if is_controller else ""
 
     with open_repository(log.repository, progress=log.transfer) as repository:
-        manifests = rights_manifests(repository, RightsOptions(scope=RoleScope(scope), **options), log)
+        manifests = rights_manifests(repository, RightsOptions(scope=RoleScope(scope), lease=lease, **options), log)
     print_output(_json(manifests) if output == "json" else _yaml(manifests), output)
     return 0
 

@@ -21,6 +21,7 @@ from render.model import Manifest, ObjectRef
 from .fleet_context import FleetContext, applied_commit
 from .orphans import with_trusted_objects
 
+_LEASES = ("coordination.k8s.io", "leases")
 _EVERYTHING = Need("", "*", "*", "list")
 
 
@@ -28,7 +29,8 @@ _EVERYTHING = Need("", "*", "*", "list")
 class RightsOptions:
     """The rights asked for: of which member, for whom and how wide.
 
-    ``is_confirming``: also what passes need that delete what has to be confirmed.
+    ``is_confirming``: also what passes need that delete what has to be confirmed. ``lease`` is the Lease by which one
+    of several controllers leads ("": none).
     """
 
     cluster: str
@@ -37,6 +39,7 @@ class RightsOptions:
     scope: RoleScope = RoleScope.NAMESPACE
     has_token: bool = False
     is_confirming: bool = False
+    lease: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +94,9 @@ def _needs(member: _TreeThere, options: RightsOptions) -> set[Need]:
         if resource:
             held = needs_of_object(ref, replace(resource, is_namespaced=bool(ref.namespace)))
             needs |= {need for need in held if need.verb != "create"}
+    if options.lease:
+        space = member.applyset.namespace
+        needs |= {Need(space, *_LEASES, verb, options.lease) for verb in ("get", "update")}
     if options.is_confirming:
         needs |= _confirmed_needs(member)
     return needs
