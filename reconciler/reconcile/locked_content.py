@@ -9,6 +9,18 @@ from reconciler.locked.model import LOCK_FILE
 from reconciler.repository import Repository
 from reconciler.source.fleet_file import load_fleet
 from render.errors import InputError
+from render.gitobjects import TREE_MODE
+
+
+def _has_lock(repository: Repository, commit: str) -> bool:
+    """Say whether a commit has a lock anywhere; trees tell it, which are small beside a list of all files."""
+    folders = [repository.commit_info(commit).tree]
+    while folders:
+        entries = [entry for tree in repository.read_trees(folders).values() for entry in tree]
+        if any(entry.name == LOCK_FILE.encode() for entry in entries):
+            return True
+        folders = [entry.id for entry in entries if entry.mode == TREE_MODE]
+    return False
 
 
 def fetch_locked_content(repository: Repository, commit: str, log: Log) -> None:
@@ -16,9 +28,9 @@ def fetch_locked_content(repository: Repository, commit: str, log: Log) -> None:
 
     The source that is loaded next has a problem for it where something needs it.
     """
-    files = repository.snapshot(commit).files
-    if not any(file.path.rpartition("/")[2] == LOCK_FILE for file in files):
+    if not _has_lock(repository, commit):
         return
+    files = repository.snapshot(commit).files
     home = load_fleet(files, folder=repository.folder.under, read=repository.read_blobs)
     path = lock_path(home.folder)
     found = next((file for file in files if file.path == path), None)
