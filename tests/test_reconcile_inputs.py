@@ -148,7 +148,10 @@ class Foreign(NamedTuple):
 
 BROKEN_BINDING = {"bindings/default/Deployment.apps/nginx.yaml": "a: [\n"}
 TRAILERS = "\n\nArgosy-Source: {source}\nArgosy-Version: {version}\n"
-RESTORE = "  hint: restore the branch to the last commit that has an Argosy-Source trailer\n"
+RESTORE = (
+    "  hint: restore the branch to the last commit that has an Argosy-Source trailer"
+    " (a pull request is merged by a merge commit, by rebasing or fast-forwarding, so that its trailers stay)\n"
+)
 
 FOREIGN = [
     Foreign(

@@ -437,5 +437,8 @@ def test_a_branch_that_argosy_did_not_write_is_left_alone(
     assert ran(cloned(origin, "clone"), origin, capsys, "reconcile") == failed(
         4,
         "argosy: commit <main> on the rendered branch was not written by Argosy",
-        "  hint: restore the branch to the last commit that has an Argosy-Source trailer",
+        (
+            "  hint: restore the branch to the last commit that has an Argosy-Source trailer"
+            " (a pull request is merged by a merge commit, by rebasing or fast-forwarding, so that its trailers stay)"
+        ),
     )
