@@ -627,17 +627,13 @@ BROKEN = [
         ),
     ),
     Broken(
-        "a chart and a kustomization",
+        "a chart",
         {
             "chart/Chart.yaml": "name: web\n",
             "chart/templates/a.yaml": "{{",
-            "base/kustomization.yaml": "",
-            "base/x.yaml": CONFIG,
         },
         warnings=(
-            ".: no file here holds a Kubernetes manifest\n"
-            "base: not read: a kustomization, and nothing here builds those\n"
-            "chart: not read: a Helm chart that no HelmChart renders"
+            ".: no file here holds a Kubernetes manifest\nchart: not read: a Helm chart that no HelmChart renders"
         ),
     ),
     # What argosy.yaml says wrong.
