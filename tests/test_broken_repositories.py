@@ -164,8 +164,7 @@ PLACES = [
         lambda repository: loose(repository, "HEAD^{tree}").unlink(),
         (),
         4,
-        "argosy: git ls-tree: not a tree object\n"
-        "  hint: objects are missing from the repository or damaged: git fsck\n",
+        "argosy: 1 object is missing from the repository: {tree}\n  hint: run git fsck\n",
     ),
     Place(
         "a HEAD that is none",
@@ -202,7 +201,11 @@ def test_a_repository_that_is_broken_itself_is_left_as_it_is(
 ) -> None:
     repository = Repository.create(tmp_path / "fleet")
     repository.commit({"a.yaml": CONFIG})
-    names = {"blob": repository.git("rev-parse", "HEAD:a.yaml")[:12], "path": str(repository.path)}
+    names = {
+        "blob": repository.git("rev-parse", "HEAD:a.yaml")[:12],
+        "tree": repository.git("rev-parse", "HEAD^{tree}")[:12],
+        "path": str(repository.path),
+    }
     place.spoil(repository)
     refs = repository.git("for-each-ref", check=False)
     ended = argosy(repository, capsys, "reconcile", "--bootstrap", *place.arguments)

@@ -44,7 +44,7 @@ def test_how_members_are_reached_must_be_readable(repository: Repository) -> Non
     with open_repository(str(repository.path)) as opened, pytest.raises(InputError) as refused:
         applied_commit(opened, "")
     assert [str(problem) for problem in refused.value.problems] == [
-        "argosy.yaml:6: spec.kubeconfig: unknown field\n  hint: did you mean 'kubeconfigs'?"
+        "argosy.yaml:6: spec.kubeconfig: unknown field\n  hint: it belongs under spec.clusters[]"
     ]
 
 

@@ -172,6 +172,7 @@ def test_the_question_is_asked_as_who_writes() -> None:
 
 def once_each(client: socket.socket, _over: threading.Event) -> None:
     """Answer one request, and close the connection at the next without a word."""
+    client.settimeout(SECONDS)
     client.sendall(HEAD + b'Content-Length: 20\r\n\r\n{"kind": "Whatever"}')
     client.recv(65536)
 
