@@ -23,7 +23,7 @@ from .test_writers import HOSTILE, obeyed
 NAMED = HOSTILE.replace("\x00", "")
 LINES = f"{NAMED}\n::error::{NAMED}\n##[error]{NAMED}"
 FORMS = {
-    "render": ["table", "json", "name", "yaml"],
+    "render": ["table", "wide", "json", "name", "yaml"],
     "render --as works": ["yaml", "json"],
     "render --as bindings": ["yaml", "json"],
     "diff HEAD~1 HEAD": ["text", "json", "markdown"],
@@ -36,6 +36,7 @@ FORMS = {
     "verify": ["text", "json"],
     "doctor": ["text", "json"],
     "reconcile": ["text", "json"],
+    "rbac --cluster m1": ["yaml", "json"],
     "wait --timeout 1": ["text", "json"],
 }
 
