@@ -200,6 +200,32 @@ def test_the_report_says_why_something_is_not_the_same(tmp_path: Path, capsys: p
     assert "aHVudGVyMg" not in ended.out + ended.err
 
 
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        ({"kind": "KubeFedCluster"}, "metadata.name is missing"),
+        ({"kind": "KubeFedCluster", "metadata": [1], "spec": "x"}, "metadata is not an object"),
+        (preference("web", "many"), "spec.totalReplicas is not a whole number"),  # type: ignore[arg-type]
+        (preference("web", 3, {"c1": 4}), "spec.clusters[c1] is not an object"),
+        (
+            {"kind": "FederatedTypeConfig", "metadata": {"name": "a"}, "spec": {"targetType": 3}},
+            "spec.targetType is not an object",
+        ),
+        (federated("ConfigMap", "a", {}, {"metadata": "x"}), "spec.template.metadata is not an object"),
+        (federated("ConfigMap", "a", {"clusters": "all"}), "spec.placement.clusters is not a list"),
+        ({**NAMESPACE, "metadata": {"name": 5}}, "metadata.name is not text"),
+    ],
+)
+def test_a_document_of_another_shape_is_refused_and_the_rest_is_converted(
+    document: dict[str, Any], why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = {"apiVersion": "core.kubefed.io/v1beta1", **document}
+    ended = imported(tmp_path, capsys, NAMESPACE, OBJECTS[4], document)
+    assert (ended.code, ended.err) == (3, "")
+    assert [line.split("   ")[-1] for line in ended.out.splitlines() if line.startswith("refused")] == [why]
+    assert ended.out.splitlines()[-2] == "2 exact, 1 refused"
+
+
 def test_a_folder_without_a_foreign_document_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ended = imported(tmp_path, capsys, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "plain"}})
     assert (ended.code, ended.out) == (3, "")

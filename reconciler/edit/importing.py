@@ -61,9 +61,12 @@ def imported(folder: Path) -> Import:
 def _members(documents: list[Placed]) -> dict[str, dict[str, str]]:
     """Return the labels of Karmada's Clusters among the documents, by name."""
     return {
-        each.key[1]: dict((each.manifest.get("metadata") or {}).get("labels") or {})
+        each.key[1]: each.manifest["metadata"].get("labels") or {}
         for each in documents
-        if each.kind == "Cluster" and str(each.manifest.get("apiVersion", "")).startswith("cluster.karmada.io/")
+        if each.kind == "Cluster"
+        and str(each.manifest.get("apiVersion", "")).startswith("cluster.karmada.io/")
+        and isinstance(each.manifest.get("metadata"), dict)
+        and isinstance(each.manifest["metadata"].get("labels"), dict | None)
     }
 
 

@@ -34,6 +34,20 @@ def text(plain: Any, what: str) -> str:
     return found
 
 
+def integer(plain: Any, what: str) -> int:
+    """Return a whole number; 0 for null."""
+    if isinstance(plain, bool):
+        raise WrongShape(f"{what} is not a whole number")
+    found: int = _typed(plain, int, what, "a whole number")
+    return found
+
+
+def truth(plain: Any, what: str) -> bool:
+    """Return true or false; false for null."""
+    found: bool = _typed(plain, bool, what, "true or false")
+    return found
+
+
 def sequence(plain: Any, what: str, read: Callable[[Any, str], Shape]) -> list[Shape]:
     """Return what each entry of a list reads as; an empty list for null."""
     return [read(each, f"{what}[{position}]") for position, each in enumerate(_typed(plain, list, what, "a list"))]

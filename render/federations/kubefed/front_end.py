@@ -1,7 +1,7 @@
 """KubeFed's documents as units: federated objects, their namespaces, replica preferences, types and clusters."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from render.federations.decoding import WrongShape
@@ -15,6 +15,7 @@ from .overriding import TargetType, object_of, overrides_of
 from .patches import PlainPatches, plain_patches
 from .placement import FederatedPlacement, Federation, placement_of
 from .preferences import REPLICAS_PATH, SERVED_KINDS, PreferenceInputs, divided
+from .shapes import check_shape
 from .types import default_target
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
@@ -39,8 +40,9 @@ class Placed:
     @property
     def key(self) -> tuple[str, str]:
         """Its namespace and name."""
-        metadata = self.manifest.get("metadata") or {}
-        return str(metadata.get("namespace", "")), str(metadata.get("name", ""))
+        metadata = self.manifest.get("metadata")
+        fields = metadata if isinstance(metadata, dict) else {}
+        return str(fields.get("namespace", "")), str(fields.get("name", ""))
 
     @property
     def subject(self) -> str:
@@ -64,7 +66,16 @@ def is_kubefed(manifest: Manifest) -> bool:
 
 def converted(documents: Iterable[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
     """Convert documents; ``known_clusters`` are labels by name of members that are known beside KubeFedClusters."""
-    return _Fleet(tuple(documents), known_clusters).converted()
+    usable, refused = [], []
+    for each in documents:
+        try:
+            check_shape(each.manifest)
+        except WrongShape as error:
+            refused.append(_left(each, _refused("unreadable", str(error))))
+        else:
+            usable.append(each)
+    found = _Fleet(tuple(usable), known_clusters).converted()
+    return replace(found, left=(*refused, *found.left))
 
 
 class _Fleet:
