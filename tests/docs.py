@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -61,13 +60,30 @@ def documents() -> list[Path]:
     return [README, *sorted(EXAMPLES.glob("*/README.md")), EXAMPLES / "README.md"]
 
 
-def made(path: Path) -> str:
+@contextmanager
+def started_program() -> Iterator[Prepared]:
+    """Start the program for commands that need no shell, once for many documents."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**fixed_environment(Path(folder)), **with_clock(Path(folder))}
+        with Prepared.started({**environment, "DOCS_TIME": str(MOMENT)}) as program:
+            yield program
+
+
+def made(path: Path, program: Prepared) -> str:
     """Return a document with the output of every command as it is today."""
     text = path.read_text(encoding="utf-8")
     if path == REFERENCE:
         return page()
-    with tempfile.TemporaryDirectory() as folder, Script.begun(Path(folder)) as script:
+    with tempfile.TemporaryDirectory() as folder, Script.begun(Path(folder), program) as script:
         return LINES.sub(script.replaced, text)
+
+
+def with_clock(folder: Path) -> dict[str, str]:
+    """Return the environment in which Python's clock shows the time that ``DOCS_TIME`` says."""
+    clock = folder / "clock"
+    clock.mkdir()
+    (clock / "sitecustomize.py").write_text(_CLOCK)
+    return {"PYTHONPATH": str(clock)}
 
 
 def fixed_environment(folder: Path) -> dict[str, str]:
@@ -102,6 +118,7 @@ class Script:
     """A document being run: the folder commands run in, and the members there are."""
 
     home: Path
+    argosy: Prepared
     stack: ExitStack
     environment: dict[str, str]
     place: Path
@@ -113,19 +130,11 @@ class Script:
 
     @classmethod
     @contextmanager
-    def begun(cls, home: Path) -> Iterator["Script"]:
+    def begun(cls, home: Path, argosy: Prepared) -> Iterator["Script"]:
         """Begin in an empty folder; members are served until the end of the block."""
-        clock = home / "clock"
-        clock.mkdir()
-        (clock / "sitecustomize.py").write_text(_CLOCK)
-        environment = {**fixed_environment(home), "PYTHONPATH": str(clock)}
+        environment = {**fixed_environment(home), **with_clock(home)}
         with ExitStack() as stack:
-            yield cls(home=home, stack=stack, environment=environment, place=home)
-
-    @cached_property
-    def argosy(self) -> Prepared:
-        """The program, for commands that need no shell."""
-        return self.stack.enter_context(Prepared.started({**self.environment, "DOCS_TIME": str(MOMENT)}))
+            yield cls(home=home, argosy=argosy, stack=stack, environment=environment, place=home)
 
     def replaced(self, found: re.Match[str]) -> str:
         """Do what a comment says, or run a block, and return it as it is today."""
@@ -266,12 +275,23 @@ def trimmed(text: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
+def made_in_turn(paths: Sequence[Path]) -> list[tuple[Path, str]]:
+    """Return documents as they are today, one made after the other."""
+    with started_program() as program:
+        return [(path, made(path, program)) for path in paths]
+
+
 def main(arguments: Sequence[str]) -> int:
     """Write the documents named, or all; without ``--write`` name those that would change."""
     names = {Path(name).resolve() for name in arguments if not name.startswith("-")}
     chosen = [path for path in documents() if not names or path in names]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        texts = dict(zip(chosen, pool.map(made, chosen), strict=True))
+    workers = os.cpu_count() or 2
+    with ThreadPoolExecutor(workers) as pool:
+        texts = {
+            path: text
+            for part in pool.map(made_in_turn, (chosen[n::workers] for n in range(workers)))
+            for path, text in part
+        }
     stale = [path for path, text in texts.items() if text != path.read_text(encoding="utf-8")]
     for path in stale:
         print(path.relative_to(ROOT))
