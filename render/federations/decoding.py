@@ -35,10 +35,12 @@ def text(plain: Any, what: str) -> str:
 
 
 def integer(plain: Any, what: str) -> int:
-    """Return a whole number; 0 for null."""
+    """Return a whole number of 64 bits; 0 for null."""
     if isinstance(plain, bool):
         raise WrongShape(f"{what} is not a whole number")
     found: int = _typed(plain, int, what, "a whole number")
+    if not -(1 << 63) <= found < 1 << 63:
+        raise WrongShape(f"{what} is a number of more than 64 bits")
     return found
 
 

@@ -3,7 +3,7 @@
 The rule is ``podanalyzer`` and ``clustersReplicaState`` of KubeFed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,10 +51,26 @@ def counted_pods(pods: Sequence[Mapping[str, Any]]) -> Pods:
     return Pods(running=running, unschedulable=unschedulable, recent=recent)
 
 
-def observed(members: Mapping[str, Mapping[str, Any]], clusters: Sequence[str]) -> Observed:
+Selects = Callable[[Mapping[str, str]], bool]
+
+
+def by_match_labels(workload: Mapping[str, Any]) -> Selects:
+    """Return what says of the labels of a pod whether it belongs to a workload; WrongShape without ``matchLabels``."""
+    selector = workload.get("spec", {}).get("selector", {}).get("matchLabels")
+    if not selector:
+        raise WrongShape("spec.selector.matchLabels is missing from the workload")
+    return lambda labels: bool(selector.items() <= labels.items())
+
+
+def observed(
+    members: Mapping[str, Mapping[str, Any]],
+    clusters: Sequence[str],
+    pods_of: Callable[[Mapping[str, Any]], Selects] = by_match_labels,
+) -> Observed:
     """Return what members ``{object, pods}`` tell of their workloads; a cluster without the workload tells nothing.
 
-    WrongShape for a workload without ``spec.selector.matchLabels`` whose pods would have to be counted.
+    ``pods_of`` returns the selection of a workload's pods, or raises WrongShape; it is asked only where replicas are
+    not ready and pods have to be counted.
     """
     current: dict[str, int] = {}
     capacity: dict[str, int] = {}
@@ -69,12 +85,8 @@ def observed(members: Mapping[str, Mapping[str, Any]], clusters: Sequence[str]) 
         if replicas == ready:
             current[name] = ready
             continue
-        selector = workload.get("spec", {}).get("selector", {}).get("matchLabels")
-        if not selector:
-            raise WrongShape("spec.selector.matchLabels is missing from the workload")
-        pods = counted_pods(
-            [pod for pod in member.get("pods") or [] if selector.items() <= (pod.get("labels") or {}).items()]
-        )
+        is_its_own = pods_of(workload)
+        pods = counted_pods([pod for pod in member.get("pods") or [] if is_its_own(pod.get("labels") or {})])
         current[name] = pods.running
         is_unsettled = pods.recent > 0
         if pods.unschedulable > 0:

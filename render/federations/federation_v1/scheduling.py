@@ -1,0 +1,132 @@
+"""The clusters that Federation v1 sends an object to, and the replicas of each, as its controllers divide them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from render.federations.decoding import WrongShape, checked_selector, label_selector
+from render.federations.observation import Selects, observed
+from render.federations.planner import PlannedWorkload, plan
+from render.model import Manifest
+from render.selection import matches
+
+from .annotations import (
+    DEFAULT_PREFERENCES,
+    PREFERENCES,
+    AllocationPreferences,
+    annotations_of,
+    hpa_clusters_of,
+    is_sent_to,
+    preferences_of,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduled:
+    """The clusters that a workload goes to, and those that it leaves; the replicas of each cluster it goes to.
+
+    A cluster of ``kept`` keeps its object where there is one, and none is made: an autoscaler chose others.
+    """
+
+    selected: tuple[str, ...]
+    unselected: tuple[str, ...] = ()
+    replicas: Mapping[str, int] = field(default_factory=dict)
+    is_hpa_controlled: bool = False
+    kept: frozenset[str] = frozenset()
+
+
+def selected_clusters(
+    manifest: Manifest, labels_by_cluster: Mapping[str, Mapping[str, str]]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the clusters that an object goes to and the others; WrongShape where nothing of it is synced."""
+    annotations = annotations_of(manifest)
+    chosen = {name for name, labels in labels_by_cluster.items() if is_sent_to(labels, annotations)}
+    names = tuple(labels_by_cluster)
+    return tuple(each for each in names if each in chosen), tuple(each for each in names if each not in chosen)
+
+
+def scheduled(
+    workload: Manifest, labels_by_cluster: Mapping[str, Mapping[str, str]], members: Mapping[str, Mapping[str, Any]]
+) -> Scheduled:
+    """Divide a Deployment or ReplicaSet; ``members`` are ``{object, pods}`` by cluster. WrongShape as above."""
+    selected, unselected = selected_clusters(workload, labels_by_cluster)
+    listed = hpa_clusters_of(annotations_of(workload))
+    if listed is not None:
+        live = {name: (members.get(name) or {}).get("object") or {} for name in selected}
+        replicas = {
+            name: (live[name].get("spec") or {}).get("replicas") or 0 if name in listed else 0 for name in selected
+        }
+        return Scheduled(
+            selected=selected,
+            unselected=unselected,
+            replicas=replicas,
+            is_hpa_controlled=True,
+            kept=frozenset(selected) - set(listed),
+        )
+    return Scheduled(selected=selected, unselected=unselected, replicas=shares(workload, selected, members))
+
+
+def shares(workload: Manifest, clusters: Sequence[str], members: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+    """Return the replicas of each cluster, those with none included."""
+    seen = observed(members, clusters, _pods_of)
+    preferences = effective_preferences(workload)
+    planned = PlannedWorkload(
+        replicas=_number(workload, "replicas"),
+        key=_key(workload),
+        current=seen.current,
+        capacity=seen.capacity,
+        is_rebalanced=preferences.is_rebalanced,
+    )
+    return plan(planned, preferences.clusters, clusters).totals
+
+
+@dataclass(frozen=True, slots=True)
+class JobShare:
+    """The parallelism of a Job in one cluster, and its completions, if it has any."""
+
+    parallelism: int
+    completions: int | None
+
+
+def job_shares(job: Manifest, clusters: Sequence[str]) -> dict[str, JobShare]:
+    """Divide a Job: its parallelism, and then its completions by the same preferences, bounds included."""
+    parallelism = _planned(job, "parallelism", clusters)
+    has_completions = (job.get("spec") or {}).get("completions") is not None
+    completions = _planned(job, "completions", clusters) if has_completions else {}
+    return {name: JobShare(count, completions.get(name)) for name, count in parallelism.items()}
+
+
+def effective_preferences(workload: Manifest) -> AllocationPreferences:
+    """Return the preferences that a workload is divided by; every cluster weighs the same where none can be read."""
+    try:
+        found = preferences_of(annotations_of(workload), PREFERENCES[str(workload.get("kind"))])
+    except WrongShape:
+        return DEFAULT_PREFERENCES
+    return DEFAULT_PREFERENCES if found is None else found
+
+
+def _planned(job: Manifest, field_name: str, clusters: Sequence[str]) -> Mapping[str, int]:
+    preferences = effective_preferences(job)
+    planned = PlannedWorkload(replicas=_number(job, field_name), key=_key(job), is_rebalanced=preferences.is_rebalanced)
+    return plan(planned, preferences.clusters, clusters).replicas
+
+
+def _number(workload: Manifest, field_name: str) -> int:
+    """Return a count of the spec; 1 where it is absent, as an API server fills it in."""
+    found = (workload.get("spec") or {}).get(field_name)
+    return found if isinstance(found, int) else 1
+
+
+def _key(workload: Manifest) -> str:
+    metadata = workload.get("metadata") or {}
+    return f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+
+
+def _pods_of(workload: Manifest) -> Selects:
+    """Return the selection of a workload's pods; a workload without a selector has none."""
+    what = "spec.selector"
+    selector = label_selector((workload.get("spec") or {}).get("selector"), what)
+    if selector is None:
+        return lambda _labels: False
+    checked = checked_selector(selector, what)
+    return lambda labels: matches(checked, labels)
