@@ -13,7 +13,7 @@ from tests.conformance.sample import sampled
 HERE = Path(__file__).parent
 SAMPLES = sorted((HERE / "vectors").glob("*.jsonl.gz"))
 RECORDED = HERE.parent.parent / "shared" / "conformance"
-RECORDINGS = sorted([*RECORDED.glob("*.jsonl.gz"), *RECORDED.glob("federations/*.jsonl.gz")])
+RECORDINGS = sorted([path for folder in (".", "federations", "time") for path in RECORDED.glob(f"{folder}/*.jsonl.gz")])
 FLEETS = sorted(path.parent for path in (HERE.parent.parent / "shared" / "fleets").glob("*/expected.json"))
 RUNNABLE = [path for path in RECORDINGS if has_adapter(next(cases_in(path))["kind"])]
 

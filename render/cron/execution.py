@@ -1,0 +1,107 @@
+"""The rules of a CronFederatedHPA, run from one instant to another, and exchanged for new ones.
+
+``run_until`` fires what is due, in the order of time, then of the rules. ``with_rules`` puts the rules of a new spec in
+force from an instant on: an equal rule goes on as it is, a changed one starts anew, a rule that left takes its history
+with it. Karmada stops at the first rule that it cannot start; rules after it do not start, and those that left stay.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from .occurrences import next_time
+from .rules import CronRule, CronState, Execution, RuleHistory, Scale
+from .schedules import parse_schedule
+from .zones import time_zone
+
+Scaling = Callable[[Scale], str]
+"""Set the numbers of a rule; return why that failed, or an empty text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """The state after new rules were put in force, and why that ended early, if it did."""
+
+    state: CronState
+    failure: str = ""
+
+
+def upcoming(rule: CronRule, start: datetime) -> datetime | None:
+    """Return when a rule fires next after an instant; a ValueError or LookupError says why it cannot be started."""
+    schedule = parse_schedule(rule.schedule)
+    zone = time_zone(rule.zone if schedule.zone is None else schedule.zone)
+    return next_time(schedule, start, zone)
+
+
+def run_until(state: CronState, until: datetime, scale: Scaling, *, only_latest: bool = False) -> CronState:
+    """Fire every rule in force that is due at ``until`` or before; what was missed fires once, if only the latest may.
+
+    The run of a missed firing is recorded as of ``until``, that of any other as of the time it was due.
+    """
+    while (due := _first_due(state, until)) is not None:
+        rule = state.in_force[due.name]
+        fires, following = _firing(rule, due, until, only_latest=only_latest)
+        failure = scale(rule.scale)
+        ran = until if only_latest else fires
+        run = Execution(due=fires, ran=ran, scale=Scale() if failure else rule.scale, failure=failure)
+        state = _with_history(state, replace(_recorded(due, run, rule), upcoming=following))
+    return state
+
+
+def with_rules(state: CronState, rules: Sequence[CronRule], now: datetime) -> Restarted:
+    """Put the rules of a spec in force from an instant on."""
+    for rule in rules:
+        if state.in_force.get(rule.name) == rule:
+            continue
+        state = replace(state, in_force={name: each for name, each in state.in_force.items() if name != rule.name})
+        coming = None
+        if not rule.is_suspended:
+            try:
+                coming = upcoming(rule, now)
+            except (ValueError, LookupError) as error:
+                return Restarted(state, f"{rule.name}: {error}")
+            state = replace(state, in_force={**state.in_force, rule.name: rule})
+        known = next((each for each in state.histories if each.name == rule.name), RuleHistory(name=rule.name))
+        state = _with_history(state, replace(known, upcoming=coming))
+    names = {rule.name for rule in rules}
+    return Restarted(
+        CronState(
+            in_force={name: rule for name, rule in state.in_force.items() if name in names},
+            histories=tuple(each for each in state.histories if each.name in names),
+        )
+    )
+
+
+def _first_due(state: CronState, until: datetime) -> RuleHistory | None:
+    due = [
+        (each.upcoming, position, each)
+        for position, each in enumerate(state.histories)
+        if each.name in state.in_force and each.upcoming is not None and each.upcoming <= until
+    ]
+    return min(due)[2] if due else None
+
+
+def _firing(
+    rule: CronRule, due: RuleHistory, until: datetime, *, only_latest: bool
+) -> tuple[datetime, datetime | None]:
+    """Return when the rule fires now, and when it fires after that."""
+    fires = due.upcoming or until.astimezone(UTC)
+    following = upcoming(rule, fires)
+    while only_latest and following is not None and following <= until:
+        fires, following = following, upcoming(rule, following)
+    return fires, following
+
+
+def _recorded(history: RuleHistory, run: Execution, rule: CronRule) -> RuleHistory:
+    if run.failure:
+        return replace(history, failures=(run, *history.failures[: max(rule.failures_kept - 1, 0)]))
+    return replace(history, successes=(run, *history.successes[: max(rule.successes_kept - 1, 0)]))
+
+
+def _with_history(state: CronState, history: RuleHistory) -> CronState:
+    names = [each.name for each in state.histories]
+    if history.name in names:
+        changed = tuple(history if each.name == history.name else each for each in state.histories)
+    else:
+        changed = (*state.histories, history)
+    return replace(state, histories=changed)

@@ -1,0 +1,33 @@
+"""A CronFederatedHPA of admitted YAML as values."""
+
+from typing import Any
+
+from render.model import Manifest
+
+from .rules import FAILURES_KEPT, SUCCESSES_KEPT, CronRule, Scale
+
+
+def cron_rules(manifest: Manifest) -> tuple[CronRule, ...]:
+    """Return the rules of a CronFederatedHPA, in its order."""
+    return tuple(map(cron_rule, manifest["spec"].get("rules") or ()))
+
+
+def cron_rule(rule: Manifest) -> CronRule:
+    """Return a rule of a CronFederatedHPA."""
+    return CronRule(
+        name=rule["name"],
+        schedule=rule["schedule"],
+        zone=rule.get("timeZone") or "",
+        scale=Scale(
+            replicas=rule.get("targetReplicas"),
+            minimum=rule.get("targetMinReplicas"),
+            maximum=rule.get("targetMaxReplicas"),
+        ),
+        is_suspended=bool(rule.get("suspend")),
+        successes_kept=_limit(rule.get("successfulHistoryLimit"), SUCCESSES_KEPT),
+        failures_kept=_limit(rule.get("failedHistoryLimit"), FAILURES_KEPT),
+    )
+
+
+def _limit(value: Any, default: int) -> int:
+    return default if value is None else int(value)

@@ -1,0 +1,66 @@
+"""The values of a CronFederatedHPA: its rules, what each did, and what it scales."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+SUCCESSES_KEPT = 3
+FAILURES_KEPT = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """The numbers that a rule sets: replicas of a workload, or bounds of a FederatedHPA. None sets nothing."""
+
+    replicas: int | None = None
+    minimum: int | None = None
+    maximum: int | None = None
+
+    def over(self, before: "Scale") -> "Scale":
+        """Return the numbers in force when these are set over those before."""
+        return Scale(
+            replicas=before.replicas if self.replicas is None else self.replicas,
+            minimum=before.minimum if self.minimum is None else self.minimum,
+            maximum=before.maximum if self.maximum is None else self.maximum,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CronRule:
+    """A rule: when it fires, in which time zone, and what it sets then."""
+
+    name: str
+    schedule: str
+    zone: str = ""
+    scale: Scale = field(default_factory=Scale)
+    is_suspended: bool = False
+    successes_kept: int = SUCCESSES_KEPT
+    failures_kept: int = FAILURES_KEPT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """One run of a rule: when it was due, when it ran, and what it set, or the failure."""
+
+    due: datetime
+    ran: datetime
+    scale: Scale = field(default_factory=Scale)
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleHistory:
+    """The latest runs of a rule, newest first, and when it fires next (None: never, or it is suspended)."""
+
+    name: str
+    upcoming: datetime | None = None
+    successes: tuple[Execution, ...] = ()
+    failures: tuple[Execution, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CronState:
+    """The memory of a CronFederatedHPA: the rules in force by name, and the history of each."""
+
+    in_force: Mapping[str, CronRule] = field(default_factory=dict)
+    histories: tuple[RuleHistory, ...] = ()
