@@ -1,0 +1,215 @@
+"""The object that a cluster is sent: Globalizations and Localizations applied in Clusternet's order.
+
+1. Globalizations whose affinity selects the cluster, then Localizations of the cluster's namespace.
+2. Each by rising priority, then by the second of the minute in which it was made, then by name.
+3. Of each the overrides in their order; last ``managedFields``, ``uid`` and ``status`` are removed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from render.documents import DocumentErrors, parse_documents
+from render.federations.decoding import checked_selector, label_selector
+from render.federations.json_patch import JsonPatch, PatchFailed
+from render.federations.merge_patch import merge_patched
+from render.model import Manifest
+from render.selection import matches
+
+from .fields import as_floats, with_field
+from .scheduling import ManagedCluster
+
+CHART_KIND = "HelmChart"
+_MOST_OPERATIONS = 10_000
+_REMOVED = (("metadata", "managedFields"), ("metadata", "uid"), ("status",))
+_CHART_IDENTITY = (("spec", "chart"), ("spec", "targetNamespace"))
+
+
+class _Blank:
+    """The type of what is overridden before there is anything."""
+
+
+BLANK: Any = _Blank()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartForCluster:
+    """A HelmChart as a cluster installs it; values of None are the chart's own."""
+
+    chart: Mapping[str, Any]
+    values: Any
+
+
+def selected_overrides(
+    manifest: Manifest, cluster: ManagedCluster, overriding: Iterable[Manifest]
+) -> list[Mapping[str, Any]]:
+    """Return the Globalizations and Localizations of an object in a cluster; WrongShape for a selector of no meaning.
+
+    Those being deleted are not among them, but their selectors count.
+    """
+    namespace = cluster.key.partition("/")[0]
+    found = []
+    for each in overriding:
+        spec, metadata = each.get("spec") or {}, each["metadata"]
+        is_global = each["kind"] == "Globalization"
+        if not is_of_feed(manifest, spec.get("feed") or {}):
+            continue
+        if is_global and not _selects(spec, cluster):
+            continue
+        if is_global or metadata.get("namespace", "") == namespace:
+            found.append(each)
+    return sorted((each for each in found if not _is_leaving(each)), key=_precedence)
+
+
+def is_of_feed(manifest: Manifest, feed: Mapping[str, Any]) -> bool:
+    """Say whether a feed means an object; a HelmChart is known by kind, namespace and name."""
+    metadata = manifest["metadata"]
+    if (feed.get("kind"), feed.get("name")) != (manifest["kind"], metadata["name"]):
+        return False
+    namespace = feed.get("namespace") or ""
+    if manifest["kind"] == CHART_KIND:
+        return bool(namespace == metadata.get("namespace", ""))
+    return feed.get("apiVersion") == manifest["apiVersion"] and namespace in {"", metadata.get("namespace", "")}
+
+
+def object_for(manifest: Manifest, overriding: Sequence[Manifest]) -> Any:
+    """Return an object with overrides in their order; PatchFailed where Clusternet sends nothing."""
+    result, _ = _applied(dict(manifest), BLANK, _configs(overriding))
+    return result
+
+
+def chart_for(manifest: Manifest, overriding: Sequence[Manifest]) -> ChartForCluster:
+    """Return a HelmChart and its values with overrides in their order; PatchFailed as above."""
+    values, chart_patch = _applied(BLANK, BLANK, _configs(overriding))
+    chart: Any = manifest
+    if chart_patch is not BLANK:
+        chart = merge_patched(manifest, _without(chart_patch, (*_CHART_IDENTITY, *_REMOVED)))
+    return ChartForCluster(chart=_without(chart, _REMOVED), values=None if values is BLANK else values)
+
+
+def applied(current: Any, config: Mapping[str, Any]) -> Any:
+    """Return a value with one override that is not of a chart itself; PatchFailed where it cannot be applied."""
+    value, kind = override_value(config), config.get("type") or ""
+    if value is BLANK:
+        return current
+    if current is BLANK and kind != "JSONPatch":
+        return value
+    return _changed(current, config, value)
+
+
+def _changed(current: Any, config: Mapping[str, Any], value: Any) -> Any:
+    match kind := config.get("type") or "":
+        case "Helm":
+            return as_floats(_coalesced(_values(value), _values(current)))
+        case "JSONPatch":
+            return patched(current, value)
+        case "MergePatch":
+            return merge_patched(current, value)
+        case "FieldJSONPatch":
+            return with_field(current, config, lambda text: patched(text, value))
+        case "FieldMergePatch":
+            return with_field(current, config, lambda text: merge_patched(text, value))
+    raise PatchFailed(f"the type {kind!r} is not known")
+
+
+def override_value(config: Mapping[str, Any]) -> Any:
+    """Return what an override says, BLANK for an empty one; PatchFailed for one that is no YAML."""
+    text = config.get("value") or ""
+    if not text.strip():
+        return BLANK
+    try:
+        documents = parse_documents(text.encode())
+    except DocumentErrors as error:
+        raise PatchFailed("its value is no YAML") from error
+    return documents[0].value if documents else None
+
+
+def patched(current: Any, operations: Any) -> Any:
+    """Return a value with a JSON patch, unchanged where a place that the patch needs is not there."""
+    if current is BLANK:
+        return current
+    if operations is not None and not isinstance(operations, list):
+        raise PatchFailed("a JSON patch is a list")
+    checked = [_operation(each) for each in operations or ()]
+    if len(checked) > _MOST_OPERATIONS:
+        raise PatchFailed(f"a JSON patch has at most {_MOST_OPERATIONS} operations")
+    if current is not None and not isinstance(current, dict | list):
+        raise PatchFailed("only an object can be patched")
+    try:
+        return JsonPatch.V5.apply(current, checked)
+    except PatchFailed as error:
+        if error.is_missing:
+            return current
+        raise
+
+
+def _operation(plain: Any) -> Mapping[str, Any]:
+    if plain is not None and not isinstance(plain, dict):
+        raise PatchFailed("an operation of a JSON patch is an object")
+    operation = plain or {}
+    return operation if isinstance(operation.get("op"), str) else {**operation, "op": ""}
+
+
+def _applied(current: Any, chart_patch: Any, configs: Iterable[Mapping[str, Any]]) -> tuple[Any, Any]:
+    """Return an object, or values, and the patch of the chart itself that overrides together make."""
+    for config in configs:
+        is_of_chart = bool(config.get("overrideChart"))
+        value = override_value(config)
+        if value is BLANK:
+            continue
+        if is_of_chart and chart_patch is BLANK:
+            chart_patch = value
+        elif is_of_chart and config.get("type") == "Helm":
+            chart_patch = merge_patched(chart_patch, value)
+        elif is_of_chart and current is BLANK and config.get("type") != "JSONPatch":
+            raise PatchFailed(f"the override {config.get('name', '')} finds no values to change")
+        else:
+            current = applied(current, config)
+    return (current if current is BLANK else _without(current, _REMOVED)), chart_patch
+
+
+def _configs(overriding: Sequence[Manifest]) -> list[Mapping[str, Any]]:
+    return [config for each in overriding for config in (each.get("spec") or {}).get("overrides") or ()]
+
+
+def _without(value: Any, paths: Iterable[tuple[str, ...]]) -> Any:
+    """Return a value without these fields; a value that has no fields cannot be sent."""
+    for path in paths:
+        value = patched(value, [{"op": "remove", "path": "/" + "/".join(path)}])
+    return value
+
+
+def _values(plain: Any) -> dict[str, Any]:
+    if plain is not None and not isinstance(plain, dict):
+        raise PatchFailed("the values of a chart are an object")
+    return plain or {}
+
+
+def _coalesced(over: dict[str, Any], under: dict[str, Any]) -> dict[str, Any]:
+    """Merge values, the first ones winning; null deletes a key that is there, and stays where none is."""
+    merged = dict(over)
+    for key, value in under.items():
+        if key not in merged:
+            merged[key] = value
+        elif merged[key] is None:
+            del merged[key]
+        elif isinstance(value, dict) and isinstance(merged[key], dict):
+            merged[key] = _coalesced(merged[key], value)
+    return merged
+
+
+def _selects(spec: Mapping[str, Any], cluster: ManagedCluster) -> bool:
+    what = "spec.clusterAffinity"
+    selector = label_selector(spec.get("clusterAffinity"), what)
+    return selector is None or matches(checked_selector(selector, what), cluster.labels)
+
+
+def _is_leaving(manifest: Manifest) -> bool:
+    return bool(manifest["metadata"].get("deletionTimestamp"))
+
+
+def _precedence(manifest: Manifest) -> tuple[bool, int, str, str]:
+    spec, metadata = manifest.get("spec") or {}, manifest["metadata"]
+    made = str(metadata.get("creationTimestamp") or "")
+    second = made[17:19] if len(made) > 18 else "00"
+    return manifest["kind"] != "Globalization", spec.get("priority") or 0, second, metadata.get("name", "")
