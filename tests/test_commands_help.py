@@ -25,7 +25,7 @@ LIGHT = (
     # The values that options become, and what names an error and counts it.
     *("reconciler.deliver.options", "reconciler.members.options", "reconciler.reconcile.options"),
     "reconciler.publish.allowances",
-    *("reconciler.names.quick_scan", "render.errors", "render.words"),
+    *("reconciler.names.quick_scan", "render.errors", "render.notations", "render.words"),
 )
 PACKAGES = {f"reconciler.{floor}" for floor in ("deliver", "members", "names", "publish", "reconcile", "reference")}
 

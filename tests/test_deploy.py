@@ -16,6 +16,8 @@ import pytest
 
 from reconciler.cli import run
 from reconciler.run.metrics import RunMetrics
+from reconciler.run.settings import RunSettings
+from reconciler.run.settings_file import SettingsFile
 from reconciler.run.web.webhooks import UNSIGNED
 from render.documents import parse_documents
 
@@ -138,6 +140,14 @@ def test_the_program_takes_the_command_line_of_every_unit(unit: Path, tmp_path: 
         verify = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(copy)]
         found = subprocess.run(verify, capture_output=True, text=True, check=False, timeout=SECONDS)
         assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_the_program_takes_the_settings() -> None:
+    file = DEPLOY / "settings.yaml"
+    read = SettingsFile(path=file, given={}).applied_to(RunSettings(locations=("here",)))
+    assert read.locations == ("https://git.example.com/team/shop.git", "/srv/git")
+    assert (read.names, read.drift, read.webhook) == ({read.locations[0]: "shop"}, 600.0, ("127.0.0.1", 8443))
+    assert read.channels[0].file == str(DEPLOY / "secrets" / "slack")
 
 
 def test_the_timer_starts_a_service_that_is_there() -> None:

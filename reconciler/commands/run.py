@@ -1,11 +1,14 @@
 """``argosy run``: the controller - passes over any number of fleets, on each push, on a schedule, and for drift."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.console.idle_options import is_given
 from reconciler.console.log import Log
 from reconciler.deliver.options import DeliveryOptions
+from render.notations import address_in
 
 from .options.member_options import seconds, with_unattended_options
 
@@ -21,12 +24,10 @@ def _optional_seconds(context: click.Context, option: click.Parameter, value: st
 
 
 def _optional_address(_context: click.Context, _option: click.Parameter, value: str | None) -> Any:
-    host, _, port = ("" if value is None else value).rpartition(":")
-    if value is None:
-        return None
-    if not (port.isascii() and port.isdigit() and int(port) < 65536):
+    found = None if value is None else address_in(value)
+    if value is not None and found is None:
         raise click.BadParameter("write a port, or a host and a port, such as 0.0.0.0:8080 or [::]:8080")
-    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
+    return found
 
 
 def _channels(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> Any:
@@ -54,9 +55,17 @@ def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: 
 
 @click.command(
     epilog="SIGTERM: passes finish the clusters they are at, and the process ends within --grace; a second one ends it"
-    " at once. SIGHUP: folders of repositories are looked through again. Exit codes: 0 ended by SIGTERM; 130 by SIGINT."
+    " at once. SIGHUP: --settings is read again, and folders of repositories are looked through. Exit codes: 0 ended by"
+    " SIGTERM; 130 by SIGINT."
 )
 @click.argument("repositories", nargs=-1, metavar="[REPO]...")
+@click.option(
+    "--settings",
+    "settings_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Read settings from this file, and again at SIGHUP; 'argosy help run-settings' has its fields.",
+)
 @click.option(
     "--poll",
     callback=_optional_seconds,
@@ -126,7 +135,9 @@ def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: 
 )
 @with_unattended_options
 @click.pass_obj
-def command(log: Log, /, repositories: tuple[str, ...], delivery: DeliveryOptions, **options: Any) -> int:
+def command(
+    log: Log, /, repositories: tuple[str, ...], settings_file: Path | None, delivery: DeliveryOptions, **options: Any
+) -> int:
     """Run reconcile passes for as long as this process lives  [default: over the repository of -C].
 
     REPO is a repository, its address, or a folder of repositories, each of which is a fleet. A pass over a fleet runs
@@ -137,7 +148,7 @@ def command(log: Log, /, repositories: tuple[str, ...], delivery: DeliveryOption
     refused, a remote or clusters that do not answer, a full disk - is logged, and ends neither the process nor the
     passes of other fleets. The last good commit stays applied meanwhile.
     """
-    locations = repositories or (log.repository,)
+    locations, given = repositories or (log.repository,), _given_options()
 
     def read_settings() -> "RunSettings":
         from reconciler.run.leader import LeaseName
@@ -151,10 +162,22 @@ def command(log: Log, /, repositories: tuple[str, ...], delivery: DeliveryOption
         channels = tuple(Channel(kind=ChannelKind(kind), file=file) for kind, file in options["channels"])
         read = {"webhook_secrets": secrets, "lease": LeaseName(**lease) if lease else None, "channels": channels}
         settings = RunSettings(locations=locations, delivery=delivery, **{**options, **read})
+        if settings_file is not None:
+            from reconciler.run.settings_file import SettingsFile
+
+            settings = SettingsFile(path=settings_file, given=given).applied_to(settings)
         settings.check()
         return settings
 
     return _run(read_settings, log)
+
+
+def _given_options() -> dict[str, str]:
+    """Return how each option that was given is written, by the name of its value in the settings."""
+    params = click.get_current_context().command.params
+    names = {str(each.name): each.opts[-1] if isinstance(each, click.Option) else "REPO" for each in params}
+    given = {name: written for name, written in names.items() if is_given(name)}
+    return {"locations" if name == "repositories" else name: written for name, written in given.items()}
 
 
 def _run(read_settings: Any, log: Log) -> int:

@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 from render.admission.charts import HELM_CHART_SPEC
 from render.admission.fleets import FLEET_SPEC
 from render.admission.policy_tests import POLICY_TEST_SPEC
+from render.admission.run_settings import RUN_SETTINGS_SPEC
 from render.admission.schema import Anything, Flag, ListOf, MapOf, Node, Quantity, Struct, Text, Whole
 from render.admission.sources import SOURCE_SPEC
 from render.model import ARGOSY_API_VERSION
 
 from .fields import FLEET_FIELDS, HELM_CHART_FIELDS, POLICY_TEST_FIELDS, SOURCE_FIELDS, Field
 from .outputs import OUTPUTS, output_schema
+from .run_settings import RUN_SETTINGS_FIELDS
 from .shapes import Shape
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -38,6 +40,9 @@ INPUTS: Mapping[str, InputKind] = {
     ),
     "HelmChart": InputKind(
         "A chart that is rendered, and its values.", HELM_CHART_SPEC, HELM_CHART_FIELDS, ("metadata", "spec")
+    ),
+    "RunSettings": InputKind(
+        "The settings of a controller, for argosy run --settings.", RUN_SETTINGS_SPEC, RUN_SETTINGS_FIELDS, ("spec",)
     ),
 }
 """Every kind of Argosy's own that people write."""

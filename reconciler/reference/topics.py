@@ -107,6 +107,17 @@ def _helm_chart_fields() -> tuple[TopicSection, ...]:
     return (TopicSection(before=before, entries=_fields("HelmChart")),)
 
 
+def _run_settings_fields() -> tuple[TopicSection, ...]:
+    before = (
+        "RunSettings (`apiVersion: argosy.dev/v1alpha1`) are the settings of `argosy run --settings FILE`. They are"
+        " read again at SIGHUP; a file that cannot be used is refused, and the settings stay as they were. They stand"
+        " on the machine, and in no source. What is not said in them is as the options say, and what is said in them"
+        " may be said by no option. Paths begin beside the file. A duration is such as `90s`, `5m` or `1h`. `argosy"
+        " schema RunSettings` prints their JSON Schema."
+    )
+    return (TopicSection(before=before, entries=_fields("RunSettings")),)
+
+
 def _outputs() -> tuple[TopicSection, ...]:
     before = (
         "Data goes to stdout, log lines to stderr, and progress to a terminal only. `-o json` prints one value with"
@@ -136,6 +147,7 @@ _PAGES: Mapping[str, _TopicPage] = {
     "policy-tests": _TopicPage("Tests of policies.", _policy_test_fields),
     "sources": _TopicPage("Other repositories and charts.", _source_fields),
     "charts": _TopicPage("Helm charts that are rendered.", _helm_chart_fields),
+    "run-settings": _TopicPage("The settings of a controller.", _run_settings_fields),
     "annotations": _TopicPage("Annotations, labels and taints that mean something.", _fixed(ANNOTATIONS)),
     "branches": _TopicPage("The branches that Argosy writes, and what is in them.", _fixed(BRANCHES)),
     "trailers": _TopicPage("Lines at the end of commit messages.", _fixed(TRAILERS)),

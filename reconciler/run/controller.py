@@ -16,15 +16,16 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 from queue import Empty, SimpleQueue
 
 from reconciler.console.log import Log
 from reconciler.members.opening import MemberAccess, Members
-from render.errors import ReconcileError
+from render.errors import ConfigError, ReconcileError
 from render.words import counted
 
+from .addresses import ServedAddress
 from .fleet_run import FleetRun
 from .fleets import FleetLocation, found_fleets
 from .leader import Leadership
@@ -36,6 +37,7 @@ from .pacing import (
     LeadershipChanged,
     Looked,
     NextStep,
+    PaceChanged,
     TimeNow,
     cause_of_pass,
     next_step,
@@ -45,7 +47,6 @@ from .pages import fleet_pages
 from .pass_job import PassReport
 from .settings import RunSettings
 from .web.inside import inside_pages
-from .web.serving import WebServer
 from .web.webhooks import Webhooks
 
 _LONGEST_WAIT = 30.0
@@ -53,7 +54,17 @@ _LONGEST_WAIT = 30.0
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 ReadSettings = Callable[[], RunSettings]
-_Item = tuple[FleetRun, Event | PassReport] | signal.Signals | LeadershipChanged
+
+
+@dataclass(frozen=True, slots=True)
+class _LeaseTold:
+    """The word of a Lease whether this process leads; it counts while the settings still name that Lease."""
+
+    leadership_number: int
+    is_leading: bool
+
+
+_Item = tuple[FleetRun, Event | PassReport] | signal.Signals | _LeaseTold
 
 
 class Controller:
@@ -69,15 +80,27 @@ class Controller:
         self._queue: SimpleQueue[_Item] = SimpleQueue()
         self._places = threading.Semaphore(self._settings.max_fleets)
         self._stopping: tuple[signal.Signals, float] | None = None
+        self._leadership: Leadership | None = None
+        self._leadership_number = 0
         self.fleets: dict[FleetLocation, FleetRun] = {}
         self.beat = time.monotonic()
+        webhooks = Webhooks(
+            secrets=lambda: self._settings.webhook_secrets,
+            wake=self.wake,
+            count=lambda provider, result: self.metrics.webhooks.labels(provider, result).inc(),
+            clock=time.time,
+            log=log,
+        )
+        self._webhooks = ServedAddress(webhooks, "webhooks", log)
+        self._inside = ServedAddress(inside_pages(fleet_pages(self)), "metrics and health", log)
 
     def run(self) -> int:
         """Run until a signal ends it; return 0, or 130 where somebody interrupted it."""
         for number in _SIGNALS:
             signal.signal(number, lambda number, _frame: self._queue.put(signal.Signals(number)))
-        self._arrange(found_fleets(self._settings.locations))
-        servers, leadership = self._serving(), self._leadership()
+        self._arrange(found_fleets(self._settings.locations, self._settings.names))
+        self._serve(self._settings)
+        self._seek_leadership()
         self._log.info(f"running {counted(len(self.fleets), 'fleet')}")
         while not self._is_over():
             self._begin_what_is_due()
@@ -85,48 +108,42 @@ class Controller:
             self.beat = time.monotonic()
         for fleet in self.fleets.values():
             fleet.close()
-        for server in servers:
-            server.close()
+        self._webhooks.close()
+        self._inside.close()
         code = self._ended()
         # Only now, for whoever leads next may begin at once.
-        if leadership is not None:
-            leadership.close()
+        if self._leadership is not None:
+            self._leadership.close()
         return code
 
-    def _leadership(self) -> Leadership | None:
-        """Begin to wait for the Lease, where the settings name one."""
-        lease, delivery = self._settings.lease, self._settings.delivery
+    def _seek_leadership(self) -> None:
+        """Begin to wait for the Lease, where the settings name one, and give back another that was held."""
+        if self._leadership is not None:
+            self._leadership.close()
+        self._leadership, self._leadership_number = None, self._leadership_number + 1
+        lease, delivery, number = self._settings.lease, self._settings.delivery, self._leadership_number
         if lease is None:
-            return None
+            return
         members = Members(
             MemberAccess(kubeconfig=delivery.kubeconfig, folder=delivery.kubeconfigs, in_cluster=delivery.in_cluster)
         )
         holder = f"{socket.gethostname()}/{os.getpid()}/{secrets.token_hex(4)}"
-        return Leadership(
+        self._leadership = Leadership(
             lease,
             holder,
             lambda seconds: members.open(lease.cluster, time.monotonic() + seconds),
-            lambda is_leading: self._queue.put(LeadershipChanged(is_leading)),
+            lambda is_leading: self._queue.put(_LeaseTold(number, is_leading)),
             self._log,
         )
 
-    def _serving(self) -> list[WebServer]:
-        """Serve the addresses that the settings name."""
-        servers, settings = [], self._settings
-        if settings.webhook is not None:
-            webhooks = Webhooks(
-                secrets=lambda: self._settings.webhook_secrets,
-                wake=self.wake,
-                count=lambda provider, result: self.metrics.webhooks.labels(provider, result).inc(),
-                clock=time.time,
-                log=self._log,
-            )
-            servers.append(WebServer(webhooks, *settings.webhook))
-            self._log.info(f"webhooks at {settings.webhook[0]}:{servers[-1].port}")
-        if settings.inside is not None:
-            servers.append(WebServer(inside_pages(fleet_pages(self)), *settings.inside))
-            self._log.info(f"metrics and health at {settings.inside[0]}:{servers[-1].port}")
-        return servers
+    def _serve(self, settings: RunSettings) -> None:
+        """Serve the addresses that settings name; ConfigError where one of them cannot be had."""
+        self._webhooks.move(settings.webhook)
+        try:
+            self._inside.move(settings.inside)
+        except ConfigError:
+            self._webhooks.move(self._settings.webhook)
+            raise
 
     def wake(self, name: str) -> bool:
         """Have the source of the fleet of this name, or of all (""), looked at soon; False where there is none."""
@@ -158,6 +175,7 @@ class Controller:
             fleets[source] = fleet
             fleet.settings, fleet.places = self._settings, self._places
             fleet.open()
+            fleet.take(PaceChanged(), self._time_now())
         # Whole and at once, for webhooks look through them from their own threads.
         self.fleets = fleets
 
@@ -190,10 +208,13 @@ class Controller:
         if isinstance(item, signal.Signals):
             self._take_signal(item)
             return
-        if isinstance(item, LeadershipChanged):
-            self._take_leadership(item)
+        if isinstance(item, _LeaseTold):
+            if item.leadership_number == self._leadership_number:
+                self._take_leadership(LeadershipChanged(item.is_leading))
             return
-        fleet, event = item
+        self._take_event(*item)
+
+    def _take_event(self, fleet: FleetRun, event: Event | PassReport) -> None:
         if isinstance(event, PassReport):
             fleet.worker = None
         if fleet.is_closed:
@@ -234,14 +255,19 @@ class Controller:
         """Read the settings again; ones that cannot be read change nothing."""
         try:
             settings = self._read_settings()
-            sources = found_fleets(settings.locations)
+            sources = found_fleets(settings.locations, settings.names)
+            self._serve(settings)
         except ReconcileError as error:
             self._log.error(f"the settings stay as they were: {error}")
             return
-        if settings.max_fleets != self._settings.max_fleets:
+        before, self._settings = self._settings, settings
+        if settings.max_fleets != before.max_fleets:
             self._places = threading.Semaphore(settings.max_fleets)
-        self._settings = settings
         self._arrange(sources)
+        if (settings.lease, settings.delivery) != (before.lease, before.delivery):
+            self._seek_leadership()
+        if (settings.lease is None) != (before.lease is None):
+            self._take_leadership(LeadershipChanged(settings.lease is None))
         self._log.info(f"read the settings again: {counted(len(self.fleets), 'fleet')}")
 
     def _is_over(self) -> bool:

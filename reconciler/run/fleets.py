@@ -1,6 +1,6 @@
 """The repositories of a controller: those that were named, and those in folders that were named."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,13 +21,27 @@ class FleetLocation:
         return not is_address(self.location)
 
 
-def found_fleets(locations: Sequence[str]) -> tuple[FleetLocation, ...]:
-    """Return the fleets at some locations: a folder that is in no repository stands for all repositories in it."""
+def found_fleets(locations: Sequence[str], names: Mapping[str, str] | None = None) -> tuple[FleetLocation, ...]:
+    """Return the fleets at some locations: a folder that is in no repository stands for all repositories in it.
+
+    ``names`` are those of locations that somebody named; the others are called like the last part of their location.
+    """
+    named = {_only(location): name for location, name in (names or {}).items()}
     found = list(dict.fromkeys(each for location in locations for each in _expanded(location)))
     sources: list[FleetLocation] = []
     for location in found:
-        sources.append(FleetLocation(name=_free_name(location, {each.name for each in sources}), location=location))
+        taken = {*named.values(), *(each.name for each in sources)}
+        name = named.get(location) or _free_name(location, taken)
+        sources.append(FleetLocation(name=name, location=location))
     return tuple(sources)
+
+
+def _only(location: str) -> str:
+    """Return the repository that a named location is; ConfigError for a folder of repositories."""
+    expanded = tuple(_expanded(location))
+    if len(expanded) != 1 or (not is_address(location) and expanded[0] != str(Path(location).absolute())):
+        raise ConfigError(f"{location} is a folder of repositories, and has no name of its own")
+    return expanded[0]
 
 
 def _expanded(location: str) -> Iterable[str]:

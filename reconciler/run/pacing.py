@@ -138,7 +138,12 @@ class LeadershipChanged:
     is_leading: bool
 
 
-Event = Woken | Began | Looked | PassEnded | LeadershipChanged
+@dataclass(frozen=True, slots=True)
+class PaceChanged:
+    """Somebody set other intervals."""
+
+
+Event = Woken | Began | Looked | PassEnded | LeadershipChanged | PaceChanged
 
 
 def next_step(state: FleetState, time_now: TimeNow) -> NextStep:
@@ -180,12 +185,26 @@ def next_state(state: FleetState, event: Event, time_now: TimeNow, pace: Pace) -
             return _rested(_passed(state, event, time_now, pace), time_now, pace)
         case LeadershipChanged():
             return replace(state, is_leading=event.is_leading, pass_at=time_now.now, cause=PassCause.START)
+        case PaceChanged():
+            return _paced_anew(state, time_now, pace)
 
 
 def _woken(state: FleetState, time_now: TimeNow, pace: Pace) -> FleetState:
     if state.activity is not Activity.RESTING:
         return replace(state, is_woken=True)
     return replace(state, look_at=min(state.look_at, max(time_now.now, state.looked_at + pace.least_gap)))
+
+
+def _paced_anew(state: FleetState, time_now: TimeNow, pace: Pace) -> FleetState:
+    """Return the state under other intervals: shorter ones count from now, longer ones from what comes next."""
+    if state.activity is not Activity.RESTING:
+        return state
+    pass_at, drift_at = state.pass_at, time_now.now + pace.drift
+    if drift_at < pass_at:
+        return replace(
+            state, look_at=min(state.look_at, time_now.now + pace.poll), pass_at=drift_at, cause=PassCause.DRIFT
+        )
+    return replace(state, look_at=min(state.look_at, time_now.now + pace.poll))
 
 
 def _begun(state: FleetState, begun: NextStep, time_now: TimeNow) -> FleetState:

@@ -1,5 +1,6 @@
 """The settings of a controller, and the pace that they mean for a fleet."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 
@@ -21,15 +22,16 @@ POLL_SECONDS = 30.0
 class RunSettings:
     """The settings of a controller; times are in seconds.
 
-    ``locations`` are repositories, addresses and folders of repositories. ``poll`` is how often every source is looked
-    at (None: remotes that tell nobody of a push, every 30 seconds). ``drift`` is how often members are looked at where
-    nothing happened. ``grace`` is how long a pass may go on once it was told to stop, ``pass_timeout`` how long any
-    may take. So many fleets as ``max_fleets`` are worked on at once. ``webhook`` is the public address, with the
-    secrets that open it, and ``inside`` the one of metrics and health (None: not served). With a ``lease``, passes run
-    only while this process holds it. ``channels`` are where people are told what changed.
+    ``locations`` are repositories, addresses and folders of repositories, ``names`` those of some of them. ``poll`` is
+    how often every source is looked at (None: remotes that tell nobody of a push, every 30 seconds). ``drift`` is how
+    often members are looked at where nothing happened. ``grace`` is how long a pass may go on once it was told to
+    stop, ``pass_timeout`` how long any may take. So many fleets as ``max_fleets`` are worked on at once. ``webhook`` is
+    the public address, with the secrets that open it, and ``inside`` the one of metrics and health (None: not served).
+    With a ``lease``, passes run only while this process holds it. ``channels`` are where people are told what changed.
     """
 
     locations: tuple[str, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
     poll: float | None = None
     drift: float = 300.0
     grace: float = 25.0

@@ -10,10 +10,9 @@ import click
 from reconciler.console.idle_options import refuse_options
 from reconciler.deliver.options import DeliveryOptions
 from reconciler.members.options import AccessOptions
+from render.notations import seconds_in
 
 _SHARD = re.compile(r"(0|[1-9][0-9]*)/([1-9][0-9]*)")
-_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
 _REACHING = ("timeout", "kubeconfig", "kubeconfigs", "as_user", "as_groups")
 _UNATTENDED = ("rehearse", "no_prune", "migrate_from", "take_from", "remove_foreign")
 _PRUNING = ("orphans", "confirmed", "confirm_all")
@@ -32,10 +31,10 @@ def _shard(_context: click.Context, _option: click.Parameter, value: str) -> tup
 
 def seconds(_context: click.Context, _option: click.Parameter, value: str) -> float:
     """Read a duration such as ``90s``, ``5m`` or ``300``."""
-    matched = _DURATION.fullmatch(value)
-    if not matched:
+    found = seconds_in(value)
+    if found is None:
         raise click.BadParameter("write a duration, such as 90s, 5m or 1h")
-    return float(matched[1]) * _SECONDS[matched[2]]
+    return found
 
 
 _ACCESS = (

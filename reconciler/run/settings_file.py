@@ -1,0 +1,166 @@
+"""The settings file of a controller: RunSettings, read when the process starts and again at each SIGHUP.
+
+A file that cannot be used is refused as a whole, every problem with its line. What stands in it goes before the
+defaults of options; an option that was given as well is a problem, for nobody could see which of the two counts.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from reconciler.repository import is_address
+from render.admission import admitted
+from render.admission.run_settings import run_settings_kind
+from render.documents import Places, read_documents
+from render.errors import ConfigError, InputError, Problem
+from render.model import ARGOSY_API_VERSION
+from render.notations import address_in, seconds_in
+
+from .leader import LeaseName
+from .notices.channels import Channel, ChannelKind
+from .settings import RunSettings
+from .web.signatures import Provider
+from .web.webhooks import WebhookSecret
+
+KIND = "RunSettings"
+_MOST_BYTES = 1 << 20
+_OPTIONS: Mapping[str, str] = {
+    "fleets": "locations",
+    "poll": "poll",
+    "drift": "drift",
+    "bootstrap": "bootstrap",
+    "maxFleets": "max_fleets",
+    "passTimeout": "pass_timeout",
+    "grace": "grace",
+    "webhook.address": "webhook",
+    "webhook.secrets": "webhook_secrets",
+    "inside": "inside",
+    "notifications": "channels",
+    "lease": "lease",
+    "members.kubeconfig": "kubeconfig",
+    "members.kubeconfigs": "kubeconfigs",
+    "members.inCluster": "in_cluster",
+    "members.clusters": "clusters",
+    "members.selector": "selector",
+    "members.maxParallel": "max_parallel",
+    "members.timeout": "timeout",
+    "members.as": "as_user",
+    "members.asGroups": "as_groups",
+}
+"""The option that says the same as a field, by the name of its value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsFile:
+    """The file, and the options given beside it: how each is written, by the name of its value."""
+
+    path: Path
+    given: Mapping[str, str]
+
+    def applied_to(self, options: RunSettings) -> RunSettings:
+        """Return the settings of options with those of the file; InputError says what is wrong in it, and where."""
+        try:
+            with self.path.open("rb") as file:
+                content = file.read(_MOST_BYTES + 1)
+        except OSError as error:
+            reason = (error.strerror or "unreadable").lower()
+            raise ConfigError(f"the settings {self.path} cannot be read: {reason}") from error
+        if len(content) > _MOST_BYTES:
+            raise ConfigError(f"the settings {self.path} are larger than {_MOST_BYTES >> 20} MiB")
+        spec, lines = self._admitted(content), Places(content)
+        said = {field: option for field, option in _OPTIONS.items() if _value(spec, field) is not None}
+        twice = [
+            Problem(
+                str(self.path),
+                lines.of_field(0, f"spec.{field}").line,
+                f"spec.{field}",
+                f"is given by {self.given[option]} as well",
+                "say it in one place",
+            )
+            for field, option in said.items()
+            if option in self.given
+        ]
+        if twice:
+            raise self._refused(twice)
+        return self._with(options, spec)
+
+    def _admitted(self, content: bytes) -> Mapping[str, Any]:
+        """Return the spec of the only document; InputError where it is none, or something is wrong with it."""
+        documents, errors = read_documents(content)
+        path = str(self.path)
+        if errors:
+            raise self._refused([Problem(path, each.line, "", each.message, each.hint) for each in errors])
+        value = documents[0].value if len(documents) == 1 else None
+        if not isinstance(value, dict) or (value.get("apiVersion"), value.get("kind")) != (ARGOSY_API_VERSION, KIND):
+            hint = f"it begins with apiVersion: {ARGOSY_API_VERSION} and kind: {KIND}"
+            raise self._refused([Problem(path, 1, "", f"must be one document of kind {KIND}", hint)])
+        outcome, places = admitted(value, run_settings_kind()), Places(content)
+        found = [replace(each, path=path, line=places.of_field(0, each.field).line) for each in outcome.problems]
+        if found or outcome.object is None:
+            raise self._refused(found)
+        spec: Mapping[str, Any] = outcome.object["spec"]
+        return spec
+
+    def _refused(self, problems: list[Problem]) -> InputError:
+        return InputError(problems, summary=f"the settings of {self.path.name} are not used")
+
+    def _with(self, options: RunSettings, spec: Mapping[str, Any]) -> RunSettings:
+        fields = {name: value for name, value in self._fields(spec) if value is not None}
+        delivery = {name: value for name, value in self._delivery(spec.get("members", {})) if value is not None}
+        return replace(options, **fields, delivery=replace(options.delivery, **delivery))
+
+    def _fields(self, spec: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        fleets, webhook, lease = spec.get("fleets"), spec.get("webhook", {}), spec.get("lease")
+        if fleets:
+            located = [(self._location(each["repository"]), each.get("name")) for each in fleets]
+            yield "locations", tuple(location for location, _ in located)
+            yield "names", {location: name for location, name in located if name}
+        for field in ("poll", "drift", "passTimeout", "grace"):
+            yield _OPTIONS[field], seconds_in(spec[field]) if spec.get(field) else None
+        yield "max_fleets", spec.get("maxFleets")
+        yield "bootstrap", spec.get("bootstrap")
+        if webhook:
+            yield "webhook", address_in(webhook["address"])
+            yield (
+                "webhook_secrets",
+                tuple(
+                    WebhookSecret(provider=Provider(each["provider"]), file=self._file(each["file"]))
+                    for each in webhook["secrets"]
+                ),
+            )
+        yield "inside", address_in(spec["inside"]) if spec.get("inside") else None
+        if spec.get("notifications"):
+            yield (
+                "channels",
+                tuple(
+                    Channel(kind=ChannelKind(each["kind"]), file=self._file(each["file"]))
+                    for each in spec["notifications"]
+                ),
+            )
+        if lease:
+            named = {name: lease[name] for name in ("namespace", "name") if lease.get(name)}
+            yield "lease", LeaseName(cluster=lease["context"], **named)
+
+    def _delivery(self, members: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        for field in ("inCluster", "selector", "as", "maxParallel"):
+            yield _OPTIONS[f"members.{field}"], members.get(field)
+        for field in ("kubeconfig", "kubeconfigs"):
+            yield field, self._file(members[field]) if members.get(field) else None
+        for field in ("clusters", "asGroups"):
+            yield _OPTIONS[f"members.{field}"], tuple(members[field]) if members.get(field) else None
+        yield "timeout", seconds_in(members["timeout"]) if members.get("timeout") else None
+
+    def _file(self, path: str) -> str:
+        """Return a path that begins beside the file of settings, unless it is absolute."""
+        return str(self.path.absolute().parent / path)
+
+    def _location(self, location: str) -> str:
+        return location if is_address(location) else self._file(location)
+
+
+def _value(spec: Mapping[str, Any], field: str) -> Any:
+    value: Any = spec
+    for name in field.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value

@@ -1,0 +1,106 @@
+"""RunSettings of argosy.dev/v1alpha1, the settings of a controller: their schema, and the rules for their values.
+
+They stand in a file of the machine that ``argosy run`` runs on, never in a source: whoever may push there could
+otherwise have secrets sent to a place of his own.
+"""
+
+import re
+from collections import Counter
+from typing import Any
+
+from render.model import ARGOSY_API_VERSION
+from render.notations import address_in, seconds_in
+
+from .findings import Findings
+from .fleets import set_fleet_name
+from .schema import INT32, Flag, ListOf, Struct, Text, Whole
+from .shared_schema import TEXT, TEXTS
+from .stages import AdmittedKind
+from .syntax import quoted
+from .walking import Reading, walk_of
+
+PROVIDERS = ("github", "gitlab", "gitea", "forgejo", "bitbucket", "generic")
+CHANNELS = ("webhook", "slack", "teams")
+_GIVEN = Text(min_length=1)
+_FLEET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_TIMES = ("poll", "drift", "passTimeout", "grace")
+_MOST_FLEETS, _MOST_PARALLEL = 64, 512
+
+RUN_SETTINGS_SPEC = Struct(
+    {
+        "fleets": ListOf(Struct({"repository!": _GIVEN, "name": TEXT})),
+        "poll": TEXT,
+        "drift": TEXT,
+        "bootstrap": Flag(),
+        "maxFleets": Whole(INT32, minimum=1),
+        "passTimeout": TEXT,
+        "grace": TEXT,
+        "webhook": Struct(
+            {
+                "address!": _GIVEN,
+                "secrets!": ListOf(Struct({"provider!": Text(choices=PROVIDERS), "file!": _GIVEN}), min_items=1),
+            }
+        ),
+        "inside": TEXT,
+        "notifications": ListOf(Struct({"kind!": Text(choices=CHANNELS), "file!": _GIVEN})),
+        "lease": Struct({"context!": _GIVEN, "namespace": TEXT, "name": TEXT}),
+        "members": Struct(
+            {
+                "kubeconfig": TEXT,
+                "kubeconfigs": TEXT,
+                "inCluster": TEXT,
+                "clusters": TEXTS,
+                "selector": TEXT,
+                "maxParallel": Whole(INT32, minimum=1),
+                "timeout": TEXT,
+                "as": TEXT,
+                "asGroups": TEXTS,
+            }
+        ),
+    }
+)
+
+
+def run_settings_kind() -> AdmittedKind:
+    """Return the admission of RunSettings, which are in no source and so among no other kinds."""
+    return AdmittedKind(
+        api_version=ARGOSY_API_VERSION,
+        kind="RunSettings",
+        is_namespaced=False,
+        schema=RUN_SETTINGS_SPEC,
+        spec=walk_of(RUN_SETTINGS_SPEC, Reading(is_typed=False)),
+        prepare=set_fleet_name,
+        check=_check,
+    )
+
+
+def _check(settings: dict[str, Any], findings: Findings) -> None:
+    """Report times and addresses that are none, numbers beyond their bounds, and names that are given twice."""
+    spec = settings["spec"]
+    members, webhook = spec.get("members", {}), spec.get("webhook", {})
+    times = [(f"spec.{name}", spec.get(name)) for name in _TIMES]
+    for field, text in [*times, ("spec.members.timeout", members.get("timeout"))]:
+        if text and seconds_in(text) is None:
+            findings.problem(field, f"{quoted(text)} is no duration", hint="such as 90s, 5m or 1h")
+    for field, text in (("spec.webhook.address", webhook.get("address")), ("spec.inside", spec.get("inside"))):
+        if text and address_in(text) is None:
+            findings.problem(field, f"{quoted(text)} is no address", hint="such as 8080, 0.0.0.0:8080 or [::]:8080")
+    for field, number, most in (
+        ("spec.maxFleets", spec.get("maxFleets"), _MOST_FLEETS),
+        ("spec.members.maxParallel", members.get("maxParallel"), _MOST_PARALLEL),
+    ):
+        if number and number > most:
+            findings.problem(field, f"must be at most {most}, not {number}")
+    if members.get("asGroups") and not members.get("as"):
+        findings.problem("spec.members.asGroups", "goes with as, as for kubectl")
+    _check_names(spec.get("fleets", ()), findings)
+
+
+def _check_names(fleets: Any, findings: Findings) -> None:
+    names = Counter(each["name"] for each in fleets if each.get("name"))
+    for index, each in enumerate(fleets):
+        name, field = each.get("name"), f"spec.fleets[{index}].name"
+        if name and not _FLEET_NAME.fullmatch(name):
+            findings.problem(field, f"{quoted(name)} is no name of a fleet", hint="letters, digits, '.', '_' and '-'")
+        elif name and names[name] > 1:
+            findings.problem(field, f"{quoted(name)} is the name of {names[name]} fleets", kind="Duplicate")

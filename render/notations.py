@@ -1,0 +1,29 @@
+"""Durations and addresses as people write them in options and files."""
+
+import re
+
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?", re.ASCII)
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
+_PORTS = 65536
+
+
+def seconds_in(text: str) -> float | None:
+    """Return the seconds of a duration; None for what is none.
+
+    >>> seconds_in("90s"), seconds_in("5m"), seconds_in("300"), seconds_in("5 minutes")
+    (90.0, 300.0, 300.0, None)
+    """
+    matched = _DURATION.fullmatch(text)
+    return float(matched[1]) * _SECONDS[matched[2]] if matched else None
+
+
+def address_in(text: str) -> tuple[str, int] | None:
+    """Return the host (127.0.0.1 where none is named) and the port of an address; None for what is none.
+
+    >>> address_in("8080"), address_in("[::]:8080"), address_in("localhost")
+    (('127.0.0.1', 8080), ('::', 8080), None)
+    """
+    host, _, port = text.rpartition(":")
+    if not (port.isascii() and port.isdigit() and int(port) < _PORTS):
+        return None
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)

@@ -1,0 +1,258 @@
+"""The settings file of a controller: what it says, what it may not say, and reading it again while passes go on."""
+
+import signal
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from reconciler.deliver.options import DeliveryOptions
+from reconciler.run.fleets import FleetLocation, found_fleets
+from reconciler.run.leader import LeaseName
+from reconciler.run.notices.channels import Channel, ChannelKind
+from reconciler.run.settings import RunSettings
+from reconciler.run.settings_file import SettingsFile
+from reconciler.run.web.signatures import Provider
+from reconciler.run.web.webhooks import WebhookSecret
+from render.errors import ConfigError, InputError
+
+from .build import Repository, a_config_map
+from .controllers import SETTINGS, Controller, a_fleet, controller, is_rendered
+from .waiting import eventually
+
+HEAD = "apiVersion: argosy.dev/v1alpha1\nkind: RunSettings\nspec:\n"
+OPTIONS = RunSettings(locations=("here",), drift=60.0, delivery=DeliveryOptions(no_prune=True))
+WHOLE = """\
+  fleets:
+  - {repository: https://git.example.com/shop.git, name: shop}
+  - repository: fleets
+  poll: 10s
+  drift: 10m
+  bootstrap: true
+  maxFleets: 8
+  passTimeout: 30m
+  grace: 45s
+  webhook:
+    address: 0.0.0.0:8443
+    secrets: [{provider: github, file: github.secret}]
+  inside: "9090"
+  notifications: [{kind: slack, file: /etc/slack}]
+  lease: {context: hub, name: argosy}
+  members:
+    kubeconfig: config
+    kubeconfigs: contexts
+    inCluster: hub
+    clusters: [east]
+    selector: env=prod
+    maxParallel: 4
+    timeout: 90s
+    as: bot
+    asGroups: [bots]
+"""
+
+
+def written(folder: Path, text: str, given: Mapping[str, str] | None = None) -> SettingsFile:
+    file = folder / "settings.yaml"
+    file.write_text(text)
+    return SettingsFile(path=file, given=given or {})
+
+
+def test_every_field_is_read_and_paths_begin_beside_the_file(tmp_path: Path) -> None:
+    read = written(tmp_path, HEAD + WHOLE).applied_to(OPTIONS)
+    assert read == RunSettings(
+        locations=("https://git.example.com/shop.git", f"{tmp_path}/fleets"),
+        names={"https://git.example.com/shop.git": "shop"},
+        poll=10.0,
+        drift=600.0,
+        grace=45.0,
+        pass_timeout=1800.0,
+        max_fleets=8,
+        bootstrap=True,
+        webhook=("0.0.0.0", 8443),
+        webhook_secrets=(WebhookSecret(provider=Provider.GITHUB, file=f"{tmp_path}/github.secret"),),
+        inside=("127.0.0.1", 9090),
+        lease=LeaseName(cluster="hub", name="argosy"),
+        channels=(Channel(kind=ChannelKind.SLACK, file="/etc/slack"),),
+        delivery=DeliveryOptions(
+            clusters=("east",),
+            selector="env=prod",
+            max_parallel=4,
+            timeout=90.0,
+            kubeconfig=f"{tmp_path}/config",
+            kubeconfigs=f"{tmp_path}/contexts",
+            in_cluster="hub",
+            as_user="bot",
+            as_groups=("bots",),
+            no_prune=True,
+        ),
+    )
+
+
+def test_what_a_file_does_not_say_is_as_the_options_say(tmp_path: Path) -> None:
+    assert written(tmp_path, f"{HEAD}  poll: 5s\n").applied_to(OPTIONS) == replace(OPTIONS, poll=5.0)
+
+
+class Refused(NamedTuple):
+    why: str
+    text: str
+    want: str
+    given: Mapping[str, str] = {}
+
+
+REFUSED = [
+    Refused(
+        "a file of another kind",
+        "a: 1\n",
+        ":1: must be one document of kind RunSettings\n"
+        "  hint: it begins with apiVersion: argosy.dev/v1alpha1 and kind: RunSettings",
+    ),
+    Refused(
+        "what is no YAML",
+        f"{HEAD}  poll: [5s\n",
+        ":5: a '[' or '{' list that is broken or not closed\n  hint: check commas, quotes and brackets",
+    ),
+    Refused("a typo", f"{HEAD}  driftt: 5m\n", ":4: spec.driftt: unknown field\n  hint: did you mean 'drift'?"),
+    Refused(
+        "a time that is none",
+        f"{HEAD}  drift: 5m\n  members:\n    timeout: soon\n",
+        ":6: spec.members.timeout: 'soon' is no duration\n  hint: such as 90s, 5m or 1h",
+    ),
+    Refused(
+        "an address that is none",
+        f"{HEAD}  inside: localhost\n",
+        ":4: spec.inside: 'localhost' is no address\n  hint: such as 8080, 0.0.0.0:8080 or [::]:8080",
+    ),
+    Refused(
+        "webhooks without a secret",
+        f"{HEAD}  webhook: {{address: '8080'}}\n",
+        ":4: spec.webhook.secrets: required, but missing",
+    ),
+    Refused("too many at once", f"{HEAD}  maxFleets: 65\n", ":4: spec.maxFleets: must be at most 64, not 65"),
+    Refused(
+        "groups of nobody",
+        f"{HEAD}  members: {{asGroups: [bots]}}\n",
+        ":4: spec.members.asGroups: goes with as, as for kubectl",
+    ),
+    Refused(
+        "one name for two fleets",
+        f"{HEAD}  fleets:\n  - {{repository: a, name: x}}\n  - {{repository: b, name: x}}\n",
+        ":5: spec.fleets[0].name: 'x' is the name of 2 fleets\n"
+        "FILE:6: spec.fleets[1].name: 'x' is the name of 2 fleets",
+    ),
+    Refused(
+        "a name that no address can have",
+        f"{HEAD}  fleets: [{{repository: a, name: a/b}}]\n",
+        ":4: spec.fleets[0].name: 'a/b' is no name of a fleet\n  hint: letters, digits, '.', '_' and '-'",
+    ),
+    Refused(
+        "what an option says as well",
+        f"{HEAD}  fleets: [{{repository: a}}]\n  members:\n    as: bot\n",
+        ":4: spec.fleets: is given by REPO as well\n  hint: say it in one place\n"
+        "FILE:6: spec.members.as: is given by --as as well\n  hint: say it in one place",
+        {"locations": "REPO", "as_user": "--as", "poll": "--poll"},
+    ),
+]
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.why)
+def test_a_mistake_is_named_with_its_line(case: Refused, tmp_path: Path) -> None:
+    file = written(tmp_path, case.text, case.given)
+    with pytest.raises(InputError) as refused:
+        file.applied_to(OPTIONS)
+    said = refused.value.message.replace(str(file.path), "FILE")
+    assert said == f"FILE{case.want}\nthe settings of settings.yaml are not used"
+
+
+def test_a_file_that_is_not_there_or_too_large_is_refused(tmp_path: Path) -> None:
+    file = SettingsFile(path=tmp_path / "none", given={})
+    with pytest.raises(ConfigError) as refused:
+        file.applied_to(OPTIONS)
+    assert refused.value.message == f"the settings {tmp_path}/none cannot be read: no such file or directory"
+    with pytest.raises(ConfigError) as refused:
+        written(tmp_path, HEAD + "#" * (1 << 20)).applied_to(OPTIONS)
+    assert refused.value.message == f"the settings {tmp_path}/settings.yaml are larger than 1 MiB"
+
+
+def test_a_name_is_that_of_one_repository_and_another_fleet_makes_way(tmp_path: Path) -> None:
+    for name in ("shop", "other"):
+        Repository.create(tmp_path / "git" / name, bare=True)
+    one, other = (str(tmp_path / "git" / name) for name in ("shop", "other"))
+    assert found_fleets([one, other], {other: "shop"}) == (
+        FleetLocation(name="shop-2", location=one),
+        FleetLocation(name="shop", location=other),
+    )
+    with pytest.raises(ConfigError) as refused:
+        found_fleets([str(tmp_path / "git")], {str(tmp_path / "git"): "all"})
+    assert refused.value.message == f"{tmp_path}/git is a folder of repositories, and has no name of its own"
+
+
+def replaced(path: Path, text: str, argosy: Controller) -> None:
+    """Exchange the settings as an editor does, and have them read again."""
+    new = path.with_suffix(".new")
+    new.write_text(text)
+    new.replace(path)
+    argosy.signal(signal.SIGHUP)
+
+
+def test_settings_are_read_again_and_broken_ones_change_nothing(tmp_path: Path) -> None:
+    """A fleet begins, an interval and an address change; a mistake is told with its line and changes nothing."""
+    east, west = a_fleet(tmp_path / "east.git"), a_fleet(tmp_path / "west.git")
+    file = tmp_path / "settings.yaml"
+    first = f"{HEAD}  bootstrap: true\n  inside: '0'\n  fleets:\n  - repository: east.git\n"
+    file.write_text(first)
+    with controller(tmp_path, "--settings", str(file)) as argosy:
+        is_rendered(tmp_path / "east.git", east.git("rev-parse", "HEAD"))
+        argosy.says("east: committed ")
+        assert argosy.said.count("metrics and health at ") == 1
+        replaced(file, first.replace("inside", "insider"), argosy)
+        argosy.says("the settings stay as they were: ")
+        assert f"{file}:5: spec.insider: unknown field\n  hint: did you mean 'inside'?\n" in argosy.said
+        is_rendered(tmp_path / "east.git", commit_and_push(east, "two"))
+        again = f"{HEAD}  bootstrap: true\n  inside: localhost:0\n  drift: 500ms\n  fleets:\n"
+        both = "  - {repository: west.git, name: sunset}\n  - repository: east.git\n"
+        replaced(file, again + both, argosy)
+        argosy.says("read the settings again: 2 fleets")
+        argosy.says("sunset: committed ")
+        argosy.says("east: pass cause=drift")
+        assert argosy.said.count("metrics and health at localhost:") == 1
+        replaced(file, again + both.partition("\n")[0] + "\n", argosy)
+        argosy.says("read the settings again: 1 fleet\n")
+        eventually(lambda: argosy.said.count("sunset: pass cause=drift") > 1, "a pass for drift over what is left")
+        assert argosy.ended() == 0
+    assert rendered(west, tmp_path / "west.git")
+
+
+def commit_and_push(work: Repository, text: str) -> str:
+    commit = work.commit({SETTINGS: a_config_map("settings", text=text)})
+    work.git("push", "-q")
+    return commit
+
+
+def rendered(work: Repository, bare: Path) -> bool:
+    return bool(work.git("ls-remote", str(bare), "argosy/rendered"))
+
+
+def test_an_address_that_cannot_be_had_leaves_the_one_that_was(tmp_path: Path) -> None:
+    a_fleet(tmp_path / "east.git")
+    file = tmp_path / "settings.yaml"
+    text = f"{HEAD}  bootstrap: true\n  fleets: [{{repository: east.git}}]\n  inside: "
+    file.write_text(f"{text}'0'\n")
+    with controller(tmp_path, "--settings", str(file)) as argosy:
+        argosy.says("metrics and health at 127.0.0.1:")
+        replaced(file, f"{text}192.0.2.1:9\n", argosy)
+        argosy.says("the settings stay as they were: 192.0.2.1:9 cannot be served: ")
+        argosy.says("metrics and health at 127.0.0.1:", times=2)
+        assert argosy.ended() == 0
+
+
+def test_options_that_a_file_says_as_well_do_not_start(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text(f"{HEAD}  poll: 5s\n")
+    with controller(tmp_path, "--settings", str(file), "--poll", "9s") as argosy:
+        assert argosy.process.wait(timeout=60) == 3
+    assert argosy.said == (
+        f"{file}:4: spec.poll: is given by --poll as well\n  hint: say it in one place\n"
+        "the settings of settings.yaml are not used\n"
+    )
