@@ -6,6 +6,7 @@ written to ``bindings/``. Nothing here is a time: recorded times are RFC 3339 te
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from .model import Manifest, ObjectRef, TargetCluster
 from .placement import Placement
@@ -31,14 +32,32 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GracefulEvictionTask:
-    """A cluster a workload is leaving; it is no candidate while the task exists."""
+    """A cluster a workload is leaving; it is no candidate while the task exists.
+
+    ``creation_timestamp`` is RFC 3339 text ("": not stamped yet). ``preserved_label_state`` are labels for the copy
+    that replaces the one there, and ``clusters_before_failover`` the targets when it began to leave.
+    """
 
     from_cluster: str
     purge_mode: str = ""
     replicas: int | None = None
     reason: str = ""
+    message: str = ""
     producer: str = ""
+    grace_period_seconds: int | None = None
     suppress_deletion: bool | None = None
+    preserved_label_state: Mapping[str, str] = field(default_factory=dict)
+    creation_timestamp: str = ""
+    clusters_before_failover: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AggregatedStatusItem:
+    """The report of one cluster about an object: its health ("": not known), and its status as it is (None: none)."""
+
+    cluster: str
+    health: str = ""
+    status: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

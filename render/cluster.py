@@ -8,14 +8,26 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taint:
-    """A cluster taint; effect ``NoSchedule`` or ``NoExecute``."""
+    """A cluster taint; effect ``NoSchedule`` or ``NoExecute``. ``time_added`` is RFC 3339 text ("": not known)."""
 
     key: str
     value: str = ""
     effect: str = ""
+    time_added: str = ""
 
     def __str__(self) -> str:
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterCondition:
+    """A condition of a cluster, such as ``Ready``; ``since`` is when it got this status, as RFC 3339 text."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+    since: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

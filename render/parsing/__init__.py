@@ -10,6 +10,7 @@ from .fleets import fleet
 from .placement_manifests import placement_manifest, placement_text
 from .placements import SharedPlacements
 from .policies import propagation_policy
+from .taint_policies import cluster_taint_policy
 
 __all__ = [
     "RENAMED_FROM",
@@ -17,6 +18,7 @@ __all__ = [
     "binding",
     "binding_manifest",
     "cluster",
+    "cluster_taint_policy",
     "fleet",
     "former_names",
     "placement_manifest",

@@ -96,7 +96,7 @@ def _spec(binding: Binding) -> Plain:
             for each in binding.components
         ],
         clusters=_targets(binding.targets),
-        gracefulEvictionTasks=list(map(_eviction_task, binding.eviction_tasks)),
+        gracefulEvictionTasks=list(map(eviction_task, binding.eviction_tasks)),
         requiredBy=[
             present(namespace=each.namespace, name=each.name, clusters=_targets(each.clusters))
             for each in binding.required_by
@@ -147,15 +147,23 @@ def _node_claim(claim: NodeClaim | None) -> BehindPointer | None:
     )
 
 
-def _eviction_task(task: GracefulEvictionTask) -> Plain:
+def eviction_task(task: GracefulEvictionTask) -> Plain:
+    """Return a graceful eviction task as a binding has it."""
     plain = present(
         fromCluster=task.from_cluster, purgeMode=task.purge_mode, reason=task.reason, producer=task.producer
     )
-    if task.replicas is not None:
-        plain["replicas"] = task.replicas
-    if task.suppress_deletion is not None:
-        plain["suppressDeletion"] = task.suppress_deletion
-    return plain
+    pointers = {
+        "replicas": task.replicas,
+        "gracePeriodSeconds": task.grace_period_seconds,
+        "suppressDeletion": task.suppress_deletion,
+    }
+    plain |= {key: value for key, value in pointers.items() if value is not None}
+    return plain | present(
+        message=task.message,
+        preservedLabelState=dict(task.preserved_label_state),
+        creationTimestamp=task.creation_timestamp,
+        clustersBeforeFailover=list(task.clusters_before_failover),
+    )
 
 
 def _suspension(binding: Binding) -> Plain:

@@ -126,8 +126,13 @@ def _eviction_task(plain: Manifest) -> GracefulEvictionTask:
         purge_mode=plain.get("purgeMode") or "",
         replicas=plain.get("replicas"),
         reason=plain.get("reason") or "",
+        message=plain.get("message") or "",
         producer=plain.get("producer") or "",
+        grace_period_seconds=plain.get("gracePeriodSeconds"),
         suppress_deletion=plain.get("suppressDeletion"),
+        preserved_label_state=plain.get("preservedLabelState") or {},
+        creation_timestamp=str(plain.get("creationTimestamp") or ""),
+        clusters_before_failover=tuple(plain.get("clustersBeforeFailover") or ()),
     )
 
 

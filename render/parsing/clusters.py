@@ -21,7 +21,7 @@ def cluster(manifest: Manifest, *, path: str = "", document: int = 0) -> Cluster
         provider=spec.get("provider") or "",
         region=spec.get("region") or "",
         zones=tuple(spec.get("zones") or ()),
-        taints=tuple(map(_taint, spec.get("taints") or ())),
+        taints=tuple(map(taint, spec.get("taints") or ())),
         resource_models=_resource_models(spec.get("resourceModels") or ()),
         api_enablements=_api_enablements(status.get("apiEnablements")),
         resource_summary=_resource_summary(status.get("resourceSummary")),
@@ -44,8 +44,14 @@ def former_names(metadata: Manifest) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def _taint(plain: Manifest) -> Taint:
-    return Taint(key=plain["key"], value=plain.get("value") or "", effect=plain["effect"])
+def taint(plain: Manifest) -> Taint:
+    """Return a taint as the Cluster API writes it."""
+    return Taint(
+        key=plain["key"],
+        value=plain.get("value") or "",
+        effect=plain["effect"],
+        time_added=str(plain.get("timeAdded") or ""),
+    )
 
 
 def _resource_models(plain: Sequence[Manifest]) -> tuple[ResourceModel, ...]:

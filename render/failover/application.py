@@ -1,0 +1,134 @@
+"""Application failover: a workload leaves a cluster in which it has been unhealthy for longer than is tolerated.
+
+A timer starts when a cluster first reports that the workload is unhealthy, and is forgotten when it reports anything
+else, or is no target. Timers are the instants at which they started.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from render.binding import AggregatedStatusItem, GracefulEvictionTask
+from render.model import Manifest
+from render.timing import Flip, is_past, strictly_after
+
+from .eviction import GRACEFULLY, NEVER, Leaving, evicted, is_evicting
+from .preserved_state import PreservationError, preserved_labels
+from .tasks import HEALTHY, UNHEALTHY, UNKNOWN_HEALTH
+
+REASON = "ApplicationFailure"
+PRODUCER = "resource-binding-application-failover-controller"
+CLUSTER_SCOPED_PRODUCER = f"cluster-{PRODUCER}"
+DEFAULT_TOLERATION_SECONDS = 300
+
+Timers = Mapping[str, datetime]
+"""The instant at which each cluster was first seen to be unhealthy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailoverGates:
+    """Karmada's feature gates that application failover asks."""
+
+    graceful_eviction: bool = True
+    stateful_failover_injection: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingWorkload:
+    """The inputs of application failover for one workload: its targets, what they report, and its policy's behavior.
+
+    ``application`` is the policy's ``failover.application``.
+    """
+
+    state: Leaving
+    reported: Sequence[AggregatedStatusItem]
+    application: Manifest
+    producer: str = PRODUCER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailoverPass:
+    """Targets, tasks and timers after one look; ``left`` are the clusters that it leaves now.
+
+    ``wait`` is the number of seconds after which Karmada looks again (0: not by itself). ``error``: nothing changed,
+    for no task could be made.
+    """
+
+    state: Leaving
+    timers: Timers
+    left: tuple[str, ...] = ()
+    wait: int = 0
+    error: str = ""
+    flip: Flip | None = None
+
+
+def application_failover(
+    workload: FailingWorkload, timers: Timers, now: datetime, gates: FailoverGates | None = None
+) -> FailoverPass:
+    """Return what a workload leaves after one look at the health that its clusters report."""
+    seconds = toleration_seconds(workload.application)
+    running, left, waits = dict(timers), list[str](), list[int]()
+    for cluster in _failing(workload):
+        started = running.setdefault(cluster, now)
+        if is_past(now, started, seconds):
+            left.append(cluster)
+        else:
+            waits.append(seconds - int((now - started).total_seconds()))
+    state = workload.state
+    try:
+        for cluster in left:
+            state = evicted(state, _task(cluster, workload, gates or FailoverGates()))
+    except PreservationError as error:
+        return FailoverPass(state=workload.state, timers=running, error=str(error))
+    kept = _kept(running, state, workload.reported)
+    ends = [strictly_after(started, seconds) for started in kept.values()]
+    flip = Flip(min(ends)) if ends else None
+    return FailoverPass(state=state, timers=kept, left=tuple(left), wait=min(waits, default=0), flip=flip)
+
+
+def toleration_seconds(application: Manifest) -> int:
+    """Return for how long a workload may be unhealthy."""
+    found = (application.get("decisionConditions") or {}).get("tolerationSeconds")
+    return DEFAULT_TOLERATION_SECONDS if found is None else int(found)
+
+
+def _failing(workload: FailingWorkload) -> list[str]:
+    """Return the clusters that report the workload unhealthy, but for those that it is leaving."""
+    return [
+        item.cluster
+        for item in workload.reported
+        if item.health == UNHEALTHY and not is_evicting(item.cluster, workload.state.tasks)
+    ]
+
+
+def _kept(running: Timers, state: Leaving, reported: Sequence[AggregatedStatusItem]) -> Timers:
+    well = {item.cluster for item in reported if item.health in {HEALTHY, UNKNOWN_HEALTH}}
+    return {name: since for name, since in running.items() if name in state.target_names and name not in well}
+
+
+def _task(cluster: str, workload: FailingWorkload, gates: FailoverGates) -> GracefulEvictionTask:
+    """Return the task by which a workload leaves a cluster."""
+    application = workload.application
+    task = GracefulEvictionTask(
+        from_cluster=cluster,
+        purge_mode=application.get("purgeMode") or "",
+        reason=REASON,
+        producer=workload.producer,
+    )
+    if rules := _state_rules(application) if gates.stateful_failover_injection else ():
+        task = replace(
+            task,
+            preserved_label_state=preserved_labels(rules, cluster, workload.reported),
+            clusters_before_failover=workload.state.target_names,
+        )
+    if task.purge_mode == NEVER:
+        return replace(task, suppress_deletion=True)
+    if task.purge_mode != GRACEFULLY:
+        return task
+    if not gates.graceful_eviction:
+        raise PreservationError("GracefulEviction featureGate must be enabled when purgeMode is Gracefully")
+    return replace(task, grace_period_seconds=application.get("gracePeriodSeconds"))
+
+
+def _state_rules(application: Manifest) -> Sequence[Manifest]:
+    return (application.get("statePreservation") or {}).get("rules") or ()

@@ -1,0 +1,174 @@
+"""The Ready condition of a cluster, from what was seen of it, and the taints that follow from it.
+
+A probe is believed once it has said the same for a while: a cluster that flaps keeps its condition. One that reports
+by itself is Unknown once its heartbeat stays away. Either way the result is a condition, and ``ready_taints`` keeps
+new placements from a cluster that is not ready; what is there stays.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from render.cluster import ClusterCondition, Taint
+from render.timing import Flip, Timed, after, is_past, strictly_after, written
+
+READY = "Ready"
+TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
+NOT_READY_KEY = "cluster.karmada.io/not-ready"
+UNREACHABLE_KEY = "cluster.karmada.io/unreachable"
+
+NOT_READY = Taint(key=NOT_READY_KEY, effect="NoSchedule")
+UNREACHABLE = Taint(key=UNREACHABLE_KEY, effect="NoSchedule")
+
+REACHABLE = ClusterCondition(
+    type=READY, status=TRUE, reason="ClusterReady", message="cluster is healthy and ready to accept workloads"
+)
+NOT_REACHABLE = ClusterCondition(
+    type=READY, status=FALSE, reason="ClusterNotReachable", message="cluster is not reachable"
+)
+NOT_HEALTHY = ClusterCondition(
+    type=READY,
+    status=FALSE,
+    reason="ClusterNotReady",
+    message="cluster is reachable but health endpoint responded without ok",
+)
+_NEVER_REPORTED = ClusterCondition(
+    type=READY,
+    status=UNKNOWN,
+    reason="ClusterStatusNeverUpdated",
+    message="Cluster status controller never posted cluster status.",
+)
+_STOPPED_REPORTING = ClusterCondition(
+    type=READY,
+    status=UNKNOWN,
+    reason="ClusterStatusUnknown",
+    message="Cluster status controller stopped posting cluster status.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthThresholds:
+    """Seconds that a probe must say the same before it is believed, and that a heartbeat may stay away."""
+
+    failure: float = 30
+    success: float = 30
+    heartbeat: float = 40
+    startup: float = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """The status that the last probe said, and since when probes say it (None: since before the first one seen)."""
+
+    status: str
+    since: datetime | None = None
+
+
+def probe_result(*, is_online: bool, is_healthy: bool) -> ClusterCondition:
+    """Return the condition that one probe alone speaks for."""
+    if not is_online:
+        return NOT_REACHABLE
+    return REACHABLE if is_healthy else NOT_HEALTHY
+
+
+def ready_by_probe(
+    found: ClusterCondition,
+    current: ClusterCondition | None,
+    probed: Probed | None,
+    now: datetime,
+    thresholds: HealthThresholds,
+) -> Timed[tuple[ClusterCondition, Probed]]:
+    """Return the Ready condition after a probe, and what to remember of it.
+
+    A change between ready and not ready waits until probes have said so for the threshold, and happens at its very
+    end; without anything remembered, the probe is believed at once.
+    """
+    if probed is None:
+        return Timed((changed(current, found, now), Probed(found.status)))
+    if current is None:
+        return Timed((changed(current, found, now), probed))
+    if probed.status != found.status:
+        probed = Probed(found.status, now)
+    threshold = thresholds.success if found.status == TRUE else thresholds.failure
+    is_crossing = (found.status == TRUE) != (current.status == TRUE)
+    if is_crossing and probed.since is not None and now < (end := after(probed.since, threshold)):
+        return Timed((current, probed), Flip(end, f"Ready becomes {found.status}"))
+    return Timed((changed(current, found, now), probed))
+
+
+def changed(current: ClusterCondition | None, found: ClusterCondition, now: datetime) -> ClusterCondition:
+    """Return a condition as it is recorded: its time stays where its status does."""
+    is_same = current is not None and current.status == found.status and current.since
+    return replace(found, since=current.since if current and is_same else written(now))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat:
+    """The memory of a cluster that reports by itself: its Ready condition, its lease, and the last sign of it.
+
+    ``is_lease_saved`` is told apart from ``renewed``: Karmada also saves a lease that it could not read, and counts no
+    later one as newer than that.
+    """
+
+    seen: datetime
+    condition: ClusterCondition | None = None
+    renewed: datetime | None = None
+    is_lease_saved: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfReport:
+    """The posts of a cluster that reports by itself: its Ready condition, and the renewal of its lease."""
+
+    created: datetime
+    condition: ClusterCondition | None = None
+    renewed: datetime | None = None
+
+
+def ready_by_heartbeat(
+    report: SelfReport, heartbeat: Heartbeat | None, now: datetime, thresholds: HealthThresholds
+) -> Timed[tuple[ClusterCondition | None, Heartbeat]]:
+    """Return the Ready condition of a cluster that reports by itself, and what to remember of it.
+
+    It becomes Unknown when more than the grace period has gone by since the last sign of it: another condition, or a
+    renewed lease.
+    """
+    current = report.condition
+    grace = thresholds.startup if current is None else thresholds.heartbeat
+    is_first_lease = heartbeat is None or not heartbeat.is_lease_saved
+    saved = heartbeat.renewed if heartbeat else None
+    beat = _seen(report, heartbeat, now)
+    if report.renewed and (is_first_lease or (saved is not None and saved < report.renewed)):
+        beat = replace(beat, renewed=report.renewed, is_lease_saved=True, seen=now)
+    if not is_past(now, beat.seen, grace):
+        is_flipping = current is None or current.status != UNKNOWN
+        flip = Flip(strictly_after(beat.seen, grace), "Ready becomes Unknown") if is_flipping else None
+        return Timed((current, beat), flip)
+    if current is not None and current.status == UNKNOWN:
+        return Timed((current, beat))
+    lost = replace(_NEVER_REPORTED if current is None else _STOPPED_REPORTING, since=written(now))
+    return Timed((lost, replace(beat, condition=lost, renewed=report.renewed, is_lease_saved=True)))
+
+
+def _seen(report: SelfReport, heartbeat: Heartbeat | None, now: datetime) -> Heartbeat:
+    """Return what is remembered, begun again where the condition is another one; the lease is then forgotten."""
+    if report.condition is None:
+        return Heartbeat(seen=report.created) if heartbeat is None else replace(heartbeat, condition=None)
+    if heartbeat is None or heartbeat.condition != report.condition:
+        return Heartbeat(seen=now, condition=report.condition)
+    return heartbeat
+
+
+def ready_taints(taints: Sequence[Taint], ready: str | None, now: datetime) -> tuple[Taint, ...]:
+    """Return a cluster's taints with those by which its Ready status keeps new placements away; None: it has none."""
+    wanted = {FALSE: (NOT_READY,), UNKNOWN: (UNREACHABLE,), None: (NOT_READY,)}.get(ready, ())
+    unwanted = {TRUE: (NOT_READY, UNREACHABLE), FALSE: (UNREACHABLE,), UNKNOWN: (NOT_READY,)}.get(ready or "", ())
+    leaving = {identity(each) for each in unwanted}
+    present = set(map(identity, taints))
+    added = (replace(each, time_added=written(now)) for each in wanted if identity(each) not in present)
+    return (*(each for each in taints if identity(each) not in leaving), *added)
+
+
+def identity(taint: Taint) -> tuple[str, str]:
+    """Return what tells one taint of a cluster from another: its key and its effect, never its value."""
+    return taint.key, taint.effect

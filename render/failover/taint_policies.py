@@ -1,0 +1,61 @@
+"""The taints of a cluster by ClusterTaintPolicies and the cluster's conditions.
+
+Policies are taken one by one, each adding first and removing then, so that the youngest has the last word. A taint is
+told from another by its key and effect; one that is there is left as it is, with its value and its time.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from render.cluster import ClusterCondition, Taint
+from render.taint_policy import ClusterTaintPolicy, MatchCondition
+from render.timing import FIRST, parse_instant, written
+
+from .health import identity
+
+
+def with_policy_taints(
+    taints: Sequence[Taint],
+    conditions: Iterable[ClusterCondition],
+    policies: Iterable[ClusterTaintPolicy],
+    now: datetime,
+) -> tuple[Taint, ...]:
+    """Return a cluster's taints after the policies that target it, oldest first."""
+    status_by_type = {each.type: each.status for each in conditions}
+    result = list(taints)
+    for policy in in_order(policies):
+        if is_match(policy.add_on, status_by_type):
+            _add(policy.taints, result, now)
+        if is_match(policy.remove_on, status_by_type):
+            _remove(policy.taints, result)
+    return tuple(result)
+
+
+def in_order(policies: Iterable[ClusterTaintPolicy]) -> list[ClusterTaintPolicy]:
+    """Return policies from the oldest to the youngest; those without a time come first, by name."""
+    return sorted(policies, key=lambda policy: (parse_instant(policy.created) or FIRST, policy.name))
+
+
+def is_match(wanted: Sequence[MatchCondition], status_by_type: Mapping[str, str]) -> bool:
+    """Say whether a cluster's conditions match every entry; an empty list or an absent type matches nothing."""
+    return bool(wanted) and all(_is_one_match(each, status_by_type.get(each.condition_type)) for each in wanted)
+
+
+def _is_one_match(wanted: MatchCondition, status: str | None) -> bool:
+    if status is None or wanted.operator not in {"In", "NotIn"}:
+        return False
+    return (status in wanted.status_values) == (wanted.operator == "In")
+
+
+def _add(added: Iterable[Taint], taints: list[Taint], now: datetime) -> None:
+    for taint in added:
+        if identity(taint) not in map(identity, taints):
+            taints.append(replace(taint, time_added=written(now)))
+
+
+def _remove(removed: Iterable[Taint], taints: list[Taint]) -> None:
+    for taint in removed:
+        index = next((at for at, each in enumerate(taints) if identity(each) == identity(taint)), None)
+        if index is not None:
+            del taints[index]

@@ -1,0 +1,114 @@
+"""One pass of all failover rules over one binding, in the order in which they are taken.
+
+1. ``after_tasks``: tasks of earlier passes end where they are due, or where healthy targets replace what was left;
+2. ``after_taints``: NoExecute taints evict;
+3. ``after_failures``: application failover evicts.
+
+Scheduling follows, and then ``stamped`` gives the tasks of this pass their time. A task never ends in the pass that
+made it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from render.binding import AggregatedStatusItem, Binding, GracefulEvictionTask
+from render.cluster import Taint
+from render.timing import Flip, earliest, written
+
+from .application import (
+    CLUSTER_SCOPED_PRODUCER,
+    PRODUCER,
+    FailingWorkload,
+    FailoverGates,
+    FailoverPass,
+    Timers,
+    application_failover,
+)
+from .eviction import GRACEFULLY, Leaving
+from .preserved_state import PreservationError
+from .taint_eviction import TaintedBinding, leaving_at, no_execute, taint_evicted
+from .tasks import DEFAULT_GRACE_SECONDS, TaskPass, are_healthy, health_of, next_tasks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailoverRules:
+    """The rules that a fleet switches on, and its defaults for them. ``evicts_by_taint``: NoExecute taints evict."""
+
+    evicts_by_taint: bool = False
+    gates: FailoverGates = field(default_factory=FailoverGates)
+    purge_mode: str = GRACEFULLY
+    grace_seconds: int = DEFAULT_GRACE_SECONDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadHealth:
+    """The reports of clusters about a workload, and since when it is unhealthy in some.
+
+    ``is_readable``: the health of its kind can be read. ``is_observed``: its schedule is up to date.
+    """
+
+    reported: Sequence[AggregatedStatusItem] = ()
+    unhealthy_since: Timers = field(default_factory=dict)
+    is_readable: bool = True
+    is_observed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TaintPass:
+    """Targets and tasks after NoExecute taints, errors by cluster, and when the next taint evicts."""
+
+    state: Leaving
+    errors: Mapping[str, str] = field(default_factory=dict)
+    flip: Flip | None = None
+
+
+def after_tasks(state: Leaving, health: WorkloadHealth, now: datetime, rules: FailoverRules) -> TaskPass:
+    """Return the tasks that stay after one look at them."""
+    is_replaced = health.is_observed and are_healthy(state.target_names, health_of(health.reported))
+    return next_tasks(state.tasks, now, is_replaced=is_replaced, grace=rules.grace_seconds)
+
+
+def after_taints(
+    binding: TaintedBinding, applied: Binding, taints_by_cluster: Mapping[str, Sequence[Taint]], now: datetime
+) -> TaintPass:
+    """Return what a binding keeps after the NoExecute taints of its clusters, by the placement last applied to it."""
+    if applied.applied_placement is None:
+        return TaintPass(binding.state)
+    tolerations = applied.applied_placement.cluster_tolerations
+    state, errors, flips = binding.state, dict[str, str](), list[Flip]()
+    for cluster, found in taints_by_cluster.items():
+        taints = no_execute(found)
+        at = leaving_at(taints, tolerations) if taints and cluster in state.target_names else None
+        if at is None:
+            continue
+        if at > now:
+            flips.append(Flip(at, f"{applied.ref.name} leaves {cluster}"))
+            continue
+        try:
+            state = taint_evicted(replace(binding, state=state), cluster)
+        except PreservationError as error:
+            errors[cluster] = str(error)
+    return TaintPass(state, errors, earliest(flips))
+
+
+def after_failures(
+    state: Leaving, binding: Binding, health: WorkloadHealth, now: datetime, rules: FailoverRules
+) -> FailoverPass:
+    """Return what a binding keeps after application failover, where its policy asks for it."""
+    application = (binding.failover or {}).get("application")
+    is_followed = binding.propagate_deps or not binding.ref.namespace
+    if application is None or not health.reported or not health.is_readable or not is_followed:
+        return FailoverPass(state=state, timers={})
+    failing = FailingWorkload(
+        state=state,
+        reported=health.reported,
+        application=application,
+        producer=PRODUCER if binding.ref.namespace else CLUSTER_SCOPED_PRODUCER,
+    )
+    return application_failover(failing, health.unhealthy_since, now, rules.gates)
+
+
+def stamped(tasks: Sequence[GracefulEvictionTask], now: datetime) -> tuple[GracefulEvictionTask, ...]:
+    """Return tasks with their time: those of this pass get ``now``."""
+    return tuple(task if task.creation_timestamp else replace(task, creation_timestamp=written(now)) for task in tasks)

@@ -1,0 +1,250 @@
+"""JSONPath as kubectl reads it, to take text out of a status.
+
+Text outside of braces stands for itself. Within them: ``.name``, ``['name']``, ``[0]``, ``[-1]``, ``[0:3]``, ``[*]``,
+``.*``, ``..name``, unions such as ``[0,2]`` and filters such as ``[?(@.type=="Ready")]``. A key that is missing is an
+error, as kubectl has it without ``--allow-missing-template-keys``. ``{range}`` is not supported.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any
+
+Step = Callable[[list[Any]], list[Any]]
+
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"==": eq, "!=": ne, "<=": le, ">=": ge, "<": lt, ">": gt}
+_FILTER = re.compile(r"\?\(\s*(?P<left>.+?)\s*(?:(?P<operator>==|!=|<=|>=|<|>)\s*(?P<right>.+?)\s*)?\)")
+_SLICE = re.compile(r"(-?\d*):(-?\d*)(?::(-?\d*))?")
+_UNION = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^,])+")
+_TOKEN = re.compile(
+    r"(?P<recursive>\.(?=\.))|\.?\[(?P<bracket>(?:[^\[\]'\"]|'[^']*'|\"[^\"]*\"|\[[^\]]*\])*)\]"
+    r"|[$@]|\.?(?P<field>(?:\\.|[^\s.\\\[\]{}'\"$@])+)"
+)
+
+
+class JsonPathError(Exception):
+    """A JSONPath that cannot be read, or that finds nothing where it must."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Literal:
+    """Text that stands for itself."""
+
+    text: str
+
+
+def jsonpath_text(template: str, value: Any) -> str:
+    """Return the text that a template makes of a value.
+
+    >>> jsonpath_text('{.conditions[?(@.type=="Ready")].status}', {"conditions": [{"type": "Ready", "status": "True"}]})
+    'True'
+    """
+    return "".join(
+        part.text if isinstance(part, _Literal) else " ".join(map(_printed, _found(part, [value], template)))
+        for part in _parts(template)
+    )
+
+
+def check_jsonpath(template: str) -> str:
+    """Return what is wrong with a template; "" where nothing is."""
+    try:
+        for part in _parts(template):
+            if not isinstance(part, _Literal):
+                list(_steps(part))
+    except JsonPathError as error:
+        return str(error)
+    return ""
+
+
+def _parts(template: str) -> Iterator[_Literal | str]:
+    """Yield the text between braces, and the paths within them."""
+    at = 0
+    while at < len(template):
+        begin = template.find("{", at)
+        if begin < 0:
+            yield _Literal(template[at:])
+            return
+        if begin > at:
+            yield _Literal(template[at:begin])
+        end = _closing(template, begin)
+        yield from _action(template[begin + 1 : end].strip())
+        at = end + 1
+
+
+def _closing(template: str, begin: int) -> int:
+    quote = ""
+    for at in range(begin + 1, len(template)):
+        char = template[at]
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        elif char == "}":
+            return at
+    raise JsonPathError("unclosed action")
+
+
+def _action(text: str) -> Iterator[_Literal | str]:
+    yield _Literal(text[1:-1]) if _is_quoted(text) else text
+
+
+def _found(path: str, values: list[Any], template: str) -> list[Any]:
+    try:
+        for step in _steps(path):
+            values = step(values)
+    except JsonPathError as error:
+        raise JsonPathError(f'failed to execute jsonpath "{template}": {error}') from error
+    return values
+
+
+def _steps(path: str) -> Iterator[Step]:
+    at = 0
+    while at < len(path):
+        token = _TOKEN.match(path, at)
+        if token is None:
+            raise JsonPathError(f"unrecognized character in action: {path[at:]!r}")
+        at = token.end()
+        if token["recursive"]:
+            yield lambda values: [each for value in values for each in _containers(value)]
+        elif token["bracket"] is not None:
+            yield _bracket(token["bracket"].strip())
+        elif token["field"]:
+            yield _field(re.sub(r"\\(.)", r"\1", token["field"]))
+
+
+def _field(name: str) -> Step:
+    if name in {"range", "end"}:
+        raise JsonPathError(f"{{{name}}} is not supported")
+    if name == "*":
+        return lambda values: [each for value in values for each in _children(value)]
+
+    def step(values: list[Any]) -> list[Any]:
+        found = [value[name] for value in values if isinstance(value, dict) and name in value]
+        if not found:
+            raise JsonPathError(f"{name} is not found")
+        return found
+
+    return step
+
+
+def _bracket(text: str) -> Step:
+    if text == "*":
+        return _field("*")
+    if filtered := _FILTER.fullmatch(text):
+        return _filter(filtered["left"], filtered["operator"], filtered["right"])
+    if sliced := _SLICE.fullmatch(text):
+        return _slice(slice(*(int(each) if each else None for each in sliced.groups())))
+    members = [_member(each.strip()) for each in _UNION.findall(text) or [""]]
+    return lambda values: [each for member in members for each in member(values)]
+
+
+def _member(text: str) -> Step:
+    if re.fullmatch(r"-?\d+", text):
+        return lambda values: [_item(value, int(text)) for value in values]
+    if _is_quoted(text):
+        return _field(text[1:-1])
+    raise JsonPathError(f"invalid array index {text}")
+
+
+def _is_quoted(text: str) -> bool:
+    return len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+
+
+def _item(value: Any, index: int) -> Any:
+    items = _items(value)
+    if not -len(items) <= index < len(items):
+        raise JsonPathError(f"array index out of bounds: index {index}, length {len(items)}")
+    return items[index]
+
+
+def _items(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise JsonPathError(f"{_printed(value)} is not array or slice")
+    return value
+
+
+def _slice(part: slice) -> Step:
+    return lambda values: [each for value in values for each in _items(value)[part]]
+
+
+def _filter(left: str, operator: str | None, right: str | None) -> Step:
+    def is_kept(item: Any) -> bool:
+        if operator is None or right is None:
+            return _exists(left, item)
+        found, wanted = _operand(left, item), _operand(right, item)
+        if len(found) > 1 or len(wanted) > 1:
+            raise JsonPathError("can only compare one element at a time")
+        return bool(found and wanted) and _compares(operator, found[0], wanted[0])
+
+    return lambda values: [item for value in values for item in _items(value) if is_kept(item)]
+
+
+def _exists(path: str, item: Any) -> bool:
+    try:
+        return bool(_operand(path, item))
+    except JsonPathError:
+        return False
+
+
+def _operand(text: str, item: Any) -> list[Any]:
+    """Return the values that one side of a comparison stands for."""
+    if _is_quoted(text):
+        return [text[1:-1]]
+    if text[:1] not in {"@", "."}:
+        try:
+            return [json.loads(text)]
+        except ValueError as error:
+            raise JsonPathError(f"unrecognized character in action: {text!r}") from error
+    values = [item]
+    for step in _steps(text):
+        values = step(values)
+    return values
+
+
+def _compares(operator: str, left: Any, right: Any) -> bool:
+    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (left, right))
+    if not numbers and type(left) is not type(right):
+        raise JsonPathError("incompatible types for comparison")
+    return _COMPARISONS[operator](left, right)
+
+
+def _children(value: Any) -> Sequence[Any]:
+    if isinstance(value, dict):
+        return [value[key] for key in sorted(value)]
+    return value if isinstance(value, list) else []
+
+
+def _containers(value: Any) -> Iterator[Any]:
+    """Yield a value that holds others, and all such below it, each before what it holds."""
+    if children := _children(value):
+        yield value
+    for child in children:
+        yield from _containers(child)
+
+
+def _printed(value: Any) -> str:
+    """Return a value as kubectl prints it: numbers as Go prints a float64, the rest as compact JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "<nil>"}[value]
+    if isinstance(value, int | float):
+        return _printed_number(float(value))
+    return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+
+
+def _printed_number(value: float) -> str:
+    """Return a number as Go prints a float64 with ``%v``.
+
+    >>> _printed_number(999999.0), _printed_number(12345678.0), _printed_number(0.25), _printed_number(0.00001)
+    ('999999', '1.2345678e+07', '0.25', '1e-05')
+    """
+    exact = Decimal(repr(value)).normalize()
+    exponent = exact.adjusted()
+    if not exact or -5 < exponent < 6:
+        return f"{exact:f}"
+    mantissa = exact.scaleb(-exponent)
+    return f"{mantissa:f}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
