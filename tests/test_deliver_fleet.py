@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,6 +23,9 @@ from .fakes import FakeCluster
 from .waiting import happened
 
 Open = Callable[[str, float], Client | Failure]
+
+
+ONE_AT_A_TIME = FleetOptions(max_parallel=1)
 
 
 def jobs(*names: str, commit: str = "c0ffee") -> list[ClusterJob]:
@@ -171,3 +175,40 @@ class TestInParallel:
 
         with pytest.raises(ZeroDivisionError):
             in_parallel(failing, [1, 0, 2], limit=2)
+
+
+def attempted(job: ClusterJob, *commits: str) -> ClusterJob:
+    return replace(job, inventory=replace(job.inventory, attempted=commits))
+
+
+def test_who_missed_the_most_commits_comes_first() -> None:
+    """So that nobody is left out again and again where each pass makes way for the next."""
+    first, second, third = jobs("a", "b", "c")
+    ordered = apply_fleet(
+        [first, attempted(second, "1"), attempted(third, "1", "2")], opening(fleet("a", "b", "c")), ONE_AT_A_TIME
+    )
+    assert [report.cluster for report in ordered] == ["c", "b", "a"]
+
+
+def test_a_run_that_makes_way_finishes_those_it_began_with() -> None:
+    """Asked before anything has begun, it begins as many as are worked on at once, and no other."""
+    clusters = fleet("a", "b", "c")
+    options = replace(ONE_AT_A_TIME, is_making_way=lambda: True)
+    assert outcomes(list(apply_fleet(jobs("a", "b", "c"), opening(clusters), options))) == {"a": ApplyOutcome.CONVERGED}
+    assert not clusters["b"].writes
+
+
+def test_a_run_that_makes_way_leaves_slow_clusters_once_the_others_are_recorded() -> None:
+    clusters, over, told = fleet("slow", "quick"), threading.Event(), list[tuple[str, ...]]()
+
+    def hanging(_request: Request) -> Answer | None:
+        happened(over, "the end of the test")
+        return None
+
+    clusters["slow"].faults.append(hanging)
+    options = FleetOptions(patience=0.1, on_slow=told.append, is_making_way=lambda: bool(told))
+    began = time.monotonic()
+    reports = list(apply_fleet(jobs("slow", "quick"), opening(clusters), options))
+    over.set()
+    assert (outcomes(reports), told) == ({"quick": ApplyOutcome.CONVERGED}, [("slow",)])
+    assert time.monotonic() - began < 10

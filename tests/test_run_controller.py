@@ -191,3 +191,39 @@ def test_sigterm_lets_a_pass_finish_the_cluster_it_is_at_and_begins_no_other(tmp
     recorded = work.git("ls-remote", "origin", "argosy/status")
     assert recorded
     assert [name.split("/")[1] for name in Repository(bare).files("argosy/status", "works")] == written
+
+
+def test_a_push_during_a_pass_does_not_wait_for_a_member_that_hangs(tmp_path: Path) -> None:
+    """The pass makes way once it has recorded the others, so that they get the new commit within seconds."""
+    work, bare = a_fleet(tmp_path / "fleet.git"), tmp_path / "fleet.git"
+    hangs, over = threading.Event(), threading.Event()
+
+    def hanging(handler: BaseHTTPRequestHandler) -> bool:
+        if handler.command == "PATCH" and not over.is_set():
+            hangs.set()
+            happened(over, "the end of the wait", seconds=40)
+        return False
+
+    members = [FakeCluster(name=name) for name in ("member1", "member2")]
+    path = "/api/v1/namespaces/default/configmaps/settings"
+
+    def texts() -> list[str]:
+        return [member.read(path)["data"]["text"] for member in members if member.read(path)]
+
+    kubeconfigs = tmp_path / "kubeconfigs"
+    with (
+        serving_members(members, kubeconfigs, {"member2": hanging}),
+        controller(tmp_path, str(bare), "--bootstrap", "--kubeconfigs", str(kubeconfigs)) as argosy,
+    ):
+        happened(hangs, "the first write to what hangs", seconds=40)
+        argosy.says("still waiting for member2")
+        begun = time.monotonic()
+        commit = pushed(work, "two")
+        eventually(lambda: texts() == ["two"], "the new commit in the member that answers", seconds=40)
+        took = time.monotonic() - begun
+        over.set()
+        eventually(lambda: texts() == ["two", "two"], "the new commit in both", seconds=40)
+        assert argosy.ended() == 0
+    assert took < 5
+    assert argosy.said.count("a newer commit: the pass finishes the clusters it is at") == 1
+    assert rendered_source(bare) == commit

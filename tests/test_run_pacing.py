@@ -21,6 +21,7 @@ from reconciler.run.pacing import (
     PaceChanged,
     PassCause,
     PassEnded,
+    SourceRead,
     TimeNow,
     Woken,
     cause_of_pass,
@@ -124,6 +125,42 @@ STEPS = [
         replace(LOOKING, activity=RESTING, tip="b", pass_at=100.0, cause=PassCause.CHANGE),
     ),
     Step(
+        "somebody who wakes during a pass has the source looked at",
+        PASSING,
+        Woken(),
+        replace(PASSING, look_at=100.0),
+    ),
+    Step(
+        "a look during a pass says where the source stands",
+        replace(PASSING, is_looking=True, reading="a"),
+        Looked("b"),
+        replace(PASSING, reading="a", seen="b"),
+    ),
+    Step(
+        "one that finds nobody is done again soon",
+        replace(PASSING, is_looking=True, reading="a", seen="a"),
+        Looked(None),
+        replace(PASSING, reading="a", seen="a", lost=1, look_at=105.0),
+    ),
+    Step(
+        "a pass is asked to make way",
+        replace(PASSING, reading="a", seen="b"),
+        Began(NextStep.MAKE_WAY),
+        replace(PASSING, reading="a", seen="b", is_making_way=True),
+    ),
+    Step(
+        "and its end begins the next, however it ended",
+        replace(PASSING, reading="a", seen="b", is_making_way=True, failures=3),
+        PassEnded(ending=Ending.INCOMPLETE, source="a"),
+        replace(AT_REST, tip="b", pass_at=100.0, cause=PassCause.CHANGE),
+    ),
+    Step(
+        "a look that outlasts its pass goes on",
+        replace(PASSING, is_looking=True, is_woken=True),
+        PassEnded(ending=Ending.DONE, source="a"),
+        replace(PASSING, activity=Activity.LOOKING, is_woken=True, pass_at=400.0),
+    ),
+    Step(
         "who follows does nothing",
         AT_REST,
         LeadershipChanged(False),
@@ -168,6 +205,11 @@ DUE = [
     Due("and is due once that has passed", replace(AT_REST, wall_at=4999.0), (NextStep.RECONCILE, 0.0)),
     Due("nothing is begun during a look", replace(LOOKING, look_at=1.0), (NextStep.WAIT, inf)),
     Due("nor during a pass", replace(PASSING, pass_at=1.0), (NextStep.WAIT, inf)),
+    Due("but a look", replace(PASSING, look_at=100.0), (NextStep.LOOK, 0.0)),
+    Due("one at a time", replace(PASSING, look_at=100.0, is_looking=True), (NextStep.WAIT, inf)),
+    Due("a pass makes way for a newer commit", replace(PASSING, reading="a", seen="b"), (NextStep.MAKE_WAY, inf)),
+    Due("and is asked once", replace(PASSING, reading="a", seen="b", is_making_way=True), (NextStep.WAIT, inf)),
+    Due("and only once it has read its own", replace(PASSING, seen="b"), (NextStep.WAIT, inf)),
     Due("nor where another process leads", replace(FleetState(), is_leading=False), (NextStep.WAIT, inf)),
 ]
 
@@ -202,6 +244,8 @@ class World:
     dice: Random = field(default_factory=lambda: Random(7))
     due: list[tuple[float, Event]] = field(default_factory=list)
     seen: int | None = None
+    yield_seconds: float = 1.0
+    made_way: int = 0
 
     @property
     def time_now(self) -> TimeNow:
@@ -232,9 +276,16 @@ class World:
             self.looks.append(self.now)
             seen = None if self.is_remote_lost else str(self.tip)
             self.due.append((self.now + 0.1, Looked(seen)))
+        elif decided is NextStep.MAKE_WAY:
+            self.made_way += 1
+            (end,) = [each for each in self.due if isinstance(each[1], PassEnded)]
+            self.due.remove(end)
+            self.due.append((min(end[0], self.now + self.yield_seconds), end[1]))
         else:
             self.passes.append((self.now, cause_of_pass(self.state, time_now)))
             self.seen = None if self.is_remote_lost else self.tip
+            if self.seen is not None:
+                self.due.append((self.now + 0.2, SourceRead(str(self.seen))))
             self.due.append((self.now + self.pass_seconds, PassEnded(ending=Ending.DONE)))
         self.state = next_state(self.state, Began(decided), time_now, self.pace)
 
@@ -279,14 +330,49 @@ def test_a_storm_of_ten_thousand_wakes_is_a_look_a_second_and_no_pass() -> None:
     assert world.passes == [(0.0, PassCause.START)]
 
 
-def test_a_push_during_a_pass_is_not_missed() -> None:
+def test_a_pass_makes_way_for_a_push() -> None:
     world = World(pace=TOLD, pass_seconds=60)
+    world.advance(10)
+    world.push()
+    world.advance(120)
+    assert world.passes == [(0.0, PassCause.START), (11.1, PassCause.CHANGE)]
+    assert (world.commits, world.made_way) == ([1, 2], 1)
+
+
+def test_a_push_is_found_during_a_pass_by_polling() -> None:
+    world = World(pace=POLLED, pass_seconds=300)
+    world.advance(10)
+    world.push(is_told=False)
+    world.advance(120)
+    assert world.passes == [(0.0, PassCause.START), (31.1, PassCause.CHANGE)]
+
+
+def test_a_push_a_second_is_never_missed_and_asks_each_pass_once() -> None:
+    world = World(pace=TOLD, pass_seconds=60, yield_seconds=5.0)
+    for _ in range(60):
+        world.advance(1)
+        world.push()
+    world.advance(120)
+    assert (world.rendered, world.made_way) == (61, len(world.passes) - 1)
+    assert 8 <= len(world.passes) <= 13
+
+
+def test_what_a_pass_has_read_itself_does_not_interrupt_it() -> None:
+    """A push comes while the pass begins, and it reads that commit: the look finds nothing newer."""
+    world = World(pace=TOLD, pass_seconds=60)
+    world.push()
+    world.advance(120)
+    assert (world.made_way, world.passes) == (0, [(0.0, PassCause.START)])
+
+
+def test_a_pass_that_cannot_make_way_is_followed_by_another() -> None:
+    world = World(pace=TOLD, pass_seconds=60, yield_seconds=60.0)
     for _ in range(5):
         world.advance(10)
         world.push()
     world.advance(120)
     assert world.commits == [1, 6]
-    assert len(world.passes) == 2
+    assert [cause for _, cause in world.passes] == [PassCause.START, PassCause.CHANGE]
 
 
 def test_whoever_tells_nobody_is_found_by_polling() -> None:
@@ -369,4 +455,4 @@ def test_two_hours_of_everything_end_with_the_newest_commit_and_no_other(seed: i
     assert all(earlier != later for earlier, later in pairwise(world.commits))
     assert all(later - earlier >= 1.0 for earlier, later in pairwise(world.looks))
     passes = [at for at, _ in world.passes]
-    assert all(later - earlier >= world.pass_seconds for earlier, later in pairwise(passes))
+    assert all(later - earlier >= world.yield_seconds for earlier, later in pairwise(passes))

@@ -64,7 +64,8 @@ class FleetOptions:
     written down. ``decrypt`` is called before a cluster is planned. ``late`` are clusters whose observation is
     awaited first. ``on_slow`` is called once, as soon as only slow clusters are left, with their names: no later
     than ``patience`` seconds or twice the time of the slowest of the others. Clusters that are not begun when
-    ``is_stopping`` says so are left out, and get no report.
+    ``is_stopping`` says so are left out, and get no report. Where ``is_making_way`` says so those are left out that
+    are not begun with the first, and slow ones once the others are recorded.
     """
 
     max_parallel: int = 32
@@ -79,6 +80,7 @@ class FleetOptions:
     late: Mapping[str, AwaitObservation] = field(default_factory=dict)
     on_slow: Callable[[tuple[str, ...]], None] = _tell_nobody
     is_stopping: Callable[[], bool] = _go_on
+    is_making_way: Callable[[], bool] = _go_on
     clock: Callable[[], float] = time.monotonic
 
 
@@ -97,16 +99,16 @@ class _FleetRun:
         self._jobs = jobs
         self._open_client = open_client
         self._options = options
-        ordered = sorted(jobs, key=lambda name: name in options.late)
+        # Whoever missed the most commits comes first, so that no member is left out again and again.
+        ordered = sorted(jobs, key=lambda name: (name in options.late, -len(jobs[name].inventory.attempted)))
         self._visits = Visits(self._visited, ordered, limit=options.max_parallel, clock=options.clock)
 
     def reports(self) -> Iterator[ClusterReport]:
         is_told = False
         while not self._visits.are_over:
-            if self._options.is_stopping():
-                self._visits.waiting.clear()
+            self._leave_out(is_told=is_told)
             slow_at = math.inf if is_told or self._is_anybody_waiting() else self._slow_at()
-            asked_at = self._options.clock() + STOPPING_SECONDS if self._visits.waiting else math.inf
+            asked_at = self._options.clock() + STOPPING_SECONDS if self._visits.waiting or is_told else math.inf
             visit = self._visits.next(min([slow_at, asked_at, *(self._end(each) for each in self._under_way())]))
             if visit is not None and visit.result is not None:
                 yield visit.result
@@ -118,6 +120,14 @@ class _FleetRun:
                 if self._end(each) <= now:
                     self._visits.give_up(each)
                     yield self._overdue(each.name)
+
+    def _leave_out(self, *, is_told: bool) -> None:
+        """Leave out the clusters that are not to be begun, or waited for, any more."""
+        is_making_way = self._options.is_making_way() and bool(self._visits.begun)
+        if is_making_way or self._options.is_stopping():
+            self._visits.waiting.clear()
+        for each in self._under_way() if is_making_way and is_told else ():
+            self._visits.give_up(each)
 
     def _under_way(self) -> tuple[Visit[ClusterReport], ...]:
         return tuple(self._visits.under_way.values())

@@ -48,7 +48,8 @@ class Delivery:
     """The members one apply is for, and what it may do there.
 
     ``allowed`` maps a cluster (or ``*``) to how many objects may be removed. ``dry_run`` asks the servers what they
-    would do; ``is_observing`` asks nothing but what is there. No member is begun once ``is_stopping`` says so.
+    would do; ``is_observing`` asks nothing but what is there. No member is begun once ``is_stopping`` says so, and
+    no more than are begun at once where ``is_making_way`` does.
     """
 
     members: tuple[Cluster, ...]
@@ -57,6 +58,7 @@ class Delivery:
     dry_run: bool = False
     is_observing: bool = False
     is_stopping: Callable[[], bool] = never_stopping
+    is_making_way: Callable[[], bool] = never_stopping
 
     @property
     def writes(self) -> bool:
@@ -243,6 +245,7 @@ class ApplyRun:
             timeout=self.delivery.options.timeout,
             is_observing=self.delivery.is_observing,
             is_stopping=self.delivery.is_stopping,
+            is_making_way=self.delivery.is_making_way,
             decrypt=self._decryption.decrypted,
             apply=ApplySettings(
                 dry_run=self.delivery.dry_run,

@@ -117,6 +117,7 @@ def observe_and_connect(
             options=options.delivery,
             allowed=options.allowed.removals_by_cluster,
             is_stopping=options.is_stopping,
+            is_making_way=options.is_making_way,
         ),
         open_client=open_client,
         allowed=options.allowed,

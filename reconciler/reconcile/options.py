@@ -17,11 +17,17 @@ def never_stopping() -> bool:
     return False
 
 
+def _tell_nobody(_commit: str) -> None:
+    return
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReconcileOptions:
     """The options of ``argosy reconcile``; ``delivery`` are those that concern members.
 
-    ``is_stopping`` is asked before each member: where it says so, no further one is begun.
+    ``is_stopping`` is asked before each member: where it says so, no further one is begun. Where ``is_making_way`` says
+    so, to a pass over a newer commit, no more are begun than are at once, and slow ones are left. ``on_source`` is told
+    the source commit once it is found.
     """
 
     rev: str = ""
@@ -32,6 +38,8 @@ class ReconcileOptions:
     output: str = "text"
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
     is_stopping: Callable[[], bool] = never_stopping
+    is_making_way: Callable[[], bool] = never_stopping
+    on_source: Callable[[str], None] = _tell_nobody
 
 
 def is_reaching(fleet: "Fleet", options: ReconcileOptions) -> bool:

@@ -102,6 +102,7 @@ def reconcile_fleet(
     The error of a source that is refused ends it, unless there are members that get the last good commit meanwhile.
     """
     tip = find_source(repository, options.rev, log)
+    options.on_source(tip.commit)
     for remaining in reversed(range(_TRIES)):
         try:
             result = _reconciled(repository, tip, options, log, on_commit)
@@ -211,7 +212,7 @@ def _with_reports(
     desired, status = result.outcome.source.desired, members.context.status
     before = status.tip()
     result = replace(result, reports=members.apply(result.outcome, result.rendered or "", log))
-    if options.is_stopping():
+    if options.is_stopping() or options.is_making_way():
         return result
     recorded = read_observed_inputs(inputs.publication.repository, status.tip())
     if inputs.tip.ref and recorded.facts == members.observation.facts:

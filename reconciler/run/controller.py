@@ -190,7 +190,11 @@ class Controller:
             if due is NextStep.RECONCILE:
                 fleet.log.detail("pass", cause=cause_of_pass(fleet.state, time_now).lower())
             fleet.take(Began(due), time_now)
-            begin = fleet.run_pass if due is NextStep.RECONCILE else fleet.look
+            begin = {
+                NextStep.RECONCILE: fleet.run_pass,
+                NextStep.LOOK: fleet.look,
+                NextStep.MAKE_WAY: fleet.make_way,
+            }[due]
             begin()
 
     def _take_what_happened(self) -> None:

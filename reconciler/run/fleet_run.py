@@ -10,7 +10,7 @@ from render.errors import ReconcileError
 
 from .fleets import FleetLocation
 from .looking import looked_up_tip, watched_folder
-from .pacing import Event, FleetState, Looked, Pace, TimeNow, Woken, next_state
+from .pacing import Event, FleetState, Looked, Pace, SourceRead, TimeNow, Woken, next_state
 from .pass_job import PassJob, PassReport
 from .passes.worker import PassWorker
 from .settings import RunSettings
@@ -102,8 +102,16 @@ class FleetRun:
             log_format=str(self.log.format),
             is_colored=self.log.color,
         )
-        self.worker = PassWorker(job, timeout=self.settings.pass_timeout)
+        self.worker = PassWorker(
+            job, timeout=self.settings.pass_timeout, on_source=lambda commit: self.tell(self, SourceRead(commit))
+        )
         self._in_thread(self._passed, self.worker, self.places)
+
+    def make_way(self) -> None:
+        """Ask the pass under way to make way for one over a newer commit."""
+        self.log.detail("a newer commit: the pass finishes the clusters it is at")
+        if self.worker is not None:
+            self.worker.make_way()
 
     def _passed(self, worker: PassWorker, places: threading.Semaphore) -> None:
         with places:

@@ -3,7 +3,10 @@
 ``next_state`` is a pure function: what is known of the fleet, an event and the time in, what is known then out; and
 ``next_step`` reads off what is to be done now. Nothing is counted that could be lost: an event only brings a look
 forward, and a look compares where the source stands with what the last pass was for. So any number of events are one
-look, and whatever comes during a look or a pass has the source looked at once more.
+look, and whatever comes during a look has the source looked at once more.
+
+The source is looked at during a pass as well. Where it stands at another commit than the pass has read, the pass is
+asked once to make way: it finishes the members it is at, and the next one begins at once.
 
 A pass runs when the source has moved, when members are due to be looked at for drift, when a time rule asked for a
 pass, and again after a failure: later each time, by a span that is drawn between half and all of it, so that many
@@ -54,6 +57,7 @@ class NextStep(StrEnum):
     WAIT = "Wait"
     LOOK = "Look"
     RECONCILE = "Reconcile"
+    MAKE_WAY = "MakeWay"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +88,10 @@ class TimeNow:
 class FleetState:
     """The state of one fleet's pace.
 
-    ``tip`` is the source commit that the last pass was for ("": none yet). ``is_woken``: something happened during what
-    is under way. ``look_at`` and ``pass_at`` are when the next look and the next pass are due, ``cause`` that of the
+    ``tip`` is the source commit that the last pass was for ("": none yet). ``is_woken``: something happened during the
+    look that is under way. During a pass, ``reading`` is the source that it has read, ``seen`` where the source stood
+    at the last look ("": not known), ``is_looking``: a look is under way, and ``is_making_way``: it was asked to make
+    way. ``look_at`` and ``pass_at`` are when the next look and the next pass are due, ``cause`` that of the
     pass; ``wall_at`` is the time of day at which a time rule asks for one. ``failures`` and ``lost`` count passes and
     looks that failed, one after another.
     """
@@ -93,7 +99,11 @@ class FleetState:
     activity: Activity = Activity.RESTING
     is_leading: bool = True
     is_woken: bool = False
+    is_looking: bool = False
+    is_making_way: bool = False
     tip: str = ""
+    reading: str = ""
+    seen: str = ""
     cause: PassCause = PassCause.START
     looked_at: float = -inf
     look_at: float = inf
@@ -122,6 +132,13 @@ class Looked:
     tip: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class SourceRead:
+    """The pass that is under way has found its source commit."""
+
+    source: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassEnded:
     """A pass ended: what came of it, the source it was for ("": not known), and when a time rule asks for the next."""
@@ -143,13 +160,17 @@ class PaceChanged:
     """Somebody set other intervals."""
 
 
-Event = Woken | Began | Looked | PassEnded | LeadershipChanged | PaceChanged
+Event = Woken | Began | Looked | SourceRead | PassEnded | LeadershipChanged | PaceChanged
 
 
 def next_step(state: FleetState, time_now: TimeNow) -> NextStep:
     """Return what is to be done for a fleet now."""
-    if state.activity is not Activity.RESTING or not state.is_leading:
+    if state.activity is Activity.LOOKING or not state.is_leading:
         return NextStep.WAIT
+    if state.activity is Activity.PASSING:
+        if _has_moved(state) and not state.is_making_way:
+            return NextStep.MAKE_WAY
+        return NextStep.LOOK if not state.is_looking and state.look_at <= time_now.now else NextStep.WAIT
     if min(state.pass_at, _due(state, time_now)) <= time_now.now:
         return NextStep.RECONCILE
     return NextStep.LOOK if state.look_at <= time_now.now else NextStep.WAIT
@@ -157,9 +178,16 @@ def next_step(state: FleetState, time_now: TimeNow) -> NextStep:
 
 def seconds_to_wait(state: FleetState, time_now: TimeNow) -> float:
     """Return for how long nothing is to be done unless something happens."""
-    if state.activity is not Activity.RESTING or not state.is_leading:
+    if state.activity is Activity.LOOKING or not state.is_leading or state.is_looking:
         return inf
+    if state.activity is Activity.PASSING:
+        return max(0.0, state.look_at - time_now.now)
     return max(0.0, min(state.pass_at, state.look_at, _due(state, time_now)) - time_now.now)
+
+
+def _has_moved(state: FleetState) -> bool:
+    """Return whether the source stands at another commit than the pass under way has read."""
+    return bool(state.reading and state.seen) and state.seen != state.reading
 
 
 def cause_of_pass(state: FleetState, time_now: TimeNow) -> PassCause:
@@ -176,21 +204,24 @@ def next_state(state: FleetState, event: Event, time_now: TimeNow, pace: Pace) -
     """Return the state of a fleet after an event."""
     match event:
         case Woken():
-            return _woken(state, time_now, pace)
+            state = _woken(state, time_now, pace)
         case Began():
-            return _begun(state, event.step, time_now)
+            state = _begun(state, event.step, time_now, pace)
         case Looked():
-            return _rested(_looked(state, event.tip, time_now, pace), time_now, pace)
+            state = _looked(state, event.tip, time_now, pace)
+        case SourceRead():
+            state = replace(state, reading=event.source)
         case PassEnded():
-            return _rested(_passed(state, event, time_now, pace), time_now, pace)
+            state = _passed(state, event, time_now, pace)
         case LeadershipChanged():
-            return replace(state, is_leading=event.is_leading, pass_at=time_now.now, cause=PassCause.START)
+            state = replace(state, is_leading=event.is_leading, pass_at=time_now.now, cause=PassCause.START)
         case PaceChanged():
-            return _paced_anew(state, time_now, pace)
+            state = _paced_anew(state, time_now, pace)
+    return state
 
 
 def _woken(state: FleetState, time_now: TimeNow, pace: Pace) -> FleetState:
-    if state.activity is not Activity.RESTING:
+    if state.activity is Activity.LOOKING or state.is_looking:
         return replace(state, is_woken=True)
     return replace(state, look_at=min(state.look_at, max(time_now.now, state.looked_at + pace.least_gap)))
 
@@ -207,40 +238,60 @@ def _paced_anew(state: FleetState, time_now: TimeNow, pace: Pace) -> FleetState:
     return replace(state, look_at=min(state.look_at, time_now.now + pace.poll))
 
 
-def _begun(state: FleetState, begun: NextStep, time_now: TimeNow) -> FleetState:
+def _begun(state: FleetState, begun: NextStep, time_now: TimeNow, pace: Pace) -> FleetState:
+    if begun is NextStep.MAKE_WAY:
+        return replace(state, is_making_way=True)
     if begun is NextStep.LOOK:
-        return replace(state, activity=Activity.LOOKING, is_woken=False, look_at=inf, looked_at=time_now.now)
-    return replace(state, activity=Activity.PASSING, is_woken=False, look_at=inf, pass_at=inf, wall_at=inf)
+        state = replace(state, is_woken=False, look_at=inf, looked_at=time_now.now)
+        if state.activity is Activity.PASSING:
+            return replace(state, is_looking=True)
+        return replace(state, activity=Activity.LOOKING)
+    look_at = time_now.now + pace.poll
+    return replace(state, activity=Activity.PASSING, is_woken=False, look_at=look_at, pass_at=inf, wall_at=inf)
+
+
+def _noted_look(state: FleetState, tip: str | None, time_now: TimeNow, pace: Pace) -> FleetState:
+    """Return the state with the next look: soon, and later each time, where the source could not be asked."""
+    lost = 0 if tip is not None else state.lost + 1
+    wait = backoff(lost, pace, time_now.chance) if lost else pace.poll
+    return replace(state, lost=lost, look_at=time_now.now + wait)
 
 
 def _looked(state: FleetState, tip: str | None, time_now: TimeNow, pace: Pace) -> FleetState:
-    if tip is None:
-        lost = state.lost + 1
-        return replace(state, lost=lost, look_at=time_now.now + backoff(lost, pace, time_now.chance))
-    state = replace(state, lost=0, look_at=time_now.now + pace.poll)
-    # A commit that is tried already waits for its next try.
-    return (
-        state if tip == state.tip else replace(state, tip=tip, pass_at=time_now.now, cause=PassCause.CHANGE, failures=0)
-    )
+    """Return the state after a look; whoever woke the fleet during it has it looked at once more."""
+    is_woken, state = state.is_woken, _noted_look(replace(state, is_woken=False), tip, time_now, pace)
+    if state.activity is Activity.PASSING:
+        state = replace(state, is_looking=False, seen=tip or state.seen)
+    else:
+        state = replace(state, activity=Activity.RESTING)
+        # A commit that is tried already waits for its next try.
+        state = state if tip in {None, state.tip} else _moved(state, str(tip), time_now)
+    return _woken(state, time_now, pace) if is_woken else state
+
+
+def _moved(state: FleetState, tip: str, time_now: TimeNow) -> FleetState:
+    """Return the state of a fleet whose source moved: a pass is due."""
+    return replace(state, tip=tip, pass_at=time_now.now, cause=PassCause.CHANGE, failures=0)
 
 
 def _passed(state: FleetState, event: PassEnded, time_now: TimeNow, pace: Pace) -> FleetState:
+    """Return the state after a pass; a look that is under way goes on."""
+    seen, read = state.seen, event.source or state.reading
+    activity = Activity.LOOKING if state.is_looking else Activity.RESTING
+    look_at = min(state.look_at, time_now.now + pace.poll)
+    rest = replace(state, activity=activity, is_looking=False, is_making_way=False, reading="", seen="")
+    rest = replace(rest, tip=event.source or state.tip, wall_at=event.next_wall, look_at=look_at)
+    if seen and read and seen != read:
+        return _moved(rest, seen, time_now)
     failures = 0 if event.ending is Ending.DONE else state.failures + 1
-    state = replace(state, failures=failures, tip=event.source or state.tip, wall_at=event.next_wall)
-    state = replace(state, look_at=time_now.now + pace.poll)
+    rest = replace(rest, failures=failures)
     drift_in = pace.drift * (0.9 + time_now.chance / 10)
     retry_in = backoff(failures, pace, time_now.chance) if failures else inf
     if event.ending is Ending.INCOMPLETE and drift_in <= retry_in:
         retry_in = inf
     if retry_in < inf:
-        return replace(state, pass_at=time_now.now + retry_in, cause=PassCause.RETRY)
-    return replace(state, pass_at=time_now.now + drift_in, cause=PassCause.DRIFT)
-
-
-def _rested(state: FleetState, time_now: TimeNow, pace: Pace) -> FleetState:
-    """Return the state after something ended, looked at again soon where something happened meanwhile."""
-    resting = replace(state, activity=Activity.RESTING, is_woken=False)
-    return _woken(resting, time_now, pace) if state.is_woken else resting
+        return replace(rest, pass_at=time_now.now + retry_in, cause=PassCause.RETRY)
+    return replace(rest, pass_at=time_now.now + drift_in, cause=PassCause.DRIFT)
 
 
 def backoff(failures: int, pace: Pace, chance: float) -> float:

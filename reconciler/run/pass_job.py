@@ -117,5 +117,19 @@ class PassReport:
             return cls(code=KILLED, message="the process of the pass ended without a report")
 
 
+def source_line(source: str) -> str:
+    """Return the line by which a process says which source its pass has read, before its report."""
+    return json.dumps({"reading": source})
+
+
+def source_in(line: str) -> str:
+    """Return the source that such a line names; empty for any other.
+
+    >>> source_in(source_line("abc")), source_in('{"code": 0}')
+    ('abc', '')
+    """
+    return str(json.loads(line)["reading"]) if line.startswith('{"reading": "') else ""
+
+
 def _with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(each) if isinstance(each, list) else each for name, each in value.items()}

@@ -5,7 +5,8 @@ Log lines go to the controller's own stderr. stdin stays open for as long as the
 stops as if it had been told to, so that nothing goes on unwatched.
 
 SIGTERM stops a pass. One that is not at its members yet ends at once, for it has written nothing that counts. One that
-is begins no further member, finishes those it is at, and records them.
+is begins no further member, finishes those it is at, and records them. SIGUSR1 has it do so for a newer commit, once it
+is at its members, and leave slow ones.
 """
 
 import atexit
@@ -16,6 +17,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +25,7 @@ from reconciler.console.bugs import bug_lines
 from reconciler.console.log import Log, LogFormat
 from reconciler.console.printing import print_data
 from reconciler.reconcile.options import ReconcileOptions
-from reconciler.run.pass_job import ClusterEnd, PassJob, PassReport
+from reconciler.run.pass_job import ClusterEnd, PassJob, PassReport, source_line
 from render.errors import GitError, ReconcileError
 
 if TYPE_CHECKING:
@@ -79,11 +81,12 @@ class Steps:
 def main() -> None:
     """Run the pass of stdin's job, print its report, and end the process."""
     gc.disable()
-    stopping = Stopping()
+    stopping, making_way = Stopping(), threading.Event()
+    signal.signal(signal.SIGUSR1, lambda *_: making_way.set())
     job = PassJob.from_json(sys.stdin.readline())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_stop_with_parent, daemon=True).start()
-    report = reported_pass(job, stopping)
+    report = reported_pass(job, stopping, making_way.is_set)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     print_data(report.to_json() + "\n")
     # As in an ordinary run: files that held credentials go now, and nothing else is worth taking apart.
@@ -97,12 +100,19 @@ def _stop_with_parent() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def reported_pass(job: PassJob, stopping: Stopping) -> PassReport:
+def reported_pass(job: PassJob, stopping: Stopping, is_making_way: Callable[[], bool]) -> PassReport:
     """Run a pass and return its report, however it ends."""
     steps, begun = Steps(), time.monotonic()
     try:
         signal.signal(signal.SIGTERM, stopping.ask)
-        report = _guarded_pass(job, stopping, steps)
+        options = ReconcileOptions(
+            bootstrap=job.bootstrap,
+            delivery=job.delivery,
+            is_stopping=stopping,
+            is_making_way=is_making_way,
+            on_source=lambda commit: print_data(source_line(commit) + "\n"),
+        )
+        report = _guarded_pass(job, options, steps)
         # From here on there is nothing left to interrupt.
         stopping.is_heeded = True
     except KeyboardInterrupt:
@@ -116,7 +126,7 @@ def reported_pass(job: PassJob, stopping: Stopping) -> PassReport:
     )
 
 
-def _guarded_pass(job: PassJob, stopping: Stopping, steps: Steps) -> PassReport:
+def _guarded_pass(job: PassJob, options: ReconcileOptions, steps: Steps) -> PassReport:
     log = Log(
         stream=sys.stderr,
         level=job.log_level,
@@ -127,7 +137,7 @@ def _guarded_pass(job: PassJob, stopping: Stopping, steps: Steps) -> PassReport:
         on_step=steps.add,
     )
     try:
-        return _report(job, stopping, log)
+        return _report(job, options, log)
     except ReconcileError as error:
         return PassReport(code=error.exit_code, message=error.message[:_MOST_TEXT], hint=error.hint)
     except OSError as error:
@@ -137,12 +147,11 @@ def _guarded_pass(job: PassJob, stopping: Stopping, steps: Steps) -> PassReport:
         return PassReport(code=ReconcileError.exit_code, message="\n".join(bug_lines(error)))
 
 
-def _report(job: PassJob, stopping: Stopping, log: Log) -> PassReport:
+def _report(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
     from reconciler.publish.branches import publication_of
     from reconciler.reconcile.repeated_report import read_repeated_report
     from reconciler.repository import open_repository
 
-    options = ReconcileOptions(bootstrap=job.bootstrap, delivery=job.delivery, is_stopping=stopping)
     with open_repository(job.repository) as repository:
         repeated = read_repeated_report(repository, options, log)
         if repeated is not None:

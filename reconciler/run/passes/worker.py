@@ -5,10 +5,11 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from typing import IO
 
-from reconciler.run.pass_job import KILLED, PassJob, PassReport
+from reconciler.run.pass_job import KILLED, PassJob, PassReport, source_in
 
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from reconciler.run.passes.process import main; main()"
 
@@ -16,8 +17,9 @@ _PROGRAM = "import sys; sys.path[:] = {path!r}; from reconciler.run.passes.proce
 class PassWorker:
     """The process of one pass; its own thread waits for its report."""
 
-    def __init__(self, job: PassJob, *, timeout: float) -> None:
+    def __init__(self, job: PassJob, *, timeout: float, on_source: Callable[[str], None]) -> None:
         self._job = job
+        self._on_source = on_source
         self._timeout = timeout
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
@@ -39,7 +41,7 @@ class PassWorker:
             assert process.stdout is not None
             with suppress(BrokenPipeError):
                 _send(process.stdin, self._job)
-            text = process.stdout.read()
+            text = self._heard(process.stdout)
             code = process.wait()
             with suppress(BrokenPipeError):
                 process.stdin.close()
@@ -48,6 +50,25 @@ class PassWorker:
         if report.code == KILLED and code < 0:
             return PassReport(code=KILLED, message=f"the process of the pass ended by {signal.Signals(-code).name}")
         return report
+
+    def _heard(self, stdout: IO[str]) -> str:
+        """Return the last line that the process writes; the one before it says which source it has read."""
+        text = ""
+        for line in stdout:
+            source = source_in(line)
+            if source:
+                self._on_source(source)
+            else:
+                text = line
+        return text
+
+    def make_way(self) -> None:
+        """Ask the pass to make way for one over a newer commit: it finishes what it is at, but for slow clusters."""
+        with self._lock:
+            if self._process is not None and self._process.returncode is None:
+                # The process alone: its children would end by this signal.
+                with suppress(ProcessLookupError):
+                    self._process.send_signal(signal.SIGUSR1)
 
     def stop(self) -> None:
         """Ask the pass to stop: it finishes the clusters it is at."""
