@@ -13,10 +13,11 @@ OTHERS = "*"
 
 
 class RenderedRelease(StrEnum):
-    """A kind of another tool whose chart may be rendered."""
+    """A kind of another tool whose chart, or whose folder, may be rendered."""
 
-    FLUX = "HelmRelease"
-    ARGO_CD = "Application"
+    HELM_RELEASE = "HelmRelease"
+    APPLICATION = "Application"
+    KUSTOMIZATION = "Kustomization"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,7 @@ class SourceSettings:
     """The files to read: those below ``paths`` (from argosy.yaml's folder), minus ``ignore`` (gitignore syntax).
 
     ``is_strict``: a file that cannot be used is a problem, also where no object was ever delivered from it.
-    ``rendered``: the kinds whose charts are rendered, instead of delivering them as they are.
+    ``rendered``: the kinds whose charts and folders are rendered, instead of delivering them as they are.
     """
 
     paths: tuple[str, ...] = (".",)

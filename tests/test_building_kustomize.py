@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from reconciler.building.builder import INSTALL, SourceBuilder
+from reconciler.building.builder import SourceBuilder
+from reconciler.building.folders import INSTALL
 from reconciler.source.build import Caches
 from reconciler.source.loading import Loaded, load_source
 from render.documents import read_documents

@@ -10,20 +10,19 @@ from dataclasses import dataclass, field
 from reconciler.source.broken import Broken
 from reconciler.source.build import BuiltSource
 from reconciler.source.charts import ChartRequest
+from reconciler.source.deployers.request import BuiltFolder, FolderRequest
 from reconciler.source.files import FileSelection, SourceFile
-from reconciler.source.lines import Lines
-from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
+from reconciler.source.manifests import FieldProblem, ParseCache, ReadBlobs
 from render.errors import Problem
 from render.words import counted, listed
 
 from .builds import BuildOutcome, Builds
 from .charts import Rendering, Renderings
 from .closures import Closure, closure_of
+from .folders import INSTALL, FolderBuilds, refused
 from .roots import root_folders
 from .tools import find_helm, find_kustomize
 from .tree import Kustomizations
-
-INSTALL = "install kustomize and put it on PATH (https://kubectl.docs.kubernetes.io/installation/kustomize), or kubectl"
 
 INSTALL_HELM = "install helm 3 and put it on PATH (https://helm.sh/docs/intro/install)"
 
@@ -45,9 +44,9 @@ class SourceBuilder:
         closures = [closure_of(known, folder) for folder in roots]
         wanted = [closure for closure in closures if closure.refusal is None]
         tool = find_kustomize(self.path, self.cache) if wanted else None
-        outcomes = Builds(tool=tool, read=read, cache=self.cache).outcomes(wanted) if tool else {}
-        made = [outcome for outcome in outcomes.values() if not outcome.complaint]
-        broken = [*_refused(closures, read), *_failed(outcomes.values(), tool.version if tool else "")]
+        outcomes = Builds(tool=tool, read=read, cache=self.cache).outcomes(wanted) if tool else []
+        made = [outcome for outcome in outcomes if not outcome.complaint]
+        broken = [*_refused(closures, read), *_failed(outcomes, tool.version if tool else "")]
         if wanted and tool is None:
             broken.append(_missing(wanted))
         return BuiltSource(
@@ -57,6 +56,10 @@ class SourceBuilder:
             broken=tuple(broken),
             tools=(tool.version,) if tool else (),
         )
+
+    def build_folders(self, requests: Sequence[FolderRequest]) -> Sequence[BuiltFolder]:
+        """Build the folders that objects of other tools deploy, each with what its object adds."""
+        return FolderBuilds(path=self.path, cache=self.cache).outcomes(requests)
 
     def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
         """Render charts, each by itself."""
@@ -124,12 +127,7 @@ def _claimed(
 
 def _refused(closures: Iterable[Closure], read: ReadBlobs) -> Iterator[Broken]:
     """Yield the builds that may not be run."""
-    lines = Lines(read)
-    for closure in closures:
-        if closure.refusal is not None:
-            file, problem = closure.refusal
-            found = lines.located_problem(FieldProblem(LocatedManifest(None, file, 0, 0), problem))
-            yield Broken(problem=found, files=closure.inputs)
+    return (refused(closure, read) for closure in closures if closure.refusal is not None)
 
 
 def _failed(outcomes: Iterable[BuildOutcome], version: str) -> Iterator[Broken]:

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -59,20 +59,21 @@ class Builds:
     read: ReadBlobs
     cache: ParseCache | None = None
 
-    def outcomes(self, closures: Iterable[Closure]) -> dict[str, BuildOutcome]:
-        """Return the outcome of each build, by folder."""
-        by_key = {self._key(closure): closure for closure in closures}
+    def outcomes(self, closures: Sequence[Closure]) -> list[BuildOutcome]:
+        """Return the outcome of each build, in order."""
+        keys = [self._key(closure) for closure in closures]
+        by_key = dict(zip(keys, closures, strict=True))
         known = self.cache.get_many(by_key) if self.cache is not None else {}
-        outcomes = {closure.folder: _restored(closure, known[key]) for key, closure in by_key.items() if key in known}
-        missing = [closure for key, closure in by_key.items() if key not in known]
+        outcomes = {key: _restored(closure, known[key]) for key, closure in by_key.items() if key in known}
+        missing = {key: closure for key, closure in by_key.items() if key not in known}
         fresh = {}
-        for outcome in self._built(missing):
-            outcomes[outcome.closure.folder] = outcome
+        for key, outcome in zip(missing, self._built(list(missing.values())), strict=True):
+            outcomes[key] = outcome
             if not outcome.complaint and not outcome.is_secret:
-                fresh[self._key(outcome.closure)] = _stored(outcome)
+                fresh[key] = _stored(outcome)
         if self.cache is not None and fresh:
             self.cache.put_many(fresh)
-        return outcomes
+        return [outcomes[key] for key in keys]
 
     def _key(self, closure: Closure) -> bytes:
         """Return the key of a build: the digest of all it depends on."""

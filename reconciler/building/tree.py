@@ -62,6 +62,17 @@ class Kustomizations:
         documents, _ = read_documents(self.read([file.id])[file.id])
         return [document.value for document in documents]
 
+    def with_edited(self, file: SourceFile, document: Mapping[str, Any]) -> "Kustomizations":
+        """Return the same tree with another kustomization in place of all that the folder of this file has."""
+        folder = file.path.rpartition("/")[0]
+        return Kustomizations(
+            files={**self.files, file.path: file},
+            read=self.read,
+            cache=self.cache,
+            _parsed={**self._parsed, file.id: parsed_kustomization(document)},
+            _by_folder={**self._by_folder, folder: [file]},
+        )
+
     def _parse(self, files: Sequence[SourceFile]) -> None:
         """Read kustomizations. What they name is remembered on disk, and nothing else, as that may be secret."""
         key_by_id = {file.id: hashlib.sha256(b"kustomization\0" + file.id).digest() for file in files}

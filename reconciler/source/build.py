@@ -7,11 +7,14 @@ from typing import NamedTuple, Protocol
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
 from render.errors import Problem
+from render.fleet import RenderedRelease
 from render.words import listed
 
 from .broken import Broken
 from .built_files import BuiltFile
 from .charts import ChartRequest, ChartSource, chart_places, config_maps_in
+from .deployers.request import BuiltFolder, FolderRequest
+from .deployers.rounds import Deployed, Rounds, is_deployer, plain_files, repository_tree
 from .external import load_external_sources, lock_of, sources_in
 from .files import FileSelection, Reason, Skipped, SourceFile, select_files
 from .fleet_file import FleetSource
@@ -67,6 +70,9 @@ class Build(Protocol):
     def __call__(self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs) -> BuiltSource:
         """Return what came of it."""
 
+    def build_folders(self, requests: Sequence[FolderRequest]) -> Sequence[BuiltFolder]:
+        """Return what came of these folders, in order."""
+
     def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
         """Return what came of these charts."""
 
@@ -83,6 +89,8 @@ class Caches(NamedTuple):
 
 
 NO_CACHES = Caches()
+FOLDER_KINDS = frozenset({RenderedRelease.KUSTOMIZATION})
+"""The kinds of other tools that deploy folders."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,16 +111,61 @@ def read_files(files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, 
     cache, build = caches.parsed, caches.build
     paths, is_building = home.fleet.source.paths, build is not None
     selection = select_files(files, folder=home.folder, paths=paths, ignore=home.ignore, is_building=is_building)
-    built = build(files, selection, read) if build is not None else BuiltSource()
+    built = _built(files, selection, home, read, caches)
     plain = [file for file in selection.files if file.path == home.path or file.path not in built.claimed]
     beside = [file for file in selection.beside if file.path not in built.claimed]
     unlisted = {place.file.path for place in load_manifests(beside, read=read, cache=cache).manifests}
     skipped = (*selection.skipped, *(Skipped(path, Reason.UNLISTED) for path in unlisted))
     chosen = (*plain, *built.files)
+    contents = load_manifests(chosen, read=built.read_with(read), cache=cache)
+    kinds = home.fleet.source.rendered if is_building else ()
+    others = tuple(place for place in contents.manifests if not is_deployer(place, kinds))
     return ReadFiles(
         selection=replace(selection, files=chosen, skipped=tuple(sorted(skipped))),
-        contents=load_manifests(chosen, read=built.read_with(read), cache=cache),
+        contents=contents._replace(manifests=others),
         built=built,
+    )
+
+
+def _built(
+    files: Sequence[SourceFile], selection: FileSelection, home: FleetSource, read: ReadBlobs, caches: Caches
+) -> BuiltSource:
+    """Build the folders that objects of other tools deploy, where they are read, and all other kustomizations.
+
+    A kustomization may make such an object, and may then be a part of what that one deploys. So they are built in
+    turns, until no object comes to light any more.
+    """
+    build, kinds = caches.build, home.fleet.source.rendered
+    if build is None:
+        return BuiltSource()
+    if not FOLDER_KINDS & {*kinds}:
+        return build(files, selection, read)
+    rounds = Rounds(home, repository_tree(files, read), build.build_folders, caches.parsed, caches.contents)
+    entries = list(load_manifests(selection.files, read=read, cache=caches.parsed).manifests)
+    deployed, built = rounds.final(entries), BuiltSource()
+    while True:
+        unclaimed = replace(selection, kustomizations=tuple(plain_files(selection.kustomizations, deployed.claimed)))
+        built = build(files, unclaimed, read)
+        more = load_manifests(built.files, read=built.read_with(read), cache=caches.parsed).manifests
+        known = {(place.file.path, place.number) for place in entries}
+        fresh = [place for place in more if (place.file.path, place.number) not in known]
+        if not any(is_deployer(place, kinds) for place in fresh):
+            return _joined(built, deployed)
+        entries += fresh
+        deployed = rounds.final(entries)
+
+
+def _joined(built: BuiltSource, deployed: Deployed) -> BuiltSource:
+    """Return what kustomizations made, with what the objects of other tools deploy."""
+    return built.joined(
+        BuiltSource(
+            files=deployed.files,
+            contents=deployed.contents,
+            claimed=deployed.claimed,
+            broken=deployed.broken,
+            warnings=deployed.warnings,
+            tools=deployed.tools,
+        )
     )
 
 

@@ -32,7 +32,7 @@ class UnusableRelease(Exception):
 def is_release(place: LocatedManifest, rendered: Sequence[RenderedRelease]) -> bool:
     """Say whether a manifest is a release of a kind that is to be rendered; an Application may have no chart."""
     kind = place.manifest["kind"]
-    if kind not in rendered or group_of(place.manifest["apiVersion"]) != _GROUPS[kind]:
+    if kind not in rendered or group_of(place.manifest["apiVersion"]) != _GROUPS.get(kind):
         return False
     return isinstance(place.manifest.get("spec"), dict) and bool(_name_of(place.manifest))
 

@@ -1,0 +1,209 @@
+"""Folders that objects of other tools deploy, built with what these objects add to the kustomization of a folder.
+
+The addition is made as the tool makes it: the kustomization is written anew, in the private copy alone. A folder
+without one gets one that lists its manifests.
+"""
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from reconciler.source.broken import Broken
+from reconciler.source.deployers.request import BuiltFolder, FolderRequest
+from reconciler.source.deployers.trees import SourceTree, UncommittedFile
+from reconciler.source.files import FILE_MODE, KUSTOMIZATIONS
+from reconciler.source.lines import Lines
+from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
+from render.documents import emit, read_documents
+from render.gitobjects import object_id
+
+from .builds import BuildOutcome, Builds
+from .closures import Closure, closure_of
+from .tools import Tool, find_kustomize
+from .tree import Kustomizations, is_plain
+
+INSTALL = "install kustomize and put it on PATH (https://kubectl.docs.kubernetes.io/installation/kustomize), or kubectl"
+
+_HEAD = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
+_SCANNED = (".yaml", ".yml")
+_BY_NAME = frozenset({"images", "replicas"})
+"""Lists of which an item takes the place of another one of the same name."""
+
+
+class _UneditableError(Exception):
+    """The kustomization of a folder cannot be written anew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared:
+    """A request whose closure is found; ``edited`` is the kustomization that was written for it, if any."""
+
+    request: FolderRequest
+    closure: Closure
+    edited: tuple[UncommittedFile, bytes] | None = None
+    replaced: tuple[tuple[str, bytes], ...] = ()
+
+    @property
+    def inputs(self) -> frozenset[tuple[str, bytes]]:
+        """The files of the repository that are read, with those that something else was written for."""
+        own = {self.edited[0].path} if self.edited else set()
+        files = [each for each in self.closure.inputs if each[0] not in own]
+        return frozenset(self.request.tree.inputs_at([*files, *self.replaced]))
+
+    @property
+    def claimed(self) -> frozenset[str]:
+        """The paths of these files, without those that only say which content the tree has."""
+        return frozenset(path for path, _ in self.inputs - set(self.request.tree.inputs))
+
+
+@dataclass(slots=True, kw_only=True)
+class FolderBuilds:
+    """The builds of folders; ``path`` is where the tool is looked for."""
+
+    path: str
+    cache: ParseCache | None = None
+    _known: dict[str, Kustomizations] = field(default_factory=dict)
+
+    def outcomes(self, requests: Sequence[FolderRequest]) -> list[BuiltFolder]:
+        """Return the outcome of each request, in order."""
+        prepared = [self._prepared(request) for request in requests]
+        wanted = [each for each in prepared if isinstance(each, _Prepared) and each.closure.refusal is None]
+        tool = find_kustomize(self.path, self.cache) if wanted else None
+        built = dict(zip(map(id, wanted), self._built(wanted, tool), strict=False))
+        return [
+            each if isinstance(each, BuiltFolder) else _outcome(each, built.get(id(each)), tool) for each in prepared
+        ]
+
+    def _built(self, wanted: Sequence[_Prepared], tool: Tool | None) -> list[BuildOutcome]:
+        if tool is None:
+            return []
+        written = {file.id: content for each in wanted if each.edited for file, content in [each.edited]}
+        readers = {each.request.tree.name: each.request.tree.read for each in wanted}
+        ids_by_tree: dict[str, set[bytes]] = {}
+        for each in wanted:
+            ids_by_tree.setdefault(each.request.tree.name, set()).update(file.id for file in each.closure.files)
+        tree_by_id = {id_: name for name, ids in ids_by_tree.items() for id_ in ids - written.keys()}
+
+        def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
+            found = {id_: written[id_] for id_ in ids if id_ in written}
+            for name, reader in readers.items():
+                found |= reader([id_ for id_ in ids if tree_by_id.get(id_) == name])
+            return found
+
+        return Builds(tool=tool, read=read, cache=self.cache).outcomes([each.closure for each in wanted])
+
+    def _prepared(self, request: FolderRequest) -> "_Prepared | BuiltFolder":
+        tree, folder = request.tree, request.folder
+        known = self._kustomizations(tree)
+        found = known.at(folder) if folder in known.folders else []
+        base = f"{folder}/" if folder else ""
+        if not found and not any(file.path.startswith(base) for file in tree.files):
+            where = f" in {tree.name}" if tree.name else ""
+            return BuiltFolder(complaint=f"there is no folder {folder or '.'!r}{where}")
+        if found and not request.additions:
+            return _Prepared(request=request, closure=closure_of(known, folder))
+        try:
+            document = _document(found[0][0].path, known) if found else _listing(request)
+        except _UneditableError as error:
+            return BuiltFolder(complaint=str(error))
+        edited = _merged(document, request.additions)
+        content = emit(edited)
+        path = found[0][0].path if found else f"{base}{KUSTOMIZATIONS[0]}"
+        file = UncommittedFile(path, FILE_MODE, object_id("blob", content), len(content))
+        return _Prepared(
+            request=request,
+            closure=closure_of(known.with_edited(file, edited), folder),
+            edited=(file, content),
+            replaced=tuple((each.path, each.id) for each, _ in found),
+        )
+
+    def _kustomizations(self, tree: SourceTree) -> Kustomizations:
+        if tree.name not in self._known:
+            self._known[tree.name] = Kustomizations.of(tree.files, tree.read, self.cache)
+        return self._known[tree.name]
+
+
+def _outcome(each: _Prepared, built: BuildOutcome | None, tool: Tool | None) -> BuiltFolder:
+    tree, inputs, claimed = each.request.tree, tuple(sorted(each.inputs)), each.claimed
+    if each.closure.refusal is not None:
+        return BuiltFolder(broken=_refused_in(each), claimed=claimed, inputs=inputs)
+    folder = each.request.folder or "."
+    if tool is None or built is None:
+        message = f"kustomize is not installed, so {folder} cannot be built"
+        return BuiltFolder(complaint=message, hint=INSTALL, claimed=claimed, inputs=inputs, tool="kustomize")
+    if built.complaint:
+        name = tool.version.partition(" ")[0] if built.is_bounded else tool.version
+        message = f"{tool.version} cannot build {folder}: {built.complaint}"
+        return BuiltFolder(complaint=message, claimed=claimed, inputs=inputs, tool=name)
+    origins = tuple(tree.origin(origin) for origin in built.origins)
+    return BuiltFolder(output=built.output, origins=origins, claimed=claimed, inputs=inputs, tool=tool.version)
+
+
+def refused(closure: Closure, read: ReadBlobs) -> Broken:
+    """Return a build that may not be run."""
+    assert closure.refusal is not None
+    file, problem = closure.refusal
+    found = Lines(read).located_problem(FieldProblem(LocatedManifest(None, file, 0, 0), problem))
+    return Broken(problem=found, files=closure.inputs)
+
+
+def _refused_in(each: _Prepared) -> Broken:
+    """Return a refused build; its place is the file of the folder, or the kustomization that was written for it."""
+    tree, edited = each.request.tree, each.edited
+
+    def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
+        wanted = set(ids)
+        own = {edited[0].id: edited[1]} if edited and edited[0].id in wanted else {}
+        return {**tree.read(wanted - own.keys()), **own}
+
+    found = refused(each.closure, read)
+    is_own = edited is not None and found.problem.path == edited[0].path
+    here = tree.here.get(found.problem.path) if tree.here is not None else found.problem.path
+    path = here if here is not None else f"{tree.name}:{found.problem.path}"
+    line = 0 if is_own else found.problem.line
+    return Broken(problem=replace(found.problem, path=path, line=line), files=tuple(sorted(each.inputs)))
+
+
+def _document(path: str, known: Kustomizations) -> dict[str, Any]:
+    """Return the kustomization of a folder, which something is added to."""
+    file = known.files[path]
+    documents, errors = read_documents(known.read([file.id])[file.id])
+    value = documents[0].value if documents else {}
+    if errors or not isinstance(value, dict):
+        raise _UneditableError(f"{path} is no YAML object, so that nothing can be added to it")
+    return {**_HEAD, **value}
+
+
+def _listing(request: FolderRequest) -> dict[str, Any]:
+    """Return a kustomization that lists the manifests of a folder which has none."""
+    listed = request.resources if request.resources is not None else tuple(_scanned(request.tree, request.folder))
+    return {**_HEAD, "resources": list(listed)}
+
+
+def _scanned(tree: SourceTree, folder: str) -> Iterator[str]:
+    """Yield the YAML files below a folder, and folders with a kustomization instead of what is in them."""
+    base = f"{folder}/" if folder else ""
+    inner = sorted(file.path.removeprefix(base) for file in tree.files if file.path.startswith(base) and is_plain(file))
+    built = {posixpath.dirname(path) for path in inner if posixpath.basename(path) in KUSTOMIZATIONS}
+    yield from sorted(each for each in built if not any(each.startswith(f"{above}/") for above in built))
+    for path in inner:
+        is_inside = any(path.startswith(f"{each}/") for each in built)
+        if path.endswith(_SCANNED) and not is_inside and not posixpath.basename(path).startswith(".sops."):
+            yield path
+
+
+def _merged(document: Mapping[str, Any], additions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a kustomization with additions: lists grow, objects are merged, anything else is replaced."""
+    merged = dict(document)
+    for key, value in additions.items():
+        before = merged.get(key)
+        if isinstance(value, list) and isinstance(before, list):
+            names = {each.get("name") for each in value if isinstance(each, dict)} if key in _BY_NAME else set()
+            kept = [each for each in before if not (isinstance(each, dict) and each.get("name") in names)]
+            merged[key] = [*kept, *value]
+        elif isinstance(value, dict) and isinstance(before, dict):
+            merged[key] = {**before, **value}
+        else:
+            merged[key] = value
+    return merged

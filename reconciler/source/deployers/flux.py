@@ -1,0 +1,261 @@
+"""Kustomizations of Flux as requests for a folder: the path, its tree, and what is added to the kustomization there.
+
+The meaning of each field is that of kustomize-controller. What decides when or by whom Flux applies is not read, and
+said once for all objects.
+"""
+
+import json
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.locked.model import ExternalSource, SourceType, UnavailableSource
+from reconciler.locked.reading import LockedFiles
+from reconciler.source.manifests import LocatedManifest
+from render.documents import emit
+from render.model import group_of
+
+from .request import FolderRequest, UnusableDeployer
+from .trees import Copy, SourceTree, artifact_tree, content_tree
+
+GROUP, KIND = "kustomize.toolkit.fluxcd.io", "Kustomization"
+_REPOSITORIES, _ARTIFACTS = "source.toolkit.fluxcd.io", "source.extensions.fluxcd.io"
+_INSTALLED = "flux-system"
+"""The name that Flux gives to the repository that it was installed from."""
+
+IGNORED = {
+    "dependsOn": "objects are applied by kind, definitions and namespaces first",
+    "kubeConfig": "policies say which clusters objects go to",
+    "serviceAccountName": "objects are applied as whoever runs Argosy",
+    "force": "objects are never made anew",
+}
+"""Fields that are not read, and the reason that people are told."""
+
+_READ = frozenset(
+    [
+        "path",
+        "targetNamespace",
+        "namePrefix",
+        "nameSuffix",
+        "commonMetadata",
+        "patches",
+        "patchesStrategicMerge",
+        "patchesJson6902",
+        "images",
+        "components",
+        "ignoreMissingComponents",
+        "postBuild",
+        "sourceRef",
+        "suspend",
+        "prune",
+    ]
+)
+_TIMING = frozenset(
+    [
+        "interval",
+        "retryInterval",
+        "timeout",
+        "wait",
+        "healthChecks",
+        "healthCheckExprs",
+        "decryption",
+        "deletionPolicy",
+        "validation",
+        "buildMetadata",
+    ]
+)
+SourceKey = tuple[str, str, str]
+"""A source of Flux: its kind, namespace and name."""
+NO_SOURCE: SourceKey = ("", "", "")
+_SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^/@]+@)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FluxSources:
+    """Everything that a Kustomization may take its folder from.
+
+    ``repository`` is the tree of this one; ``objects`` are the sources of Flux among the manifests, by kind, namespace
+    and name, of which ``own`` is this repository. ``sources`` and ``locked`` are the Sources of the fleet, ``lock`` the
+    file that locks them.
+    """
+
+    repository: SourceTree
+    objects: Mapping[SourceKey, Mapping[str, Any]] = field(default_factory=dict)
+    artifacts: Mapping[tuple[str, str], tuple[Copy, ...]] = field(default_factory=dict)
+    own: SourceKey = NO_SOURCE
+    sources: Sequence[ExternalSource] = ()
+    locked: LockedFiles | None = None
+    lock: tuple[tuple[str, bytes], ...] = ()
+
+    def request(self, place: LocatedManifest, default_namespace: str) -> FolderRequest:
+        """Return what a Kustomization deploys; UnusableDeployer says why it cannot be read."""
+        spec = place.manifest["spec"]
+        namespace = str(place.manifest["metadata"].get("namespace") or default_namespace)
+        if spec.get("suspend"):
+            hint = "what Argosy delivers is suspended by its policy: spec.suspension"
+            raise UnusableDeployer("spec.suspend", "it is suspended, so that nothing is made of it", hint)
+        unknown = sorted(spec.keys() - _READ - _TIMING - IGNORED.keys())
+        if unknown:
+            raise UnusableDeployer(
+                f"spec.{unknown[0]}", "no field that is known here, so that it might change anything"
+            )
+        tree, inside = self._tree(spec, namespace)
+        folder = _folder(spec.get("path"))
+        if inside and folder != inside and not folder.startswith(f"{inside}/"):
+            raise UnusableDeployer("spec.path", f"the Source of its repository has the folder {inside!r} alone")
+        folder = folder.removeprefix(inside).strip("/")
+        return FolderRequest(place=place, tree=tree, folder=folder, additions=_additions(spec, tree, folder))
+
+    def _tree(self, spec: Mapping[str, Any], own: str) -> tuple[SourceTree, str]:
+        """Return the tree of a Kustomization, and the folder of the repository that it begins at."""
+        kind, namespace, name = _reference(spec, own)
+        if kind == "ExternalArtifact":
+            copies = self.artifacts.get((namespace, name))
+            if copies is None:
+                raise UnusableDeployer("spec.sourceRef", f"no ArtifactGenerator makes {namespace}/{name}")
+            return artifact_tree(f"ExternalArtifact {namespace}/{name}", self.repository, copies), ""
+        found = self.objects.get((kind, namespace, name))
+        if found is None:
+            return self.repository, ""
+        source = self._same_source(kind, found)
+        if source is not None:
+            return self._content(source), source.folder
+        if not self._is_own((kind, namespace, name), found):
+            message = f"{kind} {namespace}/{name} is another repository: {found.get('url')}"
+            raise UnusableDeployer("spec.sourceRef", message, "write a Source of it, and run argosy lock")
+        return self.repository, ""
+
+    def _same_source(self, kind: str, found: Mapping[str, Any]) -> ExternalSource | None:
+        type_ = SourceType.OCI if kind == "OCIRepository" else SourceType.GIT
+        wanted = _address(found.get("url"))
+        return next(
+            (each for each in self.sources if each.type is type_ and _address(each.place["url"]) == wanted), None
+        )
+
+    def _is_own(self, key: SourceKey, found: Mapping[str, Any]) -> bool:
+        """Say whether a source of Flux is this repository: the one that most objects of its files are deployed from."""
+        installed = next((each for each in sorted(self.objects) if each[2] == _INSTALLED), self.own)
+        if key == installed:
+            return True
+        own = self.objects.get(installed)
+        return own is not None and (_address(own.get("url")), own.get("ref")) == (
+            _address(found.get("url")),
+            found.get("ref"),
+        )
+
+    def _content(self, source: ExternalSource) -> SourceTree:
+        try:
+            content = self.locked.files(source.name) if self.locked is not None else {}
+            return content_tree(source.name, content, self.lock)
+        except UnavailableSource as error:
+            raise UnusableDeployer("spec.sourceRef", error.message, error.hint) from error
+
+
+def own_source(places: Iterable[LocatedManifest], default_namespace: str) -> SourceKey:
+    """Return the source of Flux that is this repository: of those that these objects name, the one that most do."""
+    counts = Counter(
+        _reference(place.manifest["spec"], str(place.manifest["metadata"].get("namespace") or default_namespace))
+        for place in places
+    )
+    return max(counts, key=lambda each: (counts[each], each), default=NO_SOURCE)
+
+
+def _reference(spec: Mapping[str, Any], own: str) -> SourceKey:
+    reference = _object(spec.get("sourceRef"))
+    return str(reference.get("kind")), str(reference.get("namespace") or own), str(reference.get("name"))
+
+
+def flux_objects(
+    manifests: Iterable[LocatedManifest], default_namespace: str
+) -> tuple[dict[SourceKey, Mapping[str, Any]], dict[tuple[str, str], tuple[Copy, ...]]]:
+    """Return the sources of Flux among manifests, and the artifacts that are cut out of the repository."""
+    objects: dict[SourceKey, Mapping[str, Any]] = {}
+    artifacts: dict[tuple[str, str], tuple[Copy, ...]] = {}
+    for place in manifests:
+        group, metadata = group_of(place.manifest["apiVersion"]), _object(place.manifest.get("metadata"))
+        namespace, spec = str(metadata.get("namespace") or default_namespace), _object(place.manifest.get("spec"))
+        if group == _REPOSITORIES:
+            objects[place.manifest["kind"], namespace, str(metadata.get("name"))] = spec
+        elif group == _ARTIFACTS:
+            for each in map(_object, _items(spec.get("artifacts"))):
+                copies = tuple(_copy(_object(copy)) for copy in _items(each.get("copy")))
+                artifacts[namespace, str(each.get("name"))] = copies
+    return objects, artifacts
+
+
+def _copy(copy: Mapping[str, Any]) -> Copy:
+    """Return a copy of an artifact without the names of its two sides."""
+    pattern, target = (str(copy.get(key) or "").partition("/")[2] for key in ("from", "to"))
+    return pattern, target.strip("/")
+
+
+def ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a Kustomization that are not read though they are set, with what people are told."""
+    for name, reason in IGNORED.items():
+        if spec.get(name):
+            yield f"spec.{name}", reason
+    if spec.get("prune") is False:
+        yield "spec.prune", "objects that are gone from the source leave clusters, unless their policy preserves them"
+
+
+def _additions(spec: Mapping[str, Any], tree: SourceTree, folder: str) -> dict[str, Any]:
+    """Return what a Kustomization adds to the kustomization of its folder."""
+    patches = [
+        {key: each[key] for key in ("patch", "target") if key in each}
+        for each in map(_object, _items(spec.get("patches")))
+    ]
+    merges = [emit(each).decode() for each in _items(spec.get("patchesStrategicMerge")) if isinstance(each, dict)]
+    operations = [
+        {"patch": json.dumps(each.get("patch")), "target": each.get("target")}
+        for each in map(_object, _items(spec.get("patchesJson6902")))
+    ]
+    additions = {
+        "namespace": spec.get("targetNamespace"),
+        "namePrefix": spec.get("namePrefix"),
+        "nameSuffix": spec.get("nameSuffix"),
+        "components": list(_components(spec, tree, folder)),
+        "patches": patches,
+        "patchesStrategicMerge": merges,
+        "patchesJson6902": operations,
+        "images": _items(spec.get("images")),
+    }
+    return {key: value for key, value in additions.items() if value}
+
+
+def _components(spec: Mapping[str, Any], tree: SourceTree, folder: str) -> Iterator[str]:
+    known = None
+    for text in map(str, _items(spec.get("components"))):
+        if spec.get("ignoreMissingComponents"):
+            known = known or {file.path.rpartition("/")[0] for file in tree.files}
+            if posixpath.normpath(posixpath.join(folder, text)) not in known:
+                continue
+        yield text
+
+
+def _folder(path: Any) -> str:
+    """Return the folder that a path means, seen from the root of its tree."""
+    text = str(path or "")
+    folder = posixpath.normpath(text.removeprefix("/") or ".")
+    if folder == ".." or folder.startswith("../"):
+        raise UnusableDeployer("spec.path", f"{text!r} leads out of the repository")
+    return "" if folder == "." else folder
+
+
+def _address(url: Any) -> str:
+    """Return an address by which two ways to write the same repository are equal.
+
+    >>> _address("ssh://git@example.com/a/b.git") == _address("https://example.com/a/b")
+    True
+    """
+    return _SCHEME.sub("", str(url or "")).removesuffix("/").removesuffix(".git")
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _items(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()

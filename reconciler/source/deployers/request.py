@@ -1,0 +1,61 @@
+"""A folder that an object of another tool deploys, as it is to be built, and what came of it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.source.broken import Broken
+from reconciler.source.built_files import Origin
+from reconciler.source.manifests import LocatedManifest
+
+from .trees import SourceTree
+
+
+class UnusableDeployer(Exception):
+    """An object cannot be read as its tool reads it: the field to blame, the fault and a hint."""
+
+    def __init__(self, path: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.path, self.message, self.hint = path, message, hint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderRequest:
+    """A folder of a tree to build.
+
+    ``additions`` are fields of a kustomization that are added to the one of the folder, as the tool adds them.
+    ``resources`` are the files to build where the folder has no kustomization (None: every YAML file below it, and
+    every folder with a kustomization). ``place`` is the object that asks for it.
+    """
+
+    place: LocatedManifest
+    tree: SourceTree
+    folder: str
+    additions: Mapping[str, Any] = field(default_factory=dict)
+    resources: tuple[str, ...] | None = None
+
+    @property
+    def key(self) -> bytes:
+        """The digest of all that the build depends on beside the files of the tree."""
+        text = json.dumps([self.tree.name, self.folder, self.additions, self.resources], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltFolder:
+    """The outcome of a build: its output with the origin of each document, or why there is none.
+
+    ``claimed`` are the files of the repository that it reads, ``inputs`` all that it depends on. ``complaint`` is what
+    a tool says of it, ``broken`` what is wrong in a file of the folder.
+    """
+
+    output: bytes = field(default=b"", repr=False)
+    origins: tuple[Origin, ...] = ()
+    claimed: frozenset[str] = frozenset()
+    inputs: tuple[tuple[str, bytes], ...] = ()
+    complaint: str = ""
+    hint: str = ""
+    broken: Broken | None = None
+    tool: str = ""

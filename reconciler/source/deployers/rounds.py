@@ -1,0 +1,273 @@
+"""Folders that objects of other tools deploy, built round after round until nothing changes any more.
+
+What a folder makes may be objects that deploy further folders, changed by patches on the way, or ConfigMaps with
+variables for others. So every round reads the objects as the last one left them. An object that stands in a file which
+another one deploys is read as that one makes it.
+"""
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from reconciler.locked.reading import RepositoryFiles
+from reconciler.locked.store import ContentStore
+from reconciler.source.broken import Broken
+from reconciler.source.built_files import BuiltFile, inputs_of
+from reconciler.source.external import load_external_sources, lock_of, sources_in
+from reconciler.source.files import SourceFile
+from reconciler.source.fleet_file import FleetSource
+from reconciler.source.lines import Lines
+from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs, load_manifests
+from render.errors import Problem
+from render.fleet import RenderedRelease
+from render.gitobjects import object_id
+from render.model import ObjectRef, group_of
+from render.words import listed
+
+from . import flux
+from .after_build import LeftOut, Settings, finished, variables_of
+from .flux import NO_SOURCE, FluxSources, SourceKey, flux_objects, ignored_fields, own_source
+from .request import BuiltFolder, FolderRequest, UnusableDeployer
+from .trees import SourceTree
+
+_MOST_ROUNDS = 12
+_FREE_BITS = 20
+"""Bits of the numbers of manifests that are built for one object."""
+
+BuildFolders = Callable[[Sequence[FolderRequest]], Sequence[BuiltFolder]]
+"""Build folders, and return the outcome of each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeployedFolder:
+    """The outcome of one object: the file with what its folder makes, and what is wrong with the rest."""
+
+    file: BuiltFile | None = None
+    output: bytes = field(default=b"", repr=False)
+    places: tuple[LocatedManifest, ...] = ()
+    claimed: frozenset[str] = frozenset()
+    broken: tuple[Broken, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployed:
+    """The folders that are deployed. ``deployers`` are the objects that ask for them, which are none of their own."""
+
+    outcomes: tuple[DeployedFolder, ...] = ()
+    deployers: Mapping[ObjectRef, LocatedManifest] = field(default_factory=dict)
+    broken: tuple[Broken, ...] = ()
+    warnings: tuple[FieldProblem, ...] = ()
+    tools: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> tuple[BuiltFile, ...]:
+        """The output of all folders."""
+        return tuple(each.file for each in self.outcomes if each.file is not None)
+
+    @property
+    def contents(self) -> dict[bytes, bytes]:
+        """The output by id."""
+        return {each.file.id: each.output for each in self.outcomes if each.file is not None}
+
+    @property
+    def claimed(self) -> frozenset[str]:
+        """The files of the repository that some folder is built from."""
+        return frozenset().union(*(each.claimed for each in self.outcomes))
+
+
+def is_deployer(place: LocatedManifest, kinds: Collection[RenderedRelease]) -> bool:
+    """Say whether a manifest is an object that deploys a folder, of a kind that is to be read."""
+    kind, metadata = place.manifest["kind"], place.manifest.get("metadata")
+    is_flux = kind == flux.KIND and group_of(place.manifest["apiVersion"]) == flux.GROUP
+    named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
+    return is_flux and RenderedRelease.KUSTOMIZATION in kinds and named and isinstance(place.manifest.get("spec"), dict)
+
+
+@dataclass(slots=True)
+class Rounds:
+    """The rounds over one snapshot; every folder is built once for the same request."""
+
+    home: FleetSource
+    repository: SourceTree
+    build: BuildFolders
+    cache: ParseCache | None = None
+    store: ContentStore | None = None
+    _own: SourceKey = NO_SOURCE
+    _built: dict[bytes, BuiltFolder] = field(default_factory=dict)
+
+    def final(self, entries: Sequence[LocatedManifest]) -> Deployed:
+        """Return what is deployed in the end, from the objects that stand in files of the fleet."""
+        kinds = self.home.fleet.source.rendered
+        first = {ObjectRef.of(each.manifest): each for each in reversed(entries) if is_deployer(each, kinds)}
+        self._own = own_source(first.values(), self.home.fleet.default_namespace)
+        known, outcomes = first, dict[ObjectRef, DeployedFolder]()
+        for _ in range(_MOST_ROUNDS):
+            before = [place for each in outcomes.values() for place in each.places]
+            outcomes = self._outcomes(known, [*entries, *before])
+            after = _after(first, outcomes, kinds)
+            made = [place.manifest for each in outcomes.values() for place in each.places]
+            if _is_same(after, known) and made == [place.manifest for place in before]:
+                return self._deployed(known, outcomes)
+            known = after
+        return replace(self._deployed(known, outcomes), broken=tuple(self._endless(known)))
+
+    def _outcomes(
+        self, known: Mapping[ObjectRef, LocatedManifest], manifests: Sequence[LocatedManifest]
+    ) -> dict[ObjectRef, DeployedFolder]:
+        sources, settings = self._sources(manifests), _settings(manifests, self.home.fleet.default_namespace)
+        requests: dict[ObjectRef, FolderRequest] = {}
+        outcomes: dict[ObjectRef, DeployedFolder] = {}
+        for ref, place in sorted(known.items()):
+            try:
+                requests[ref] = sources.request(place, self.home.fleet.default_namespace)
+            except UnusableDeployer as error:
+                outcomes[ref] = DeployedFolder(broken=(self._unusable(place, error),))
+        fresh = {each.key: each for each in requests.values() if each.key not in self._built}
+        self._built.update(zip(fresh, self.build(list(fresh.values())), strict=True))
+        for ref, request in requests.items():
+            try:
+                outcomes[ref] = self._outcome(request, self._built[request.key], settings)
+            except UnusableDeployer as error:
+                claimed = self._built[request.key].claimed
+                outcomes[ref] = DeployedFolder(broken=(self._unusable(request.place, error),), claimed=claimed)
+        return dict(sorted(outcomes.items()))
+
+    def _sources(self, manifests: Sequence[LocatedManifest]) -> FluxSources:
+        external = load_external_sources(sources_in(manifests))
+        repository = RepositoryFiles(self.repository.files, folder=self.home.folder, read=self.repository.read)
+        lock = lock_of(external.sources, repository, self.store)
+        objects, artifacts = flux_objects(manifests, self.home.fleet.default_namespace)
+        return FluxSources(
+            repository=self.repository,
+            objects=objects,
+            artifacts=artifacts,
+            own=self._own,
+            sources=external.sources,
+            locked=lock.locked,
+            lock=((lock.file.path, lock.file.id),) if lock.file else (),
+        )
+
+    def _outcome(self, request: FolderRequest, built: BuiltFolder, settings: Settings) -> DeployedFolder:
+        place, spec = request.place, request.place.manifest["spec"]
+        inputs = {*built.inputs, *inputs_of(place.file)}
+        if built.broken is not None:
+            return DeployedFolder(broken=(built.broken,), claimed=built.claimed)
+        if built.complaint:
+            found = place.problem("spec.path", built.complaint, hint=built.hint)
+            return DeployedFolder(broken=(self._broken(found, inputs, built.tool),), claimed=built.claimed)
+        namespace = str(place.manifest["metadata"].get("namespace") or self.home.fleet.default_namespace)
+        variables = variables_of(spec, namespace, settings)
+        metadata = spec.get("commonMetadata")
+        done = finished(built.output, built.origins, variables, metadata if isinstance(metadata, dict) else {})
+        inputs |= set(variables.inputs) if variables else set()
+        file = BuiltFile(
+            path=_path(place),
+            id=object_id("blob", done.output),
+            size=len(done.output),
+            inputs=tuple(sorted(inputs)),
+            origins=done.origins,
+            first=_first_number(ObjectRef.of(place.manifest)),
+        )
+        found_places = load_manifests([file], read=lambda _: {file.id: done.output}, cache=self.cache).manifests
+        broken = tuple(self._left_out(place, each, inputs) for each in done.left_out)
+        return DeployedFolder(file=file, output=done.output, places=found_places, claimed=built.claimed, broken=broken)
+
+    def _unusable(self, place: LocatedManifest, error: UnusableDeployer) -> Broken:
+        return self._broken(place.problem(error.path, error.message, hint=error.hint), inputs_of(place.file))
+
+    def _left_out(self, place: LocatedManifest, each: LeftOut, inputs: Iterable[tuple[str, bytes]]) -> Broken:
+        name = place.manifest["metadata"]["name"]
+        message = f"{each.name} is not made by {place.manifest['kind']} {name}: {each.reason}"
+        hint = "a ConfigMap, or postBuild.substitute, may set what is no secret" if "Secret" in each.reason else ""
+        problem = Problem(each.origin.path, each.origin.line, "", message, hint)
+        return Broken(problem=problem, files=tuple(sorted(inputs)))
+
+    def _broken(self, found: FieldProblem, inputs: Iterable[tuple[str, bytes]], tool: str = "") -> Broken:
+        problem = Lines(self.repository.read).located_problem(found)
+        return Broken(problem=problem, files=tuple(sorted(inputs)), tool=tool)
+
+    def _endless(self, known: Mapping[ObjectRef, LocatedManifest]) -> Iterator[Broken]:
+        place = known[min(known)]
+        message = f"what is deployed still changes after {_MOST_ROUNDS} rounds: objects deploy each other in a circle"
+        yield self._broken(place.problem("", message), inputs_of(place.file))
+
+    def _deployed(
+        self, known: Mapping[ObjectRef, LocatedManifest], outcomes: Mapping[ObjectRef, DeployedFolder]
+    ) -> Deployed:
+        return Deployed(
+            outcomes=tuple(outcomes.values()),
+            deployers=known,
+            broken=tuple(broken for each in outcomes.values() for broken in each.broken),
+            warnings=tuple(_warnings([place for _, place in sorted(known.items())])),
+            tools=tuple(sorted({each.tool for each in self._built.values() if each.output})),
+        )
+
+
+def _after(
+    first: Mapping[ObjectRef, LocatedManifest],
+    outcomes: Mapping[ObjectRef, DeployedFolder],
+    kinds: Collection[RenderedRelease],
+) -> dict[ObjectRef, LocatedManifest]:
+    """Return the objects that deploy folders as a round leaves them: as another one makes them, or as they stand."""
+    made: dict[ObjectRef, dict[ObjectRef, LocatedManifest]] = {}
+    for maker, outcome in outcomes.items():
+        for place in outcome.places:
+            if is_deployer(place, kinds):
+                made.setdefault(ObjectRef.of(place.manifest), {}).setdefault(maker, place)
+    after = {ref: by[each] for ref, by in made.items() for each in reversed(by) if each != ref}
+    for ref, place in first.items():
+        paths = {path for path, _ in inputs_of(place.file)}
+        is_taken = any(maker != ref and paths & each.claimed for maker, each in outcomes.items())
+        if ref not in after and not is_taken:
+            own = made.get(ref, {}).get(ref)
+            after[ref] = place._replace(manifest=own.manifest) if own else place
+    return after
+
+
+def _is_same(one: Mapping[ObjectRef, LocatedManifest], other: Mapping[ObjectRef, LocatedManifest]) -> bool:
+    return one.keys() == other.keys() and all(one[ref].manifest == other[ref].manifest for ref in one)
+
+
+def _first_number(ref: ObjectRef) -> int:
+    """Return the number of the first manifest that is built for an object; it stays, whatever stands beside it."""
+    return (1 + int.from_bytes(hashlib.sha256(str(ref).encode()).digest()[:4])) << _FREE_BITS
+
+
+def _path(place: LocatedManifest) -> str:
+    """Return the path of the file that an object stands in, or was made from."""
+    return place.file.origin_of(place.position).path if isinstance(place.file, BuiltFile) else place.file.path
+
+
+def _settings(
+    manifests: Iterable[LocatedManifest], default_namespace: str
+) -> dict[tuple[str, str, str], LocatedManifest]:
+    """Return the ConfigMaps and Secrets among manifests; of two, the later one counts."""
+    found: dict[tuple[str, str, str], LocatedManifest] = {}
+    for place in manifests:
+        metadata: Any = place.manifest.get("metadata")
+        if place.manifest["kind"] in {"ConfigMap", "Secret"} and isinstance(metadata, dict):
+            namespace = str(metadata.get("namespace") or default_namespace)
+            found[place.manifest["kind"], namespace, str(metadata.get("name"))] = place
+    return found
+
+
+def _warnings(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
+    """Yield one warning for each field that is not read, whatever the number of objects that set it."""
+    by_field: dict[tuple[str, str], list[LocatedManifest]] = {}
+    for place in places:
+        for name, reason in ignored_fields(place.manifest["spec"]):
+            by_field.setdefault((name, reason), []).append(place)
+    for (name, reason), found in by_field.items():
+        names = listed([str(each.manifest["metadata"]["name"]) for each in found])
+        yield found[0].problem(name, f"not read, for {names}: {reason}")
+
+
+def plain_files(files: Iterable[SourceFile], claimed: Collection[str]) -> list[SourceFile]:
+    """Return the files that no folder is built from."""
+    return [file for file in files if file.path not in claimed]
+
+
+def repository_tree(files: Sequence[SourceFile], read: ReadBlobs) -> SourceTree:
+    """Return the tree of the repository itself."""
+    return SourceTree(files=files, read=read)

@@ -1,0 +1,90 @@
+"""The trees that a tool deploys folders from: the repository itself, artifacts cut out of it, and locked Sources."""
+
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from reconciler.locked.content import Files
+from reconciler.source.built_files import Origin
+from reconciler.source.files import FILE_MODE, SourceFile
+from reconciler.source.manifests import ReadBlobs
+
+
+class UncommittedFile(NamedTuple):
+    """A file of a tree that is no commit, as a snapshot lists one."""
+
+    path: str
+    mode: int
+    id: bytes
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SourceTree:
+    """Files that folders are built from.
+
+    ``name`` tells it from others ("": the repository). ``here`` has the path in the repository of each file that
+    stands there under another one (None: all stand there under their own). ``inputs`` are files of the repository that
+    the whole tree depends on.
+    """
+
+    name: str = ""
+    files: Sequence[SourceFile]
+    read: ReadBlobs = field(repr=False)
+    here: Mapping[str, str] | None = None
+    inputs: tuple[tuple[str, bytes], ...] = ()
+
+    def origin(self, origin: Origin) -> Origin:
+        """Return an origin as people find it: in the repository, or in the Source."""
+        if self.here is None or origin.path in self.here:
+            return origin if self.here is None else Origin(self.here[origin.path], origin.line)
+        return Origin(f"{self.name}:{origin.path}", origin.line)
+
+    def inputs_at(self, files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+        """Yield the files of the repository among those of the tree, and those that it depends on as a whole."""
+        yield from self.inputs
+        for path, id_ in files:
+            if self.here is None:
+                yield path, id_
+            elif path in self.here:
+                yield self.here[path], id_
+
+
+def content_tree(name: str, content: Files, inputs: Collection[tuple[str, bytes]] = ()) -> SourceTree:
+    """Return the content of a Source as a tree, of which no file stands in the repository."""
+    blobs: dict[bytes, bytes] = {}
+    files = []
+    for path, data in sorted(content.items()):
+        id_ = hashlib.sha1(data, usedforsecurity=False).digest()
+        blobs[id_] = data
+        files.append(UncommittedFile(path, FILE_MODE, id_, len(data)))
+
+    def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
+        return {id_: blobs[id_] for id_ in ids}
+
+    return SourceTree(name=name, files=files, read=read, here={}, inputs=tuple(inputs))
+
+
+Copy = tuple[str, str]
+"""A pattern of files of the repository, and the folder of an artifact that they are copied to."""
+
+
+def artifact_tree(name: str, repository: SourceTree, copies: Iterable[Copy]) -> SourceTree:
+    """Return the tree that Flux cuts out of the repository: files below folders, under other paths; later ones count.
+
+    A pattern that ends in ``**`` means what is below a folder. One without is the folder itself, or a file, which
+    keeps its name.
+    """
+    files: dict[str, SourceFile] = {}
+    here: dict[str, str] = {}
+    for pattern, target in copies:
+        folder = pattern.removesuffix("**").strip("/")
+        base = folder if pattern.endswith("**") else folder.rpartition("/")[0]
+        for file in repository.files:
+            if not folder or file.path == folder or file.path.startswith(f"{folder}/"):
+                inner = file.path.removeprefix(f"{base}/") if base else file.path
+                path = f"{target}/{inner}" if target else inner
+                files[path] = UncommittedFile(path, file.mode, file.id, file.size)
+                here[path] = file.path
+    return SourceTree(name=name, files=[files[path] for path in sorted(files)], read=repository.read, here=here)

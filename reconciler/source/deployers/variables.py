@@ -1,0 +1,212 @@
+"""Variables that Flux fills in after a build, ``${NAME}`` with its forms, as its own substitution reads them.
+
+It works on the text that kustomize prints, so that a number may come of a variable. ``$$`` is one dollar. A variable
+that nobody sets is empty.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+_DEEPEST = 20
+_LONGEST = 16 * 1024 * 1024
+_LONGEST_TRIMMED = 4096
+
+Lookup = Callable[[str], str]
+"""Return the value of a variable, "" for one that nobody sets."""
+
+
+class BadSubstitutionError(Exception):
+    """Text cannot be substituted in; the message says why, and quotes no value."""
+
+
+class _Parsed(NamedTuple):
+    """A part of a text as it is filled in, and the position after it."""
+
+    text: str
+    after: int
+
+
+def substituted(text: str, lookup: Lookup) -> str:
+    """Return a text with its variables filled in.
+
+    >>> substituted("${A}-${B:-x} $${A} ${A^^} ${A/a/o}", lambda name: {"A": "ab"}.get(name, ""))
+    'ab-x ${A} AB ob'
+    """
+    parts, position, size = [], 0, 0
+    while (found := text.find("$", position)) >= 0:
+        parts.append(text[position:found])
+        part, position = _dollar(text, found, lookup, 0)
+        parts.append(part)
+        size += len(part)
+        if size > _LONGEST:
+            raise BadSubstitutionError(f"what is filled in has more than {_LONGEST} characters")
+    return "".join((*parts, text[position:]))
+
+
+def _dollar(text: str, start: int, lookup: Lookup, depth: int) -> _Parsed:
+    """Return what a dollar stands for: itself, one of two, or a variable."""
+    if text.startswith("${", start):
+        return _variable(text, start + 2, lookup, depth)
+    return _Parsed("$", start + (2 if text.startswith("$$", start) else 1))
+
+
+def _variable(text: str, start: int, lookup: Lookup, depth: int) -> _Parsed:
+    if depth > _DEEPEST:
+        raise BadSubstitutionError("variables stand in each other too deeply")
+    if text.startswith("#", start):
+        name, after = _name(text, start + 1)
+        return _Parsed(str(len(lookup(name).encode())), _closed(text, after))
+    name, after = _name(text, start)
+    if text.startswith("}", after):
+        return _Parsed(lookup(name), after + 1)
+    for operators, form in _FORMS:
+        operator = next((each for each in operators if text.startswith(each, after)), "")
+        if operator:
+            return form(_Use(text, lookup, depth, name, operator), after + len(operator))
+    raise BadSubstitutionError(f"${{{name} is not closed by a brace")
+
+
+def _name(text: str, start: int) -> _Parsed:
+    after = start
+    while after < len(text) and (text[after].isalnum() or text[after] == "_"):
+        after += 1
+    if after == start:
+        raise BadSubstitutionError("${ is followed by no name of a variable")
+    return _Parsed(text[start:after], after)
+
+
+def _closed(text: str, at: int) -> int:
+    if not text.startswith("}", at):
+        raise BadSubstitutionError("a variable is not closed by a brace")
+    return at + 1
+
+
+class _Use(NamedTuple):
+    """One use of a variable: the text it stands in, its name, and what is done with its value."""
+
+    text: str
+    lookup: Lookup
+    depth: int
+    name: str
+    operator: str
+
+    @property
+    def value(self) -> str:
+        return self.lookup(self.name)
+
+    def argument(self, start: int, ends: str, *, escapes: str = "") -> _Parsed:
+        """Return an argument: a variable alone, or text up to one of these characters or a variable."""
+        if self.text.startswith("${", start):
+            return _variable(self.text, start + 2, self.lookup, self.depth + 1)
+        characters, after = [], start
+        while after < len(self.text) and self.text[after] not in ends and not self.text.startswith("${", after):
+            if escapes and self.text.startswith(("\\/", "\\\\", "$$"), after):
+                after += 1
+            characters.append(self.text[after])
+            after += 1
+        if after == start:
+            raise BadSubstitutionError(f"${{{self.name}{self.operator} lacks what follows it")
+        return _Parsed("".join(characters), after)
+
+
+def _default(use: _Use, start: int) -> _Parsed:
+    parts, after = [], start
+    while not use.text.startswith("}", after):
+        part, after = use.argument(after, "}")
+        parts.append(part)
+    return _Parsed(use.value or "".join(parts), after + 1)
+
+
+def _cased(use: _Use, start: int) -> _Parsed:
+    change = str.upper if use.operator[0] == "^" else str.lower
+    size = 1 if len(use.operator) == 1 else len(use.value)
+    return _Parsed(change(use.value[:size]) + use.value[size:], _closed(use.text, start))
+
+
+def _cut(use: _Use, start: int) -> _Parsed:
+    """Return a part of a value, by its first byte and perhaps its length; all of it where these are no numbers."""
+    first, after = use.argument(start, ":}")
+    length = ""
+    if use.text.startswith(":", after):
+        length, after = use.argument(after + 1, "}")
+    after, value = _closed(use.text, after), use.value.encode()
+    try:
+        begin, size = int(first), int(length) if length else None
+    except ValueError:
+        return _Parsed(use.value, after)
+    begin = max(len(value) + begin, 0) if begin < 0 else begin
+    end = len(value) if size is None else (len(value) if size < 0 else begin) + size
+    return _Parsed(value[begin : max(end, 0)].decode("utf-8", "replace"), after)
+
+
+def _replaced(use: _Use, start: int) -> _Parsed:
+    if use.text.startswith("/", start):
+        pattern, after = "", start
+    else:
+        pattern, after = use.argument(start, "/", escapes="\\")
+    if not use.text.startswith("/", after):
+        raise BadSubstitutionError(f"${{{use.name}{use.operator} lacks the text to put in")
+    new, after = "", after + 1
+    if not use.text.startswith("}", after):
+        new, after = use.argument(after, "}", escapes="\\")
+    return _Parsed(_with(use.value, use.operator, pattern, new), _closed(use.text, after))
+
+
+def _with(value: str, operator: str, pattern: str, new: str) -> str:
+    if operator == "/#":
+        return new + value.removeprefix(pattern) if value.startswith(pattern) else value
+    if operator == "/%":
+        return value.removesuffix(pattern) + new if value.endswith(pattern) else value
+    many = -1 if operator == "//" else 1
+    if len(value) + value.count(pattern) * len(new) > _LONGEST:
+        raise BadSubstitutionError(f"what is filled in has more than {_LONGEST} characters")
+    return value.replace(pattern, new, many)
+
+
+def _trimmed(use: _Use, start: int) -> _Parsed:
+    """Return a value without its shortest or longest beginning, or end, that matches a pattern."""
+    pattern, after = use.argument(start, "}")
+    after, value = _closed(use.text, after), use.value
+    if len(value) > _LONGEST_TRIMMED or len(pattern) > _LONGEST_TRIMMED:
+        raise BadSubstitutionError(f"${{{use.name}{use.operator} is for at most {_LONGEST_TRIMMED} characters")
+    is_end = use.operator[0] == "%"
+    lengths = list(_matches(pattern[::-1], value[::-1]) if is_end else _matches(pattern, value))
+    if not lengths:
+        return _Parsed(value, after)
+    size = lengths[0] if len(use.operator) == 1 else lengths[-1]
+    return _Parsed(value[: len(value) - size] if is_end else value[size:], after)
+
+
+def _matches(pattern: str, value: str) -> Iterator[int]:
+    """Yield the lengths of the beginnings of a value that match a pattern of ``*`` and ``?``, shortest first."""
+    states = _spread({0}, pattern)
+    for length, character in enumerate(value, start=1):
+        moved = {at if pattern[at] == "*" else at + 1 for at in states if _takes(pattern, at, character)}
+        states = _spread(moved, pattern)
+        if len(pattern) in states:
+            yield length
+
+
+def _takes(pattern: str, at: int, character: str) -> bool:
+    return at < len(pattern) and pattern[at] in ("*", "?", character)
+
+
+def _spread(states: set[int], pattern: str) -> set[int]:
+    """Return the places of a pattern that are reached without another character, as ``*`` may stand for none."""
+    spread = set(states)
+    for at in states:
+        after = at
+        while after < len(pattern) and pattern[after] == "*":
+            after += 1
+            spread.add(after)
+    return spread
+
+
+_FORMS: tuple[tuple[tuple[str, ...], Callable[[_Use, int], _Parsed]], ...] = (
+    ((":=", ":-", ":?", ":+", "="), _default),
+    ((":",), _cut),
+    (("^^", ",,", "^", ","), _cased),
+    (("//", "/#", "/%", "/"), _replaced),
+    (("##", "#", "%%", "%"), _trimmed),
+)
+"""The forms of a variable, each with the operators that make it; of two that fit, the first counts."""
