@@ -21,6 +21,7 @@ TEST = {
     "metadata": {"name": "one"},
     "spec": {"expect": [{"kind": "ConfigMap", "name": "one", "clusters": ["member1"]}]},
 }
+FOREIGN = Path(__file__).parent / "vectors" / "foreign.yaml"
 KINDS = {
     "render": "Rendering",
     "diff": "Difference",
@@ -40,6 +41,7 @@ KINDS = {
     "wait --timeout 0s": "Waiting",
     "verify": "Verification",
     "doctor": "Diagnosis",
+    f"import {FOREIGN}": "ImportReport",
 }
 
 

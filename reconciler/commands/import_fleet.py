@@ -13,14 +13,19 @@ if TYPE_CHECKING:
     from reconciler.edit.importing import Import
 
 
+SYSTEMS = ("kubefed", "federation-v1")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
     """The options of ``argosy import``."""
 
     folder: Path
+    system: str | None = None
     output_dir: Path | None = None
     is_printed: bool = False
     is_overwriting: bool = False
+    output: str = "text"
     verbose: bool = False
 
 
@@ -29,26 +34,26 @@ class ImportOptions:
     epilog="Exit codes: 0 converted; 3 something was refused, a file cannot be read, or one would be overwritten.",
 )
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, allow_dash=True))
-@click.option(
-    "--from", "system", type=click.Choice(["kubefed"]), default="kubefed", help="The federation  [default: kubefed]"
-)
+@click.option("--from", "system", type=click.Choice(SYSTEMS), help="The federation  [default: the one it tells].")
 @click.option(
     "--output-dir", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Write the files below DIR."
 )
 @click.option("--print", "is_printed", is_flag=True, help="Print the files instead of the report.")
 @click.option("--overwrite", "is_overwriting", is_flag=True, help="Write files anew that are there with other content.")
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Format of the report.")
 @click.option("--all", "verbose", is_flag=True, help="Report also what was converted exactly.")
 @click.pass_obj
-def command(log: Log, /, system: str, **options: Any) -> int:  # noqa: ARG001 - the one federation that is known
+def command(log: Log, /, **options: Any) -> int:
     """Turn the fleet of another federation below FOLDER into templates, policies and overrides.
 
-    FOLDER holds the YAML files of KubeFed v2 (- is standard input): federated objects of any kind, FederatedNamespaces,
-    ReplicaSchedulingPreferences, FederatedTypeConfigs and KubeFedClusters, such as kubectl get -o yaml prints. Without
+    FOLDER holds YAML files such as people keep or kubectl get -o yaml prints (- is standard input). --from names the
+    federation: kubefed (federated objects of any kind with what belongs to them) or federation-v1 (plain objects with
+    annotations, all of which it divides or copies). Left out, it is the one that the documents tell. Without
     --output-dir nothing is written.
 
-    The report says of each document how well it was converted: exact; exact for now, where replicas are those that
-    KubeFed gives each cluster today; approximate; or refused. Secrets and credentials are never copied: they are
-    listed with what to do.
+    The report says of each document how well it was converted: exact; exact for now, for the clusters and replicas of
+    today; approximate; or refused. -o json adds the rule that each line is about. Secrets and credentials are never
+    copied: they are listed with what to do.
     """
     return import_and_show(log, ImportOptions(**options))
 
@@ -57,12 +62,14 @@ def import_and_show(log: Log, options: ImportOptions) -> int:
     """Convert, write or print the files, and report; return the exit code."""
     from reconciler.edit.importing import imported
 
-    result = imported(options.folder)
+    result = imported(options.folder, options.system)
     if options.output_dir is not None:
         _write(log, options.output_dir, result, is_overwriting=options.is_overwriting)
     if options.is_printed:
         for path, content in result.files.items():
             print_data(f"---\n# {path}\n{content.decode()}")
+    elif options.output == "json":
+        _print_json(result)
     else:
         _print_report(result, options)
     if result.others:
@@ -86,6 +93,31 @@ def _write(log: Log, folder: Path, result: "Import", *, is_overwriting: bool) ->
 
 def _is_other(path: Path, content: bytes) -> bool:
     return path.exists() and (not path.is_file() or path.read_bytes() != content)
+
+
+def _print_json(result: "Import") -> None:
+    from collections import Counter
+
+    from reconciler.console.json_values import as_json
+    from render.federations.units import Grade
+    from render.model import ARGOSY_API_VERSION
+
+    grades = Counter(line.grade for line in result.lines)
+    documents = [
+        {"document": line.subject, "from": line.origin, "grade": line.grade.value}
+        | {key: value for key, value in (("code", line.code), ("rule", line.rule), ("message", line.message)) if value}
+        for line in result.lines
+    ]
+    report = {
+        "apiVersion": ARGOSY_API_VERSION,
+        "kind": "ImportReport",
+        "system": result.system,
+        "counts": {grade.value: grades[grade] for grade in Grade},
+        "documents": documents,
+        "files": sorted(result.files),
+        "others": result.others,
+    }
+    print_data(as_json(report))
 
 
 def _print_report(result: "Import", options: ImportOptions) -> None:

@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 
 from render.documents import DocumentErrors, parse_documents
 from render.errors import ConfigError
-from render.federations.kubefed.front_end import Placed, converted, is_kubefed
+from render.federations.front_ends import FRONT_ENDS, found_in, named
 from render.federations.policies import files_of
-from render.federations.units import Conversion, Grade
+from render.federations.rules import RULES
+from render.federations.units import Conversion, FrontEnd, Grade, Placed
 from render.words import counted
 
 _ENDINGS = frozenset({".yaml", ".yml", ".json"})
 _MOST_BYTES = 64 << 20
+_HINT = f"--from names one: {', '.join(each.name for each in FRONT_ENDS)}"
 
 
 class Line(NamedTuple):
@@ -29,11 +31,17 @@ class Line(NamedTuple):
     code: str
     message: str
 
+    @property
+    def rule(self) -> str:
+        """The rule of the federation that it is about; empty for none."""
+        return RULES.get(self.code, "")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
-    """The files to write by path, the report, and how many documents belong to no other federation."""
+    """The files to write by path, the report, and how many documents are of no other federation."""
 
+    system: str
     files: Mapping[str, bytes]
     lines: tuple[Line, ...]
     others: int
@@ -44,18 +52,30 @@ class Import:
         return any(line.grade is Grade.REFUSED for line in self.lines)
 
 
-def imported(folder: Path) -> Import:
-    """Convert the documents below a folder, or those of standard input for ``-``.
+def imported(folder: Path, system: str | None = None) -> Import:
+    """Convert the documents below a folder, or those of standard input for ``-``, from a system or the one they tell.
 
     ConfigError names every file that cannot be read, and says where nothing of another federation is found.
     """
     documents = list(_documents(folder))
-    foreign = [each for each in documents if is_kubefed(each.manifest)]
-    if not foreign:
-        hint = "KubeFed's kinds are known: Federated*, ReplicaSchedulingPreference, FederatedTypeConfig, KubeFedCluster"
-        raise ConfigError(f"{folder} holds no document of another federation", hint=hint)
-    conversion = converted(foreign, _members(documents))
-    return Import(files=files_of(conversion), lines=_report(conversion), others=len(documents) - len(foreign))
+    front_end = _found_in(folder, documents) if system is None else named(system)
+    conversion = front_end.converted(documents, _members(documents))
+    if not (conversion.units or conversion.members or conversion.left):
+        raise ConfigError(f"{folder} holds no document of {front_end.title}", hint=_HINT)
+    return Import(
+        system=front_end.title, files=files_of(conversion), lines=_report(conversion), others=conversion.others
+    )
+
+
+def _found_in(folder: Path, documents: list[Placed]) -> FrontEnd:
+    found = found_in(each.manifest for each in documents)
+    if not found:
+        raise ConfigError(f"{folder} holds no document of another federation", hint=_HINT)
+    if len(found) > 1:
+        names = " and ".join(each.title for each in found)
+        hint = f"name one with --from {found[0].name}, and import the other into another folder"
+        raise ConfigError(f"{folder} holds documents of {names}", hint=hint)
+    return found[0]
 
 
 def _members(documents: list[Placed]) -> dict[str, dict[str, str]]:

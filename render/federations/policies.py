@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from render.documents import emit
 from render.model import Manifest
+from render.placement import Toleration
 from render.selectors import LabelSelector
 
-from .units import Conversion, Reach, Unit
+from .units import ByRoom, Conversion, Reach, Rule, Unit, Weight
 
 API_VERSION = "policy.karmada.io/v1alpha1"
 _NO_NAME = re.compile(r"[^a-z0-9.-]+")
@@ -22,8 +23,16 @@ class _Route(NamedTuple):
     namespace: str
     reach: Reach
     weights: tuple[Any, ...]
+    by_room: ByRoom | None
+    tolerations: tuple[Toleration, ...]
     is_kept: bool
     is_suspended: bool
+
+    @classmethod
+    def of(cls, unit: Unit) -> "_Route":
+        """Return the route of a unit."""
+        shared = unit.weights, unit.by_room, unit.tolerations, unit.is_kept, unit.is_suspended
+        return cls(unit.namespace, unit.reach, *shared)
 
 
 def files_of(conversion: Conversion) -> dict[str, bytes]:
@@ -32,14 +41,13 @@ def files_of(conversion: Conversion) -> dict[str, bytes]:
     ways: dict[_Route, list[Unit]] = {}
     for unit in conversion.units:
         files[_template_path(unit, files)] = _commented(f"from {unit.origin}: {unit.subject}", unit.manifest)
-        way = _Route(unit.namespace, unit.reach, unit.weights, unit.is_kept, unit.is_suspended)
         if not unit.reach.is_nowhere:
-            ways.setdefault(way, []).append(unit)
+            ways.setdefault(_Route.of(unit), []).append(unit)
     policies: dict[str, list[bytes]] = {}
     for namespace, documents in _policies(ways):
         policies.setdefault(f"policies/{namespace or 'cluster-scoped'}.yaml", []).append(documents)
     for unit in conversion.units:
-        if unit.patches and not unit.reach.is_nowhere:
+        if unit.rules and not unit.reach.is_nowhere:
             path = f"overrides/{unit.namespace or 'cluster-scoped'}.yaml"
             policies.setdefault(path, []).append(_commented(f"from {unit.origin}: {unit.subject}", _override(unit)))
     files |= {path: b"---\n".join(documents) for path, documents in policies.items()}
@@ -77,6 +85,8 @@ def _policy(way: _Route, name: str, units: list[Unit]) -> Manifest:
         "resourceSelectors": [_selected(unit) for unit in units],
         "placement": {"clusterAffinity": _affinity(way.reach), **_scheduling(way)},
     }
+    if way.tolerations:
+        spec["placement"]["clusterTolerations"] = [_toleration(each) for each in way.tolerations]
     if way.is_kept:
         spec["preserveResourcesOnDeletion"] = True
     if way.is_suspended:
@@ -123,33 +133,53 @@ def _selector(selector: LabelSelector) -> dict[str, Any]:
     return plain
 
 
+def _toleration(toleration: Toleration) -> dict[str, Any]:
+    fields = {
+        "key": toleration.key,
+        "operator": toleration.operator,
+        "value": toleration.value,
+        "effect": toleration.effect,
+    }
+    return {key: value for key, value in fields.items() if value}
+
+
 def _scheduling(way: _Route) -> dict[str, Any]:
-    if not way.weights:
+    if way.by_room is ByRoom.AGGREGATED:
+        return {"replicaScheduling": {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}}
+    if way.by_room is None and not way.weights:
         return {}
-    weights = [
-        {
-            "targetCluster": {"clusterNames": list(each.names)} if each.names else {"exclude": list(each.excluded)},
-            "weight": each.weight,
-        }
-        for each in way.weights
-    ]
+    if way.by_room:
+        preference: dict[str, Any] = {"dynamicWeight": "AvailableReplicas"}
+    else:
+        preference = {"staticWeightList": [_weight(each) for each in way.weights]}
     return {
         "replicaScheduling": {
             "replicaSchedulingType": "Divided",
             "replicaDivisionPreference": "Weighted",
-            "weightPreference": {"staticWeightList": weights},
+            "weightPreference": preference,
         }
     }
 
 
+def _weight(weight: Weight) -> dict[str, Any]:
+    target = {"clusterNames": list(weight.names)} if weight.names else {"exclude": list(weight.excluded)}
+    return {"targetCluster": target, "weight": weight.weight}
+
+
 def _override(unit: Unit) -> Manifest:
-    rules = [
-        {"targetCluster": {"clusterNames": [name]}, "overriders": {"plaintext": [dict(each) for each in patches]}}
-        for name, patches in unit.patches.items()
-    ]
     name = _shortened(_plain(f"{unit.manifest['kind']}-{unit.manifest['metadata']['name']}"))
-    spec = {"resourceSelectors": [_selected(unit)], "overrideRules": rules}
+    spec = {"resourceSelectors": [_selected(unit)], "overrideRules": [_rule(each) for each in unit.rules]}
     return _object("OverridePolicy", unit.namespace, name, spec)
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    target: dict[str, Any] = {}
+    if rule.names:
+        target["clusterNames"] = list(rule.names)
+    if rule.selector is not None:
+        target["labelSelector"] = _selector(rule.selector)
+    overriders = {"overriders": {"plaintext": [dict(each) for each in rule.operations]}}
+    return {"targetCluster": target, **overriders} if target else overriders
 
 
 def _way_name(way: _Route) -> str:
@@ -160,7 +190,7 @@ def _way_name(way: _Route) -> str:
         words += [f"{key}-{value}" for key, value in reach.selector.match_labels]
         words += [each.key for each in reach.selector.match_expressions]
     name = _shortened(_plain("to-" + "-".join(words)) if words else "everywhere")
-    return f"{name}-divided" if way.weights else name
+    return f"{name}-divided" if way.weights or way.by_room else name
 
 
 def _shortened(name: str) -> str:

@@ -3,13 +3,17 @@
 Each front-end (``kubefed``) makes units of its documents; ``policies`` makes templates and policies of units.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from render.model import Manifest
+from render.placement import Toleration
 from render.selectors import LabelSelector
+
+Operation = Mapping[str, Any]
+"""One operation ``{operator, path, value}`` of a plaintext overrider."""
 
 
 class Grade(StrEnum):
@@ -28,6 +32,70 @@ class Remark:
     code: str
     grade: Grade
     message: str
+
+
+def exact(code: str, message: str) -> Remark:
+    """Return what is good to know of something that is the same."""
+    return Remark(code=code, grade=Grade.EXACT, message=message)
+
+
+def exact_for_now(code: str, message: str) -> Remark:
+    """Return what is the same for the clusters and counts of today."""
+    return Remark(code=code, grade=Grade.SNAPSHOT, message=message)
+
+
+def approximate(code: str, message: str) -> Remark:
+    """Return what is nearly the same."""
+    return Remark(code=code, grade=Grade.APPROXIMATE, message=message)
+
+
+def refused(code: str, message: str) -> Remark:
+    """Return what has no counterpart."""
+    return Remark(code=code, grade=Grade.REFUSED, message=message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A document with the place that it was read from, as ``file:line``."""
+
+    manifest: Manifest
+    origin: str
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+        return str(self.manifest.get("kind", ""))
+
+    @property
+    def group(self) -> str:
+        """Its API group; empty for the core group."""
+        return str(self.manifest.get("apiVersion", "")).rpartition("/")[0]
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """Its metadata; nothing where that is no object."""
+        metadata = self.manifest.get("metadata")
+        return metadata if isinstance(metadata, dict) else {}
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """Its spec; nothing where that is no object."""
+        spec = self.manifest.get("spec")
+        return spec if isinstance(spec, dict) else {}
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its namespace and name."""
+        return str(self.metadata.get("namespace", "")), str(self.metadata.get("name", ""))
+
+    @property
+    def subject(self) -> str:
+        """Its kind and name for people."""
+        return f"{self.kind} {'/'.join(filter(None, self.key))}"
+
+    def left(self, remark: Remark) -> "Left":
+        """Return it as a document that becomes no unit."""
+        return Left(origin=self.origin, subject=self.subject, remark=remark)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +117,33 @@ class Weight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Operations in their order for the clusters named, for those selected, or else for all of them."""
+
+    operations: tuple[Operation, ...]
+    names: tuple[str, ...] = ()
+    selector: LabelSelector | None = None
+
+
+class ByRoom(StrEnum):
+    """The ways of dividing replicas by the room that clusters have."""
+
+    WEIGHTED = "Weighted"
+    AGGREGATED = "Aggregated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """An object with its policy; ``patches`` are operations ``{operator, path, value}`` by cluster, in their order."""
+    """An object with its policy; replicas are divided where there are weights, or by the room that clusters have."""
 
     manifest: Manifest
     reach: Reach
     origin: str
     subject: str
-    patches: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
     weights: tuple[Weight, ...] = ()
+    by_room: ByRoom | None = None
+    tolerations: tuple[Toleration, ...] = ()
     is_kept: bool = False
     is_suspended: bool = False
     remarks: tuple[Remark, ...] = ()
@@ -85,8 +171,26 @@ class Left:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversion:
-    """All that a front-end made of a set of documents; ``members`` are Cluster objects."""
+    """All that a front-end made of a set of documents; ``members`` are Cluster objects.
+
+    ``others`` counts the documents that are none of its business.
+    """
 
     units: tuple[Unit, ...] = ()
     members: tuple[tuple[str, Manifest], ...] = ()
     left: tuple[Left, ...] = ()
+    others: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontEnd:
+    """One federation that fleets come from: its name as an option, and for people.
+
+    ``is_its`` says of a document whether it can be of no other federation; ``converted`` takes the documents, and the
+    labels of members that are known beside them, by name.
+    """
+
+    name: str
+    title: str
+    is_its: Callable[[Manifest], bool]
+    converted: Callable[[Sequence[Placed], Mapping[str, Mapping[str, str]]], Conversion]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from reconciler.reference.shapes import Fields, Shape, record
 from render.model import ARGOSY_API_VERSION
 
-from .checks import DIAGNOSIS, RESULTS, VALIDATION, VERIFICATION
+from .checks import DIAGNOSIS, IMPORT, RESULTS, VALIDATION, VERIFICATION
 from .explanations import CLUSTER_EXPLANATION, OBJECT_EXPLANATION, POLICY_EXPLANATION
 from .parts import RENDERED
 from .passes import DIFFERENCE, LIVE_DIFFERENCE, RECONCILIATION, RENDERING, REPORTS
@@ -40,6 +40,7 @@ OUTPUTS: Mapping[str, Output] = {
     "Waiting": Output(("wait",), "Whether what was waited for came true, and why not yet.", WAITING),
     "Verification": Output(("verify",), "Whether rendered commits can be made again.", VERIFICATION),
     "Diagnosis": Output(("doctor",), "What was checked, and what to do.", DIAGNOSIS),
+    "ImportReport": Output(("import",), "What became of the documents of another federation.", IMPORT),
 }
 """Every kind that ``-o json`` prints."""
 

@@ -1,53 +1,41 @@
 """KubeFed's documents as units: federated objects, their namespaces, replica preferences, types and clusters."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from render.federations.decoding import WrongShape
 from render.federations.json_patch import PatchFailed
-from render.federations.units import Conversion, Grade, Left, Reach, Remark, Unit, Weight
+from render.federations.manifests import RETAIN_REPLICAS, SKIP_NAMESPACE, labelled, member_cluster
+from render.federations.planner import ANY_CLUSTER, Preference
+from render.federations.units import (
+    Conversion,
+    FrontEnd,
+    Left,
+    Placed,
+    Reach,
+    Remark,
+    Unit,
+    Weight,
+    approximate,
+    exact,
+    exact_for_now,
+    refused,
+)
+from render.federations.weights import static_weights
 from render.model import Manifest
-from render.scheduling.webster import divide
 from render.selectors import LabelSelector, Requirement
 
 from .overriding import TargetType, object_of, overrides_of
 from .patches import PlainPatches, plain_patches
 from .placement import FederatedPlacement, Federation, placement_of
-from .preferences import REPLICAS_PATH, SERVED_KINDS, PreferenceInputs, divided
+from .preferences import REPLICAS_PATH, SERVED_KINDS, PreferenceInputs, divided, preferences_of
 from .shapes import check_shape
 from .types import default_target
 
-RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
-SKIP_NAMESPACE = "namespace.karmada.io/skip-auto-propagation"
 _ORPHAN = "kubefed.io/orphan"
 _CONTROLLER_WRITTEN = frozenset({"PropagatedVersion", "ClusterPropagatedVersion", "FederatedServiceStatus"})
 _GROUPS = ("kubefed.io", "kubefed.k8s.io", "federation.k8s.io")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """A document with the place that it was read from, as ``file:line``."""
-
-    manifest: Manifest
-    origin: str
-
-    @property
-    def kind(self) -> str:
-        """Its kind."""
-        return str(self.manifest.get("kind", ""))
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Its namespace and name."""
-        metadata = self.manifest.get("metadata")
-        fields = metadata if isinstance(metadata, dict) else {}
-        return str(fields.get("namespace", "")), str(fields.get("name", ""))
-
-    @property
-    def subject(self) -> str:
-        """Its kind and name for people."""
-        return f"{self.kind} {'/'.join(filter(None, self.key))}"
 
 
 def is_kubefed(manifest: Manifest) -> bool:
@@ -64,18 +52,20 @@ def is_kubefed(manifest: Manifest) -> bool:
     )
 
 
-def converted(documents: Iterable[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
+def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
     """Convert documents; ``known_clusters`` are labels by name of members that are known beside KubeFedClusters."""
-    usable, refused = [], []
-    for each in documents:
+    usable, unreadable = [], []
+    its_own = [each for each in documents if is_kubefed(each.manifest)]
+    for each in its_own:
         try:
             check_shape(each.manifest)
         except WrongShape as error:
-            refused.append(_left(each, _refused("unreadable", str(error))))
+            unreadable.append(each.left(refused("unreadable", str(error))))
         else:
             usable.append(each)
     found = _Fleet(tuple(usable), known_clusters).converted()
-    return replace(found, left=(*refused, *found.left))
+    others = len(documents) - len(its_own)
+    return replace(found, left=(*unreadable, *found.left), others=others)
 
 
 class _Fleet:
@@ -100,7 +90,7 @@ class _Fleet:
         for each in self._documents:
             if each.kind == "KubeFedCluster":
                 members.append((each.origin, _member(each.manifest)))
-                left.append(_left(each, _credentials(each.manifest)))
+                left.append(each.left(_credentials(each.manifest)))
             elif each.kind.startswith("Federated") and each.kind not in {"FederatedTypeConfig", *_CONTROLLER_WRITTEN}:
                 found = self._unit(each)
                 if isinstance(found, Unit):
@@ -108,59 +98,55 @@ class _Fleet:
                 else:
                     left.append(found)
             else:
-                left.append(_left(each, self._not_needed(each)))
+                left.append(each.left(self._not_needed(each)))
         return Conversion(units=tuple(units), members=tuple(members), left=tuple(left))
 
     def _not_needed(self, document: Placed) -> Remark:
         if document.kind in _CONTROLLER_WRITTEN:
-            return _exact("controller-written", "a controller of KubeFed wrote it")
+            return exact("controller-written", "a controller of KubeFed wrote it")
         if document.kind == "FederatedTypeConfig":
-            return _exact("type-read", "it says what a federated kind stands for")
+            return exact("type-read", "it says what a federated kind stands for")
         if document.kind == "ReplicaSchedulingPreference":
             spec = document.manifest.get("spec") or {}
             if spec.get("targetKind") not in SERVED_KINDS:
-                return _refused(
-                    "rsp-target-kind", "KubeFed divides FederatedDeployments and FederatedReplicaSets alone"
-                )
-            return _exact("rsp-read", "it became part of the object of its name")
-        return _exact("setting", "a setting of KubeFed's own controllers")
+                return refused("rsp-target-kind", "KubeFed divides FederatedDeployments and FederatedReplicaSets alone")
+            return exact("rsp-read", "it became part of the object of its name")
+        return exact("setting", "a setting of KubeFed's own controllers")
 
     def _unit(self, document: Placed) -> Unit | Left:
         target = self._target(document)
         if target is None:
             hint = "add the FederatedTypeConfig of the kind, or an apiVersion to the template"
-            return _left(
-                document, _refused("ftc-unknown-kind", f"what {document.kind} stands for is not known; {hint}")
-            )
+            return document.left(refused("ftc-unknown-kind", f"what {document.kind} stands for is not known; {hint}"))
         if target.kind == "Secret":
             what = "the values of a Secret are not copied; write it anew, encrypted, beside the others"
-            return _left(document, _refused("secret-left-out", what))
+            return document.left(refused("secret-left-out", what))
         try:
             return self._converted_unit(document, target)
         except (WrongShape, PatchFailed) as error:
-            return _left(document, _refused("unreadable", str(error)))
+            return document.left(refused("unreadable", str(error)))
 
     def _converted_unit(self, document: Placed, target: TargetType) -> Unit:
         federated = document.manifest
         sent = object_of(federated, target)
         manifest = _named(sent.manifest, target)
-        remarks = [_exact(*_WARNED[code]) for code in sent.warnings]
+        remarks = [exact(*_WARNED[code]) for code in sent.warnings]
         patches, reach, weights, divided_notes = self._divided(document, target, manifest)
         if (federated.get("spec") or {}).get("retainReplicas"):
-            manifest = _labelled(manifest, RETAIN_REPLICAS)
+            manifest = labelled(manifest, RETAIN_REPLICAS)
         if target.kind == "Namespace":
-            manifest = _labelled(manifest, SKIP_NAMESPACE)
+            manifest = labelled(manifest, SKIP_NAMESPACE)
         annotations = (federated.get("metadata") or {}).get("annotations") or {}
         config = self._types.get(document.kind)
         is_suspended = config is not None and (config.manifest.get("spec") or {}).get("propagation") == "Disabled"
         if is_suspended:
-            remarks.append(_approximate("propagation-disabled", "KubeFed does not propagate the kind: it is suspended"))
+            remarks.append(approximate("propagation-disabled", "KubeFed does not propagate the kind: it is suspended"))
         return Unit(
             manifest=manifest,
             reach=reach,
             origin=document.origin,
             subject=document.subject,
-            patches=patches.by_cluster,
+            rules=patches.rules,
             weights=weights,
             is_kept=annotations.get(_ORPHAN) == "true",
             is_suspended=is_suspended,
@@ -194,7 +180,7 @@ class _Fleet:
         if found is None:
             code = "rsp-intersect-empty" if self._labels else "rsp-no-clusters"
             what = "no cluster is left to divide over, so the preference does nothing"
-            return plain_patches(manifest, overrides), reach, (), [*remarks, _approximate(code, what)]
+            return plain_patches(manifest, overrides), reach, (), [*remarks, approximate(code, what)]
         return found
 
     def _by_preference(
@@ -231,7 +217,7 @@ class _Fleet:
             plain_patches(manifest, kept),
             Reach(names=names) if names else Reach(is_nowhere=True),
             (),
-            [*remarks, _snapshot("rsp-pinned", what)],
+            [*remarks, exact_for_now("rsp-pinned", what)],
         )
 
     def _reach(self, federated: Manifest, namespace: Placed | None, target: TargetType) -> tuple[Reach, list[Remark]]:
@@ -244,9 +230,9 @@ class _Fleet:
 
     def _doubtful(self, reach: Reach) -> list[Remark]:
         if reach.is_nowhere:
-            return [_exact("nowhere", "KubeFed sends it nowhere, so it gets no policy")]
+            return [exact("nowhere", "KubeFed sends it nowhere, so it gets no policy")]
         unknown = [name for name in reach.names or () if self._labels and name not in self._labels]
-        return [_exact("unknown-cluster", f"there is no cluster {name}, which changes nothing") for name in unknown]
+        return [exact("unknown-cluster", f"there is no cluster {name}, which changes nothing") for name in unknown]
 
 
 def _reach(placement: FederatedPlacement) -> Reach:
@@ -286,23 +272,9 @@ def _both(one: LabelSelector | None, other: LabelSelector | None) -> LabelSelect
 
 
 def _weights(preference: Manifest, replicas: Mapping[str, int]) -> tuple[Weight, ...]:
-    """Return static weights that divide as KubeFed does, none where there are no such weights."""
     spec = preference.get("spec") or {}
-    clusters = spec.get("clusters") or {"*": {"weight": 1}}
-    if any(each.get("minReplicas") or each.get("maxReplicas") is not None for each in clusters.values()):
-        return ()
-    fallback = clusters.get("*")
-    weight_by_cluster = {name: (clusters.get(name, fallback) or {}).get("weight") or 0 for name in replicas}
-    if any(count == 0 for count in replicas.values()) or not all(weight_by_cluster.values()):
-        return ()
-    if divide(spec.get("totalReplicas") or 0, weight_by_cluster) != dict(sorted(replicas.items())):
-        return ()
-    own = tuple(sorted(clusters.keys() & replicas.keys()))
-    named = tuple(Weight(weight=weight_by_cluster[name], names=(name,)) for name in own)
-    if fallback is None:
-        return named
-    others = Weight(weight=fallback.get("weight") or 0, excluded=own)
-    return (*named, others)
+    preferences = preferences_of(spec.get("clusters")) or {ANY_CLUSTER: Preference(weight=1)}
+    return static_weights(spec.get("totalReplicas") or 0, preferences, replicas)
 
 
 def _named(manifest: dict[str, Any], target: TargetType) -> dict[str, Any]:
@@ -318,11 +290,6 @@ def _without_namespace(manifest: dict[str, Any]) -> dict[str, Any]:
     return {**manifest, "metadata": metadata}
 
 
-def _labelled(manifest: dict[str, Any], label: str) -> dict[str, Any]:
-    metadata = manifest["metadata"]
-    return {**manifest, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), label: "true"}}}
-
-
 def _federated_kind(config: Placed) -> str:
     spec = config.manifest.get("spec") or {}
     named = (spec.get("federatedType") or {}).get("kind")
@@ -336,21 +303,15 @@ def _labels(manifest: Manifest) -> dict[str, str]:
 def _member(manifest: Manifest) -> Manifest:
     """Return the Cluster of a KubeFedCluster, without its credentials."""
     spec, status, metadata = manifest.get("spec") or {}, manifest.get("status") or {}, manifest["metadata"]
-    made: dict[str, Any] = {"syncMode": "Push"}
-    made |= {field: spec[field] for field in ("apiEndpoint", "proxyURL") if spec.get(field)}
-    if "*" in (spec.get("disabledTLSValidations") or ()):
-        made["insecureSkipTLSVerification"] = True
-    if status.get("region"):
-        made["region"] = status["region"]
-    if status.get("zones"):
-        made["zones"] = list(status["zones"])
-    labels = _labels(manifest)
-    return {
-        "apiVersion": "cluster.karmada.io/v1alpha1",
-        "kind": "Cluster",
-        "metadata": {"name": metadata["name"]} | ({"labels": labels} if labels else {}),
-        "spec": made,
+    is_unchecked = "*" in (spec.get("disabledTLSValidations") or ())
+    fields = {
+        "apiEndpoint": spec.get("apiEndpoint"),
+        "proxyURL": spec.get("proxyURL"),
+        "insecureSkipTLSVerification": is_unchecked or None,
+        "region": status.get("region"),
+        "zones": list(status.get("zones") or ()),
     }
+    return member_cluster(metadata["name"], _labels(manifest), fields)
 
 
 def _credentials(manifest: Manifest) -> Remark:
@@ -359,8 +320,8 @@ def _credentials(manifest: Manifest) -> Remark:
     partly = sorted(set(spec.get("disabledTLSValidations") or ()) - {"*"})
     what = f"its credentials (Secret {secret}) are not copied; give the cluster a context in a kubeconfig"
     if partly:
-        return _approximate("tls-validation", f"{', '.join(partly)} has no counterpart; {what}")
-    return _exact("credentials-left-out", what)
+        return approximate("tls-validation", f"{', '.join(partly)} has no counterpart; {what}")
+    return exact("credentials-left-out", what)
 
 
 _WARNED = {
@@ -369,25 +330,8 @@ _WARNED = {
 }
 
 
-def _left(document: Placed, remark: Remark) -> Left:
-    return Left(origin=document.origin, subject=document.subject, remark=remark)
-
-
-def _exact(code: str, message: str) -> Remark:
-    return Remark(code=code, grade=Grade.EXACT, message=message)
-
-
-def _snapshot(code: str, message: str) -> Remark:
-    return Remark(code=code, grade=Grade.SNAPSHOT, message=message)
-
-
-def _approximate(code: str, message: str) -> Remark:
-    return Remark(code=code, grade=Grade.APPROXIMATE, message=message)
-
-
-def _refused(code: str, message: str) -> Remark:
-    return Remark(code=code, grade=Grade.REFUSED, message=message)
-
-
 def _not_federated() -> Remark:
-    return _exact("namespace-not-federated", "its namespace has no FederatedNamespace")
+    return exact("namespace-not-federated", "its namespace has no FederatedNamespace")
+
+
+KUBEFED = FrontEnd(name="kubefed", title="KubeFed", is_its=is_kubefed, converted=converted)

@@ -1,11 +1,11 @@
 """Overrides of KubeFed as plaintext overriders: the operations that do the same to this template."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from render.federations.json_patch import JsonPatch, PatchFailed, exact_path
-from render.federations.units import Grade, Remark
+from render.federations.units import Remark, Rule, refused
 from render.model import Manifest
 
 _IDENTITY = frozenset({"/apiVersion", ""})
@@ -13,23 +13,23 @@ _IDENTITY = frozenset({"/apiVersion", ""})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainPatches:
-    """Operations ``{operator, path, value}`` by cluster, and what to know about them."""
+    """The rules, one a cluster, and what to know about them."""
 
-    by_cluster: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
     remarks: tuple[Remark, ...] = ()
 
 
 def plain_patches(manifest: Manifest, overrides: Mapping[str, Sequence[Mapping[str, Any]]]) -> PlainPatches:
     """Return what overrides of each cluster do to a manifest, as operations that mean the same in strict RFC 6902."""
-    by_cluster: dict[str, tuple[Mapping[str, Any], ...]] = {}
+    rules: list[Rule] = []
     remarks: list[Remark] = []
     for name, operations in overrides.items():
         found = _of_cluster(name, manifest, operations)
         if isinstance(found, Remark):
             remarks.append(found)
         elif found:
-            by_cluster[name] = found
-    return PlainPatches(by_cluster=by_cluster, remarks=tuple(remarks))
+            rules.append(Rule(names=(name,), operations=found))
+    return PlainPatches(rules=tuple(rules), remarks=tuple(remarks))
 
 
 def _of_cluster(
@@ -40,13 +40,13 @@ def _of_cluster(
     for operation in operations:
         if operation["path"] in _IDENTITY:
             message = f"{name}: the override of {operation['path'] or 'the whole object'} has no counterpart"
-            return Remark(code="override-identity", grade=Grade.REFUSED, message=message)
+            return refused("override-identity", message)
         try:
             path, is_there = exact_path(current, operation["path"])
             current = JsonPatch.V4.apply(current, [operation])
         except PatchFailed as error:
             message = f"{name}: KubeFed cannot apply its overrides ({error}), and sends it nothing"
-            return Remark(code="override-fails", grade=Grade.REFUSED, message=message)
+            return refused("override-fails", message)
         if operation["op"] == "test":
             continue
         operator = "add" if operation["op"] == "replace" and not is_there else operation["op"]

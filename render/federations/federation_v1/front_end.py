@@ -1,0 +1,282 @@
+"""Federation v1's plain objects with annotations as units, and its Clusters as members."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from render.federations.decoding import WrongShape
+from render.federations.manifests import RETAIN_REPLICAS, SKIP_NAMESPACE, labelled, member_cluster
+from render.federations.requirements import COMPARISONS
+from render.federations.units import (
+    Conversion,
+    FrontEnd,
+    Left,
+    Placed,
+    Reach,
+    Remark,
+    Rule,
+    Unit,
+    Weight,
+    approximate,
+    exact,
+    exact_for_now,
+    refused,
+)
+from render.federations.weights import static_weights
+from render.model import Manifest
+from render.selectors import LabelSelector
+
+from .annotations import PREFERENCES, annotations_of, hpa_clusters_of, preferences_of, requirements_of
+from .autoscaling import divided_bounds
+from .scheduling import effective_preferences, job_shares, scheduled, selected_clusters
+from .shapes import check_shape
+from .upgrading import has_its_annotation, upgraded
+
+_GLOBAL_IP = "kubernetes.io/ingress.global-static-ip-name"
+_KINDS = frozenset(
+    {
+        "ConfigMap",
+        "DaemonSet",
+        "Deployment",
+        "HorizontalPodAutoscaler",
+        "Ingress",
+        "Job",
+        "Namespace",
+        "ReplicaSet",
+        "Secret",
+        "Service",
+    }
+)
+_DIVIDED = frozenset({"Deployment", "ReplicaSet"})
+
+
+def is_federation_v1(manifest: Manifest) -> bool:
+    """Say whether a document can be of Federation v1 alone: its Cluster, or an object with one of its annotations."""
+    return manifest.get("apiVersion") == "federation/v1beta1" or has_its_annotation(manifest)
+
+
+def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
+    """Convert documents: every object of a kind that Federation v1 serves, annotated or not."""
+    readable: list[Placed] = []
+    left: list[Left] = []
+    its_own = [each for each in documents if _is_member(each) or each.kind in _KINDS]
+    for each in its_own:
+        try:
+            check_shape(each.manifest)
+        except WrongShape as error:
+            left.append(each.left(refused("unreadable", str(error))))
+        else:
+            readable.append(each)
+    members = {each.key[1]: each for each in readable if _is_member(each)}
+    labels = {**known_clusters, **{name: each.metadata.get("labels") or {} for name, each in members.items()}}
+    scaled = _Scaled(readable, labels)
+    units: list[Unit] = []
+    for each in readable:
+        if _is_member(each):
+            left.append(each.left(_credentials(each)))
+            continue
+        found = _unit(each, labels, scaled)
+        (units if isinstance(found, Unit) else left).append(found)  # type: ignore[arg-type]  # one list for each type
+    return Conversion(
+        units=tuple(units),
+        members=tuple((each.origin, _member(each)) for each in members.values()),
+        left=tuple(left),
+        others=len(documents) - len(its_own),
+    )
+
+
+class _Scaled:
+    """The workloads that federated autoscalers scale, and the clusters where these are."""
+
+    def __init__(self, documents: Sequence[Placed], labels: Mapping[str, Mapping[str, str]]) -> None:
+        self._clusters: dict[tuple[str, str, str], tuple[str, ...]] = {}
+        for each in documents:
+            if each.kind == "HorizontalPodAutoscaler":
+                target = each.spec.get("scaleTargetRef") or {}
+                place = str(target.get("kind")), each.key[0], str(target.get("name"))
+                self._clusters[place] = tuple(divided_bounds(each.manifest, _selected(each.manifest, labels)))
+
+    def clusters_of(self, document: Placed) -> tuple[str, ...] | None:
+        """Return the clusters of the autoscaler of a workload, None if it has none."""
+        listed = hpa_clusters_of(annotations_of(document.manifest))
+        return listed if listed is not None else self._clusters.get((document.kind, *document.key))
+
+
+def _unit(document: Placed, labels: Mapping[str, Mapping[str, str]], scaled: _Scaled) -> Unit | Left:
+    if document.kind == "Secret":
+        what = "the values of a Secret are not copied; write it anew, encrypted, beside the others"
+        return document.left(refused("secret-left-out", what))
+    try:
+        reach, remarks = _reach(document.manifest, labels)
+    except WrongShape as error:
+        return document.left(refused("cluster-selector-unreadable", f"Federation v1 syncs nothing of it: {error}"))
+    manifest, changes = upgraded(document.manifest)
+    if document.kind == "Namespace":
+        manifest["metadata"].pop("namespace", None)
+        manifest = labelled(manifest, SKIP_NAMESPACE)
+    unit = Unit(
+        manifest=manifest,
+        reach=reach,
+        origin=document.origin,
+        subject=document.subject,
+        is_kept="orphan" in (document.metadata.get("finalizers") or ()),
+        remarks=(*remarks, *changes, *_unserved(document)),
+    )
+    try:
+        return _divided(unit, document, labels, scaled)
+    except WrongShape as error:
+        return document.left(refused("unreadable", str(error)))
+
+
+def _divided(unit: Unit, document: Placed, labels: Mapping[str, Mapping[str, str]], scaled: _Scaled) -> Unit:
+    if document.kind in _DIVIDED:
+        listed = scaled.clusters_of(document)
+        return _workload(unit, document, labels) if listed is None else _scaled(unit, document, labels, listed)
+    if document.kind == "Job":
+        return _job(unit, document, labels)
+    if document.kind == "HorizontalPodAutoscaler":
+        bounds = divided_bounds(document.manifest, _selected(document.manifest, labels))
+        fields = {
+            name: {"/spec/minReplicas": each.min_replicas, "/spec/maxReplicas": each.max_replicas}
+            for name, each in bounds.items()
+        }
+        what = "the bounds of each cluster are those Federation v1 begins with; it moves them as load changes"
+        return _pinned(unit, fields, exact_for_now("hpa-divided", what), labels)
+    return unit
+
+
+def _workload(unit: Unit, document: Placed, labels: Mapping[str, Mapping[str, str]]) -> Unit:
+    doubts = _doubts(document)
+    shares = scheduled(document.manifest, labels, {}).replicas
+    preferences = effective_preferences(document.manifest).clusters
+    if not labels:
+        weights = tuple(_guess(name, each.weight, preferences) for name, each in preferences.items() if each.weight > 0)
+        what = "no cluster is known, so that Karmada divides it by the same weights; its rounding differs"
+        return _with(unit, (*doubts, approximate("clusters-unknown", what)), weights=weights)
+    weights = static_weights(sum(shares.values()), preferences, shares)
+    if weights and all(isinstance(each, Weight) for each in weights):
+        return _with(unit, doubts, weights=weights)
+    what = "the replicas of each cluster are those Federation v1 gives it now; they are not divided anew"
+    fields = {name: {"/spec/replicas": count} for name, count in shares.items()}
+    return _pinned(_with(unit, doubts), fields, exact_for_now("replicas-pinned", what), labels)
+
+
+def _guess(name: str, weight: int, preferences: Mapping[str, Any]) -> Weight:
+    if name != "*":
+        return Weight(weight=weight, names=(name,))
+    return Weight(weight=weight, excluded=tuple(sorted(preferences.keys() - {"*"})))
+
+
+def _scaled(unit: Unit, document: Placed, labels: Mapping[str, Mapping[str, str]], listed: Sequence[str]) -> Unit:
+    """Return a workload that autoscalers scale: only where they are, each with the replicas that it has."""
+    selected = [name for name in _selected(document.manifest, labels) if name in listed]
+    what = "an autoscaler scales it in each cluster, so members keep their replicas; other clusters lose it"
+    reach = Reach(names=tuple(selected)) if selected else Reach(is_nowhere=True)
+    found = _with(unit, (approximate("hpa-controlled", what),), reach=reach)
+    return _with(found, (), manifest=labelled(found.manifest, RETAIN_REPLICAS))
+
+
+def _job(unit: Unit, document: Placed, labels: Mapping[str, Mapping[str, str]]) -> Unit:
+    """Return a Job with the parallelism and completions of each cluster; it takes no notice of cluster selectors."""
+    shares = {name: each for name, each in job_shares(document.manifest, tuple(labels)).items() if each.parallelism > 0}
+    fields = {
+        name: {"/spec/parallelism": each.parallelism}
+        | ({} if each.completions is None else {"/spec/completions": each.completions})
+        for name, each in shares.items()
+    }
+    what = "parallelism and completions of each cluster are those Federation v1 gives it now"
+    manifest = unit.manifest
+    if (manifest.get("spec") or {}).get("selector"):
+        manifest = {**manifest, "spec": {**manifest["spec"], "manualSelector": True}}
+    found = _with(unit, _doubts(document), manifest=manifest, reach=Reach())
+    return _pinned(found, fields, exact_for_now("job-pinned", what), labels)
+
+
+def _pinned(
+    unit: Unit, fields: Mapping[str, Mapping[str, int]], remark: Remark, labels: Mapping[str, Mapping[str, str]]
+) -> Unit:
+    """Return a unit with fields of its own in each cluster; without a known cluster it stays as it is."""
+    if not labels:
+        what = "no cluster is known, so that every cluster gets it as it stands: add the Clusters"
+        return _with(unit, (approximate("clusters-unknown", what),))
+    if not fields:
+        return _with(unit, (exact("nowhere", "Federation v1 sends it nowhere, so it gets no policy"),), reach=_NOWHERE)
+    rules = tuple(
+        Rule(
+            names=(name,),
+            operations=tuple(
+                {"operator": "add", "path": path, "value": value} for path, value in sorted(values.items())
+            ),
+        )
+        for name, values in sorted(fields.items())
+    )
+    return _with(unit, (remark,), rules=rules, reach=Reach(names=tuple(sorted(fields))))
+
+
+_NOWHERE = Reach(is_nowhere=True)
+
+
+def _with(unit: Unit, remarks: Sequence[Remark], **changes: Any) -> Unit:
+    return replace(unit, remarks=(*unit.remarks, *remarks), **changes)
+
+
+def _reach(manifest: Manifest, labels: Mapping[str, Mapping[str, str]]) -> tuple[Reach, list[Remark]]:
+    requirements = requirements_of(annotations_of(manifest))
+    if not requirements:
+        return Reach(), []
+    if not any(each.operator in COMPARISONS for each in requirements):
+        return Reach(selector=LabelSelector(match_expressions=requirements)), []
+    what = "Karmada's selectors compare no numbers: the clusters are those that meet them now"
+    names = _selected(manifest, labels)
+    return (Reach(names=names) if names else _NOWHERE), [exact_for_now("gt-lt-frozen", what)]
+
+
+def _selected(manifest: Manifest, labels: Mapping[str, Mapping[str, str]]) -> tuple[str, ...]:
+    return selected_clusters(manifest, labels)[0]
+
+
+def _doubts(document: Placed) -> tuple[Remark, ...]:
+    name = PREFERENCES[document.kind]
+    try:
+        found = preferences_of(annotations_of(document.manifest), name)
+    except WrongShape as error:
+        what = f"Federation v1 divides it evenly, as it cannot read the preferences: {error}"
+        return (exact("preferences-unparsable-default-used", what),)
+    if found is not None and not found.has_clusters:
+        what = f"the annotation {name} names no clusters, so that none gets a replica"
+        return (exact("preferences-without-clusters-schedule-nothing", what),)
+    return ()
+
+
+def _unserved(document: Placed) -> list[Remark]:
+    """Return what nothing here does: names in DNS, and the one address of an Ingress in all of Google's clusters."""
+    if document.kind == "Service" and document.spec.get("type") == "LoadBalancer":
+        what = "Federation v1 wrote its addresses into DNS; external-dns in the members can do that"
+        return [approximate("service-dns", what)]
+    if document.kind == "Ingress" and _GLOBAL_IP in annotations_of(document.manifest):
+        return [refused("gce-global-ip", "one address for the Ingresses of all clusters has no counterpart")]
+    return []
+
+
+def _is_member(document: Placed) -> bool:
+    return document.kind == "Cluster" and document.manifest.get("apiVersion") == "federation/v1beta1"
+
+
+def _member(document: Placed) -> Manifest:
+    status = document.manifest.get("status") or {}
+    addresses = document.spec.get("serverAddressByClientCIDRs") or [{}]
+    fields = {
+        "apiEndpoint": addresses[0].get("serverAddress"),
+        "region": status.get("region"),
+        "zones": list(status.get("zones") or ()),
+    }
+    return member_cluster(document.key[1], document.metadata.get("labels") or {}, fields)
+
+
+def _credentials(document: Placed) -> Remark:
+    secret = (document.spec.get("secretRef") or {}).get("name", "")
+    what = f"its credentials (Secret {secret}) are not copied; give the cluster a context in a kubeconfig"
+    return exact("credentials-left-out", what)
+
+
+FEDERATION_V1 = FrontEnd(name="federation-v1", title="Federation v1", is_its=is_federation_v1, converted=converted)

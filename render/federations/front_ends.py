@@ -1,0 +1,27 @@
+"""The federations that fleets come from, and which of them documents are of."""
+
+from collections.abc import Iterable
+
+from render.model import Manifest
+
+from .federation_v1.front_end import FEDERATION_V1
+from .kubefed.front_end import KUBEFED
+from .units import FrontEnd
+
+FRONT_ENDS: tuple[FrontEnd, ...] = (KUBEFED, FEDERATION_V1)
+"""Every federation, by falling precedence where a document can be of several."""
+
+
+def named(name: str) -> FrontEnd:
+    """Return the federation of a name."""
+    return next(each for each in FRONT_ENDS if each.name == name)
+
+
+def found_in(manifests: Iterable[Manifest]) -> tuple[FrontEnd, ...]:
+    """Return the federations that documents can be of no other than, each once."""
+    found = {each for manifest in manifests for each in (_of(manifest),) if each is not None}
+    return tuple(each for each in FRONT_ENDS if each in found)
+
+
+def _of(manifest: Manifest) -> FrontEnd | None:
+    return next((each for each in FRONT_ENDS if each.is_its(manifest)), None)

@@ -1,0 +1,47 @@
+"""Shapes of documents: one of another shape is refused before anything is made of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from render.model import Manifest
+
+from .decoding import WrongShape, sequence, struct, text
+
+Read = Callable[[Any, str], object]
+
+
+def texts(plain: Any, what: str) -> object:
+    """Read a list of texts."""
+    return sequence(plain, what, text)
+
+
+def list_of(read: Read) -> Read:
+    """Return what reads a list."""
+    return lambda plain, what: sequence(plain, what, read)
+
+
+def map_of(read: Read) -> Read:
+    """Return what reads an object whose values are alike."""
+    return lambda plain, what: [read(value, f"{what}[{key}]") for key, value in struct(plain, what).items()]
+
+
+def fields(**reads: Read) -> Read:
+    """Return what reads an object with these fields; it may have others."""
+
+    def read(plain: Any, what: str) -> object:
+        found = struct(plain, what)
+        return [each(found.get(name), f"{what}.{name}") for name, each in reads.items()]
+
+    return read
+
+
+METADATA = fields(name=text, namespace=text, labels=map_of(text), annotations=map_of(text), finalizers=texts)
+
+
+def check_metadata(manifest: Manifest) -> None:
+    """Raise WrongShape for a document without a name, or whose metadata is no object of Kubernetes'."""
+    text(manifest.get("kind"), "kind")
+    text(manifest.get("apiVersion"), "apiVersion")
+    METADATA(manifest.get("metadata"), "metadata")
+    if not (manifest.get("metadata") or {}).get("name"):
+        raise WrongShape("metadata.name is missing")
