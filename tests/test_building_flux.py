@@ -434,3 +434,20 @@ def test_nothing_is_built_again_while_its_files_stay() -> None:
     flux({**files, "b/two.yaml": MAP.replace("one", "three")}, cache)
     built = [key for key in cache.values.keys() - kept.keys() if isinstance(cache.values[key][0][1], tuple)]
     assert len(built) == 1, "the build of the changed folder"
+
+
+WRONG: list[Any] = [1, "x", [1], [[1]], {"a": 1}, [{"a": [1]}], None, True]
+FIELDS = ["path", "sourceRef", "targetNamespace", "commonMetadata", "patches", "images", "components", "namePrefix"]
+AFTER = ["postBuild", "substitute", "substituteFrom", "patchesStrategicMerge", "patchesJson6902", "dependsOn"]
+
+
+@pytest.mark.parametrize("field", [*FIELDS, *AFTER])
+def test_a_kustomization_of_a_wrong_shape_is_no_crash(field: str) -> None:
+    specs = [
+        {"postBuild": {field: each}} if field.startswith("substitute") else {field: each}
+        for each in WRONG
+        if each is not None
+    ]
+    objects = b"".join(a_kustomization(f"a{number}", **{"path": "none", **spec}) for number, spec in enumerate(specs))
+    files: dict[str, Content] = {"a.yaml": objects, "x.yaml": MAP.replace("one", "x")}
+    assert "ConfigMap default/x" in objects_of(flux(files))

@@ -189,9 +189,10 @@ def test_without_asking_for_it_releases_are_objects_like_any_others(tmp_path: Pa
     ]
 
 
-def test_an_application_without_a_chart_stays_one(tmp_path: Path) -> None:
-    found = loaded({**FLEET, "a.yaml": an_application(path="apps/web")}, tmp_path)
-    assert objects_of(found) == ["Application.argoproj.io argocd/shop"]
+def test_an_application_without_a_chart_is_a_folder(tmp_path: Path) -> None:
+    one = emit(a_config_map("one", namespace="shop"))
+    found = loaded({**FLEET, "a.yaml": an_application(path="apps/web"), "apps/web/one.yaml": one}, tmp_path)
+    assert (objects_of(found), [each.path for each in found.desired.templates]) == (["ConfigMap shop/one"], ["a.yaml"])
 
 
 @pytest.mark.parametrize("spec", [{"chart": "x"}, {"valuesFrom": ["x"]}, {"values": 1, "install": []}, {"chartRef": 1}])

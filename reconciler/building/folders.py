@@ -10,12 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reconciler.source.broken import Broken
+from reconciler.source.built_files import Origin
 from reconciler.source.deployers.request import BuiltFolder, FolderRequest
 from reconciler.source.deployers.trees import SourceTree, UncommittedFile
 from reconciler.source.files import FILE_MODE, KUSTOMIZATIONS
 from reconciler.source.lines import Lines
 from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
-from render.documents import emit, read_documents
+from render.documents import document_text, emit, read_documents
+from render.errors import Problem
 from render.gitobjects import object_id
 
 from .builds import BuildOutcome, Builds
@@ -101,6 +103,8 @@ class FolderBuilds:
         if not found and not any(file.path.startswith(base) for file in tree.files):
             where = f" in {tree.name}" if tree.name else ""
             return BuiltFolder(complaint=f"there is no folder {folder or '.'!r}{where}")
+        if request.resources is not None:
+            return _taken(tree, [f"{base}{each}" for each in request.resources])
         if found and not request.additions:
             return _Prepared(request=request, closure=closure_of(known, folder))
         try:
@@ -140,6 +144,26 @@ def _outcome(each: _Prepared, built: BuildOutcome | None, tool: Tool | None) -> 
     return BuiltFolder(output=built.output, origins=origins, claimed=claimed, inputs=inputs, tool=tool.version)
 
 
+def _taken(tree: SourceTree, paths: Sequence[str]) -> BuiltFolder:
+    """Return manifests as they stand in files."""
+    files = [file for file in tree.files if file.path in set(paths) and is_plain(file)]
+    contents, texts, origins = tree.read({file.id for file in files}), [], []
+    for file in files:
+        data = contents[file.id]
+        documents, errors = read_documents(data)
+        if errors:
+            inputs = tuple(tree.inputs_at([(file.path, file.id)]))
+            origin = tree.origin(Origin(file.path, errors[0].line))
+            problem = Problem(origin.path, origin.line, "", errors[0].message, errors[0].hint)
+            return BuiltFolder(broken=Broken(problem=problem, files=inputs), inputs=inputs)
+        for document in documents:
+            texts.append(b"---\n" + document_text(data, document.index).strip(b"\n").removeprefix(b"---\n") + b"\n")
+            origins.append(tree.origin(Origin(file.path, document.line)))
+    inputs = tuple(sorted(tree.inputs_at((file.path, file.id) for file in files)))
+    claimed = frozenset(path for path, _ in {*inputs} - {*tree.inputs})
+    return BuiltFolder(output=b"".join(texts), origins=tuple(origins), claimed=claimed, inputs=inputs)
+
+
 def refused(closure: Closure, read: ReadBlobs) -> Broken:
     """Return a build that may not be run."""
     assert closure.refusal is not None
@@ -177,8 +201,7 @@ def _document(path: str, known: Kustomizations) -> dict[str, Any]:
 
 def _listing(request: FolderRequest) -> dict[str, Any]:
     """Return a kustomization that lists the manifests of a folder which has none."""
-    listed = request.resources if request.resources is not None else tuple(_scanned(request.tree, request.folder))
-    return {**_HEAD, "resources": list(listed)}
+    return {**_HEAD, "resources": list(_scanned(request.tree, request.folder))}
 
 
 def _scanned(tree: SourceTree, folder: str) -> Iterator[str]:

@@ -24,8 +24,8 @@ FLEET_FIELDS: Mapping[str, Field] = {
         False,
     ),
     "spec.source.render": Field(
-        "The kinds of other tools that are rendered, instead of delivering them as they are: charts of a `HelmRelease`"
-        " of Flux and an `Application` of Argo CD, the folder of a `Kustomization` of Flux.",
+        "The kinds of other tools that are rendered, instead of delivering them as they are: the charts of a"
+        " `HelmRelease` of Flux, the folders of a `Kustomization` of Flux, either of an `Application` of Argo CD.",
         [],
     ),
     "spec.rendered": Field("The place where the rendered branch is published."),

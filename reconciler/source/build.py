@@ -7,14 +7,14 @@ from typing import NamedTuple, Protocol
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
 from render.errors import Problem
-from render.fleet import RenderedRelease
 from render.words import listed
 
 from .broken import Broken
 from .built_files import BuiltFile
 from .charts import ChartRequest, ChartSource, chart_places, config_maps_in
+from .deployers.readers import Readers
 from .deployers.request import BuiltFolder, FolderRequest
-from .deployers.rounds import Deployed, Rounds, is_deployer, plain_files, repository_tree
+from .deployers.rounds import Deployed, Rounds, plain_files
 from .external import load_external_sources, lock_of, sources_in
 from .files import FileSelection, Reason, Skipped, SourceFile, select_files
 from .fleet_file import FleetSource
@@ -89,8 +89,6 @@ class Caches(NamedTuple):
 
 
 NO_CACHES = Caches()
-FOLDER_KINDS = frozenset({RenderedRelease.KUSTOMIZATION})
-"""The kinds of other tools that deploy folders."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +116,8 @@ def read_files(files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, 
     skipped = (*selection.skipped, *(Skipped(path, Reason.UNLISTED) for path in unlisted))
     chosen = (*plain, *built.files)
     contents = load_manifests(chosen, read=built.read_with(read), cache=cache)
-    kinds = home.fleet.source.rendered if is_building else ()
-    others = tuple(place for place in contents.manifests if not is_deployer(place, kinds))
+    readers = Readers.of(home, files, read, caches.contents)
+    others = tuple(place for place in contents.manifests if build is None or not readers.reads(place))
     return ReadFiles(
         selection=replace(selection, files=chosen, skipped=tuple(sorted(skipped))),
         contents=contents._replace(manifests=others),
@@ -135,12 +133,12 @@ def _built(
     A kustomization may make such an object, and may then be a part of what that one deploys. So they are built in
     turns, until no object comes to light any more.
     """
-    build, kinds = caches.build, home.fleet.source.rendered
+    build, readers = caches.build, Readers.of(home, files, read, caches.contents)
     if build is None:
         return BuiltSource()
-    if not FOLDER_KINDS & {*kinds}:
+    if not readers.kinds:
         return build(files, selection, read)
-    rounds = Rounds(home, repository_tree(files, read), build.build_folders, caches.parsed, caches.contents)
+    rounds = Rounds(readers, build.build_folders, caches.parsed)
     entries = list(load_manifests(selection.files, read=read, cache=caches.parsed).manifests)
     deployed, built = rounds.final(entries), BuiltSource()
     while True:
@@ -149,7 +147,7 @@ def _built(
         more = load_manifests(built.files, read=built.read_with(read), cache=caches.parsed).manifests
         known = {(place.file.path, place.number) for place in entries}
         fresh = [place for place in more if (place.file.path, place.number) not in known]
-        if not any(is_deployer(place, kinds) for place in fresh):
+        if not any(map(readers.reads, fresh)):
             return _joined(built, deployed)
         entries += fresh
         deployed = rounds.final(entries)

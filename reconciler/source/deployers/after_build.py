@@ -4,7 +4,7 @@ Variables come from ConfigMaps of the source and from the Kustomization itself. 
 object that needs one is left out, and said.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from reconciler.source.manifests import LocatedManifest
 from render.documents import Document, document_text, emit, read_documents
 from render.model import is_opaque
 
-from .request import UnusableDeployer
+from .request import BuiltFolder, UnusableDeployer
 from .variables import BadSubstitutionError, substituted
 
 _SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
@@ -63,7 +63,8 @@ def variables_of(spec: Mapping[str, Any], namespace: str, settings: Settings) ->
         raise UnusableDeployer(f"spec.postBuild.{unknown[0]}", "no field that is known here")
     holders, inputs = [], list[tuple[str, bytes]]()
     references = after.get("substituteFrom")
-    for number, wanted in enumerate(references if isinstance(references, list) else ()):
+    for number, each in enumerate(references if isinstance(references, list) else ()):
+        wanted = each if isinstance(each, dict) else {}
         found = settings.get((str(wanted.get("kind")), namespace, str(wanted.get("name"))))
         holder = _holder(f"spec.postBuild.substituteFrom[{number}]", wanted, namespace, found)
         holders += [holder] if holder else []
@@ -109,19 +110,25 @@ class Finished:
 
     output: bytes = b""
     origins: tuple[Origin, ...] = ()
+    inputs: tuple[tuple[str, bytes], ...] = ()
     left_out: list[LeftOut] = field(default_factory=list)
 
 
-def finished(
-    output: bytes, origins: Sequence[Origin], variables: Variables | None, metadata: Mapping[str, Any]
+def finished_by_flux(
+    place: LocatedManifest, built: BuiltFolder, settings: Settings, default_namespace: str
 ) -> Finished:
-    """Return the objects of a folder with variables filled in and metadata set."""
+    """Return the objects of a Kustomization with variables filled in and metadata set."""
+    spec, own = place.manifest["spec"], place.manifest["metadata"].get("namespace")
+    variables = variables_of(spec, str(own or default_namespace), settings)
+    metadata = spec.get("commonMetadata") if isinstance(spec.get("commonMetadata"), dict) else {}
+    done = Finished(inputs=variables.inputs if variables else ())
     if variables is None and not metadata:
-        return Finished(output=output, origins=tuple(origins))
-    done, texts, kept = Finished(), [], []
-    for document, origin in zip(read_documents(output)[0], origins, strict=False):
+        done.output, done.origins = built.output, built.origins
+        return done
+    texts, kept = [], []
+    for document, origin in zip(read_documents(built.output)[0], built.origins, strict=False):
         try:
-            text = _text(document, output, variables, metadata)
+            text = _text(document, built.output, variables, metadata)
         except (BadSubstitutionError, HiddenVariableError) as error:
             done.left_out.append(LeftOut(origin, _name(document.value), str(error)))
             continue

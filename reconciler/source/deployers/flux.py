@@ -6,20 +6,18 @@ said once for all objects.
 
 import json
 import posixpath
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reconciler.locked.model import ExternalSource, SourceType, UnavailableSource
-from reconciler.locked.reading import LockedFiles
+from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.manifests import LocatedManifest
 from render.documents import emit
 from render.model import group_of
 
 from .request import FolderRequest, UnusableDeployer
-from .trees import Copy, SourceTree, artifact_tree, content_tree
+from .trees import Copy, LockedTrees, SourceTree, address_of, artifact_tree
 
 GROUP, KIND = "kustomize.toolkit.fluxcd.io", "Kustomization"
 _REPOSITORIES, _ARTIFACTS = "source.toolkit.fluxcd.io", "source.extensions.fluxcd.io"
@@ -70,7 +68,6 @@ _TIMING = frozenset(
 SourceKey = tuple[str, str, str]
 """A source of Flux: its kind, namespace and name."""
 NO_SOURCE: SourceKey = ("", "", "")
-_SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^/@]+@)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,17 +75,14 @@ class FluxSources:
     """Everything that a Kustomization may take its folder from.
 
     ``repository`` is the tree of this one; ``objects`` are the sources of Flux among the manifests, by kind, namespace
-    and name, of which ``own`` is this repository. ``sources`` and ``locked`` are the Sources of the fleet, ``lock`` the
-    file that locks them.
+    and name, of which ``own`` is this repository. ``locked`` are the Sources of the fleet.
     """
 
     repository: SourceTree
     objects: Mapping[SourceKey, Mapping[str, Any]] = field(default_factory=dict)
     artifacts: Mapping[tuple[str, str], tuple[Copy, ...]] = field(default_factory=dict)
     own: SourceKey = NO_SOURCE
-    sources: Sequence[ExternalSource] = ()
-    locked: LockedFiles | None = None
-    lock: tuple[tuple[str, bytes], ...] = ()
+    locked: LockedTrees
 
     def request(self, place: LocatedManifest, default_namespace: str) -> FolderRequest:
         """Return what a Kustomization deploys; UnusableDeployer says why it cannot be read."""
@@ -120,20 +114,17 @@ class FluxSources:
         found = self.objects.get((kind, namespace, name))
         if found is None:
             return self.repository, ""
-        source = self._same_source(kind, found)
-        if source is not None:
-            return self._content(source), source.folder
+        type_ = SourceType.OCI if kind == "OCIRepository" else SourceType.GIT
+        try:
+            locked = self.locked.of_address(type_, found.get("url"))
+        except UnavailableSource as error:
+            raise UnusableDeployer("spec.sourceRef", error.message, error.hint) from error
+        if locked is not None:
+            return locked
         if not self._is_own((kind, namespace, name), found):
             message = f"{kind} {namespace}/{name} is another repository: {found.get('url')}"
             raise UnusableDeployer("spec.sourceRef", message, "write a Source of it, and run argosy lock")
         return self.repository, ""
-
-    def _same_source(self, kind: str, found: Mapping[str, Any]) -> ExternalSource | None:
-        type_ = SourceType.OCI if kind == "OCIRepository" else SourceType.GIT
-        wanted = _address(found.get("url"))
-        return next(
-            (each for each in self.sources if each.type is type_ and _address(each.place["url"]) == wanted), None
-        )
 
     def _is_own(self, key: SourceKey, found: Mapping[str, Any]) -> bool:
         """Say whether a source of Flux is this repository: the one that most objects of its files are deployed from."""
@@ -141,17 +132,10 @@ class FluxSources:
         if key == installed:
             return True
         own = self.objects.get(installed)
-        return own is not None and (_address(own.get("url")), own.get("ref")) == (
-            _address(found.get("url")),
+        return own is not None and (address_of(own.get("url")), own.get("ref")) == (
+            address_of(found.get("url")),
             found.get("ref"),
         )
-
-    def _content(self, source: ExternalSource) -> SourceTree:
-        try:
-            content = self.locked.files(source.name) if self.locked is not None else {}
-            return content_tree(source.name, content, self.lock)
-        except UnavailableSource as error:
-            raise UnusableDeployer("spec.sourceRef", error.message, error.hint) from error
 
 
 def own_source(places: Iterable[LocatedManifest], default_namespace: str) -> SourceKey:
@@ -192,6 +176,11 @@ def _copy(copy: Mapping[str, Any]) -> Copy:
     return pattern, target.strip("/")
 
 
+def is_kustomization(place: LocatedManifest) -> bool:
+    """Say whether a manifest is a Kustomization of Flux."""
+    return place.manifest["kind"] == KIND and group_of(place.manifest["apiVersion"]) == GROUP
+
+
 def ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the fields of a Kustomization that are not read though they are set, with what people are told."""
     for name, reason in IGNORED.items():
@@ -226,13 +215,9 @@ def _additions(spec: Mapping[str, Any], tree: SourceTree, folder: str) -> dict[s
 
 
 def _components(spec: Mapping[str, Any], tree: SourceTree, folder: str) -> Iterator[str]:
-    known = None
     for text in map(str, _items(spec.get("components"))):
-        if spec.get("ignoreMissingComponents"):
-            known = known or {file.path.rpartition("/")[0] for file in tree.files}
-            if posixpath.normpath(posixpath.join(folder, text)) not in known:
-                continue
-        yield text
+        if not spec.get("ignoreMissingComponents") or tree.has_folder(posixpath.join(folder, text)):
+            yield text
 
 
 def _folder(path: Any) -> str:
@@ -242,15 +227,6 @@ def _folder(path: Any) -> str:
     if folder == ".." or folder.startswith("../"):
         raise UnusableDeployer("spec.path", f"{text!r} leads out of the repository")
     return "" if folder == "." else folder
-
-
-def _address(url: Any) -> str:
-    """Return an address by which two ways to write the same repository are equal.
-
-    >>> _address("ssh://git@example.com/a/b.git") == _address("https://example.com/a/b")
-    True
-    """
-    return _SCHEME.sub("", str(url or "")).removesuffix("/").removesuffix(".git")
 
 
 def _object(value: Any) -> Mapping[str, Any]:

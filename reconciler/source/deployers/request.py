@@ -1,9 +1,10 @@
 """A folder that an object of another tool deploys, as it is to be built, and what came of it."""
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from reconciler.source.broken import Broken
@@ -26,15 +27,18 @@ class FolderRequest:
     """A folder of a tree to build.
 
     ``additions`` are fields of a kustomization that are added to the one of the folder, as the tool adds them.
-    ``resources`` are the files to build where the folder has no kustomization (None: every YAML file below it, and
-    every folder with a kustomization). ``place`` is the object that asks for it.
+    ``resources`` are files that are taken as they stand (None: the folder is built, or every YAML file below it where
+    it has no kustomization). ``namespace`` is that of objects which name none ("": that of the fleet). ``place`` is the
+    object that asks for it, in its field ``field``.
     """
 
     place: LocatedManifest
     tree: SourceTree
     folder: str
-    additions: Mapping[str, Any] = field(default_factory=dict)
+    additions: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     resources: tuple[str, ...] | None = None
+    namespace: str = ""
+    field: str = "spec.path"
 
     @property
     def key(self) -> bytes:
@@ -51,7 +55,7 @@ class BuiltFolder:
     a tool says of it, ``broken`` what is wrong in a file of the folder.
     """
 
-    output: bytes = field(default=b"", repr=False)
+    output: bytes = dataclasses.field(default=b"", repr=False)
     origins: tuple[Origin, ...] = ()
     claimed: frozenset[str] = frozenset()
     inputs: tuple[tuple[str, bytes], ...] = ()

@@ -10,31 +10,27 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from reconciler.locked.reading import RepositoryFiles
-from reconciler.locked.store import ContentStore
 from reconciler.source.broken import Broken
 from reconciler.source.built_files import BuiltFile, inputs_of
-from reconciler.source.external import load_external_sources, lock_of, sources_in
 from reconciler.source.files import SourceFile
-from reconciler.source.fleet_file import FleetSource
 from reconciler.source.lines import Lines
-from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs, load_manifests
+from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, load_manifests
 from render.errors import Problem
-from render.fleet import RenderedRelease
 from render.gitobjects import object_id
-from render.model import ObjectRef, group_of
+from render.model import ObjectRef
 from render.words import listed
 
-from . import flux
-from .after_build import LeftOut, Settings, finished, variables_of
-from .flux import NO_SOURCE, FluxSources, SourceKey, flux_objects, ignored_fields, own_source
+from .after_build import Finished, LeftOut, Settings, finished_by_flux
+from .flux import ignored_fields, is_kustomization
+from .readers import Readers
 from .request import BuiltFolder, FolderRequest, UnusableDeployer
-from .trees import SourceTree
 
 _MOST_ROUNDS = 12
 _FREE_BITS = 20
 """Bits of the numbers of manifests that are built for one object."""
 
+Asked = tuple[ObjectRef, int]
+"""An object that deploys folders, and which of them is meant."""
 BuildFolders = Callable[[Sequence[FolderRequest]], Sequence[BuiltFolder]]
 """Build folders, and return the outcome of each."""
 
@@ -76,36 +72,28 @@ class Deployed:
         return frozenset().union(*(each.claimed for each in self.outcomes))
 
 
-def is_deployer(place: LocatedManifest, kinds: Collection[RenderedRelease]) -> bool:
-    """Say whether a manifest is an object that deploys a folder, of a kind that is to be read."""
-    kind, metadata = place.manifest["kind"], place.manifest.get("metadata")
-    is_flux = kind == flux.KIND and group_of(place.manifest["apiVersion"]) == flux.GROUP
-    named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
-    return is_flux and RenderedRelease.KUSTOMIZATION in kinds and named and isinstance(place.manifest.get("spec"), dict)
-
-
 @dataclass(slots=True)
 class Rounds:
     """The rounds over one snapshot; every folder is built once for the same request."""
 
-    home: FleetSource
-    repository: SourceTree
+    readers: Readers
     build: BuildFolders
     cache: ParseCache | None = None
-    store: ContentStore | None = None
-    _own: SourceKey = NO_SOURCE
     _built: dict[bytes, BuiltFolder] = field(default_factory=dict)
+
+    @property
+    def default_namespace(self) -> str:
+        """The namespace of objects that name none."""
+        return self.readers.home.fleet.default_namespace
 
     def final(self, entries: Sequence[LocatedManifest]) -> Deployed:
         """Return what is deployed in the end, from the objects that stand in files of the fleet."""
-        kinds = self.home.fleet.source.rendered
-        first = {ObjectRef.of(each.manifest): each for each in reversed(entries) if is_deployer(each, kinds)}
-        self._own = own_source(first.values(), self.home.fleet.default_namespace)
-        known, outcomes = first, dict[ObjectRef, DeployedFolder]()
+        first = {ObjectRef.of(each.manifest): each for each in reversed(entries) if self.readers.reads(each)}
+        known, outcomes = first, dict[Asked, DeployedFolder]()
         for _ in range(_MOST_ROUNDS):
             before = [place for each in outcomes.values() for place in each.places]
-            outcomes = self._outcomes(known, [*entries, *before])
-            after = _after(first, outcomes, kinds)
+            outcomes = self._outcomes(known, first, [*entries, *before])
+            after = _after(first, outcomes, self.readers)
             made = [place.manifest for each in outcomes.values() for place in each.places]
             if _is_same(after, known) and made == [place.manifest for place in before]:
                 return self._deployed(known, outcomes)
@@ -113,64 +101,51 @@ class Rounds:
         return replace(self._deployed(known, outcomes), broken=tuple(self._endless(known)))
 
     def _outcomes(
-        self, known: Mapping[ObjectRef, LocatedManifest], manifests: Sequence[LocatedManifest]
-    ) -> dict[ObjectRef, DeployedFolder]:
-        sources, settings = self._sources(manifests), _settings(manifests, self.home.fleet.default_namespace)
-        requests: dict[ObjectRef, FolderRequest] = {}
-        outcomes: dict[ObjectRef, DeployedFolder] = {}
+        self,
+        known: Mapping[ObjectRef, LocatedManifest],
+        first: Mapping[ObjectRef, LocatedManifest],
+        manifests: Sequence[LocatedManifest],
+    ) -> dict[Asked, DeployedFolder]:
+        settings, sources = _settings(manifests, self.default_namespace), self.readers.sources(first, manifests)
+        requests: dict[Asked, FolderRequest] = {}
+        outcomes: dict[Asked, DeployedFolder] = {}
         for ref, place in sorted(known.items()):
             try:
-                requests[ref] = sources.request(place, self.home.fleet.default_namespace)
+                requests |= {(ref, number): each for number, each in enumerate(sources.requests(place))}
             except UnusableDeployer as error:
-                outcomes[ref] = DeployedFolder(broken=(self._unusable(place, error),))
+                outcomes[ref, 0] = DeployedFolder(broken=(self._unusable(place, error),))
         fresh = {each.key: each for each in requests.values() if each.key not in self._built}
         self._built.update(zip(fresh, self.build(list(fresh.values())), strict=True))
-        for ref, request in requests.items():
+        for asked, request in requests.items():
             try:
-                outcomes[ref] = self._outcome(request, self._built[request.key], settings)
+                outcomes[asked] = self._outcome(asked, request, settings)
             except UnusableDeployer as error:
                 claimed = self._built[request.key].claimed
-                outcomes[ref] = DeployedFolder(broken=(self._unusable(request.place, error),), claimed=claimed)
+                outcomes[asked] = DeployedFolder(broken=(self._unusable(request.place, error),), claimed=claimed)
         return dict(sorted(outcomes.items()))
 
-    def _sources(self, manifests: Sequence[LocatedManifest]) -> FluxSources:
-        external = load_external_sources(sources_in(manifests))
-        repository = RepositoryFiles(self.repository.files, folder=self.home.folder, read=self.repository.read)
-        lock = lock_of(external.sources, repository, self.store)
-        objects, artifacts = flux_objects(manifests, self.home.fleet.default_namespace)
-        return FluxSources(
-            repository=self.repository,
-            objects=objects,
-            artifacts=artifacts,
-            own=self._own,
-            sources=external.sources,
-            locked=lock.locked,
-            lock=((lock.file.path, lock.file.id),) if lock.file else (),
-        )
-
-    def _outcome(self, request: FolderRequest, built: BuiltFolder, settings: Settings) -> DeployedFolder:
-        place, spec = request.place, request.place.manifest["spec"]
+    def _outcome(self, asked: Asked, request: FolderRequest, settings: Settings) -> DeployedFolder:
+        built, place = self._built[request.key], request.place
         inputs = {*built.inputs, *inputs_of(place.file)}
         if built.broken is not None:
             return DeployedFolder(broken=(built.broken,), claimed=built.claimed)
         if built.complaint:
-            found = place.problem("spec.path", built.complaint, hint=built.hint)
+            found = place.problem(request.field, built.complaint, hint=built.hint)
             return DeployedFolder(broken=(self._broken(found, inputs, built.tool),), claimed=built.claimed)
-        namespace = str(place.manifest["metadata"].get("namespace") or self.home.fleet.default_namespace)
-        variables = variables_of(spec, namespace, settings)
-        metadata = spec.get("commonMetadata")
-        done = finished(built.output, built.origins, variables, metadata if isinstance(metadata, dict) else {})
-        inputs |= set(variables.inputs) if variables else set()
+        done = finished_by_flux(place, built, settings, self.default_namespace) if is_kustomization(place) else built
+        inputs |= {*done.inputs}
         file = BuiltFile(
             path=_path(place),
             id=object_id("blob", done.output),
             size=len(done.output),
             inputs=tuple(sorted(inputs)),
             origins=done.origins,
-            first=_first_number(ObjectRef.of(place.manifest)),
+            first=_first_number(asked),
+            namespace=request.namespace,
         )
         found_places = load_manifests([file], read=lambda _: {file.id: done.output}, cache=self.cache).manifests
-        broken = tuple(self._left_out(place, each, inputs) for each in done.left_out)
+        left_out = done.left_out if isinstance(done, Finished) else ()
+        broken = tuple(self._left_out(place, each, inputs) for each in left_out)
         return DeployedFolder(file=file, output=done.output, places=found_places, claimed=built.claimed, broken=broken)
 
     def _unusable(self, place: LocatedManifest, error: UnusableDeployer) -> Broken:
@@ -184,7 +159,7 @@ class Rounds:
         return Broken(problem=problem, files=tuple(sorted(inputs)))
 
     def _broken(self, found: FieldProblem, inputs: Iterable[tuple[str, bytes]], tool: str = "") -> Broken:
-        problem = Lines(self.repository.read).located_problem(found)
+        problem = Lines(self.readers.repository.read).located_problem(found)
         return Broken(problem=problem, files=tuple(sorted(inputs)), tool=tool)
 
     def _endless(self, known: Mapping[ObjectRef, LocatedManifest]) -> Iterator[Broken]:
@@ -193,32 +168,32 @@ class Rounds:
         yield self._broken(place.problem("", message), inputs_of(place.file))
 
     def _deployed(
-        self, known: Mapping[ObjectRef, LocatedManifest], outcomes: Mapping[ObjectRef, DeployedFolder]
+        self, known: Mapping[ObjectRef, LocatedManifest], outcomes: Mapping[Asked, DeployedFolder]
     ) -> Deployed:
         return Deployed(
             outcomes=tuple(outcomes.values()),
             deployers=known,
             broken=tuple(broken for each in outcomes.values() for broken in each.broken),
             warnings=tuple(_warnings([place for _, place in sorted(known.items())])),
-            tools=tuple(sorted({each.tool for each in self._built.values() if each.output})),
+            tools=tuple(sorted({each.tool for each in self._built.values() if each.output and each.tool})),
         )
 
 
 def _after(
     first: Mapping[ObjectRef, LocatedManifest],
-    outcomes: Mapping[ObjectRef, DeployedFolder],
-    kinds: Collection[RenderedRelease],
+    outcomes: Mapping[Asked, DeployedFolder],
+    readers: Readers,
 ) -> dict[ObjectRef, LocatedManifest]:
     """Return the objects that deploy folders as a round leaves them: as another one makes them, or as they stand."""
     made: dict[ObjectRef, dict[ObjectRef, LocatedManifest]] = {}
-    for maker, outcome in outcomes.items():
+    for (maker, _), outcome in outcomes.items():
         for place in outcome.places:
-            if is_deployer(place, kinds):
+            if readers.reads(place):
                 made.setdefault(ObjectRef.of(place.manifest), {}).setdefault(maker, place)
     after = {ref: by[each] for ref, by in made.items() for each in reversed(by) if each != ref}
     for ref, place in first.items():
         paths = {path for path, _ in inputs_of(place.file)}
-        is_taken = any(maker != ref and paths & each.claimed for maker, each in outcomes.items())
+        is_taken = any(maker != ref and paths & each.claimed for (maker, _), each in outcomes.items())
         if ref not in after and not is_taken:
             own = made.get(ref, {}).get(ref)
             after[ref] = place._replace(manifest=own.manifest) if own else place
@@ -229,9 +204,11 @@ def _is_same(one: Mapping[ObjectRef, LocatedManifest], other: Mapping[ObjectRef,
     return one.keys() == other.keys() and all(one[ref].manifest == other[ref].manifest for ref in one)
 
 
-def _first_number(ref: ObjectRef) -> int:
-    """Return the number of the first manifest that is built for an object; it stays, whatever stands beside it."""
-    return (1 + int.from_bytes(hashlib.sha256(str(ref).encode()).digest()[:4])) << _FREE_BITS
+def _first_number(asked: Asked) -> int:
+    """Return the number of the first manifest of a folder; it stays, whatever stands beside it."""
+    ref, number = asked
+    digest = hashlib.sha256(f"{ref} {number}".encode()).digest()
+    return (1 + int.from_bytes(digest[:4])) << _FREE_BITS
 
 
 def _path(place: LocatedManifest) -> str:
@@ -256,7 +233,7 @@ def _warnings(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
     """Yield one warning for each field that is not read, whatever the number of objects that set it."""
     by_field: dict[tuple[str, str], list[LocatedManifest]] = {}
     for place in places:
-        for name, reason in ignored_fields(place.manifest["spec"]):
+        for name, reason in ignored_fields(place.manifest["spec"]) if is_kustomization(place) else ():
             by_field.setdefault((name, reason), []).append(place)
     for (name, reason), found in by_field.items():
         names = listed([str(each.manifest["metadata"]["name"]) for each in found])
@@ -266,8 +243,3 @@ def _warnings(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
 def plain_files(files: Iterable[SourceFile], claimed: Collection[str]) -> list[SourceFile]:
     """Return the files that no folder is built from."""
     return [file for file in files if file.path not in claimed]
-
-
-def repository_tree(files: Sequence[SourceFile], read: ReadBlobs) -> SourceTree:
-    """Return the tree of the repository itself."""
-    return SourceTree(files=files, read=read)

@@ -1,11 +1,15 @@
 """The trees that a tool deploys folders from: the repository itself, artifacts cut out of it, and locked Sources."""
 
 import hashlib
+import posixpath
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from reconciler.locked.content import Files
+from reconciler.locked.model import ExternalSource, SourceType
+from reconciler.locked.reading import LockedFiles
 from reconciler.source.built_files import Origin
 from reconciler.source.files import FILE_MODE, SourceFile
 from reconciler.source.manifests import ReadBlobs
@@ -18,6 +22,9 @@ class UncommittedFile(NamedTuple):
     mode: int
     id: bytes
     size: int
+
+
+_SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^/@]+@)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,6 +41,11 @@ class SourceTree:
     read: ReadBlobs = field(repr=False)
     here: Mapping[str, str] | None = None
     inputs: tuple[tuple[str, bytes], ...] = ()
+
+    def has_folder(self, path: str) -> bool:
+        """Say whether there is a folder at a path."""
+        base = f"{posixpath.normpath(path)}/"
+        return any(file.path.startswith(base) for file in self.files)
 
     def origin(self, origin: Origin) -> Origin:
         """Return an origin as people find it: in the repository, or in the Source."""
@@ -64,6 +76,42 @@ def content_tree(name: str, content: Files, inputs: Collection[tuple[str, bytes]
         return {id_: blobs[id_] for id_ in ids}
 
     return SourceTree(name=name, files=files, read=read, here={}, inputs=tuple(inputs))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedTrees:
+    """The contents of the fleet's Sources as trees; ``lock`` is the file that locks them."""
+
+    sources: Sequence[ExternalSource] = ()
+    locked: LockedFiles | None = None
+    lock: tuple[tuple[str, bytes], ...] = ()
+
+    def of_address(self, type_: SourceType, url: Any) -> tuple[SourceTree, str] | None:
+        """Return the tree of the Source with an address, and its folder in there; None where no Source has it.
+
+        UnavailableSource says why its content cannot be had.
+        """
+        wanted = address_of(url)
+        for source in self.sources:
+            if source.type is type_ and address_of(source.place["url"]) == wanted:
+                content = self.locked.files(source.name) if self.locked is not None else {}
+                return content_tree(source.name, content, self.lock), source.folder
+        return None
+
+
+def address_of(url: Any) -> str:
+    """Return an address by which two ways to write the same repository are equal.
+
+    >>> (
+    ...     address_of("ssh://git@example.com/a/b.git"),
+    ...     address_of("git@example.com:a/b"),
+    ...     address_of("oci://r.example.com/a"),
+    ... )
+    ('example.com/a/b', 'example.com/a/b', 'r.example.com/a')
+    """
+    text = str(url or "")
+    bare = _SCHEME.sub("", text).removesuffix("/").removesuffix(".git")
+    return bare if "://" in text else bare.replace(":", "/", 1)
 
 
 Copy = tuple[str, str]

@@ -170,14 +170,14 @@ def _trimmed(use: _Use, start: int) -> _Parsed:
     if len(value) > _LONGEST_TRIMMED or len(pattern) > _LONGEST_TRIMMED:
         raise BadSubstitutionError(f"${{{use.name}{use.operator} is for at most {_LONGEST_TRIMMED} characters")
     is_end = use.operator[0] == "%"
-    lengths = list(_matches(pattern[::-1], value[::-1]) if is_end else _matches(pattern, value))
+    lengths = list(matching_lengths(pattern[::-1], value[::-1]) if is_end else matching_lengths(pattern, value))
     if not lengths:
         return _Parsed(value, after)
     size = lengths[0] if len(use.operator) == 1 else lengths[-1]
     return _Parsed(value[: len(value) - size] if is_end else value[size:], after)
 
 
-def _matches(pattern: str, value: str) -> Iterator[int]:
+def matching_lengths(pattern: str, value: str) -> Iterator[int]:
     """Yield the lengths of the beginnings of a value that match a pattern of ``*`` and ``?``, shortest first."""
     states = _spread({0}, pattern)
     for length, character in enumerate(value, start=1):

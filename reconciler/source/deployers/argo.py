@@ -1,0 +1,214 @@
+"""Applications of Argo CD that deploy folders, as requests: kustomizations with what they add, and plain manifests.
+
+The meaning of each field is that of Argo CD's repository server. Applications with charts are ``releases``.
+"""
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reconciler.locked.model import SourceType, UnavailableSource
+from reconciler.source.files import KUSTOMIZATIONS, SUFFIXES
+from reconciler.source.manifests import LocatedManifest
+
+from .request import FolderRequest, UnusableDeployer
+from .trees import LockedTrees, SourceTree, address_of
+from .variables import matching_lengths
+
+GROUP, KIND = "argoproj.io", "Application"
+_NO_FOLDERS = frozenset({"chart", "helm", "plugin"})
+_AS_THEY_ARE = ("namePrefix", "nameSuffix", "namespace", "commonAnnotations", "patches")
+_JSONNET = ".jsonnet"
+_MOST_CHOICES = 64
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_IMAGE = re.compile(r"^(?:([^=]+)=)?([^@=]*?)(?::([^/@:]+))?(?:@(.+))?$")
+_READ = frozenset(
+    {
+        *("namePrefix", "nameSuffix", "namespace", "images", "replicas", "patches", "components", "version"),
+        *("commonLabels", "labelWithoutSelector", "labelIncludeTemplates", "forceCommonLabels"),
+        *("commonAnnotations", "forceCommonAnnotations", "ignoreMissingComponents"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgoSources:
+    """Everything that an Application may take its folders from: this repository, of address ``own``, and Sources."""
+
+    repository: SourceTree
+    own: str = ""
+    locked: LockedTrees
+
+    def requests(self, place: LocatedManifest, default_namespace: str) -> list[FolderRequest]:
+        """Return what an Application deploys; UnusableDeployer says why it cannot be read."""
+        destination = _object(place.manifest["spec"].get("destination"))
+        namespace = str(destination.get("namespace") or default_namespace)
+        return [self._request(place, path, source, namespace) for path, source in _sources(place.manifest["spec"])]
+
+    def _request(self, place: LocatedManifest, path: str, source: Mapping[str, Any], namespace: str) -> FolderRequest:
+        tree, folder = self._folder(path, source)
+        base = f"{folder}/" if folder else ""
+        files = {file.path.removeprefix(base) for file in tree.files if file.path.startswith(base)}
+        if not files:
+            raise UnusableDeployer(f"{path}.path", f"there is no folder {folder or '.'!r}")
+        options = _object(source.get("kustomize"))
+        if options or (not source.get("directory") and files & {*KUSTOMIZATIONS}):
+            additions = dict(_additions(f"{path}.kustomize", options, tree, folder))
+            return FolderRequest(
+                place=place, tree=tree, folder=folder, additions=additions, namespace=namespace, field=f"{path}.path"
+            )
+        chosen = tuple(_manifests(f"{path}.directory", _object(source.get("directory")), files))
+        return FolderRequest(
+            place=place, tree=tree, folder=folder, resources=chosen, namespace=namespace, field=f"{path}.path"
+        )
+
+    def _folder(self, path: str, source: Mapping[str, Any]) -> tuple[SourceTree, str]:
+        """Return the tree of a source, and the folder in there."""
+        folder = _inside(f"{path}.path", str(source.get("path") or ""))
+        try:
+            locked = self.locked.of_address(SourceType.GIT, source.get("repoURL"))
+        except UnavailableSource as error:
+            raise UnusableDeployer(f"{path}.repoURL", error.message, error.hint) from error
+        if locked is None:
+            if address_of(source.get("repoURL")) != self.own:
+                message = f"{source.get('repoURL')} is another repository"
+                raise UnusableDeployer(f"{path}.repoURL", message, "write a Source of it, and run argosy lock")
+            return self.repository, folder
+        tree, inside = locked
+        if inside and folder != inside and not folder.startswith(f"{inside}/"):
+            raise UnusableDeployer(f"{path}.path", f"the Source of its repository has the folder {inside!r} alone")
+        return tree, folder.removeprefix(inside).strip("/")
+
+
+def has_folders(spec: Mapping[str, Any], charts: frozenset[str]) -> bool:
+    """Say whether an Application deploys folders alone: neither charts, nor what a plugin makes."""
+    found = [source for _, source in _sources(spec)]
+    folders = {posixpath.normpath(str(source.get("path") or "").removeprefix("/")) for source in found}
+    return bool(found) and not folders & charts and not any(source.keys() & _NO_FOLDERS for source in found)
+
+
+def own_address(specs: Iterable[Mapping[str, Any]]) -> str:
+    """Return the address of this repository: the one that most Applications in its files name."""
+    counts = Counter(address_of(source.get("repoURL")) for spec in specs for _, source in _sources(spec))
+    return max(counts, key=lambda each: (counts[each], each), default="")
+
+
+def _sources(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the sources of an Application that are more than a name for others, with their fields."""
+    many = spec.get("sources")
+    if not isinstance(many, list) or not many:
+        many = None
+    for number, source in enumerate(many or [spec.get("source")]):
+        if isinstance(source, dict) and not (source.get("ref") and not source.get("path")):
+            yield f"spec.sources[{number}]" if many else "spec.source", source
+
+
+def _additions(path: str, options: Mapping[str, Any], tree: SourceTree, folder: str) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a kustomization that an Application adds to it."""
+    unknown = sorted(key for key, value in options.items() if value and key not in _READ)
+    if unknown:
+        raise UnusableDeployer(f"{path}.{unknown[0]}", "no field that is read here, so that it might change anything")
+    yield from ((key, options[key]) for key in _AS_THEY_ARE if options.get(key))
+    yield from _labels(options)
+    images = _items(options.get("images"))
+    if images:
+        yield "images", [_image(f"{path}.images[{number}]", each) for number, each in enumerate(images)]
+    if _items(options.get("replicas")):
+        yield "replicas", list(map(_counted, options["replicas"]))
+    components = [str(each) for each in _items(options.get("components"))]
+    if options.get("ignoreMissingComponents"):
+        components = [each for each in components if tree.has_folder(posixpath.join(folder, each))]
+    if components:
+        yield "components", components
+
+
+def _labels(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    labels = _object(options.get("commonLabels"))
+    if labels and options.get("labelWithoutSelector"):
+        yield "labels", [{"pairs": labels, "includeTemplates": bool(options.get("labelIncludeTemplates"))}]
+    elif labels:
+        yield "commonLabels", labels
+
+
+def _counted(replicas: Any) -> Any:
+    count = replicas.get("count") if isinstance(replicas, dict) else None
+    return {**replicas, "count": int(count)} if isinstance(count, str) and count.isdigit() else replicas
+
+
+def _image(path: str, text: Any) -> dict[str, str]:
+    """Return an image as a kustomization writes it.
+
+    >>> _image("", "nginx=registry.example.com:5000/web:2"), _image("", "nginx:2"), _image("", "nginx@sha256:0a")
+    ({'name': 'nginx', 'newName': 'registry.example.com:5000/web', 'newTag': '2'}, {'name': 'nginx', 'newTag': '2'}, \
+{'name': 'nginx', 'digest': 'sha256:0a'})
+    """
+    found = _IMAGE.match(str(text))
+    if found is None or not (found[1] or found[2]):
+        raise UnusableDeployer(path, f"{text!r} is no image")
+    old, new, tag, digest = found.groups()
+    image = {"name": old or new}
+    if old and new and new != "*":
+        image["newName"] = new
+    if tag and tag != "*":
+        image["newTag"] = tag
+    if digest:
+        image["digest"] = digest
+    return image
+
+
+def _manifests(path: str, options: Mapping[str, Any], files: set[str]) -> Iterator[str]:
+    """Yield the files of a folder of manifests that an Application reads."""
+    unknown = sorted(key for key, value in options.items() if value and key not in {"recurse", "include", "exclude"})
+    if unknown:
+        raise UnusableDeployer(f"{path}.{unknown[0]}", "jsonnet is not evaluated")
+    for name in sorted(files):
+        if "/" in name and not options.get("recurse"):
+            continue
+        if options.get("exclude") and _is_matched(f"{path}.exclude", str(options["exclude"]), name):
+            continue
+        if options.get("include") and not _is_matched(f"{path}.include", str(options["include"]), name):
+            continue
+        if name.endswith(_JSONNET):
+            raise UnusableDeployer(path, f"{name!r} is jsonnet, which is not evaluated")
+        if name.endswith(SUFFIXES):
+            yield name
+
+
+def _is_matched(path: str, pattern: str, name: str) -> bool:
+    """Say whether a name matches a pattern, whose wildcards stand for any text, slashes too."""
+    if set(pattern) & set("[]\\"):
+        raise UnusableDeployer(path, f"{pattern!r} has a class of characters", "write * and {a,b} alone")
+    return any((not each and not name) or len(name) in matching_lengths(each, name) for each in _choices(path, pattern))
+
+
+def _choices(path: str, pattern: str) -> list[str]:
+    """Return the patterns that braces with alternatives stand for."""
+    unseen, found = [pattern], []
+    while unseen:
+        text = unseen.pop()
+        braces = _BRACES.search(text)
+        if braces is None:
+            found.append(text)
+        else:
+            unseen += (f"{text[: braces.start()]}{each}{text[braces.end() :]}" for each in braces[1].split(","))
+        if len(found) + len(unseen) > _MOST_CHOICES:
+            raise UnusableDeployer(path, f"{pattern!r} has more than {_MOST_CHOICES} alternatives")
+    return found
+
+
+def _inside(path: str, text: str) -> str:
+    folder = posixpath.normpath(text.removeprefix("/") or ".")
+    if folder == ".." or folder.startswith("../"):
+        raise UnusableDeployer(path, f"{text!r} leads out of the repository")
+    return "" if folder == "." else folder
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _items(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()

@@ -1,0 +1,95 @@
+"""The objects of other tools that are read, by kind, and what they may take their folders from."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from reconciler.locked.reading import RepositoryFiles
+from reconciler.locked.store import ContentStore
+from reconciler.source.external import load_external_sources, lock_of, sources_in
+from reconciler.source.files import SourceFile
+from reconciler.source.fleet_file import FleetSource
+from reconciler.source.manifests import LocatedManifest, ReadBlobs
+from render.fleet import RenderedRelease
+from render.model import ObjectRef, group_of
+
+from . import argo
+from .argo import ArgoSources, has_folders, own_address
+from .flux import FluxSources, flux_objects, is_kustomization, own_source
+from .request import FolderRequest
+from .trees import LockedTrees, SourceTree
+
+_FOLDER_KINDS = frozenset({RenderedRelease.KUSTOMIZATION, RenderedRelease.APPLICATION})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderSources:
+    """Everything that objects of other tools may take their folders from, at one time."""
+
+    flux: FluxSources
+    argo: ArgoSources
+    default_namespace: str
+
+    def requests(self, place: LocatedManifest) -> list[FolderRequest]:
+        """Return what an object deploys; UnusableDeployer says why it cannot be read."""
+        if is_kustomization(place):
+            return [self.flux.request(place, self.default_namespace)]
+        return self.argo.requests(place, self.default_namespace)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readers:
+    """The kinds that argosy.yaml asks for, over one snapshot; ``charts`` are its folders of charts."""
+
+    home: FleetSource
+    repository: SourceTree
+    kinds: frozenset[RenderedRelease]
+    charts: frozenset[str]
+    store: ContentStore | None = None
+
+    @classmethod
+    def of(
+        cls, home: FleetSource, files: Sequence[SourceFile], read: ReadBlobs, store: ContentStore | None
+    ) -> "Readers":
+        """Return what reads the objects of a fleet."""
+        kinds = _FOLDER_KINDS & {*home.fleet.source.rendered}
+        folders = (file.path.rpartition("/") for file in files) if kinds else ()
+        charts = frozenset(folder for folder, _, name in folders if name == "Chart.yaml")
+        repository = SourceTree(files=files, read=read)
+        return cls(home=home, repository=repository, kinds=kinds, charts=charts, store=store)
+
+    def reads(self, place: LocatedManifest) -> bool:
+        """Say whether a manifest deploys folders, and is of a kind that is to be read."""
+        metadata, spec = place.manifest.get("metadata"), place.manifest.get("spec")
+        if not self.kinds or not isinstance(metadata, dict) or not isinstance(spec, dict):
+            return False
+        if not isinstance(metadata.get("name"), str) or not isinstance(metadata.get("namespace") or "", str):
+            return False
+        if is_kustomization(place):
+            return RenderedRelease.KUSTOMIZATION in self.kinds
+        is_argo = place.manifest["kind"] == argo.KIND and group_of(place.manifest["apiVersion"]) == argo.GROUP
+        return is_argo and RenderedRelease.APPLICATION in self.kinds and has_folders(spec, self.charts)
+
+    def sources(
+        self, first: Mapping[ObjectRef, LocatedManifest], manifests: Iterable[LocatedManifest]
+    ) -> FolderSources:
+        """Return what folders are taken from; ``first`` are the objects that stand in files of the fleet."""
+        every, namespace = list(manifests), self.home.fleet.default_namespace
+        external = load_external_sources(sources_in(every))
+        files = RepositoryFiles(self.repository.files, folder=self.home.folder, read=self.repository.read)
+        lock = lock_of(external.sources, files, self.store)
+        lock_input = ((lock.file.path, lock.file.id),) if lock.file else ()
+        locked = LockedTrees(sources=external.sources, locked=lock.locked, lock=lock_input)
+        objects, artifacts = flux_objects(every, namespace)
+        kustomizations = [place for place in first.values() if is_kustomization(place)]
+        applications = [place.manifest["spec"] for place in first.values() if not is_kustomization(place)]
+        return FolderSources(
+            flux=FluxSources(
+                repository=self.repository,
+                objects=objects,
+                artifacts=artifacts,
+                own=own_source(kustomizations, namespace),
+                locked=locked,
+            ),
+            argo=ArgoSources(repository=self.repository, own=own_address(applications), locked=locked),
+            default_namespace=namespace,
+        )
