@@ -16,13 +16,23 @@ from typing import NamedTuple
 import pytest
 
 from reconciler.console.log import Log
+from reconciler.forge.commit_statuses import CommitState
 from reconciler.publish.branches import Publication
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.repository import open_repository
 from reconciler.run.notices.channels import Channel, ChannelKind, Message, body_of
-from reconciler.run.notices.conditions import Notice, conditions_after, drift_notices, notices_between
-from reconciler.run.notices.telling import told_conditions, told_pass
+from reconciler.run.notices.conditions import (
+    Notice,
+    SourceVerdict,
+    conditions_after,
+    drift_notices,
+    notices_between,
+    verdict_of,
+)
+from reconciler.run.notices.record import MOST_TRIES, Told, Unsent
+from reconciler.run.notices.telling import Telling
 from reconciler.run.pass_job import ClusterEnd, PassReport
+from reconciler.run.settings import RunSettings
 from render.errors import ConfigError
 
 from .build import Repository, a_cluster, a_config_map, a_policy
@@ -39,26 +49,26 @@ REFUSED = PassReport(
 )
 
 
-class Told(NamedTuple):
+class Course(NamedTuple):
     why: str
     passes: tuple[PassReport, ...]
     want: tuple[str, ...]
 
 
 TOLD = [
-    Told("nobody is told that all is well", (ALL_WELL, ALL_WELL), ()),
-    Told("a cluster that is lost is told once", (ALL_WELL, WEST_LOST, WEST_LOST), ("cluster west does not answer",)),
-    Told(
+    Course("nobody is told that all is well", (ALL_WELL, ALL_WELL), ()),
+    Course("a cluster that is lost is told once", (ALL_WELL, WEST_LOST, WEST_LOST), ("cluster west does not answer",)),
+    Course(
         "and again when it is back",
         (WEST_LOST, ALL_WELL, ALL_WELL),
         ("cluster west does not answer", "solved: cluster west does not answer"),
     ),
-    Told(
+    Course(
         "a pass that did not come to the clusters says nothing of them",
         (WEST_LOST, replace(ALL_WELL, clusters={}), WEST_LOST),
         ("cluster west does not answer",),
     ),
-    Told(
+    Course(
         "an object without a place is one for each reason, whatever its message counts",
         (
             replace(ALL_WELL, code=1, unplaced=(NO_PLACE,)),
@@ -67,7 +77,7 @@ TOLD = [
         ),
         (NO_PLACE, f"solved: {NO_PLACE.replace('3', '4')}"),
     ),
-    Told(
+    Course(
         "a refused source is told for each commit",
         (REFUSED, REFUSED, replace(REFUSED, source="c" * 40), ALL_WELL),
         (
@@ -76,7 +86,7 @@ TOLD = [
             "solved: source cccccccccccc is refused: too much would leave east",
         ),
     ),
-    Told(
+    Course(
         "what a refused pass did not render stays as it was told",
         (replace(ALL_WELL, unplaced=(NO_PLACE,)), REFUSED),
         (NO_PLACE, "source bbbbbbbbbbbb is refused: too much would leave east"),
@@ -85,7 +95,7 @@ TOLD = [
 
 
 @pytest.mark.parametrize("case", TOLD, ids=lambda case: case.why)
-def test_what_is_told(case: Told) -> None:
+def test_what_is_told(case: Course) -> None:
     told: dict[str, str] = {}
     said = []
     for report in case.passes:
@@ -101,9 +111,89 @@ def test_drift_that_was_healed_is_told_of_each_pass() -> None:
 
 
 def test_a_record_that_no_pass_wrote_is_none() -> None:
-    assert told_conditions(b"conditions: [1]") == {}
-    assert told_conditions(b"{") == {}
-    assert told_conditions(b"conditions: {a: b, c: 3}") == {"a": "b"}
+    assert Told.parse(b"conditions: [1]") == Told()
+    assert Told.parse(b"{") == Told()
+    assert Told.parse(b"conditions: {a: b, c: 3}\nunsent: [{id: 3}]") == Told(conditions={"a": "b"})
+
+
+A_MESSAGE = Unsent(
+    channel="slack hook",
+    id="1",
+    source="a",
+    rendered="b",
+    notices=(Notice(text="x", is_solved=True),),
+    verdict=SourceVerdict(state=CommitState.PENDING, text="y"),
+    tries=2,
+    next_try=70,
+)
+
+
+def test_a_record_is_read_back_as_it_was_written() -> None:
+    told = Told(conditions={"a": "b"}, verdicts={"github token": "c"}, unsent=(A_MESSAGE,))
+    assert Told.parse(told.file()) == told
+    assert told.next_try == 70
+
+
+def test_a_message_is_claimed_by_one_put_off_and_given_up() -> None:
+    told, mine = Told(unsent=(A_MESSAGE,)).claiming(69, ["slack hook"])
+    assert (told.unsent, mine) == ((A_MESSAGE,), ())
+    told, mine = told.claiming(70, ["slack hook"])
+    assert (mine, told.claiming(70, ["slack hook"])[1]) == (told.unsent, ())
+    assert told.unsent == (replace(A_MESSAGE, tries=3, next_try=130),)
+    assert told.after(mine, lambda _: False, 75).unsent == (replace(A_MESSAGE, tries=3, next_try=75 + 120),)
+    assert told.after(mine, lambda _: True, 75).unsent == ()
+    last = replace(A_MESSAGE, tries=MOST_TRIES)
+    assert Told(unsent=(last,)).after([last], lambda _: False, 75).unsent == ()
+    assert Told(unsent=(A_MESSAGE,)).claiming(70, ["teams hook"])[0].unsent == ()
+
+
+def test_tries_are_later_each_time_and_all_within_a_day_or_so() -> None:
+    gaps = [replace(A_MESSAGE, tries=tries).put_off(0).next_try for tries in range(1, MOST_TRIES)]
+    assert gaps[:9] == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]
+    assert 20 * 3600 < sum(gaps) < 28 * 3600
+
+
+def test_a_channel_that_takes_nothing_keeps_the_newest() -> None:
+    others = replace(A_MESSAGE, channel="teams hook", id="t")
+    told = Told(unsent=(others,)).adding(replace(A_MESSAGE, id=str(number)) for number in range(50))
+    assert [each.id for each in told.unsent] == ["t", *map(str, range(30, 50))]
+
+
+class Verdicts(NamedTuple):
+    why: str
+    report: PassReport
+    want: str | None
+
+
+RENDERED = replace(ALL_WELL, rendered="d" * 40)
+VERDICTS = [
+    Verdicts("all is well", RENDERED, "success: rendered as dddddddddddd, applied to 2 clusters"),
+    Verdicts("no cluster is reached", replace(RENDERED, clusters={}), "success: rendered as dddddddddddd"),
+    Verdicts("a source is refused", REFUSED, "failure: refused: too much would leave east"),
+    Verdicts(
+        "a cluster is silent",
+        replace(WEST_LOST, rendered="d" * 40),
+        "pending: rendered as dddddddddddd, applied to 1 cluster; no answer from west",
+    ),
+    Verdicts(
+        "an object has no place",
+        replace(RENDERED, code=1, unplaced=(NO_PLACE,)),
+        f"failure: rendered as dddddddddddd, applied to 2 clusters; not placed: {NO_PLACE}",
+    ),
+    Verdicts(
+        "an object failed",
+        replace(RENDERED, code=1, clusters={"east": WELL, "west": replace(LOST, is_reached=True)}),
+        "failure: rendered as dddddddddddd, applied to 1 cluster; incomplete in west",
+    ),
+    Verdicts("a pass that failed itself says nothing of the source", replace(RENDERED, code=4), None),
+    Verdicts("nor one that knows none", replace(RENDERED, source=""), None),
+]
+
+
+@pytest.mark.parametrize("case", VERDICTS, ids=lambda case: case.why)
+def test_the_verdict_on_a_source(case: Verdicts) -> None:
+    verdict = verdict_of(case.report)
+    assert (str(verdict) if verdict else None) == case.want
 
 
 MESSAGE = Message(
@@ -154,6 +244,8 @@ class Receiver:
 
     address: str = ""
     status: int = 200
+    answer: bytes = b"{}"
+    paths: list[str] = field(default_factory=list)
     received: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
 
     @property
@@ -168,10 +260,12 @@ def receiving() -> Iterator[Receiver]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
+            receiver.paths.append(self.path)
             receiver.received.append((dict(self.headers.items()), body))
             self.send_response(receiver.status)
-            self.send_header("Content-Length", "0")
+            self.send_header("Content-Length", str(len(receiver.answer)))
             self.end_headers()
+            self.wfile.write(receiver.answer)
 
         def log_message(self, *_words: object) -> None:
             return
@@ -188,25 +282,155 @@ def receiving() -> Iterator[Receiver]:
         server.server_close()
 
 
-def test_of_two_that_saw_the_same_one_tells_it(tmp_path: Path) -> None:
-    repository = Repository.create(tmp_path / "fleet")
-    repository.commit({"a.yaml": a_config_map("a")})
-    file = tmp_path / "hook"
-    with receiving() as receiver, open_repository(repository.path) as opened:
-        file.write_text(f"{receiver.address}\n{SECRET}\n")
-        channels = [Channel(kind=ChannelKind.WEBHOOK, file=str(file))]
+@dataclass
+class Clock:
+    """A time of day that a test sets."""
+
+    now: float = 1_700_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@contextmanager
+def telling(folder: Path, *channels: Channel, clock: Clock, remote: str = "") -> Iterator[Telling]:
+    """The telling of a fleet by one process: another has another clone, and the same status branch."""
+    if not (folder / "fleet").exists():
+        Repository.create(folder / "fleet").commit({"a.yaml": a_config_map("a")})
+    with open_repository(folder / "fleet") as opened:
         status = StatusBranch(publication=Publication(repository=opened), branch="argosy/status")
         log = Log(stream=io.StringIO())
-        reports = [told_pass(each, "shop", status, channels, log) for each in (WEST_LOST, WEST_LOST, ALL_WELL)]
+        yield Telling(fleet="shop", status=status, remote=remote, channels=channels, log=log, clock=clock)
+
+
+def a_hook(folder: Path, receiver: Receiver, name: str = "hook") -> Channel:
+    file = folder / name
+    file.write_text(f"{receiver.address}\n{SECRET}\n")
+    return Channel(kind=ChannelKind.WEBHOOK, file=str(file))
+
+
+def subjects(folder: Path) -> list[str]:
+    return Repository(folder / "fleet").git("log", "--reverse", "--format=%s", "argosy/status").splitlines()
+
+
+def test_of_two_that_saw_the_same_one_tells_it(tmp_path: Path) -> None:
+    with receiving() as receiver, telling(tmp_path, a_hook(tmp_path, receiver), clock=Clock()) as process:
+        reports = [process.told(each) for each in (WEST_LOST, WEST_LOST, ALL_WELL)]
     assert [dict(report.notified) for report in reports] == [{"webhook ok": 1}, {}, {"webhook ok": 1}]
+    assert [report.next_notice for report in reports] == [None, None, None]
     assert receiver.texts == ["cluster west does not answer", "cluster west does not answer"]
     headers, body = receiver.received[0]
     assert headers["x-argosy-signature"] == f"sha256={hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()}"
-    assert headers["x-argosy-delivery"] == repository.git("rev-parse", "argosy/status~")
-    assert repository.git("log", "--format=%s", "argosy/status").splitlines() == [
-        "Tell solved: cluster west does not answer",
+    assert len({headers["x-argosy-delivery"] for headers, _ in receiver.received}) == 2
+    assert subjects(tmp_path) == [
         "Tell cluster west does not answer",
+        "Told cluster west does not answer",
+        "Tell solved: cluster west does not answer",
+        "Told solved: cluster west does not answer",
     ]
+
+
+def test_a_channel_that_is_down_is_told_once_it_is_back_and_once_only(tmp_path: Path) -> None:
+    """Each try is another process; the other channel is told at once, and not again."""
+    clock = Clock()
+    with receiving() as down, receiving() as other:
+        channels = a_hook(tmp_path, down), a_hook(tmp_path, other, "other")
+        down.status = 503
+        unchanged = replace(WEST_LOST, is_unchanged=True)
+        due, counts = list[float](), list[dict[str, int]]()
+        for report in (WEST_LOST, unchanged, unchanged, WEST_LOST):
+            with telling(tmp_path, *channels, clock=clock) as process:
+                ended = process.told(report)
+            due.append((ended.next_notice or 0) - clock.now)
+            counts.append(dict(ended.notified))
+            clock.now = ended.next_notice or 0
+        assert due == [30, 60, 120, 240]
+        assert counts == [{"webhook failed": 1, "webhook ok": 1}, *[{"webhook failed": 1}] * 3]
+        down.status, seen = 200, len(down.received)
+        for _ in range(3):
+            with telling(tmp_path, *channels, clock=clock) as process:
+                assert process.told(unchanged).next_notice is None
+    assert (seen, len(down.received), len(other.received)) == (4, 5, 1)
+    assert len({headers["x-argosy-delivery"] for headers, _ in down.received}) == 1
+    assert {body for _, body in down.received} == {body for _, body in other.received}
+
+
+def test_a_process_that_was_killed_while_it_sent_is_followed_by_another(tmp_path: Path) -> None:
+    clock = Clock()
+
+    def killed(_channel: Channel, _message: Message) -> bool:
+        raise KeyboardInterrupt
+
+    with receiving() as receiver:
+        channel = a_hook(tmp_path, receiver)
+        with telling(tmp_path, channel, clock=clock) as process, pytest.raises(KeyboardInterrupt):
+            replace(process, send=killed).told(WEST_LOST)
+        with telling(tmp_path, channel, clock=clock) as process:
+            assert process.told(WEST_LOST).next_notice == clock.now + 60
+            assert receiver.texts == []
+            clock.now += 60
+            assert process.told(replace(WEST_LOST, is_unchanged=True)).next_notice is None
+    assert receiver.texts == ["cluster west does not answer"]
+
+
+class Words(NamedTuple):
+    """The words of a forge: the path of statuses, the state of a commit that is refused, and the field of the name."""
+
+    kind: str
+    path: str
+    bad: str
+    name: str
+
+
+FORGES = [
+    Words("github", "/api/repos/team/fleet/statuses", "failure", "context"),
+    Words("gitea", "/api/repos/team/fleet/statuses", "failure", "context"),
+    Words("gitlab", "/api/projects/team%2Ffleet/statuses", "failed", "name"),
+]
+
+
+@pytest.mark.parametrize("words", FORGES, ids=lambda words: words.kind)
+def test_a_forge_has_the_status_of_the_source(words: Words, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("glpat-of-the-forge\n")
+    unplaced = replace(RENDERED, code=1, unplaced=(f"{NO_PLACE} {'x' * 200}",))
+    with receiving() as receiver:
+        api = receiver.address.replace("/hook?x=1", "/api")
+        channel = Channel(kind=ChannelKind(words.kind), file=str(tmp_path / "token"), api=api)
+        remote = "https://bot:secret@git.example.com/team/fleet.git"
+        with telling(tmp_path, channel, clock=Clock(), remote=remote) as process:
+            for report in (RENDERED, RENDERED, replace(WEST_LOST, rendered="d" * 40), unplaced):
+                process.told(report)
+    assert receiver.paths == [f"{words.path}/{'a' * 40}"] * 3
+    bodies = [json.loads(body) for _, body in receiver.received]
+    assert [body["state"] for body in bodies] == ["success", "pending", words.bad]
+    assert {body[words.name] for body in bodies} == {"argosy/shop"}
+    assert bodies[0]["description"] == "rendered as dddddddddddd, applied to 2 clusters"
+    assert len(bodies[2]["description"]) == 140
+    tokens = [headers.get("Authorization") or headers.get("PRIVATE-TOKEN") for headers, _ in receiver.received]
+    assert all(str(token).endswith("glpat-of-the-forge") for token in tokens)
+
+
+def test_a_state_that_gitlab_has_already_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("glpat-of-the-forge\n")
+    with receiving() as receiver:
+        receiver.status = 400
+        receiver.answer = b'{"message": "Cannot transition status via :enqueue from :pending"}'
+        api = receiver.address.replace("/hook?x=1", "/api")
+        channel = Channel(kind=ChannelKind.GITLAB, file=str(tmp_path / "token"), api=api, project="team/fleet")
+        with telling(tmp_path, channel, clock=Clock()) as process:
+            assert dict(process.told(RENDERED).notified) == {"gitlab ok": 1}
+            receiver.answer = b'{"message": "ref is missing"}'
+            assert dict(process.told(replace(RENDERED, source="e" * 40)).notified) == {"gitlab failed": 1}
+
+
+def test_channels_are_told_apart_by_the_names_of_their_files(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    for name in ("hook", "a/hook"):
+        (tmp_path / name).write_text("https://hooks.example.com/x")
+    channels = tuple(Channel(kind=ChannelKind.SLACK, file=str(tmp_path / name)) for name in ("hook", "a/hook"))
+    with pytest.raises(ConfigError) as refused:
+        RunSettings(locations=(), channels=channels).check()
+    assert str(refused.value) == "two channels are called 'slack hook'\n  hint: give their files names that differ"
 
 
 def test_a_controller_tells_what_has_no_place_once_across_restarts(tmp_path: Path) -> None:
@@ -229,3 +453,40 @@ def test_a_controller_tells_what_has_no_place_once_across_restarts(tmp_path: Pat
                 assert argosy.ended() == 0
         told = eventually(lambda: receiver.texts, "the notification")
     assert [text.partition(": ")[0] for text in told] == ["ConfigMap default/lonely"]
+
+
+def test_what_a_channel_did_not_take_is_sent_by_the_next_controller(tmp_path: Path) -> None:
+    """Nothing happens any more but that it is back: a pass that finds nothing new sends it."""
+    work, bare = a_fleet(tmp_path / "fleet.git"), tmp_path / "fleet.git"
+    with receiving() as receiver:
+        receiver.status = 503
+        (tmp_path / "token").write_text("a-token\n")
+        settings = tmp_path / "settings.yaml"
+        api = receiver.address.partition("/hook")[0]
+        settings.write_text(
+            "apiVersion: argosy.dev/v1alpha1\nkind: RunSettings\nspec:\n"
+            f"  fleets: [{{repository: {bare}}}]\n  bootstrap: true\n  drift: 1s\n"
+            f"  notifications: [{{kind: gitea, file: token, api: '{api}', project: team/fleet}}]\n"
+        )
+        with controller(tmp_path, "--settings", str(settings)) as argosy:
+            argosy.says("gitea token notifications are not taken, and tried again later: 127.0.0.1")
+            argosy.says("pass cause=drift")
+            assert argosy.ended() == 0
+        assert len(receiver.paths) == 1
+        receiver.status = 201
+        due = Told.parse(Repository(bare).git("show", "argosy/status:told.yaml").encode() + b"\n")
+        soon = replace(due, unsent=tuple(replace(each, next_try=1) for each in due.unsent))
+        rewritten(bare, soon.file())
+        with controller(tmp_path, "--settings", str(settings)) as argosy:
+            eventually(lambda: len(receiver.paths) == 2, "the second try", seconds=40)
+            argosy.says("pass cause=drift", times=2)
+            assert argosy.ended() == 0
+    assert receiver.paths == [f"/repos/team/fleet/statuses/{work.git('rev-parse', 'HEAD')}"] * 2
+    assert Told.parse(Repository(bare).git("show", "argosy/status:told.yaml").encode() + b"\n").unsent == ()
+
+
+def rewritten(bare: Path, told: bytes) -> None:
+    """Let the record say that a message is due, as if time had passed."""
+    with open_repository(bare) as opened:
+        status = StatusBranch(publication=Publication(repository=opened), branch="argosy/status")
+        status.commit(lambda _tip: {"told.yaml": told}, "time passes", time=1)

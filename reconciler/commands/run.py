@@ -12,7 +12,7 @@ from render.notations import address_in
 
 from .options.member_options import seconds, with_unattended_options
 
-_CHANNELS = ("webhook", "slack", "teams")
+_CHANNELS = ("webhook", "slack", "teams", "github", "gitlab", "gitea")
 _PROVIDERS = ("github", "gitlab", "gitea", "forgejo", "bitbucket", "generic")
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: 
     multiple=True,
     callback=_channels,
     metavar="KIND=FILE",
-    help=f"Tell people once what changed, at the address in the file (repeatable): {', '.join(_CHANNELS)}.",
+    help=f"Tell people once what changed, at the address or with the token in the file: {', '.join(_CHANNELS)}.",
 )
 @click.option(
     "--lease",

@@ -83,6 +83,12 @@ def source_remote(repository: Repository) -> str:
     return ""
 
 
+def source_address(repository: Repository) -> str:
+    """Return the address of the remote that the source comes from, as the clone has it; empty without one."""
+    remote = source_remote(repository)
+    return repository.settings.last(f"remote.{remote}.url") if remote else ""
+
+
 def remote_names(repository: Repository) -> tuple[str, ...]:
     """Return the configured remotes, sorted."""
     keys = (key for key in repository.settings.values if key.startswith("remote.") and key.endswith(".url"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from reconciler.console.idle_options import is_given
 from reconciler.console.log import Log
 from reconciler.publish.allowances import Allowed
-from reconciler.publish.checkpoint import Checkpoint, is_up_to_date, read_checkpoint
+from reconciler.publish.checkpoint import BranchNames, Checkpoint, is_up_to_date, read_checkpoint
 from reconciler.publish.uncommitted import warn_of_uncommitted
 from reconciler.repository import Repository
 
@@ -18,10 +18,11 @@ from .options import ReconcileOptions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedReport:
-    """The report of a pass that would do nothing: its commits, its exit code and its text."""
+    """The report of a pass that would do nothing: its commits and branches, its exit code and its text."""
 
     source: str
     rendered: str
+    names: BranchNames
     code: int
     text: str
 
@@ -45,7 +46,8 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
         log.warning(line)
     rendered, source = str(checkpoint.tips.rendered), checkpoint.tips.source
     text = f"unchanged: {checkpoint.branch} {rendered[:12]} holds source {source[:12]}\n{table}"
-    return RepeatedReport(source=source, rendered=rendered, code=1 if checkpoint.problems else 0, text=text)
+    code = 1 if checkpoint.problems else 0
+    return RepeatedReport(source=source, rendered=rendered, names=checkpoint.names, code=code, text=text)
 
 
 def _up_to_date_checkpoint(repository: Repository, options: ReconcileOptions) -> Checkpoint | None:

@@ -155,7 +155,10 @@ BRANCHES = (
             Entry("facts/<cluster>.yaml", "What the scheduler reads of a member: served APIs and capacity."),
             Entry("works/<cluster>/...", "Every object in every cluster: applied, healthy, and why not."),
             Entry("bindings/...", "The same by object, with the status that its template would have in Karmada."),
-            Entry("told.yaml", "What `argosy run --notify` told people, and is not over yet."),
+            Entry(
+                "told.yaml",
+                "What `argosy run --notify` told people and is not over yet, and messages that no channel took yet.",
+            ),
             Entry("refusal.yaml", "While a newer source is refused: which, since when, and why."),
             Entry("inventory/<cluster>.yaml", "The commits a cluster may hold objects of. Pruning goes by it."),
             Entry("README.md", "The fleet at a glance."),

@@ -11,7 +11,7 @@ from render.errors import ReconcileError
 from .fleets import FleetLocation
 from .looking import looked_up_tip, watched_folder
 from .pacing import Event, FleetState, Looked, Pace, SourceRead, TimeNow, Woken, next_state
-from .pass_job import PassJob, PassReport
+from .pass_job import KILLED, PassJob, PassReport
 from .passes.worker import PassWorker
 from .settings import RunSettings
 from .watching import RefWatch
@@ -97,7 +97,9 @@ class FleetRun:
             # Once a pass has settled, a rendered branch that is missing was removed: that is no first run.
             bootstrap=self.settings.bootstrap and not self._went_well_once,
             delivery=self.settings.delivery,
-            channels=tuple((str(each.kind), each.file) for each in self.settings.channels),
+            channels=tuple((str(each.kind), each.file, each.api, each.project) for each in self.settings.channels),
+            # Another process may have left some; one that ended without a report has said nothing of them.
+            has_unsent=self.report is None or self.report.next_notice is not None or self.report.code == KILLED,
             log_level=self.log.level,
             log_format=str(self.log.format),
             is_colored=self.log.color,

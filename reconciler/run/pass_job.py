@@ -20,7 +20,8 @@ _FAILED = frozenset({4, 70, 130, KILLED})
 class PassJob:
     """One pass to run: the repository, by path or address, and the options it runs with.
 
-    ``channels`` are the kind and the file of each notification. ``fleet`` stands before each of its log lines, which
+    ``channels`` are the kind, the file, the API and the project of each notification, and ``has_unsent`` says that some
+    may wait for another try. ``fleet`` stands before each of its log lines, which
     have the level and the format of the process that hands it out.
     """
 
@@ -28,7 +29,8 @@ class PassJob:
     repository: str
     bootstrap: bool = False
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
-    channels: tuple[tuple[str, str], ...] = ()
+    channels: tuple[tuple[str, str, str, str], ...] = ()
+    has_unsent: bool = False
     log_level: int = 0
     log_format: str = "text"
     is_colored: bool = False
@@ -41,7 +43,7 @@ class PassJob:
     def from_json(cls, text: str) -> Self:
         """Read it back."""
         value: dict[str, Any] = json.loads(text)
-        channels = tuple((kind, file) for kind, file in value["channels"])
+        channels = tuple((kind, file, api, project) for kind, file, api, project in value["channels"])
         return cls(**{**value, "channels": channels, "delivery": DeliveryOptions(**_with_tuples(value["delivery"]))})
 
 
@@ -70,7 +72,8 @@ class PassReport:
     that could not be placed or built, ``moved`` counts replicas that went to another cluster, ``refused`` is the reason
     why the source was refused. ``steps`` are the seconds of each step, ``failed_steps`` those that failed.
     ``notified`` counts notifications by kind and result, ``conflicts`` how often somebody else moved a branch first.
-    ``next_wall`` is the time of day at which a time rule asks for the next pass.
+    ``next_wall`` is the time of day at which a time rule asks for the next pass, ``next_notice`` the one at which a
+    notification is tried again.
     """
 
     code: int
@@ -90,6 +93,7 @@ class PassReport:
     clusters: Mapping[str, ClusterEnd] = field(default_factory=dict)
     notified: Mapping[str, int] = field(default_factory=dict)
     next_wall: float | None = None
+    next_notice: float | None = None
 
     @property
     def ended(self) -> PassEnded:
@@ -99,8 +103,8 @@ class PassReport:
             ending = Ending.INCOMPLETE
         elif self.code in _FAILED:
             ending = Ending.FAILED
-        next_wall = inf if self.next_wall is None else self.next_wall
-        return PassEnded(ending=ending, source=self.source, next_wall=next_wall)
+        walls = [each for each in (self.next_wall, self.next_notice) if each is not None]
+        return PassEnded(ending=ending, source=self.source, next_wall=min(walls, default=inf))
 
     def to_json(self) -> str:
         """Return the report as one line."""

@@ -55,7 +55,11 @@ class RunSettings:
         for secret in self.webhook_secrets:
             secret.read()
         for channel in self.channels:
-            channel.read()
+            channel.check()
+            if [each.name for each in self.channels].count(channel.name) > 1:
+                raise ConfigError(
+                    f"two channels are called {channel.name!r}", hint="give their files names that differ"
+                )
 
     def pace(self, *, is_told: bool) -> Pace:
         """Return the pace of a fleet; ``is_told``: somebody says when its source changes."""

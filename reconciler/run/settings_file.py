@@ -134,7 +134,12 @@ class SettingsFile:
             yield (
                 "channels",
                 tuple(
-                    Channel(kind=ChannelKind(each["kind"]), file=self._file(each["file"]))
+                    Channel(
+                        kind=ChannelKind(each["kind"]),
+                        file=self._file(each["file"]),
+                        api=each.get("api", ""),
+                        project=each.get("project", ""),
+                    )
                     for each in spec["notifications"]
                 ),
             )

@@ -20,7 +20,8 @@ from .syntax import quoted
 from .walking import Reading, walk_of
 
 PROVIDERS = ("github", "gitlab", "gitea", "forgejo", "bitbucket", "generic")
-CHANNELS = ("webhook", "slack", "teams")
+FORGES = ("github", "gitlab", "gitea")
+CHANNELS = ("webhook", "slack", "teams", *FORGES)
 _GIVEN = Text(min_length=1)
 _FLEET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _TIMES = ("poll", "drift", "passTimeout", "grace")
@@ -42,7 +43,9 @@ RUN_SETTINGS_SPEC = Struct(
             }
         ),
         "inside": TEXT,
-        "notifications": ListOf(Struct({"kind!": Text(choices=CHANNELS), "file!": _GIVEN})),
+        "notifications": ListOf(
+            Struct({"kind!": Text(choices=CHANNELS), "file!": _GIVEN, "api": TEXT, "project": TEXT})
+        ),
         "lease": Struct({"context!": _GIVEN, "namespace": TEXT, "name": TEXT}),
         "members": Struct(
             {
@@ -85,15 +88,23 @@ def _check(settings: dict[str, Any], findings: Findings) -> None:
     for field, text in (("spec.webhook.address", webhook.get("address")), ("spec.inside", spec.get("inside"))):
         if text and address_in(text) is None:
             findings.problem(field, f"{quoted(text)} is no address", hint="such as 8080, 0.0.0.0:8080 or [::]:8080")
-    for field, number, most in (
-        ("spec.maxFleets", spec.get("maxFleets"), _MOST_FLEETS),
-        ("spec.members.maxParallel", members.get("maxParallel"), _MOST_PARALLEL),
-    ):
-        if number and number > most:
-            findings.problem(field, f"must be at most {most}, not {number}")
+    _check_most("spec.maxFleets", spec.get("maxFleets"), _MOST_FLEETS, findings)
+    _check_most("spec.members.maxParallel", members.get("maxParallel"), _MOST_PARALLEL, findings)
     if members.get("asGroups") and not members.get("as"):
         findings.problem("spec.members.asGroups", "goes with as, as for kubectl")
+    _check_channels(spec.get("notifications", ()), findings)
     _check_names(spec.get("fleets", ()), findings)
+
+
+def _check_most(field: str, number: int | None, most: int, findings: Findings) -> None:
+    if number and number > most:
+        findings.problem(field, f"must be at most {most}, not {number}")
+
+
+def _check_channels(channels: Any, findings: Findings) -> None:
+    for index, each in enumerate(channels):
+        if each["kind"] not in FORGES and (each.get("api") or each.get("project")):
+            findings.problem(f"spec.notifications[{index}]", f"api and project go with {', '.join(FORGES)}")
 
 
 def _check_names(fleets: Any, findings: Findings) -> None:

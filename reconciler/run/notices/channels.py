@@ -1,19 +1,21 @@
-"""The channels by which notices are sent: a signed webhook, Slack, Teams; each to the address in a file of its own.
+"""The channels by which notices are sent: a signed webhook, Slack, Teams, and the statuses of commits on a forge.
 
-The first line of the file is the address, and for a webhook the second one the secret it is signed with. An address is
-as good as a password, so neither it nor the answer is ever logged.
+The first line of a channel's file is its address, and for a webhook the second one the secret it is signed with. An
+address is as good as a password, so neither it nor the answer is ever logged. For a forge, the file is its token.
 """
 
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from reconciler.forge.address import API, PROJECT, TOKEN_FILE, Forge, forge_of
+from reconciler.forge.commit_statuses import CommitStatus, set_status
 from reconciler.members.bounded_reading import AnswerTooLarge, UnknownEncoding
 from reconciler.members.connection import Connection, Sent
 from reconciler.members.credentials import AuthPlugins, CredentialSource
@@ -23,11 +25,12 @@ from reconciler.members.kubeconfig import Context
 from reconciler.members.sockets import SocketError, UnsupportedEndpoint
 from reconciler.run.web.signatures import hmac_sha256
 from render.errors import ConfigError
+from render.fleet import ForgeKind
 from render.model import ARGOSY_API_VERSION
 
-from .conditions import Notice
+from .conditions import Notice, SourceVerdict
 
-_SECONDS = 10.0
+_SECONDS = 5.0
 _MOST_ANSWER = 64 << 10
 _MOST_FILE = 8192
 _LEAST_SECRET = 16
@@ -40,14 +43,45 @@ class ChannelKind(StrEnum):
     WEBHOOK = "webhook"
     SLACK = "slack"
     TEAMS = "teams"
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    GITEA = "gitea"
+
+
+FORGES: Mapping[ChannelKind, ForgeKind] = {
+    ChannelKind.GITHUB: ForgeKind.GITHUB,
+    ChannelKind.GITLAB: ForgeKind.GITLAB,
+    ChannelKind.GITEA: ForgeKind.GITEA,
+}
+"""The channels that set the status of the source commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """A form of notifications, and the file with its address."""
+    """A form of notifications, and the file with its address; a forge may have its API and project named as well."""
 
     kind: ChannelKind
     file: str
+    api: str = ""
+    project: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name by which what it was told is recorded."""
+        return f"{self.kind} {Path(self.file).name}"
+
+    def check(self) -> None:
+        """Refuse a channel that nothing could be sent by: ConfigError."""
+        if self.kind in FORGES:
+            Forge(kind=FORGES[self.kind], api="", project="", token_file=Path(self.file)).token()
+        else:
+            self.read()
+
+    def forge(self, remote: str) -> Forge:
+        """Return the forge of a source's address; ConfigError where it is not known."""
+        named = {API: self.api, PROJECT: self.project}
+        said = {name: value for name, value in named.items() if value}
+        return forge_of(remote, FORGES[self.kind], {**os.environ, **said, TOKEN_FILE: self.file})
 
     def read(self) -> tuple[str, bytes]:
         """Return the address and the secret ("": none); ConfigError where nothing could be sent there."""
@@ -73,17 +107,24 @@ class Channel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """Notices of one pass over a fleet; ``id`` is that of the status commit that says they were told."""
+    """Notices of one pass over a fleet, or its verdict on the source; ``remote`` is the address of that."""
 
     id: str
     fleet: str
     source: str
     rendered: str
+    remote: str = ""
     notices: Sequence[Notice] = field(default=())
+    verdict: SourceVerdict | None = None
 
 
 def sent(channel: Channel, message: Message) -> bool:
     """Send a message, and return whether it was taken."""
+    if message.verdict is not None:
+        name, verdict = f"argosy/{message.fleet}", message.verdict
+        status = CommitStatus(commit=message.source, state=verdict.state, context=name, text=verdict.text)
+        set_status(channel.forge(message.remote), status)
+        return True
     address, secret = channel.read()
     parts = urlsplit(address)
     body = json.dumps(body_of(channel.kind, message)).encode()
@@ -131,6 +172,7 @@ def body_of(kind: ChannelKind, message: Message) -> dict[str, Any]:
                 "rendered": message.rendered,
                 "notices": [{"text": each.text, "solved": each.is_solved} for each in message.notices],
             }
+    raise AssertionError(f"{kind} takes no notices")
 
 
 def _unmarked(text: str) -> str:

@@ -7,7 +7,9 @@ that was healed is an event: it is over when it is told of.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from reconciler.forge.commit_statuses import CommitState
 from reconciler.run.pass_job import PassReport
+from render.words import counted, listed
 
 _MOST_OBJECTS = 50
 _SOURCE = "source"
@@ -23,6 +25,39 @@ class Notice:
 
     def __str__(self) -> str:
         return f"solved: {self.text}" if self.is_solved else self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceVerdict:
+    """The verdict of a pass on its source commit, for the forge that has it."""
+
+    state: CommitState
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.state}: {self.text}"
+
+
+def verdict_of(report: PassReport) -> SourceVerdict | None:
+    """Return the verdict of a pass on its source; None where it says nothing of that."""
+    held = sorted(name for name, end in report.clusters.items() if end.is_converged)
+    silent = sorted(name for name, end in report.clusters.items() if not end.is_reached)
+    behind = sorted(name for name in report.clusters if name not in {*held, *silent})
+    where = f", applied to {counted(len(held), 'cluster')}" if report.clusters else ""
+    text = f"rendered as {report.rendered[:12]}{where}"
+    if not report.source:
+        return None
+    if report.code in _REFUSED:
+        return SourceVerdict(
+            state=CommitState.FAILURE, text=f"refused: {report.refused or report.message}".partition("\n")[0]
+        )
+    if report.code == 1:
+        said = [f"not placed: {listed(report.unplaced)}"] if report.unplaced else []
+        said += [f"incomplete in {listed(behind)}"] if behind else []
+        return SourceVerdict(state=CommitState.FAILURE, text=f"{text}; {', '.join(said)}" if said else text)
+    if report.code in {5, 7}:
+        return SourceVerdict(state=CommitState.PENDING, text=f"{text}; no answer from {listed(silent or behind)}")
+    return SourceVerdict(state=CommitState.SUCCESS, text=text) if report.code == 0 else None
 
 
 def conditions_after(told: Mapping[str, str], report: PassReport) -> dict[str, str]:

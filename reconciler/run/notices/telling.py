@@ -1,90 +1,149 @@
-"""Telling people what a pass changed: recorded first on the status branch, then sent, so that each is told once.
+"""Telling people what a pass changed: recorded on the status branch, sent, and recorded as sent.
 
 The record moves by compare-and-swap like everything on that branch: of two processes that saw the same, the one whose
-commit stands sends it. A channel that takes nothing is tried three times, and said in the log.
+commit stands sends it. What a channel does not take is tried again, later each time, for about a day.
 """
 
+import hashlib
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 from reconciler.console.log import Log
 from reconciler.publish.status_branch import Files, StatusBranch
 from reconciler.run.pass_job import PassReport
-from render.documents import DocumentErrors, emit, parse_documents
 from render.errors import ReconcileError
-from render.model import ARGOSY_API_VERSION
 
-from .channels import Channel, Message, sent
-from .conditions import Notice, conditions_after, drift_notices, notices_between
-
-TOLD_PATH = "told.yaml"
-_TRIES = 3
-_PAUSE = 1.0
+from .channels import FORGES, Channel, Message, sent
+from .conditions import Notice, conditions_after, drift_notices, notices_between, verdict_of
+from .record import MOST_TRIES, TOLD_PATH, Told, Unsent
 
 Send = Callable[[Channel, Message], bool]
+_EVERYBODY = 8
 
 
-def told_pass(report: PassReport, name: str, status: StatusBranch, channels: Iterable[Channel], log: Log) -> PassReport:
-    """Tell people what a pass changed, and return its report with what was sent; a failure here is none of the pass."""
-    try:
-        commit, notices = recorded_notices(status, report, int(time.time()))
-    except ReconcileError as error:
-        log.warning(f"nobody was told what changed: {error.message}")
-        return report
-    if not notices:
-        return report
-    message = Message(id=commit, fleet=name, source=report.source, rendered=report.rendered, notices=notices)
-    counts: dict[str, int] = {}
-    for channel in channels:
-        is_taken = was_sent(channel, message, sent)
-        result = f"{channel.kind} {'ok' if is_taken else 'failed'}"
-        counts[result] = counts.get(result, 0) + 1
-        if not is_taken:
-            log.warning(f"{channel.kind} notifications are not taken")
-    return replace(report, notified=counts)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telling:
+    """The telling of one fleet: its name, its status branch, the address of its source ("": none), and the channels."""
 
+    fleet: str
+    status: StatusBranch
+    remote: str
+    channels: Sequence[Channel]
+    log: Log
+    send: Send = sent
+    clock: Callable[[], float] = time.time
 
-def was_sent(channel: Channel, message: Message, send: Send, pause: Callable[[float], None] = time.sleep) -> bool:
-    """Send a message, again after a pause where it is not taken."""
-    for attempt in range(_TRIES):
+    def told(self, report: PassReport) -> PassReport:
+        """Tell people what a pass changed, and what waits for another try; return its report with what was sent.
+
+        A failure here is none of the pass.
+        """
         try:
-            if send(channel, message):
-                return True
-        except ReconcileError:
-            return False
-        if attempt < _TRIES - 1:
-            pause(_PAUSE * 2**attempt)
-    return False
+            told, mine = self._recorded(report)
+            if mine:
+                faults = self._sent(mine)
+                told = self._recorded_as_sent(mine, faults)
+                report = replace(report, notified=self._counts(mine, faults))
+        except ReconcileError as error:
+            self.log.warning(f"nobody was told what changed: {error.message}")
+            return report
+        return replace(report, next_notice=told.next_try)
+
+    def _recorded(self, report: PassReport) -> tuple[Told, tuple[Unsent, ...]]:
+        """Record what there is to tell, and return the record with what is ours to send."""
+        now, found = int(self.clock()), [(Told(), tuple[Unsent, ...]())]
+
+        def made(tip: str | None) -> Files:
+            before = self._read(tip)
+            told = self._with_news(before, report, tip or "")
+            found[0] = told.claiming(now, (each.name for each in self.channels))
+            return {TOLD_PATH: found[0][0].file()} if found[0][0] != before else {}
+
+        self.status.commit(made, lambda _files: _subject("Tell", found[0][1]), time=now)
+        return found[0]
+
+    def _with_news(self, before: Told, report: PassReport, tip: str) -> Told:
+        """Return the record with what a pass found; one that found nothing new is not looked at."""
+        if report.is_unchanged:
+            return before
+        after = conditions_after(before.conditions, report)
+        changed = notices_between(before.conditions, after)
+        notices = (*changed, *drift_notices(report))
+        verdict, verdicts, new = verdict_of(report), dict(before.verdicts), list[Unsent]()
+        for channel in self.channels:
+            if channel.kind in FORGES:
+                if verdict is not None and verdicts.get(channel.name) != (said := f"{report.source} {verdict}"):
+                    verdicts[channel.name] = said
+                    new.append(replace(self._message(channel, report, tip, ()), verdict=verdict))
+            elif notices:
+                new.append(self._message(channel, report, tip, notices))
+        # A text alone that differs, such as by a count in it, is told to nobody and recorded by nobody.
+        return replace(before, conditions=after if changed else before.conditions, verdicts=verdicts).adding(new)
+
+    def _message(self, channel: Channel, report: PassReport, tip: str, notices: tuple[Notice, ...]) -> Unsent:
+        """Return a message for a channel; its id is that of no other, whoever makes it."""
+        made_of = "\n".join([self.fleet, channel.name, tip, report.source, *map(str, notices)])
+        id_ = hashlib.sha256(made_of.encode()).hexdigest()[:40]
+        return Unsent(channel=channel.name, id=id_, source=report.source, rendered=report.rendered, notices=notices)
+
+    def _sent(self, mine: Sequence[Unsent]) -> dict[str, str]:
+        """Send messages, all at once, and return why the others were not taken, by their ids."""
+        by_name = {each.name: each for each in self.channels}
+
+        def fault_of(message: Unsent) -> str:
+            text = Message(
+                id=message.id,
+                fleet=self.fleet,
+                remote=self.remote,
+                source=message.source,
+                rendered=message.rendered,
+                notices=message.notices,
+                verdict=message.verdict,
+            )
+            try:
+                return "" if self.send(by_name[message.channel], text) else "the address does not take them"
+            except ReconcileError as error:
+                return error.message
+
+        with ThreadPoolExecutor(max_workers=_EVERYBODY) as pool:
+            faults = list(pool.map(fault_of, mine))
+        return {message.id: fault for message, fault in zip(mine, faults, strict=True) if fault}
+
+    def _recorded_as_sent(self, mine: Sequence[Unsent], faults: Mapping[str, str]) -> Told:
+        """Record what was taken, and the others' next try, which the log names the first time and the last."""
+        now, told, is_any_taken = int(self.clock()), [Told()], len(faults) < len(mine)
+        for message in mine:
+            if message.id in faults and message.tries in {1, MOST_TRIES}:
+                what = "given up" if message.tries == MOST_TRIES else "not taken, and tried again later"
+                self.log.warning(f"{message.channel} notifications are {what}: {faults[message.id]}")
+
+        def made(tip: str | None) -> Files:
+            before = self._read(tip)
+            told[0] = before.after(mine, lambda each: each.id not in faults, now)
+            return {TOLD_PATH: told[0].file()} if told[0] != before else {}
+
+        self.status.commit(made, lambda _files: _subject("Told" if is_any_taken else "Could not tell", mine), time=now)
+        return told[0]
+
+    def _read(self, tip: str | None) -> Told:
+        return Told.parse(self.status.files(tip, {TOLD_PATH}).get(TOLD_PATH, b""))
+
+    def _counts(self, mine: Iterable[Unsent], faults: Mapping[str, str]) -> dict[str, int]:
+        kinds = {each.name: each.kind for each in self.channels}
+        counts: dict[str, int] = {}
+        for message in mine:
+            result = "ok" if message.id not in faults else "dropped" if message.tries >= MOST_TRIES else "failed"
+            what = f"{kinds[message.channel]} {result}"
+            counts[what] = counts.get(what, 0) + 1
+        return counts
 
 
-def recorded_notices(status: StatusBranch, report: PassReport, now: int) -> tuple[str, tuple[Notice, ...]]:
-    """Record what there is to tell, and return the commit with what is ours to tell: nothing where it was told."""
-    found: list[Notice] = []
-
-    def made(tip: str | None) -> Files:
-        told = told_conditions(status.files(tip, {TOLD_PATH}).get(TOLD_PATH, b""))
-        after = conditions_after(told, report)
-        found[:] = notices_between(told, after)
-        document = {"apiVersion": ARGOSY_API_VERSION, "kind": "Told", "conditions": dict(sorted(after.items()))}
-        return {TOLD_PATH: emit(document)} if found else {}
-
-    commit = status.commit(made, lambda _files: _subject(found), time=now)
-    return commit or report.rendered, (*(found if commit else ()), *drift_notices(report))
-
-
-def told_conditions(content: bytes) -> Mapping[str, str]:
-    """Return the conditions that were told; none where the file is not as passes write it."""
-    try:
-        value = parse_documents(content)[0].value if content else {}
-    except (DocumentErrors, IndexError):
-        return {}
-    conditions = value.get("conditions") if isinstance(value, dict) else None
-    if not isinstance(conditions, dict):
-        return {}
-    return {key: text for key, text in conditions.items() if isinstance(key, str) and isinstance(text, str)}
-
-
-def _subject(notices: Iterable[Notice]) -> str:
-    texts = [str(notice).partition("\n")[0][:200] for notice in notices]
-    return f"Tell {texts[0]}" if len(texts) == 1 else f"Tell {len(texts)} changes"
+def _subject(verb: str, messages: Iterable[Unsent]) -> str:
+    """Return the subject of a status commit: what is told, or how much."""
+    texts = dict.fromkeys(
+        str(each.verdict or notice) for each in messages for notice in each.notices or (each.verdict,)
+    )
+    found = [text.partition("\n")[0][:200] for text in texts]
+    return f"{verb} {found[0]}" if len(found) == 1 else f"{verb} {len(found)} changes"

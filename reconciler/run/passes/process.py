@@ -30,10 +30,11 @@ from render.errors import GitError, ReconcileError
 
 if TYPE_CHECKING:
     from reconciler.deliver.results import ClusterReport
-    from reconciler.publish.branches import Publication
+    from reconciler.publish.checkpoint import BranchNames
+    from reconciler.publish.status_branch import StatusBranch
     from reconciler.reconcile.reconcile_pass import PassResult
     from reconciler.reconcile.refused_pass import RefusedPass
-    from render.fleet import Fleet
+    from reconciler.repository import Repository
 
 _MOST_TEXT = 20_000
 
@@ -155,7 +156,11 @@ def _report(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
     with open_repository(job.repository) as repository:
         repeated = read_repeated_report(repository, options, log)
         if repeated is not None:
-            return PassReport(code=repeated.code, source=repeated.source, rendered=repeated.rendered, is_unchanged=True)
+            report = PassReport(
+                code=repeated.code, source=repeated.source, rendered=repeated.rendered, is_unchanged=True
+            )
+            return _told_again(report, job, repository, repeated.names, log) if job.has_unsent else report
+        from reconciler.publish.status_branch import StatusBranch
         from reconciler.reconcile.pass_lines import commit_line, warning_lines
         from reconciler.reconcile.reconcile_pass import PassResult, reconcile_fleet
 
@@ -173,19 +178,34 @@ def _report(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
         else:
             fleet, report = result.good.fleet, _of_refused(result)
             publication = publication_of(repository, fleet)
-        return _told(report, job, fleet, publication, log)
+        return _told(report, job, StatusBranch(publication=publication, branch=fleet.status_branch), log)
 
 
-def _told(report: PassReport, job: PassJob, fleet: "Fleet", publication: "Publication", log: Log) -> PassReport:
+def _told_again(
+    report: PassReport, job: PassJob, repository: "Repository", names: "BranchNames", log: Log
+) -> PassReport:
+    """Tell what waits for another try, where nothing is new."""
+    from reconciler.publish.branches import Publication
+    from reconciler.publish.status_branch import StatusBranch
+
+    publication = Publication(repository=repository, remote=names.publish_remote)
+    branch = names.status_ref.removeprefix("refs/heads/")
+    return _told(report, job, StatusBranch(publication=publication, branch=branch), log)
+
+
+def _told(report: PassReport, job: PassJob, status: "StatusBranch", log: Log) -> PassReport:
     if not job.channels:
         return report
-    from reconciler.publish.status_branch import StatusBranch
+    from reconciler.publish.branches import source_address
     from reconciler.run.notices.channels import Channel, ChannelKind
-    from reconciler.run.notices.telling import told_pass
+    from reconciler.run.notices.telling import Telling
 
-    channels = [Channel(kind=ChannelKind(kind), file=file) for kind, file in job.channels]
-    status = StatusBranch(publication=publication, branch=fleet.status_branch)
-    return told_pass(report, job.fleet, status, channels, log)
+    channels = [
+        Channel(kind=ChannelKind(kind), file=file, api=api, project=project)
+        for kind, file, api, project in job.channels
+    ]
+    remote = source_address(status.repository)
+    return Telling(fleet=job.fleet, status=status, remote=remote, channels=channels, log=log).told(report)
 
 
 def _of_result(result: "PassResult", log: Log) -> PassReport:

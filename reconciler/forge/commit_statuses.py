@@ -1,0 +1,49 @@
+"""The status of a commit on a forge, in the words of each: whether what it asks for is so, in a line."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import quote
+
+from render.errors import GitError
+from render.fleet import ForgeKind
+
+from .address import Forge
+from .calls import ForgeCall, answer_of
+
+_MOST_TEXT = 140
+
+
+class CommitState(StrEnum):
+    """The state of a commit: what it asks for is so, is not, or may come to be."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    PENDING = "pending"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitStatus:
+    """A status: its commit, its state, the name under which a later one replaces it, and a line for people."""
+
+    commit: str
+    state: CommitState
+    context: str
+    text: str
+
+
+def set_status(forge: Forge, status: CommitStatus) -> None:
+    """Set the status of a commit; GitError says what the forge had to say against it."""
+    text = status.text if len(status.text) <= _MOST_TEXT else f"{status.text[: _MOST_TEXT - 1]}…"
+    if forge.kind is ForgeKind.GITLAB:
+        state = "failed" if status.state is CommitState.FAILURE else str(status.state)
+        path = f"/projects/{quote(forge.project, safe='')}/statuses/{status.commit}"
+        body = {"state": state, "name": status.context, "description": text}
+    else:
+        path = f"/repos/{quote(forge.project)}/statuses/{status.commit}"
+        body = {"state": str(status.state), "context": status.context, "description": text}
+    try:
+        answer_of(forge, ForgeCall(method="POST", path=path, body=body))
+    except GitError as error:
+        # GitLab refuses a state that a commit has already, whatever its text.
+        if not (forge.kind is ForgeKind.GITLAB and "Cannot transition status" in error.message):
+            raise
