@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from reconciler.edit.importing import Import
 
 
-SYSTEMS = ("kubefed", "federation-v1")
+SYSTEMS = ("kubefed", "federation-v1", "clusternet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +47,10 @@ def command(log: Log, /, **options: Any) -> int:
     """Turn the fleet of another federation below FOLDER into templates, policies and overrides.
 
     FOLDER holds YAML files such as people keep or kubectl get -o yaml prints (- is standard input). --from names the
-    federation: kubefed (federated objects of any kind with what belongs to them) or federation-v1 (plain objects with
-    annotations, all of which it divides or copies). Left out, it is the one that the documents tell. Without
-    --output-dir nothing is written.
+    federation: kubefed (federated objects of any kind with what belongs to them), federation-v1 (plain objects with
+    annotations, all of which it divides or copies) or clusternet (Subscriptions with the objects that they feed,
+    Globalizations and Localizations). Left out, it is the one that the documents tell. Without --output-dir nothing
+    is written.
 
     The report says of each document how well it was converted: exact; exact for now, for the clusters and replicas of
     today; approximate; or refused. -o json adds the rule that each line is about. Secrets and credentials are never

@@ -4,11 +4,12 @@ from collections.abc import Iterable
 
 from render.model import Manifest
 
+from .clusternet.front_end import CLUSTERNET
 from .federation_v1.front_end import FEDERATION_V1
 from .kubefed.front_end import KUBEFED
 from .units import FrontEnd
 
-FRONT_ENDS: tuple[FrontEnd, ...] = (KUBEFED, FEDERATION_V1)
+FRONT_ENDS: tuple[FrontEnd, ...] = (KUBEFED, CLUSTERNET, FEDERATION_V1)
 """Every federation, by falling precedence where a document can be of several."""
 
 

@@ -162,7 +162,8 @@ def _scheduling(way: _Route) -> dict[str, Any]:
 
 
 def _weight(weight: Weight) -> dict[str, Any]:
-    target = {"clusterNames": list(weight.names)} if weight.names else {"exclude": list(weight.excluded)}
+    target = {"clusterNames": list(weight.names)} if weight.names else {}
+    target |= {"exclude": list(weight.excluded)} if weight.excluded else {}
     return {"targetCluster": target, "weight": weight.weight}
 
 

@@ -23,6 +23,16 @@ RULES: Mapping[str, str] = {
     "hpa-divided": "F1-15",
     "hpa-controlled": "F1-15",
     "selector-derived": "F1-16",
-    "credentials-left-out": "F1-17",
+    "subscription-read": "CN-01",
+    "union-frozen": "CN-02",
+    "union-needs-clusters": "CN-02",
+    "shares-pinned": "CN-05",
+    "dynamic-by-room": "CN-09",
+    "dynamic-pinned": "CN-11",
+    "overrides-frozen": "CN-12",
+    "clusternet-override-fails": "CN-13",
+    "chart-by-flux": "CN-16",
+    "subgroup-frozen": "CN-17",
+    "binpack": "CN-19",
 }
 """The rule by the code of a remark; codes that are about no rule of one federation are not there."""

@@ -58,7 +58,7 @@ def selected_overrides(
             continue
         if is_global or metadata.get("namespace", "") == namespace:
             found.append(each)
-    return sorted((each for each in found if not _is_leaving(each)), key=_precedence)
+    return sorted((each for each in found if not _is_leaving(each)), key=precedence)
 
 
 def is_of_feed(manifest: Manifest, feed: Mapping[str, Any]) -> bool:
@@ -208,7 +208,8 @@ def _is_leaving(manifest: Manifest) -> bool:
     return bool(manifest["metadata"].get("deletionTimestamp"))
 
 
-def _precedence(manifest: Manifest) -> tuple[bool, int, str, str]:
+def precedence(manifest: Manifest) -> tuple[bool, int, str, str]:
+    """Return what Globalizations and Localizations are sorted by: those that come later win."""
     spec, metadata = manifest.get("spec") or {}, manifest["metadata"]
     made = str(metadata.get("creationTimestamp") or "")
     second = made[17:19] if len(made) > 18 else "00"

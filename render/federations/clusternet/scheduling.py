@@ -99,7 +99,7 @@ def feasible_clusters(spec: Mapping[str, Any], clusters: Sequence[ManagedCluster
     found: dict[str, ManagedCluster] = {}
     for subscriber in spec.get("subscribers") or ():
         found |= {each.key: each for each in _of_subscriber(subscriber, clusters) if each.key not in found}
-    tolerations = _tolerations(spec)
+    tolerations = tolerations_of(spec)
     staying = [each for each in found.values() if not each.is_leaving]
     fitting = [each for each in staying if first_untolerated(each.taints, tolerations) is None]
     doubts = [_doubts(each, tolerations) for each in fitting]
@@ -127,7 +127,8 @@ def _of_subscriber(subscriber: Mapping[str, Any], clusters: Sequence[ManagedClus
     return [each for each in clusters if matches(checked, each.labels)]
 
 
-def _tolerations(spec: Mapping[str, Any]) -> tuple[Toleration, ...]:
+def tolerations_of(spec: Mapping[str, Any]) -> tuple[Toleration, ...]:
+    """Return the tolerations of a subscription."""
     return tuple(
         Toleration(
             key=each.get("key") or "",

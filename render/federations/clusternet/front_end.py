@@ -1,0 +1,298 @@
+"""Clusternet's documents as units: subscriptions with the objects that they feed, overriding documents, clusters."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from render.federations.decoding import WrongShape
+from render.federations.json_patch import PatchFailed
+from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
+from render.federations.units import (
+    Conversion,
+    FrontEnd,
+    Left,
+    Placed,
+    Reach,
+    Remark,
+    Unit,
+    approximate,
+    exact,
+    exact_for_now,
+    refused,
+)
+from render.model import Manifest
+
+from .charts import release_of, repository_of
+from .distribution import Way, route_of
+from .overriding import CHART_KIND, chart_for, is_of_feed, object_for
+from .rules import Made, OverriddenFeed, Reached, rules_of
+from .scheduling import FeedOrder, ManagedCluster, feed_key, managed_cluster
+from .shapes import check_shape
+
+_GROUPS = (".clusternet.io",)
+_CLUSTER_NAME = "clusters.clusternet.io/cluster-name"
+_DEFAULT_PRIORITY = 500
+_COUNTED = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
+_WRITTEN = frozenset({"Base", "Description", "HelmRelease"})
+_READ = {
+    "FeedInventory": "it says which replicas a feed wants",
+    "Localization": "it became rules of override policies; it applies at once",
+    "Globalization": "it became rules of override policies; it applies at once",
+    "Manifest": "the object in it stands by itself",
+}
+_PROTECTION = "apps.clusternet.io/feed-protection"
+_INIT = "apps.clusternet.io/is-default-cluster-init"
+
+
+def is_clusternet(manifest: Manifest) -> bool:
+    """Say whether a document is one of Clusternet's groups."""
+    return str(manifest.get("apiVersion", "")).rpartition("/")[0].endswith(_GROUPS)
+
+
+def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
+    """Convert documents: what subscriptions feed, and everything of Clusternet's own."""
+    readable: list[Placed] = []
+    left: list[Left] = []
+    for each in documents:
+        try:
+            check_shape(each.manifest, is_its=is_clusternet(each.manifest))
+        except WrongShape as error:
+            left.append(each.left(refused("unreadable", str(error))))
+        else:
+            readable.append(each)
+    found = _Subscriptions(readable, known_clusters).converted()
+    return replace(found, left=(*left, *found.left))
+
+
+class _Subscriptions:
+    """The documents by what they are to each other."""
+
+    def __init__(self, documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> None:
+        its_own = [each for each in documents if is_clusternet(each.manifest)]
+        self._own = its_own
+        self._members = [each for each in its_own if each.kind == "ManagedCluster"]
+        managed = [managed_cluster(each.manifest) for each in self._members]
+        others = [ManagedCluster(key=f"/{name}", labels=labels) for name, labels in known_clusters.items()]
+        self._clusters = sorted([*managed, *others], key=lambda each: each.key)
+        named = {managed_cluster(each.manifest).key: _name_of(each) for each in self._members}
+        self._names = {**named, **{each.key: each.key[1:] for each in others}}
+        shadowed = [_shadowed(each) for each in its_own if each.kind == "Manifest"]
+        plain = [each for each in documents if not is_clusternet(each.manifest) or each.kind == CHART_KIND]
+        self._objects = [*plain, *filter(None, shadowed)]
+        self._overriding = [_with_priority(each) for each in its_own if each.kind in {"Localization", "Globalization"}]
+        self._inventories = {each.key: each for each in its_own if each.kind == "FeedInventory"}
+        self._fed: dict[str, str] = {}
+        self._ways: dict[str, Reach] = {}
+
+    def converted(self) -> Conversion:
+        """Convert all of them."""
+        units: list[Unit] = []
+        left: list[Left] = []
+        for each in self._own:
+            if each.kind == "Subscription":
+                found, missing = self._subscription(each)
+                units += found
+                left += missing
+            elif each.kind != CHART_KIND:
+                left.append(each.left(self._read(each)))
+        fed = {each.origin for each in units} | {each.origin for each in left}
+        left += [
+            each.left(exact("not-fed", "no Subscription feeds it, so that it goes nowhere"))
+            for each in self._objects
+            if each.origin not in fed and each.kind == CHART_KIND
+        ]
+        others = sum(each.origin not in fed and each.kind != CHART_KIND for each in self._objects)
+        members = tuple((each.origin, self._member(each)) for each in self._members)
+        return Conversion(units=tuple(units), members=members, left=tuple(left), others=others)
+
+    def _read(self, document: Placed) -> Remark:
+        if document.kind in _READ:
+            return exact(f"{document.kind.lower()}-read", _READ[document.kind])
+        if document.kind == "ManagedCluster":
+            what = "its agent holds the credentials; give the cluster a context in a kubeconfig"
+            if document.spec.get("syncMode") == "Dual":
+                return approximate("dual-sync", f"Dual has become Push; {what}")
+            return exact("credentials-left-out", what)
+        if document.kind in _WRITTEN:
+            return exact("controller-written", "a controller of Clusternet wrote it")
+        return exact("setting", "a setting or a request of Clusternet's own agents")
+
+    def _subscription(self, document: Placed) -> tuple[list[Unit], list[Left]]:
+        fed = [(each, self._object(each)) for each in document.spec.get("feeds") or ()]
+        orders = self._orders(document, [one for _, one in fed if one is not None])
+        try:
+            route = route_of(document, self._clusters, orders, self._names)
+        except WrongShape as error:
+            return [], [document.left(refused("unreadable", str(error)))]
+        units: list[Unit] = []
+        left = [document.left(each) for each in (*route.remarks, *_doubts(document))]
+        if not left:
+            left.append(document.left(exact("subscription-read", "it became the policies of what it feeds")))
+        for feed, one in fed:
+            if one is None:
+                left.append(document.left(refused("feed-missing", f"{feed_key(feed)} is not among the documents")))
+                continue
+            found = self._units(one, document, route, {each.key: each for each in orders}.get(feed_key(feed)))
+            units += [each for each in found if isinstance(each, Unit)]
+            left += [each for each in found if isinstance(each, Left)]
+        return units, left
+
+    def _units(self, one: Placed, subscription: Placed, route: Way, order: FeedOrder | None) -> Sequence[Unit | Left]:
+        place = f"{one.origin} {one.subject}"
+        first = self._fed.setdefault(place, subscription.subject)
+        self._ways.setdefault(place, route.reach)
+        if first != subscription.subject:
+            if self._ways[place] == route.reach and order is None:
+                return []
+            what = f"{first} feeds it already: an object has one policy, so put the subscribers into one Subscription"
+            return [one.left(refused("fed-twice", what))]
+        if one.kind == "Secret":
+            what = "the values of a Secret are not copied; write it anew, encrypted, beside the others"
+            return [one.left(refused("secret-left-out", what))]
+        members = Reached(clusters=route.reached, names=self._names)
+        if one.kind == CHART_KIND:
+            return self._chart(one, route, members)
+        return [self._plain(one, route, members, order)]
+
+    def _plain(self, one: Placed, route: Way, members: Reached, order: FeedOrder | None) -> Unit:
+        manifest = without_server_fields(one.manifest)
+        if one.kind == "Namespace":
+            manifest = labelled(manifest, SKIP_NAMESPACE)
+        overriding = [each for each in self._overriding if is_of_feed(one.manifest, each["spec"].get("feed") or {})]
+        shares = route.shares.get(order.key, {}) if order else {}
+        made: Made = lambda documents: object_for(manifest, documents)
+        written = self._share_documents(one, shares)
+        weights = route.weights_for(order, self._names) if order and order.replicas is not None else ()
+        if order is not None and not self._clusters and route.weights:
+            weights = route.weights
+        remarks: list[Remark] = []
+        if shares and (not weights or _sets_replicas(one.manifest, overriding, members, made)):
+            weights, overriding = (), [*overriding, *written]
+            remarks.append(
+                exact_for_now("shares-pinned", "the replicas of each cluster are those Clusternet gives it now")
+            )
+        found = _rules(one.manifest, overriding, members, made)
+        by_room = route.by_room if order is not None and order.replicas is not None else None
+        return _unit(one, manifest, route, found, remarks, weights=weights, by_room=by_room)
+
+    def _share_documents(self, one: Placed, shares: Mapping[str, int]) -> list[Manifest]:
+        """Return the Localizations that Clusternet makes of shares: replicas at the default priority."""
+        feed = {"apiVersion": one.manifest["apiVersion"], "kind": one.kind, "name": one.key[1], "namespace": one.key[0]}
+        return [
+            {
+                "kind": "Localization",
+                "metadata": {"name": f"{one.key[1]}-replicas", "namespace": key.partition("/")[0]},
+                "spec": {"feed": feed, "priority": _DEFAULT_PRIORITY, "overrides": [_replicas(count)]},
+            }
+            for key, count in shares.items()
+        ]
+
+    def _chart(self, one: Placed, route: Way, members: Reached) -> list[Unit | Left]:
+        overriding = [each for each in self._overriding if is_of_feed(one.manifest, each["spec"].get("feed") or {})]
+        chart = without_server_fields(one.manifest)
+
+        def made(documents: Sequence[Manifest]) -> dict[str, Any]:
+            found = chart_for(chart, documents)
+            return release_of(found.chart, found.values)
+
+        what = "it became a HelmRelease and a HelmRepository of Flux, which each member must run"
+        remarks = [approximate("chart-by-flux", what)]
+        if (one.spec.get("chartPullSecret") or {}).get("name"):
+            remarks.append(approximate("chart-pull-secret", "the Secret to pull it with is not copied"))
+        found = _rules(one.manifest, overriding, members, made)
+        repository = _unit(one, repository_of(chart), route, OverriddenFeed(), [])
+        return [_unit(one, made(()), route, found, remarks), repository]
+
+    def _object(self, feed: Mapping[str, Any]) -> Placed | None:
+        return next((each for each in self._objects if is_of_feed(each.manifest, feed)), None)
+
+    def _orders(self, subscription: Placed, objects: Sequence[Placed]) -> list[FeedOrder]:
+        inventory = self._inventories.get(subscription.key)
+        told = (
+            {feed_key(each): each.get("desiredReplicas") for each in (inventory.spec.get("feeds") or ())}
+            if inventory
+            else {}
+        )
+        orders = []
+        for each in objects:
+            key = feed_key({"apiVersion": each.manifest["apiVersion"], "kind": each.kind, **_place(each)})
+            count = each.spec.get("replicas", 1) if each.kind in _COUNTED else None
+            orders.append(FeedOrder(key=key, replicas=told.get(key, count)))
+        return orders
+
+    def _member(self, document: Placed) -> Manifest:
+        status = document.manifest.get("status") or {}
+        fields = {
+            "syncMode": "Pull" if document.spec.get("syncMode") == "Pull" else "Push",
+            "apiEndpoint": status.get("apiserverURL"),
+            "taints": [dict(each) for each in document.spec.get("taints") or ()],
+        }
+        return member_cluster(_name_of(document), document.metadata.get("labels") or {}, fields)
+
+
+def _unit(
+    one: Placed, manifest: Manifest, route: Way, found: OverriddenFeed, remarks: Sequence[Remark], **division: Any
+) -> Unit:
+    return Unit(
+        manifest=manifest,
+        reach=route.reach,
+        origin=one.origin,
+        subject=one.subject,
+        rules=found.rules,
+        tolerations=route.tolerations,
+        remarks=(*remarks, *found.remarks),
+        **division,
+    )
+
+
+def _rules(source: Manifest, overriding: Sequence[Manifest], members: Reached, made: Made) -> OverriddenFeed:
+    try:
+        return rules_of(source, overriding, members, made)
+    except (WrongShape, PatchFailed) as error:
+        return OverriddenFeed(remarks=(refused("clusternet-override-fails", str(error)),))
+
+
+def _sets_replicas(source: Manifest, overriding: Sequence[Manifest], members: Reached, made: Made) -> bool:
+    """Say whether people override the replicas, which then are not Karmada's to divide alone."""
+    rules = _rules(source, overriding, members, made).rules
+    return any(each["path"] in {"/spec", "/spec/replicas"} for rule in rules for each in rule.operations)
+
+
+def _replicas(count: int) -> dict[str, Any]:
+    patch = [{"op": "replace", "path": "/spec/replicas", "value": count}]
+    return {"name": "replicas", "type": "JSONPatch", "value": json.dumps(patch)}
+
+
+def _doubts(document: Placed) -> list[Remark]:
+    remarks = []
+    if (document.metadata.get("annotations") or {}).get(_INIT) == "true":
+        what = "it is for clusters that join: its policy selects those and all others alike"
+        remarks.append(approximate("cluster-init", what))
+    if document.spec.get("priority") is not None or document.spec.get("preemptionPolicy"):
+        remarks.append(approximate("priority", "the order in which subscriptions are scheduled has no counterpart"))
+    return remarks
+
+
+def _shadowed(document: Placed) -> Placed | None:
+    """Return the object in a Manifest, in which a hub keeps what it does not run itself."""
+    template = document.manifest.get("template")
+    if not isinstance(template, dict) or not (template.get("metadata") or {}).get("name"):
+        return None
+    return Placed(manifest=template, origin=document.origin)
+
+
+def _with_priority(document: Placed) -> Manifest:
+    return {**document.manifest, "spec": {"priority": _DEFAULT_PRIORITY, **document.spec}}
+
+
+def _name_of(document: Placed) -> str:
+    return str((document.metadata.get("labels") or {}).get(_CLUSTER_NAME) or document.key[1])
+
+
+def _place(document: Placed) -> dict[str, str]:
+    namespace, name = document.key
+    return {"namespace": namespace, "name": name}
+
+
+CLUSTERNET = FrontEnd(name="clusternet", title="Clusternet", is_its=is_clusternet, converted=converted)
