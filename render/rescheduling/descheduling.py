@@ -1,0 +1,95 @@
+"""The descheduler: replicas that a cluster cannot start are taken from it, for the scheduler to place elsewhere.
+
+It looks at Deployments alone whose applied placement divides replicas by room (Aggregated, or by a dynamic weight). A
+cluster is considered where fewer replicas are ready than it has, or nobody says how many are. What stays is what it
+has without those that cannot be scheduled there, but never less than what is ready.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from render.binding import Binding
+from render.model import Manifest, TargetCluster
+from render.placement import Placement, ReplicaDivisionPreference, ReplicaSchedulingType
+
+UNKNOWN = -1
+"""The ready replicas of a cluster that does not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Descheduled:
+    """The targets of a binding after its descheduling, and the replicas each cluster lost, in their order."""
+
+    targets: tuple[TargetCluster, ...]
+    removed: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """The number of replicas taken away."""
+        return sum(self.removed.values())
+
+    @property
+    def message(self) -> str:
+        """The outcome in Karmada's words."""
+        each = ", ".join(f"{count} replica(s) in cluster({name})" for name, count in self.removed.items())
+        return f"Binding has been descheduled, {each}, {self.total} total descheduled replica(s)"
+
+
+def is_deschedulable(binding: Binding) -> bool:
+    """Say whether the descheduler looks at a binding at all."""
+    is_deployment = (
+        binding.api_version == "apps/v1" and binding.ref.kind == "Deployment" and binding.ref.namespace != ""
+    )
+    return is_deployment and is_divided_by_room(binding.applied_placement)
+
+
+def is_divided_by_room(placement: Placement | None) -> bool:
+    """Say whether a placement divides replicas by the room of clusters."""
+    scheduling = placement and placement.replica_scheduling
+    if not scheduling or scheduling.type is not ReplicaSchedulingType.DIVIDED:
+        return False
+    if scheduling.division_preference is ReplicaDivisionPreference.AGGREGATED:
+        return True
+    weights = scheduling.weight_preference
+    is_weighted = scheduling.division_preference is ReplicaDivisionPreference.WEIGHTED
+    return is_weighted and weights is not None and bool(weights.dynamic_weight)
+
+
+def ready_replicas(items: Iterable[Manifest]) -> dict[str, int]:
+    """Return the ready replicas that clusters report; a TypeError names one whose report is no number."""
+    ready: dict[str, int] = {}
+    for item in items:
+        status = item.get("status")
+        if not isinstance(status, Mapping) or "readyReplicas" not in status:
+            continue
+        count: Any = status["readyReplicas"]
+        if isinstance(count, bool) or not isinstance(count, int | float):
+            raise TypeError(f"{item['clusterName']}: readyReplicas is no number")
+        ready[item["clusterName"]] = int(count)
+    return ready
+
+
+def considered(targets: Iterable[TargetCluster], ready: Mapping[str, int]) -> tuple[TargetCluster, ...]:
+    """Return the targets of which not all replicas are known to be ready."""
+    return tuple(target for target in targets if ready.get(target.name, UNKNOWN) < target.replicas)
+
+
+def descheduled(
+    targets: tuple[TargetCluster, ...], *, ready: Mapping[str, int], unschedulable: Mapping[str, int]
+) -> Descheduled | None:
+    """Take the replicas that clusters cannot start from them; None where nothing is taken.
+
+    ``unschedulable`` counts those replicas by cluster. A count above what the cluster has is not believed.
+    """
+    kept: dict[str, int] = {}
+    for target in considered(targets, ready):
+        if not 0 < unschedulable.get(target.name, 0) <= target.replicas:
+            continue
+        remaining, running = target.replicas - unschedulable[target.name], ready.get(target.name, UNKNOWN)
+        kept[target.name] = running if remaining < running <= target.replicas else remaining
+    removed = {target.name: target.replicas - kept[target.name] for target in targets if target.name in kept}
+    if not any(removed.values()):
+        return None
+    after = tuple(TargetCluster(each.name, kept.get(each.name, each.replicas)) for each in targets)
+    return Descheduled(targets=after, removed=removed)

@@ -1,0 +1,136 @@
+"""WorkloadRebalancer: workloads named in it are scheduled afresh once, as of the time it was created.
+
+A pass over a rebalancer sets the time at which rescheduling was asked for in each binding that has none, or an older
+one, and remembers which workloads it is done with. A workload that is done with is never looked at again while the
+spec names it; one that the spec does not name any more is remembered only where it was successful.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from render.model import Manifest, ObjectRef, group_of
+from render.timing import after, parse_instant, whole_second
+
+NOT_FOUND = "ReferencedBindingNotFound"
+
+
+class RequestOutcome(StrEnum):
+    """The state of a workload of a rebalancer: asked for, not found, or not yet."""
+
+    SUCCESSFUL = "Successful"
+    FAILED = "Failed"
+    PENDING = ""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class NamedWorkload:
+    """A workload as a rebalancer names it; all four parts are its identity there."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+
+    @property
+    def ref(self) -> ObjectRef:
+        """The object that is meant."""
+        return ObjectRef(group_of(self.api_version), self.kind, self.namespace, self.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedWorkload:
+    """A workload and what became of it."""
+
+    workload: NamedWorkload
+    outcome: RequestOutcome = RequestOutcome.PENDING
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebalancer:
+    """A WorkloadRebalancer: what it names, when it was created, and how long it stays once it has finished."""
+
+    workloads: tuple[NamedWorkload, ...]
+    created: datetime
+    generation: int = 0
+    ttl_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebalancerStatus:
+    """What a rebalancer has done so far."""
+
+    observed: tuple[ObservedWorkload, ...] = ()
+    generation: int = 0
+    finished: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebalancerPass:
+    """A rebalancer after a pass: its status, how many workloads need another try, and when it expires, if it does.
+
+    ``is_expired``: its time is over. ``is_changed``: this pass changed the status, and nothing is deleted then.
+    """
+
+    status: RebalancerStatus
+    retries: int = 0
+    expires: datetime | None = None
+    is_expired: bool = False
+    is_changed: bool = False
+
+
+Trigger = Callable[[NamedWorkload, datetime], RequestOutcome]
+"""Ask for rescheduling as of a time: successful; failed, for there is no binding; or pending, for it was not set."""
+
+
+def workload(plain: Manifest) -> NamedWorkload:
+    """Return a workload of a rebalancer's spec."""
+    return NamedWorkload(plain["apiVersion"], plain["kind"], plain.get("namespace") or "", plain["name"])
+
+
+def is_asked_anew(triggered_at: str, created: datetime) -> bool:
+    """Say whether a rebalancer is younger than what a binding was last asked; one that was never asked, is."""
+    triggered = parse_instant(triggered_at)
+    return triggered is None or created > triggered
+
+
+def rebalanced(rebalancer: Rebalancer, status: RebalancerStatus, now: datetime, trigger: Trigger) -> RebalancerPass:
+    """Carry out one pass over a rebalancer."""
+    observed = tuple(
+        _tried(each, rebalancer, trigger) if each.outcome is RequestOutcome.PENDING else each
+        for each in _merged(rebalancer.workloads, status.observed)
+    )
+    retries = sum(each.outcome is RequestOutcome.PENDING for each in observed)
+    after_pass = RebalancerStatus(observed=observed, generation=rebalancer.generation, finished=status.finished)
+    is_changed = after_pass != status
+    if is_changed and not retries:
+        after_pass = replace(after_pass, finished=now)
+    expires = None
+    if rebalancer.ttl_seconds is not None and after_pass.finished is not None and not retries:
+        expires = after(after_pass.finished, rebalancer.ttl_seconds)
+    return RebalancerPass(
+        status=replace(after_pass, finished=after_pass.finished and whole_second(after_pass.finished)),
+        retries=retries,
+        expires=expires,
+        is_expired=expires is not None and expires <= now,
+        is_changed=is_changed,
+    )
+
+
+def _merged(workloads: Iterable[NamedWorkload], observed: Iterable[ObservedWorkload]) -> tuple[ObservedWorkload, ...]:
+    named = set(workloads)
+    known = [each for each in observed if each.workload in named or each.outcome is RequestOutcome.SUCCESSFUL]
+    fresh = named - {each.workload for each in known}
+    return tuple(sorted((*known, *(ObservedWorkload(workload=each) for each in fresh)), key=_place))
+
+
+def _place(observed: ObservedWorkload) -> str:
+    each = observed.workload
+    return f"{each.api_version} {each.kind} {each.namespace} {each.name}"
+
+
+def _tried(observed: ObservedWorkload, rebalancer: Rebalancer, trigger: Trigger) -> ObservedWorkload:
+    outcome = trigger(observed.workload, rebalancer.created)
+    return replace(observed, outcome=outcome, reason=NOT_FOUND if outcome is RequestOutcome.FAILED else "")

@@ -1,0 +1,44 @@
+"""The descheduler: which bindings it looks at, and what it takes from their clusters."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from render.model import TargetCluster
+from render.parsing import binding
+from render.parsing.bindings import target_clusters
+from render.rescheduling.descheduling import considered, descheduled, is_deschedulable, ready_replicas
+
+from . import Case
+
+
+def check(case: Case) -> str | None:
+    given, expected = case["input"], case["expected"]
+    bound = binding(given["binding"])
+    selected = is_deschedulable(bound)
+    if selected != expected["selected"]:
+        return f"selected {selected}, not {expected['selected']}"
+    targets, message = bound.targets, None
+    try:
+        if selected:
+            ready = ready_replicas((given["binding"].get("status") or {}).get("aggregatedStatus") or ())
+            unschedulable = _unschedulable(given["estimators"] or (), considered(targets, ready))
+            if result := descheduled(targets, ready=ready, unschedulable=unschedulable):
+                targets, message = result.targets, result.message
+    except TypeError as error:
+        return None if "panic" in expected else f"failed: {error}"
+    if "panic" in expected:
+        return f"{targets}, but Karmada fails"
+    wanted = target_clusters(expected["clusters"])
+    if targets != wanted:
+        return f"{targets}, not {wanted}"
+    return None if message == expected["message"] else f"{message}, not {expected['message']}"
+
+
+def _unschedulable(estimators: Iterable[Mapping[str, Any]], clusters: Iterable[TargetCluster]) -> dict[str, int]:
+    """Return the smallest answer for each cluster; an estimator that fails has none."""
+    answers = [each["answers"] or {} for each in estimators if not each["error"]]
+    counts = {
+        target.name: [answer[target.name] for answer in answers if answer.get(target.name, -1) >= 0]
+        for target in clusters
+    }
+    return {name: min(found) for name, found in counts.items() if found}
