@@ -14,6 +14,7 @@ from .policy_tests import POLICY_TEST_SPEC, check_policy_test
 from .policy_warnings import warn_of_policy
 from .sources import SOURCE_SPEC, check_source
 from .stages import AdmittedKind, Kinds
+from .timed.kinds import timed_kinds
 from .walking import Reading, walk_of
 
 POLICY_VERSION = "policy.karmada.io/v1alpha1"
@@ -54,6 +55,7 @@ def render_kinds() -> Kinds:
                 check=check_scripts,
                 warn=warn_of_customization,
             ),
+            *timed_kinds(),
             *_ours(),
         )
     }

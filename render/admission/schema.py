@@ -27,12 +27,14 @@ class Whole(NamedTuple):
     minimum: int | None = None
     default: int | None = None
     keep: bool = False
+    maximum: int | None = None
 
 
 class Flag(NamedTuple):
     """A boolean."""
 
     keep: bool = False
+    default: bool | None = None
 
 
 class Quantity(NamedTuple):

@@ -65,6 +65,7 @@ def _whole_walk(node: Whole, reading: Reading) -> Walk:
     low, high = -bound, bound - 1
     range_kind = "Decode" if reading.is_decoded else "Invalid"
     minimum = low if node.minimum is None else node.minimum
+    maximum = high if node.maximum is None else node.maximum
 
     def walk(value: Any, path: str, findings: Findings) -> Any:
         if type(value) is float and value.is_integer() and abs(value) < 2**53:
@@ -80,6 +81,8 @@ def _whole_walk(node: Whole, reading: Reading) -> Walk:
             findings.unusable(path, f"must be between {low} and {high}, not {value}", kind=kind)
         elif value < minimum:
             findings.problem(path, f"must be at least {minimum}, not {value}", kind=range_kind)
+        elif value > maximum:
+            findings.problem(path, f"must be at most {maximum}, not {value}", kind=range_kind)
         return value
 
     return walk
@@ -92,15 +95,23 @@ def _walk_flag(value: Any, path: str, findings: Findings) -> Any:
     return value
 
 
-def _walk_quantity(value: Any, path: str, findings: Findings) -> Any:
-    if type(value) not in {str, int, float}:
-        findings.wrong_type(path, value, "a quantity such as '500m', '2' or '64Mi'")
-        return value
-    try:
-        parse_quantity(str(value).strip())
-    except ValueError as error:
-        findings.unusable(path, str(error))
-    return str(value).strip()
+def _quantity_walk(_node: Quantity, reading: Reading) -> Walk:
+    # The schema of a CRD has a pattern for quantities and keeps whole numbers; reading typed values does neither.
+    numbers = {int, float} if reading.is_decoded else {int}
+    kind = "" if reading.is_decoded else "Invalid"
+
+    def walk(value: Any, path: str, findings: Findings) -> Any:
+        if type(value) is not str and type(value) not in numbers:
+            findings.wrong_type(path, value, "a quantity such as '500m', '2' or '64Mi'")
+            return value
+        text = str(value).strip()
+        try:
+            parse_quantity(text)
+        except ValueError as error:
+            findings.unusable(path, str(error), kind=kind)
+        return text if reading.is_typed else value
+
+    return walk
 
 
 def _walk_anything(value: Any, _path: str, _findings: Findings) -> Any:
@@ -159,7 +170,7 @@ def _record_walk(node: Struct, reading: Reading) -> Walk:
     defaults: dict[str, Any] = {
         name: each.default
         for name, each in named.items()
-        if isinstance(each, Text | Whole) and each.default is not None
+        if isinstance(each, Text | Whole | Flag) and each.default is not None
     }
     if reading.is_decoded:
         defaults |= {name: _ZEROS[type(named[name])] for name in required}
@@ -210,7 +221,7 @@ _BUILDERS: Mapping[type[Node], Callable[[Any, Reading], Walk]] = {
     Text: _text_walk,
     Whole: _whole_walk,
     Flag: lambda _node, _reading: _walk_flag,
-    Quantity: lambda _node, _reading: _walk_quantity,
+    Quantity: _quantity_walk,
     Anything: lambda _node, _reading: _walk_anything,
     ListOf: _sequence_walk,
     MapOf: _table_walk,

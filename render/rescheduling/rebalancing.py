@@ -60,7 +60,7 @@ class Rebalancer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebalancerStatus:
-    """What a rebalancer has done so far."""
+    """The memory of a rebalancer: its workloads, the generation it saw, and when it finished."""
 
     observed: tuple[ObservedWorkload, ...] = ()
     generation: int = 0

@@ -1,0 +1,87 @@
+"""FederatedResourceQuota: its schema, and the rules of Karmada's webhook for it."""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from render.admission.clusters import cluster_name_fault
+from render.admission.findings import Findings
+from render.admission.schema import ListOf, MapOf, Quantity, Struct
+from render.admission.shared_schema import TEXT
+from render.admission.syntax import label_key_fault, quoted
+from render.quantity import parse_quantity
+
+_AMOUNTS = MapOf(Quantity())
+
+QUOTA_SPEC = Struct(
+    {"overall!": _AMOUNTS, "staticAssignments": ListOf(Struct({"clusterName!": TEXT, "hard!": _AMOUNTS}))}
+)
+
+_COUNTED = (
+    "configmaps",
+    "persistentvolumeclaims",
+    "pods",
+    "replicationcontrollers",
+    "resourcequotas",
+    "secrets",
+    "services",
+    "services.loadbalancers",
+    "services.nodeports",
+)
+_MEASURED = (
+    "cpu",
+    "ephemeral-storage",
+    "limits.cpu",
+    "limits.ephemeral-storage",
+    "limits.memory",
+    "memory",
+    "requests.cpu",
+    "requests.ephemeral-storage",
+    "requests.memory",
+    "requests.storage",
+)
+STANDARD_RESOURCES = frozenset((*_COUNTED, *_MEASURED))
+_NAME_LIMIT = 63
+_HUGE_PAGES = ("hugepages-", "requests.hugepages-")
+
+
+def check_quota(quota: Mapping[str, Any], findings: Findings) -> None:
+    """Report what Karmada's webhook refuses: names, amounts, and assignments beyond the whole."""
+    if len(quota["metadata"]["name"]) > _NAME_LIMIT:
+        findings.problem("metadata.name", f"is longer than {_NAME_LIMIT} characters, and labels are named after it")
+    spec = quota["spec"]
+    overall = spec["overall"]
+    _check_amounts(overall, "spec.overall", findings)
+    assigned: dict[str, int | Fraction] = {}
+    for path, assignment in _assignments(spec):
+        if fault := cluster_name_fault(assignment["clusterName"]):
+            findings.problem(f"{path}.clusterName", fault)
+        _check_amounts(assignment["hard"], f"{path}.hard", findings)
+        for name, amount in assignment["hard"].items():
+            assigned[name] = assigned.get(name, 0) + parse_quantity(str(amount))
+            if name not in overall:
+                hint = "add it to spec.overall, or leave it out here"
+                findings.problem(f"{path}.hard[{name}]", "spec.overall does not have this resource", hint=hint)
+    for name, amount in overall.items():
+        if parse_quantity(str(amount)) < assigned.get(name, 0):
+            findings.problem(f"spec.overall[{name}]", "is less than what is assigned to clusters")
+
+
+def _assignments(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for index, each in enumerate(spec.get("staticAssignments") or ()):
+        yield f"spec.staticAssignments[{index}]", each
+
+
+def _check_amounts(amounts: Mapping[str, Any], path: str, findings: Findings) -> None:
+    for name, text in amounts.items():
+        here = f"{path}[{name}]"
+        if fault := label_key_fault(name):
+            findings.problem(here, fault.replace("label key", "name of a resource"))
+        elif "/" not in name and name not in STANDARD_RESOURCES and not name.startswith(_HUGE_PAGES):
+            hint = "a resource of another name needs a domain, as in example.com/gpu"
+            findings.problem(here, f"{quoted(name)} is no resource that a quota may limit", hint=hint)
+        amount = parse_quantity(str(text))
+        if amount < 0:
+            findings.problem(here, "must not be negative")
+        if name in _COUNTED and isinstance(amount, Fraction):
+            findings.problem(here, "must be a whole number")

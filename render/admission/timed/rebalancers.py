@@ -1,0 +1,38 @@
+"""WorkloadRebalancer and Remedy: their schemas, which is all that Karmada checks of them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from render.admission.findings import Findings
+from render.admission.schema import ListOf, Struct, Text
+from render.admission.shared_schema import POINTER32, TEXT, TEXTS
+
+REBALANCER_SPEC = Struct(
+    {
+        "workloads!": ListOf(
+            Struct({"apiVersion!": TEXT, "kind!": TEXT, "name!": TEXT, "namespace": TEXT}), min_items=1
+        ),
+        "ttlSecondsAfterFinished": POINTER32,
+    }
+)
+
+_CONDITION_MATCH = Struct(
+    {"conditionType!": TEXT, "operator!": Text(choices=("Equal", "NotEqual")), "conditionStatus!": TEXT}
+)
+
+REMEDY_SPEC = Struct(
+    {
+        "clusterAffinity": Struct({"clusterNames": TEXTS}),
+        "decisionMatches": ListOf(Struct({"clusterConditionMatch": _CONDITION_MATCH})),
+        "actions": TEXTS,
+    }
+)
+
+
+def warn_of_remedy(remedy: Mapping[str, Any], findings: Findings) -> None:
+    """Warn of a remedy that never asks for anything."""
+    spec = remedy["spec"]
+    if not spec.get("actions"):
+        findings.warning("spec.actions", "are none, so nothing is ever asked for")
+    if spec.get("decisionMatches") == []:
+        findings.warning("spec.decisionMatches", "is empty, so it never matches", hint="leave it out to match always")
