@@ -38,6 +38,7 @@ COMMANDS = {
     "run": "Keep fleets as their sources say: on each push, and for drift.",
     "apply": "Make clusters hold what a rendered commit says.",
     "cluster": "Join, label, taint, cordon and drain members in their files.",
+    "rebalance": "Have workloads scheduled afresh once.",
     "status": "Show what the branches say about the fleet.",
     "wait": "Wait until the newest source is applied, or healthy.",
     "verify": "Replay rendered commits and compare them byte for byte.",

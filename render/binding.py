@@ -96,7 +96,8 @@ class Binding:
     the policy that claims the template (``PropagationPolicy ns/name``; empty: none does), ``template_digest`` the
     content of the template when a lazy policy last took effect. ``kept`` says what suspended targets have instead of
     what ``targets`` asks for. ``applied_overrides`` are the lines of its file that tell people which fields override
-    rules changed; nothing is decided by them.
+    rules changed; nothing is decided by them. ``reschedule_requests`` are the WorkloadRebalancers of the source that
+    name the object, ``answered_requests`` those of them that a decision has answered.
     """
 
     ref: ObjectRef
@@ -121,6 +122,8 @@ class Binding:
     affinity_group: str = ""
     anti_affinity_group: str = ""
     reschedule_triggered_at: str = ""
+    reschedule_requests: tuple[str, ...] = ()
+    answered_requests: tuple[str, ...] = ()
     applied_placement: Placement | None = None
     observed_affinity: str = ""
     last_scheduled_at: str = ""
@@ -158,4 +161,5 @@ class Binding:
     def is_reschedule_requested(self) -> bool:
         """Say whether rescheduling was asked for after the last successful decision; no before the first decision."""
         is_decided = bool(self.last_scheduled_at or self.conditions)
-        return is_decided and self.reschedule_triggered_at > self.last_scheduled_at
+        is_due = self.reschedule_triggered_at > self.last_scheduled_at
+        return is_decided and (is_due or not set(self.reschedule_requests) <= set(self.answered_requests))

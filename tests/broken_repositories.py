@@ -804,8 +804,10 @@ spec:
         "a quota and a taint policy, on which only Karmada acts",
         {
             "a.yaml": "apiVersion: policy.karmada.io/v1alpha1\nkind: FederatedResourceQuota\n"
-            "metadata:\n  name: q\n  namespace: shop\n",
-            "b.yaml": "apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterTaintPolicy\nmetadata:\n  name: t\n",
+            "metadata:\n  name: q\n  namespace: shop\nspec:\n  overall:\n    cpu: 10\n",
+            "b.yaml": "apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterTaintPolicy\nmetadata:\n  name: t\n"
+            "spec:\n  addOnConditions:\n  - {conditionType: Ready, operator: In, statusValues: ['False']}\n"
+            "  taints:\n  - {key: ill, effect: NoSchedule}\n",
         },
         warnings=(
             "a.yaml:1: FederatedResourceQuota.policy.karmada.io shop/q is left out: objects of the group"

@@ -70,7 +70,7 @@ TABS = [
     Tab("diff m", ["main"]),
     Tab("diff main v", ["v1"]),
     Tab("render --as w", ["works"]),
-    Tab("re", ["render", "reconcile"]),
+    Tab("re", ["render", "reconcile", "rebalance"]),
 ]
 
 

@@ -45,6 +45,7 @@ from .outcomes import kept_binding, with_rendered_condition
 from .pending import PastOutcome, with_pending_conditions
 from .previous import Previous
 from .readme import Tally, readme_file, tally_of
+from .rebalancing import with_requests
 from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
 from .schedules import Schedule, apis_by_crd, schedule_bindings
 from .scope import Scope
@@ -122,6 +123,7 @@ def _built(inputs: Inputs) -> Built:
     interpreter = interpreter_of(desired, webhooks.send)
     template_by_ref = {template.ref: template for template in desired.templates}
     claims = claim_templates(inputs.templates, desired, interpreter, before)
+    claims = replace(claims, bindings=with_requests(claims.bindings, desired.reschedule_requests))
     schedule = schedule_bindings(claims.bindings, index, desired.fleet, _batch_context(inputs, claims, before))
     # What a released binding requires stays with it, or its pods would miss it.
     follows = following((*schedule.bindings, *claims.released), template_by_ref, interpreter)

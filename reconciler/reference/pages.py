@@ -88,6 +88,10 @@ ANNOTATIONS = (
                 "In bindings: the content of the template when a policy with `activationPreference: Lazy` last took"
                 " effect.",
             ),
+            Entry(
+                "argosy.dev/rebalanced-by",
+                "In bindings: the WorkloadRebalancers of the source that were answered, each once.",
+            ),
             Entry("argosy.dev/applied", "In clusters of the status branch: the rendered commit that was last applied."),
             Entry("argosy.dev/outcome", "In clusters of the status branch: how the last pass over the cluster ended."),
             Entry("argosy.dev/outcome-since", "In clusters of the status branch: since when passes end so."),

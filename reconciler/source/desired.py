@@ -11,6 +11,7 @@ from render.interpreter import Interpreter
 from render.interpreter.webhooks import Send
 from render.model import ObjectRef, Template
 from render.policy import PropagationPolicy
+from render.rescheduling.requests import RescheduleRequest
 
 from .files import NO_OBJECTS, Skipped
 
@@ -19,7 +20,8 @@ from .files import NO_OBJECTS, Skipped
 class Desired:
     """The source of one commit, checked and defaulted; every tuple is sorted by name.
 
-    ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` extend the interpreter.
+    ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` extend the interpreter;
+    ``reschedule_requests`` are the WorkloadRebalancers.
     ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``fact_scoped_kinds``
     are the groups and kinds of templates whose scope neither Kubernetes nor the source tells (see ``kind_scopes``).
     ``right_minors`` are the minor versions of Kubernetes for which templates are right, of those that are not for all.
@@ -37,6 +39,7 @@ class Desired:
     clusters: tuple[Cluster, ...] = ()
     customizations: tuple[Template, ...] = ()
     webhooks: tuple[Template, ...] = ()
+    reschedule_requests: tuple[RescheduleRequest, ...] = ()
     warnings: tuple[Problem, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     fact_scoped_kinds: frozenset[tuple[str, str]] = frozenset()

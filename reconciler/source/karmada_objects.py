@@ -13,12 +13,13 @@ from overrides.policy import OverridePolicy
 from render.admission import Admitted, AdmittedKind, Kinds, admitted, kind_of
 from render.cluster import Cluster
 from render.errors import Problem
-from render.model import Manifest, Template
+from render.model import Manifest, ObjectRef, Template
 from render.parsing import SharedPlacements, cluster, propagation_policy
 from render.policy import PropagationPolicy
+from render.rescheduling.requests import RescheduleRequest, reschedule_request
 
 from .manifests import FieldProblem, LocatedManifest
-from .templates import template_of
+from .templates import IDLE_KINDS, left_out, template_of
 
 _PREFERENCE = "PreferNoSchedule"
 _BINDINGS = frozenset({"ResourceBinding", "ClusterResourceBinding"})
@@ -37,7 +38,7 @@ def admitted_kind(manifest: Manifest) -> AdmittedKind | None:
 
 @dataclass(slots=True)
 class KarmadaObjects:
-    """The policies, overrides, clusters and customizations of the source, and the problems and warnings of others.
+    """The policies, overrides, clusters, customizations and rebalancers of the source, and what is wrong with others.
 
     ``admitted`` has the name and the place of each of these.
     """
@@ -46,6 +47,7 @@ class KarmadaObjects:
     override_policies: list[OverridePolicy] = field(default_factory=list)
     clusters: list[Cluster] = field(default_factory=list)
     customizations: list[Template] = field(default_factory=list)
+    reschedule_requests: list[RescheduleRequest] = field(default_factory=list)
     admitted: list[tuple[str, LocatedManifest]] = field(default_factory=list)
     problems: list[FieldProblem] = field(default_factory=list)
     warnings: list[FieldProblem] = field(default_factory=list)
@@ -60,7 +62,9 @@ def load_karmada_objects(
         outcome = admitted(place.manifest, kind, default_namespace=default_namespace)
         if kind.kind == "Cluster" and outcome.object is None:
             outcome = _with_preferences_left_out(place.manifest, kind, outcome)
-        objects.problems += (FieldProblem(place, problem) for problem in outcome.problems)
+        # What nothing is done with yet can be wrong without stopping anything.
+        refused = objects.warnings if kind.kind in IDLE_KINDS else objects.problems
+        refused += (FieldProblem(place, problem) for problem in outcome.problems)
         objects.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
         if outcome.object is not None:
             objects.admitted.append((_add(objects, place, outcome.object, placements), place))
@@ -95,6 +99,12 @@ def _add(objects: KarmadaObjects, place: LocatedManifest, manifest: Manifest, pl
         case "Cluster":
             objects.clusters.append(cluster(manifest, path=path, document=document))
             return f"Cluster {manifest['metadata']['name']}"
+        case "WorkloadRebalancer":
+            objects.reschedule_requests.append(reschedule_request(manifest, path=path, document=document))
+            return str(ObjectRef.of(manifest))
+        case kind if kind in IDLE_KINDS:
+            objects.warnings.append(left_out(place, ObjectRef.of(manifest)))
+            return str(ObjectRef.of(manifest))
         case kind:
             objects.customizations.append(template_of(place, manifest))
             return f"{kind} {manifest['metadata']['name']}"

@@ -64,6 +64,9 @@ _READ_BY_OTHERS = frozenset(
 )
 """Templates that decide how others are read and scheduled."""
 
+_POLICIES = ("PropagationPolicy", "OverridePolicy")
+"""The ends of the kinds of policies that name clusters."""
+
 
 def no_facts(_fleet: Fleet) -> Facts:
     """Return no facts."""
@@ -289,7 +292,7 @@ def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
     yield from parts.tests.warnings
     yield from parts.external.warnings
     yield from lock_warnings(parts.external, parts.lock.locked)
-    policies = (place for _, place in parts.karmada.admitted if place.manifest["kind"].endswith("Policy"))
+    policies = (place for _, place in parts.karmada.admitted if place.manifest["kind"].endswith(_POLICIES))
     known = {cluster.name for cluster in parts.karmada.clusters}
     yield from absent_clusters(policies, known)
     yield from absent_listed_clusters(parts.roles.fleets, parts.home.fleet, known)
@@ -323,6 +326,7 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         clusters=tuple(sorted(karmada.clusters, key=lambda cluster: cluster.name)),
         customizations=tuple(sorted(karmada.customizations, key=lambda each: each.ref)),
         webhooks=tuple(sorted((template for template, _ in parts.webhooks.placed), key=lambda each: each.ref)),
+        reschedule_requests=tuple(sorted(karmada.reschedule_requests, key=lambda each: each.name)),
         warnings=warnings,
         skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
         fact_scoped_kinds=frozenset(kind for kind in kinds if parts.scopes.is_fact_scoped(*kind)),

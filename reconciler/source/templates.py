@@ -41,9 +41,10 @@ _INSTEAD = {
     "FederatedResourceQuota": "propagate a ResourceQuota, and override its amounts for each cluster",
     "MultiClusterIngress": _NO_NETWORK,
     "MultiClusterService": _NO_NETWORK,
-    "WorkloadRebalancer": "change the placement or the replicas of a workload to have it rescheduled",
 }
 """Other means to the end of those of Karmada's kinds that are not acted on."""
+IDLE_KINDS = frozenset({"ClusterTaintPolicy", "CronFederatedHPA", "FederatedHPA", "FederatedResourceQuota", "Remedy"})
+"""Kinds of Karmada that are admitted, and not acted on."""
 
 _NAMESPACE_LEFT_OUT = "the kind is cluster-scoped, so its namespace is left out"
 _MAX_COUNT = 2**31 - 1
@@ -160,15 +161,20 @@ def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamesp
             loaded.warnings.append(place.problem("metadata.namespace", _NAMESPACE_LEFT_OUT))
         reason = exclusions.reason(template)
         if reason:
-            idle = ", and Argosy does not act on them" if template.ref.group in _ACTED_ON_BY_KARMADA else ""
-            hint = _INSTEAD.get(template.ref.kind, "") if idle else ""
-            loaded.warnings.append(place.problem("", f"{template.ref} is left out: {reason}{idle}", hint=hint))
+            loaded.warnings.append(left_out(place, template.ref, reason))
         # What something else distributes may still have to follow a workload of ours.
         if not reason or template.labels.get(CLAIMED_BY):
             loaded.placed.append((template, place))
             if is_inside is None:
                 loaded.unscoped.append((template, place))
     return loaded
+
+
+def left_out(place: LocatedManifest, ref: ObjectRef, reason: str = "") -> FieldProblem:
+    """Return the warning about an object that is never propagated, and that nothing else here is done with."""
+    idle = ", and Argosy does not act on them" if ref.group in _ACTED_ON_BY_KARMADA else ""
+    because = reason or f"objects of the group {ref.group} are never propagated"
+    return place.problem("", f"{ref} is left out: {because}{idle}", hint=_INSTEAD.get(ref.kind, "") if idle else "")
 
 
 def _wrong_namespace(place: LocatedManifest, *, is_missing: bool) -> FieldProblem:

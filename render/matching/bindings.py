@@ -131,6 +131,7 @@ def _carried(fresh: Binding, kept: Binding) -> Binding:
         applied_placement=kept.applied_placement,
         observed_affinity=kept.observed_affinity,
         last_scheduled_at=kept.last_scheduled_at,
+        answered_requests=kept.answered_requests,
         conditions=kept.conditions,
     )
 

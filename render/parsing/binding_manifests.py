@@ -8,7 +8,7 @@ from render.model import TargetCluster
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
 from render.resources import NodeClaim, ReplicaRequirements
 
-from .bindings import APPLIED_PLACEMENT, TEMPLATE_DIGEST
+from .bindings import ANSWERED_REQUESTS, APPLIED_PLACEMENT, TEMPLATE_DIGEST
 from .placement_manifests import BehindPointer, Plain, placement_manifest, placement_text, present
 
 
@@ -71,6 +71,8 @@ def _annotations(binding: Binding) -> Plain:
         annotations[APPLIED_PLACEMENT] = placement_text(binding.applied_placement)
     if binding.template_digest:
         annotations[TEMPLATE_DIGEST] = binding.template_digest
+    if binding.answered_requests:
+        annotations[ANSWERED_REQUESTS] = " ".join(binding.answered_requests)
     return annotations
 
 

@@ -13,6 +13,7 @@ from .policies import suspension
 
 APPLIED_PLACEMENT = "policy.karmada.io/applied-placement"
 TEMPLATE_DIGEST = "argosy.dev/template-digest"
+ANSWERED_REQUESTS = "argosy.dev/rebalanced-by"
 
 
 def binding(manifest: Manifest, *, placements: SharedPlacements | None = None) -> Binding:
@@ -20,8 +21,7 @@ def binding(manifest: Manifest, *, placements: SharedPlacements | None = None) -
 
     With ``placements`` of a load, bindings and policies with equal placements share one value.
     """
-    memo = placements or SharedPlacements()
-    spec, status = manifest["spec"], manifest.get("status") or {}
+    memo, spec, status = placements or SharedPlacements(), manifest["spec"], manifest.get("status") or {}
     annotations = manifest["metadata"].get("annotations") or {}
     resource, suspended, groups = (spec.get(key) or {} for key in ("resource", "suspension", "workloadAffinityGroups"))
     placement = None if spec.get("placement") is None else memo.of(spec["placement"])
@@ -51,6 +51,7 @@ def binding(manifest: Manifest, *, placements: SharedPlacements | None = None) -
         applied_placement=_applied_placement(annotations.get(APPLIED_PLACEMENT), placement, memo),
         observed_affinity=status.get("schedulerObservingAffinityName") or "",
         last_scheduled_at=status.get("lastScheduledTime") or "",
+        answered_requests=tuple((annotations.get(ANSWERED_REQUESTS) or "").split()),
         template_digest=annotations.get(TEMPLATE_DIGEST) or "",
         kept=tuple(map(_kept, status.get("kept") or ())),
         conditions=tuple(map(_condition, status.get("conditions") or ())),

@@ -63,6 +63,7 @@ class SchedulingDecision:
     observed_affinity: str = ""
     applied_placement: Placement | None = None
     last_scheduled_at: str = ""
+    answered_requests: tuple[str, ...] = ()
     hint: str = ""
     has_components: bool = False
 
@@ -86,6 +87,7 @@ def recorded(binding: Binding, decision: SchedulingDecision) -> Binding:
         applied_placement=decision.applied_placement,
         observed_affinity=decision.observed_affinity,
         last_scheduled_at=decision.last_scheduled_at,
+        answered_requests=decision.answered_requests,
         conditions=(condition, *others),
     )
 
@@ -99,6 +101,7 @@ def unchanged(binding: Binding) -> SchedulingDecision:
         observed_affinity=binding.observed_affinity,
         applied_placement=binding.applied_placement,
         last_scheduled_at=binding.last_scheduled_at,
+        answered_requests=binding.answered_requests,
     )
 
 
@@ -117,6 +120,7 @@ def succeeded(
         observed_affinity=affinity,
         applied_placement=binding.placement,
         last_scheduled_at=max(binding.last_scheduled_at, binding.reschedule_triggered_at),
+        answered_requests=binding.reschedule_requests,
     )
 
 
@@ -131,5 +135,6 @@ def refused(binding: Binding, trigger: Trigger, refusal: Refusal, hint: str = ""
         observed_affinity=binding.observed_affinity,
         applied_placement=binding.placement if fits_nowhere else binding.applied_placement,
         last_scheduled_at=binding.last_scheduled_at,
+        answered_requests=binding.answered_requests,
         hint=hint,
     )

@@ -193,7 +193,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "admit_time",
         "no flag for NoExecute",
-        "a ClusterTaintPolicy may set NoExecute taints: nothing is evicted by them unless a policy's failover asks for it",
+        "a ClusterTaintPolicy may set NoExecute taints: nothing is evicted unless a policy's failover asks",
         _differs_in_flags_alone,
     ),
 )

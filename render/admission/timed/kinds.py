@@ -10,7 +10,7 @@ from render.admission.walking import Reading, walk_of
 from .autoscalers import AUTOSCALER_SPEC, check_autoscaler, mutate_autoscaler
 from .cron_rules import AUTOSCALING_VERSION, CRON_SPEC, check_cron, warn_of_cron
 from .quotas import QUOTA_SPEC, check_quota
-from .rebalancers import REBALANCER_SPEC, REMEDY_SPEC, warn_of_remedy
+from .rebalancers import REBALANCER_SPEC, REMEDY_SPEC, warn_of_rebalancer, warn_of_remedy
 from .taint_policies import TAINT_POLICY_SPEC, check_taint_policy, warn_of_taint_policy
 
 _POLICY_VERSION = "policy.karmada.io/v1alpha1"
@@ -29,7 +29,11 @@ def timed_kinds() -> tuple[AdmittedKind, ...]:
             is_namespaced=False,
             warn=warn_of_taint_policy,
         ),
-        replace(_kind("apps.karmada.io/v1alpha1", "WorkloadRebalancer", REBALANCER_SPEC), is_namespaced=False),
+        replace(
+            _kind("apps.karmada.io/v1alpha1", "WorkloadRebalancer", REBALANCER_SPEC),
+            is_namespaced=False,
+            warn=warn_of_rebalancer,
+        ),
         replace(_kind("remedy.karmada.io/v1alpha1", "Remedy", REMEDY_SPEC), is_namespaced=False, warn=warn_of_remedy),
     )
 

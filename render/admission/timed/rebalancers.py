@@ -29,6 +29,12 @@ REMEDY_SPEC = Struct(
 )
 
 
+def warn_of_rebalancer(rebalancer: Mapping[str, Any], findings: Findings) -> None:
+    """Warn of a time to live: a file is not deleted by itself."""
+    if rebalancer["spec"].get("ttlSecondsAfterFinished") is not None:
+        findings.warning("spec.ttlSecondsAfterFinished", "means nothing here: a file stays until somebody deletes it")
+
+
 def warn_of_remedy(remedy: Mapping[str, Any], findings: Findings) -> None:
     """Warn of a remedy that never asks for anything."""
     spec = remedy["spec"]

@@ -1,0 +1,36 @@
+"""``argosy rebalance``: workloads scheduled afresh once, as a change of the source."""
+
+import click
+
+from reconciler.console.log import Log
+from reconciler.console.printing import print_text
+
+from .options.subject_options import with_namespace_options
+
+
+@click.command(
+    epilog="Such as: argosy rebalance deploy/web deploy/api -n shop --commit."
+    " Exit codes: 0 done; 2 no such object; 3 refused, nothing was changed; 4 Git failed."
+)
+@click.argument("subject", nargs=-1, required=True, metavar="KIND/NAME...")
+@with_namespace_options("The namespace the objects are in.")
+@click.option("--commit", is_flag=True, help="Commit the file that was written, and nothing else.")
+@click.pass_obj
+def command(log: Log, /, *, subject: tuple[str, ...], namespace: str, commit: bool) -> int:
+    """Have workloads scheduled afresh once, wherever they are.
+
+    A workload stays where it was placed while its clusters may keep it, so one that moved away from a full or broken
+    cluster does not come back by itself. This writes rebalancers/rebalance-N.yaml, a WorkloadRebalancer that names the
+    workloads, and shows what moves by it, as argosy diff does; the next pass carries it out. Each rebalancer is
+    answered once by each workload, and may be deleted then.
+    """
+    from reconciler.edit.cluster_files import opened_source
+    from reconciler.edit.rebalancing import named_objects, write_rebalancer
+
+    from .diff import DiffOptions, diff_and_show
+
+    with opened_source(log) as source:
+        refs = named_objects(source, subject, namespace)
+        path = write_rebalancer(source, refs, log, commit=commit, show_moves=lambda: diff_and_show(log, DiffOptions()))
+    print_text(f"{path} {'committed' if commit else 'written'}")
+    return 0

@@ -1,0 +1,85 @@
+"""``argosy rebalance``: a WorkloadRebalancer in a file of its own, and what it moves, shown before it is committed."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from itertools import count
+
+from reconciler.console.log import Log
+from reconciler.names.kinds import named_object, parsed_subject
+from reconciler.source.desired import Desired
+from render.documents import emit
+from render.errors import ConfigError, ReconcileError
+from render.model import Manifest, ObjectRef
+from render.timing import written
+
+from .cluster_files import MemberSource, SourceChange, write_change
+
+_FOLDER = "rebalancers"
+
+
+def named_objects(source: MemberSource, words: Sequence[str], namespace: str) -> tuple[ObjectRef, ...]:
+    """Return the objects that words such as deploy/web mean, sorted; UnknownName for one that is not there."""
+    templates = source.loaded.desired.templates
+    return tuple(sorted({named_object(*parsed_subject([word]), namespace, templates) for word in words}))
+
+
+def write_rebalancer(
+    source: MemberSource, refs: Sequence[ObjectRef], log: Log, *, commit: bool, show_moves: Callable[[], object]
+) -> str:
+    """Write a rebalancer for objects, show what moves, and commit it; return its path.
+
+    Where the moves cannot be shown, nothing stays written.
+    """
+    path, name = _free_path(source)
+    change = SourceChange(
+        contents={path: emit(_manifest(name, refs, source.loaded.desired))},
+        subject=f"Rebalance {', '.join(map(str, refs))}" if len(refs) == 1 else f"Rebalance {len(refs)} objects",
+    )
+    after = source.checked(change.contents).desired
+    if path not in {each.path for each in after.reschedule_requests}:
+        raise ConfigError(
+            f"{path} would not be read: source.paths or an ignore file leaves it out",
+            hint=f"add the folder to source.paths in {source.home.expected_path}",
+        )
+    write_change(source, change, log, commit=False)
+    try:
+        show_moves()
+        if commit:
+            commit_id = source.repository.commit_paths([path], change.message)
+            log.info("committed", commit=commit_id[:12], subject=change.subject)
+    except ReconcileError:
+        source.repository.put_back({path: None})
+        raise
+    return path
+
+
+def _free_path(source: MemberSource) -> tuple[str, str]:
+    """Return the first path and name that nothing has: rebalance-1, rebalance-2 and so on."""
+    taken = {file.path for file in source.files}
+    names = {each.name.partition("@")[0] for each in source.loaded.desired.reschedule_requests}
+    for number in count(1):
+        name = f"rebalance-{number}"
+        path = "/".join(filter(None, (source.home.folder, _FOLDER, f"{name}.yaml")))
+        if path not in taken and name not in names:
+            return path, name
+    raise AssertionError("numbers do not end")
+
+
+def _manifest(name: str, refs: Sequence[ObjectRef], desired: Desired) -> Manifest:
+    version_by_ref = {each.ref: each.api_version for each in desired.templates}
+    # The time makes the request another one than an earlier one of the same name, whose file is gone.
+    workloads = [
+        {
+            "apiVersion": version_by_ref[ref],
+            "kind": ref.kind,
+            "name": ref.name,
+            **({"namespace": ref.namespace} if ref.namespace else {}),
+        }
+        for ref in refs
+    ]
+    return {
+        "apiVersion": "apps.karmada.io/v1alpha1",
+        "kind": "WorkloadRebalancer",
+        "metadata": {"name": name, "creationTimestamp": written(datetime.now(UTC))},
+        "spec": {"workloads": workloads},
+    }
