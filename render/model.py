@@ -115,6 +115,11 @@ class Template:
         return str(self.manifest["apiVersion"])
 
     @property
+    def versioned_kind(self) -> tuple[str, str]:
+        """The template's apiVersion and kind."""
+        return self.api_version, self.ref.kind
+
+    @property
     def labels(self) -> Mapping[str, str]:
         """The template's own labels."""
         return self.manifest["metadata"].get("labels") or {}

@@ -23,6 +23,7 @@ from reconciler.reconcile.fleet_context import FleetContext
 from reconciler.reconcile.observation import Observation, PassRecord, observe_members
 from reconciler.reconcile.orphans import Agree, refuse_orphans
 from reconciler.repository import open_repository
+from reconciler.source.observed_schemas import kinds_to_observe
 from reconciler.status.branches import Pacing
 from render.documents import parse_documents
 
@@ -87,7 +88,12 @@ class MemoryFleet:
         with open_repository(str(self.repository.path)) as repository:
             source = read_source_without_facts(repository, repository.resolve("HEAD"))
             fleet, members = source.desired.fleet, source.desired.clusters
-            context = FleetContext(publication=publication_of(repository, fleet), fleet=fleet, members=members)
+            context = FleetContext(
+                publication=publication_of(repository, fleet),
+                fleet=fleet,
+                members=members,
+                kinds=kinds_to_observe(source.desired),
+            )
             observing = ObserveOptions(open_client=self.open)
             chosen = tuple(member for member in members if only is None or member.name in only)
             observation = self.seen = observe_members(context, chosen, observing, lambda: self.now)

@@ -115,7 +115,7 @@ def test_rights_are_those_that_the_tree_asks_for(tmp_path: Path) -> None:
     manifests = printed(repository, "--cluster", "strict")
     root = repository.git("rev-list", "--max-parents=0", "argosy/rendered")
     parent = f"argosy-default-{root[:12]}"
-    paths = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/readyz", "/version")
+    paths = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/openapi/v3", "/openapi/v3/*", "/readyz", "/version")
     assert [(each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"]) for each in manifests] == [
         ("Namespace", "", "argosy-system"),
         ("Namespace", "", "shop"),

@@ -18,7 +18,10 @@ from render.model import Manifest, ObjectRef
 from .permissions import IDENTITY, Need
 
 RBAC = "rbac.authorization.k8s.io"
-_DISCOVERY = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/readyz", "/version")
+_DISCOVERY = (
+    *("/api", "/api/*", "/apis", "/apis/*", "/healthz"),
+    *("/openapi/v3", "/openapi/v3/*", "/readyz", "/version"),
+)
 """The paths by which a server says how it is and what it serves; most clusters let everybody read them."""
 _REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews")
 _ORDER = ("get", "list", "watch", "create", "update", "patch", "delete", "bind", "escalate")

@@ -12,11 +12,13 @@ from reconciler.publish.branches import publication_of
 from reconciler.publish.continuity import discontinuities, renamed_by_hand
 from reconciler.publish.memory import SourceMemory
 from reconciler.publish.reading import Source, read_loaded, read_observed_inputs, recorded_facts, source_of
+from reconciler.publish.schemas import recorded_schemas
 from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 from reconciler.source.facts import Facts, with_facts
 from reconciler.source.files import Skipped
 from reconciler.source.loading import Loaded
+from reconciler.source.observed_schemas import ObservedSchemas
 from reconciler.source.schema_checks import SchemaChecks
 from reconciler.trial.names import unknown_names
 from render.binding import Binding
@@ -86,7 +88,8 @@ def _rendered(repository: Repository, source: Source, memory: SourceMemory, log:
     with suppress(GitError):
         status = publication_of(repository, desired.fleet).ref(desired.fleet.status_branch)
         observed = read_observed_inputs(repository, repository.tip(status))
-        if _may_differ(desired, observed.facts):
+        kinds = (each.versioned_kind for each in desired.templates)
+        if _may_differ(desired, observed.facts) or observed.schemas.has(kinds):
             from reconciler.publish.outcome import run_pass
             from reconciler.publish.rendered_objects import rendered_problems
 
@@ -125,7 +128,7 @@ def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple
     desired, line_of = loaded.desired, loaded.lines.line_of if loaded.lines else None
     overrides = lint_overrides(desired.override_policies, desired.templates, desired.clusters, line_of=line_of)
     return (
-        *_unchecked_kinds(desired, line_of),
+        *_unchecked_kinds(desired, _observed_schemas(repository, desired.fleet), line_of),
         *template_texts(desired.templates, line_of),
         *_lint_policies(repository, desired, memory, line_of),
         *_renamed_by_hand(repository, desired, memory, line_of),
@@ -135,12 +138,23 @@ def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple
     )
 
 
-def _unchecked_kinds(desired: Desired, line_of: LineOf | None) -> tuple[Problem, ...]:
+def _observed_schemas(repository: Repository, fleet: Fleet) -> ObservedSchemas:
+    """Return the schemas of members as the status branch is known here."""
+    with suppress(GitError):
+        return recorded_schemas(repository, repository.tip(publication_of(repository, fleet).ref(fleet.status_branch)))
+    return ObservedSchemas()
+
+
+def _unchecked_kinds(desired: Desired, observed: ObservedSchemas, line_of: LineOf | None) -> tuple[Problem, ...]:
     """Return one warning about all kinds without a schema, at the first object of one; none if nothing is checked."""
     if desired.fleet.validation is TemplateValidation.OFF:
         return ()
     checks = SchemaChecks(lambda: (), desired.templates)
-    found = [each for each in desired.templates if not checks.has_schema(each.ref.group, each.ref.kind)]
+    found = [
+        each
+        for each in desired.templates
+        if not checks.has_schema(each.ref.group, each.ref.kind) and not observed.has([each.versioned_kind])
+    ]
     if not found:
         return ()
     kinds, first = sorted({each.ref.group_kind for each in found}), found[0]

@@ -27,6 +27,7 @@ from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.problems import problems_of
 from reconciler.publish.reading import ObservedInputs, Source, read_observed_inputs
 from reconciler.publish.rendered_objects import check_rendered
+from reconciler.publish.schemas import recorded_schemas
 from reconciler.publish.source_trailers import allowed_between
 from reconciler.repository import Repository
 from render.binding import Binding
@@ -74,11 +75,12 @@ def compared(repository: Repository, revisions: Revisions, memory: SourceMemory,
         tip = publication.known_tip(fleet.rendered_branch, is_first=revisions.bootstrap)
         past = past_of(repository, tip, revisions.base) if tip else Past()
         previous = memory.previous(repository, past.commit) if past.commit else None
-        facts_at = past.next or repository.tip(publication.ref(fleet.status_branch))
-        inputs = read_observed_inputs(repository, facts_at)
+        status = repository.tip(publication.ref(fleet.status_branch))
+        inputs = read_observed_inputs(repository, past.next or status)
+        inputs = replace(inputs, schemas=recorded_schemas(repository, status))
     check_allowed_clusters(revisions.allowed, source.desired, previous)
     _check_continuity(repository, source, previous, log)
-    key = (revisions.base, past.commit, facts_at or "")
+    key = (revisions.base, past.commit, past.next or status or "")
     base = memory.outcome(key)
     if base is None:
         before = _source(repository, revisions.base, memory)

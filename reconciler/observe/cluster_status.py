@@ -17,6 +17,7 @@ from render.model import Manifest
 
 from .capacity import node_summary, resource_summary
 from .conditions import condition, condition_of_type, with_times
+from .schemas import SchemaObservation
 
 FAILURE_THRESHOLD = 30.0
 """For how many seconds a cluster must have been failing before it counts as not ready (Karmada's default)."""
@@ -30,7 +31,7 @@ class MemberObservation:
     """The answers of one cluster to an observation.
 
     ``failure``: why it is not healthy. ``nodes`` and ``pods`` are None where they could not be listed; ``unread`` says
-    why. ``uid``: its identity, where it was asked and answered.
+    why. ``uid``: its identity, where it was asked and answered. ``schemas`` are those of its custom kinds.
     """
 
     cluster: str
@@ -41,6 +42,7 @@ class MemberObservation:
     nodes: tuple[Manifest, ...] | None = field(default=None, repr=False)
     pods: tuple[Manifest, ...] | None = field(default=None, repr=False)
     unread: tuple[Failure, ...] = ()
+    schemas: SchemaObservation | None = None
 
     @property
     def silence(self) -> Failure | None:

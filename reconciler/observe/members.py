@@ -14,9 +14,11 @@ from reconciler.members.exchange import TEXT, Answer, Client, Expected, Failure,
 from reconciler.members.listing import Listing, list_objects
 from reconciler.members.patience import end_of_waiting
 from reconciler.members.visits import Visit, Visits
+from reconciler.source.observed_schemas import KindVersion, MemberSchemas, ObservedSchemas
 
 from .cluster_status import MemberObservation
 from .objects import read_uid
+from .schemas import observe_schemas
 
 MOST_SECONDS = 60.0
 """The time that an observation of one member may take at most."""
@@ -38,6 +40,7 @@ class ObserveOptions:
     """The means and limits of an observation: clients for members, how many at once, and each one's time in seconds.
 
     ``failed`` are the members that failed the last time; those that are not ``identified`` are asked for their UID.
+    ``kinds`` are those whose schemas are asked for (None: as the last time), ``schemas`` those that are recorded.
     """
 
     open_client: OpenClient
@@ -45,6 +48,8 @@ class ObserveOptions:
     timeout: float = 60.0
     failed: frozenset[str] = frozenset()
     identified: frozenset[str] = frozenset()
+    kinds: frozenset[KindVersion] | None = None
+    schemas: ObservedSchemas = field(default_factory=ObservedSchemas, repr=False)
     clock: Callable[[], float] = time.monotonic
 
 
@@ -154,9 +159,18 @@ def _opened(look: _Look, options: ObserveOptions) -> MemberObservation:
     heard = look.heard_through(client)
     if name not in options.failed and (failure := _health(heard)):
         return MemberObservation(cluster=name, failure=failure)
-    observation = observe_member(heard, name)
+    observation = _with_schemas(heard, observe_member(heard, name), options)
     uid = read_uid(heard) if name not in options.identified and observation.failure is None else ""
     return observation if isinstance(uid, Failure) else replace(observation, uid=uid)
+
+
+def _with_schemas(client: Client, observation: MemberObservation, options: ObserveOptions) -> MemberObservation:
+    """Add the schemas of the custom kinds that are asked for."""
+    if observation.failure is not None or observation.discovery is None:
+        return observation
+    known = options.schemas.by_cluster.get(observation.cluster, MemberSchemas())
+    kinds = known.kinds if options.kinds is None else options.kinds
+    return replace(observation, schemas=observe_schemas(client, observation.discovery, kinds, known))
 
 
 def observe_member(client: Client, name: str) -> MemberObservation:

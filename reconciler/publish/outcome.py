@@ -24,6 +24,7 @@ from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.failures import unreached
 from reconciler.repository.trailers import engine_version, rendered_trailers
+from reconciler.source.observed_schemas import ObservedSchemas
 from render.errors import GitError, GuardRefused
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
 from render.guards import GuardScope
@@ -33,6 +34,7 @@ from render.words import counted
 from .allowances import Allowed, RemovalAllowance, removals_allowed
 from .branches import Publication
 from .reading import ObservedInputs, Source
+from .schemas import schemas_by_new_names
 from .source_trailers import allowed_between
 
 _LONGEST_SUBJECT = 200
@@ -45,7 +47,7 @@ class Outcome:
     """A pass that was computed but not committed; ``scope`` is what it looked at (None: everything).
 
     ``previous`` names clusters as the source does; ``new_names`` are those that it gives to clusters renamed since.
-    ``allowed`` is what options allowed it.
+    ``allowed`` is what options allowed it. ``schemas`` are those that clusters were observed to have.
     """
 
     repository: Repository
@@ -56,6 +58,7 @@ class Outcome:
     is_rewound: bool = False
     allowed: Allowed = field(default_factory=Allowed)
     new_names: NewNames = field(default_factory=dict)
+    schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
 
     @property
     def changed(self) -> bool:
@@ -181,6 +184,7 @@ def run_pass(
         scope=observed.scope,
         allowed=observed.allowed,
         new_names={old: new for old, new in new_names(clusters, known).items() if old in known},
+        schemas=schemas_by_new_names(observed.schemas, clusters),
     )
 
 

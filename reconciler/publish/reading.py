@@ -23,6 +23,7 @@ from reconciler.source.fleet_file import load_fleet
 from reconciler.source.lines import PlacedLines
 from reconciler.source.loading import FactsOf, Loaded, load_source
 from reconciler.source.manifests import ParseCache, ParsedBlob
+from reconciler.source.observed_schemas import ObservedSchemas
 from render.errors import GitError, InputError, Problem
 from render.fleet import Fleet
 from render.gitobjects import TREE_MODE, TreeEntry
@@ -30,6 +31,7 @@ from render.gitobjects import TREE_MODE, TreeEntry
 from .allowances import Allowed
 from .branches import publication_of
 from .merged_commits import written_commit
+from .schemas import recorded_schemas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,8 @@ class ObservedInputs:
     """The inputs of a pass beside its source and its past: facts of the members, and answers of webhooks.
 
     ``folder`` is the id of the tree they were read from (None: from members, or there are none). ``scope`` limits what
-    the pass has to look at (None: everything). ``allowed`` is what options allow beyond the guards.
+    the pass has to look at (None: everything). ``allowed`` is what options allow beyond the guards. ``schemas`` are
+    those of members' custom kinds; they decide what is refused, and nothing of what is rendered.
     """
 
     facts: Facts = field(default_factory=dict)
@@ -65,6 +68,7 @@ class ObservedInputs:
     folder: bytes | None = None
     scope: Scope | None = None
     allowed: Allowed = field(default_factory=Allowed)
+    schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +242,9 @@ def read_observed_inputs(repository: Repository, commit: str | None) -> Observed
         return ObservedInputs()
     root = repository.commit_info(commit).tree
     folder = next((entry.id for entry in repository.read_trees([root])[root] if entry.name == b"facts"), None)
+    schemas = recorded_schemas(repository, commit)
     if folder is None:
-        return ObservedInputs()
+        return ObservedInputs(schemas=schemas)
     files = {entry.name.decode(): entry.id for entry in repository.read_trees([folder])[folder]}
     answers = files.pop(ANSWERS_FILE, None)
     found = _read_facts(repository, files.values())
@@ -247,6 +252,7 @@ def read_observed_inputs(repository: Repository, commit: str | None) -> Observed
         facts={facts.name: facts for facts in found},
         answers=parsed_answers(repository.read_blobs([answers])[answers]) if answers else {},
         folder=folder,
+        schemas=schemas,
     )
 
 

@@ -1,15 +1,17 @@
-"""Objects as their clusters get them, checked against the schemas of the versions that these clusters run.
+"""Objects as their clusters get them, checked against the schemas that these clusters have.
 
 1. What an override makes of an object is checked once for each class of clusters; the problem is one of the rule.
 2. A template may be right for some version of Kubernetes and wrong for that of a cluster it goes to: it has a field
    that this version does not know, or an API version that it does not serve. The problem is one of the template.
-3. What clusters hold already, byte for byte, is only a warning, so that no fleet stops by an upgrade.
+3. Of a kind that neither Kubernetes nor the source defines, the schema is the one that was observed in a cluster. Each
+   may have another one, and what was not observed is not judged.
+4. What clusters hold already, byte for byte, is only a warning, so that no fleet stops by an upgrade.
 
 A cluster of unknown version may run any that has a schema; one that runs another has no schema to be judged by.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, cast
@@ -18,6 +20,7 @@ from overrides.record import AppliedRule, RuleRun
 from reconciler.console.log import Log
 from reconciler.pipeline.assembly import TreeContext
 from reconciler.source.kubernetes_schemas import minor_version
+from reconciler.source.observed_schemas import KindVersion, ObservedSchemas
 from reconciler.source.schema_checks import EVERY_MINOR, NO_MINOR, SchemaChecks
 from render.bits import Mask, members
 from render.errors import InputError, Problem
@@ -29,8 +32,10 @@ from render.works import Content, Works
 
 from .outcome import Outcome
 
-_Minor = int | None
-"""The minor version of Kubernetes that clusters run; None where it is not known."""
+_Edition = int | str | None
+"""The reason for the schema that clusters have of a kind: the minor version of Kubernetes that they run, None where it
+is not known; or the digest of what was observed, of a custom kind.
+"""
 
 
 @dataclass(slots=True)
@@ -38,6 +43,7 @@ class _Mistake:
     """A finding with its cause (None: the template), its objects and clusters.
 
     ``is_kept``: the clusters hold them so already. ``is_certain``: there are schemas of the versions that they run.
+    ``is_observed``: the schema is one that was observed in them; ``takers`` have another one, which takes the object.
     """
 
     rule: AppliedRule | None
@@ -46,6 +52,8 @@ class _Mistake:
     clusters: Mask = 0
     is_kept: bool = True
     is_certain: bool = True
+    is_observed: bool = False
+    takers: Mask = 0
 
 
 class RenderedProblems(NamedTuple):
@@ -97,14 +105,18 @@ class _RenderedChecks:
     @cached_property
     def _checks(self) -> SchemaChecks:
         clusters = self.outcome.rendered.built.index.clusters
-        return SchemaChecks(lambda: clusters, self.outcome.source.desired.templates)
+        return SchemaChecks(lambda: clusters, self.outcome.source.desired.templates, self.outcome.schemas)
 
     @cached_property
-    def _clusters_by_minor(self) -> Mapping[_Minor, Mask]:
-        masks: defaultdict[_Minor, Mask] = defaultdict(int)
+    def _clusters_by_minor(self) -> Mapping[_Edition, Mask]:
+        masks: defaultdict[_Edition, Mask] = defaultdict(int)
         for number, cluster in enumerate(self.outcome.rendered.built.index.clusters):
             masks[minor_version(cluster.kubernetes_version)] |= 1 << number
         return masks
+
+    @cached_property
+    def _clusters_by_digest(self) -> "_ByDigest":
+        return _ByDigest(self.outcome.schemas, self.outcome.rendered.built.index.names)
 
     @cached_property
     def _tree(self) -> TreeContext:
@@ -120,33 +132,63 @@ class _RenderedChecks:
             right = desired.right_minors.get(ref, EVERY_MINOR)
             template = _CheckedTemplate(templates[ref], right, self._checks)
             for content in works.contents:
-                for minor, clusters in self._wrong_groups(template, content):
-                    for rule, finding in _findings(template, content, minor if self._is_known(minor) else None):
+                for edition, clusters in self._wrong_groups(template, content):
+                    for rule, finding in _findings(template, content, edition if self._is_known(edition) else None):
                         cause = (rule.origin, rule.rule) if rule else ref
                         key = (cause, finding.field, finding.message)
                         mistake = found.setdefault(key, _Mistake(rule, finding))
                         mistake.refs += [ref] if ref not in mistake.refs else []
                         mistake.clusters |= clusters
                         mistake.is_kept &= _is_held(ref, works, clusters, self._tree)
-                        mistake.is_certain &= self._is_known(minor)
+                        mistake.is_certain &= self._is_known(edition)
+                        if isinstance(edition, str):
+                            mistake.is_observed = True
+                            mistake.takers |= self._takers(template, content, finding)
         return list(found.values())
 
-    def _wrong_groups(self, template: "_CheckedTemplate", content: Content) -> Iterator[tuple[_Minor, Mask]]:
-        """Yield the clusters of a content by version, but for those versions that take it as it is."""
+    def _wrong_groups(self, template: "_CheckedTemplate", content: Content) -> Iterator[tuple[_Edition, Mask]]:
+        """Yield the clusters of a content by edition, but for versions of Kubernetes that take it as it is."""
+        if template.is_custom:
+            yield from _groups(self._clusters_by_digest.of(template.kind), content.clusters)
+            return
         right = template.right_minors(content)
         if right == EVERY_MINOR:
             return
-        for minor, clusters in self._groups(content.clusters):
+        for minor, clusters in _groups(self._clusters_by_minor, content.clusters):
             if minor not in right if minor is not None and self._is_known(minor) else not right:
                 yield minor, clusters
 
-    def _groups(self, clusters: Mask) -> Iterator[tuple[_Minor, Mask]]:
-        for minor, mask in self._clusters_by_minor.items():
-            if clusters & mask:
-                yield minor, clusters & mask
+    def _takers(self, template: "_CheckedTemplate", content: Content, finding: Problem) -> Mask:
+        """Return the clusters of a content whose schema of its kind does not have a finding."""
+        groups = _groups(self._clusters_by_digest.of(template.kind), content.clusters)
+        return sum(mask for digest, mask in groups if _key(finding) not in _keys(template.after(content, digest)))
 
-    def _is_known(self, minor: _Minor) -> bool:
-        return minor is None or self._checks.schemas.oldest <= minor <= self._checks.schemas.newest
+    def _is_known(self, edition: _Edition) -> bool:
+        return not isinstance(edition, int) or self._checks.schemas.oldest <= edition <= self._checks.schemas.newest
+
+
+class _ByDigest:
+    """The clusters by the digest of the schema that they were observed to have of a kind."""
+
+    def __init__(self, schemas: ObservedSchemas, names: Sequence[str]) -> None:
+        self._schemas, self._names = schemas, names
+        self._known: dict[KindVersion, Mapping[_Edition, Mask]] = {}
+
+    def of(self, kind: KindVersion) -> Mapping[_Edition, Mask]:
+        """Return the clusters by digest, without those that were not observed to have the kind."""
+        if kind not in self._known:
+            masks: defaultdict[_Edition, Mask] = defaultdict(int)
+            for number, name in enumerate(self._names):
+                if digest := self._schemas.digest(name, *kind):
+                    masks[digest] |= 1 << number
+            self._known[kind] = masks
+        return self._known[kind]
+
+
+def _groups(masks: Mapping[_Edition, Mask], clusters: Mask) -> Iterator[tuple[_Edition, Mask]]:
+    for edition, mask in masks.items():
+        if clusters & mask:
+            yield edition, clusters & mask
 
 
 class _CheckedTemplate:
@@ -154,7 +196,9 @@ class _CheckedTemplate:
 
     def __init__(self, template: Template, right: range, checks: SchemaChecks) -> None:
         self._manifest, self._right, self._checks = template.manifest, right, checks
-        self._known: dict[_Minor, tuple[Problem, ...]] = {}
+        self.kind: KindVersion = template.versioned_kind
+        self.is_custom = not checks.has_schema(template.ref.group, template.ref.kind)
+        self._known: dict[_Edition, tuple[Problem, ...]] = {}
 
     def right_minors(self, content: Content) -> range:
         """Return the versions for which what rules made of the template is known to be right."""
@@ -163,22 +207,30 @@ class _CheckedTemplate:
         verdict = self._checks.verdict(content.manifest)
         return NO_MINOR if verdict.findings.problems else verdict.right
 
-    def findings(self, manifest: Manifest, minor: _Minor) -> tuple[Problem, ...]:
-        """Return what a version finds wrong with what rules made of the template."""
-        return tuple(self._checks.findings(manifest, minor).problems)
+    def findings(self, manifest: Manifest, edition: _Edition) -> tuple[Problem, ...]:
+        """Return what a schema finds wrong with what rules made of the template."""
+        if isinstance(edition, str):
+            return tuple(self._checks.findings_by_digest(manifest, edition).problems)
+        return tuple(self._checks.findings(manifest, edition).problems)
 
-    def own(self, minor: _Minor) -> tuple[Problem, ...]:
-        """Return what a version finds wrong with the template itself."""
-        if minor not in self._known:
-            self._known[minor] = self.findings(pruned(self._manifest), minor)
-        return self._known[minor]
+    def after(self, content: Content, edition: _Edition) -> tuple[Problem, ...]:
+        """Return what a schema finds wrong with the template after its rules."""
+        return self.findings(content.manifest, edition) if _is_harmed(content) else self.own(edition)
 
-    def own_at(self, minor: _Minor) -> tuple[Problem, ...]:
-        """Return what a version finds wrong with the template, and was not found when the template was read."""
-        if minor is None or minor in self._right or not self.own(minor):
+    def own(self, edition: _Edition) -> tuple[Problem, ...]:
+        """Return what a schema finds wrong with the template itself."""
+        if edition not in self._known:
+            self._known[edition] = self.findings(pruned(self._manifest), edition)
+        return self._known[edition]
+
+    def own_at(self, edition: _Edition) -> tuple[Problem, ...]:
+        """Return what a schema finds wrong with the template, and was not found when the template was read."""
+        if isinstance(edition, str):
+            return self.own(edition)
+        if edition is None or edition in self._right or not self.own(edition):
             return ()
         known = _keys(self.own(None))
-        return tuple(self._with_version(each, minor) for each in self.own(minor) if _key(each) not in known)
+        return tuple(self._with_version(each, edition) for each in self.own(edition) if _key(each) not in known)
 
     def _with_version(self, finding: Problem, minor: int) -> Problem:
         """Name the next version that takes a field, where it has one."""
@@ -190,18 +242,18 @@ class _CheckedTemplate:
 
 
 def _findings(
-    template: _CheckedTemplate, content: Content, minor: _Minor
+    template: _CheckedTemplate, content: Content, edition: _Edition
 ) -> Iterator[tuple[AppliedRule | None, Problem]]:
     """Yield what is wrong with an object in clusters of a version, each finding with the first rule that causes it."""
     if not _is_harmed(content):
-        yield from ((None, finding) for finding in template.own_at(minor))
+        yield from ((None, finding) for finding in template.own_at(edition))
         return
-    findings = template.findings(content.manifest, minor)
+    findings = template.findings(content.manifest, edition)
     if not findings:
         return
-    own, late = _keys(template.own(minor)), _keys(template.own_at(minor))
+    own, late = _keys(template.own(edition)), _keys(template.own_at(edition))
     runs = cast("list[RuleRun]", content.runs)
-    after = [(run.applied, _keys(template.findings(pruned(run.after), minor))) for run in runs]
+    after = [(run.applied, _keys(template.findings(pruned(run.after), edition))) for run in runs]
     for finding in findings:
         key = _key(finding)
         if key not in own:
@@ -236,14 +288,27 @@ def _problem(mistake: _Mistake, outcome: Outcome) -> Problem:
     if mistake.rule is None:
         (template,) = (each for each in outcome.source.desired.templates if each.ref == mistake.refs[0])
         path, document, where = template.path, template.document, finding.field
-        message = f"{finding.message}{_running(mistake, outcome)}"
+        message = f"{finding.message}{_observed(mistake, outcome) or _running(mistake, outcome)}"
     else:
-        names = [outcome.rendered.built.index.names[number] for number in members(mistake.clusters)]
         path, document, where = mistake.rule.origin.path, mistake.rule.origin.document, mistake.rule.rule
         what = f"{finding.field}: {finding.message}" if finding.field else finding.message
-        message = f"makes {listed(list(map(str, mistake.refs)))} wrong in {listed(names)}: {what}"
+        message = f"makes {listed(list(map(str, mistake.refs)))} wrong in {_names(mistake.clusters, outcome)}: {what}"
+        message += ", by the schema observed there" if mistake.is_observed else ""
     line = lines.line_of(path, document, where) if lines else 0
     return Problem(path, line, where, message, finding.hint, finding.kind)
+
+
+def _names(clusters: Mask, outcome: Outcome) -> str:
+    return listed([outcome.rendered.built.index.names[number] for number in members(clusters)])
+
+
+def _observed(mistake: _Mistake, outcome: Outcome) -> str:
+    """Return where the schema was observed that finds a mistake, and where one that does not; "" for Kubernetes'."""
+    if not mistake.is_observed:
+        return ""
+    kind = mistake.refs[0].group_kind
+    said = f", by the schema of {kind} observed in {_names(mistake.clusters, outcome)}"
+    return f"{said}; that of {_names(mistake.takers, outcome)} takes it" if mistake.takers else said
 
 
 def _running(mistake: _Mistake, outcome: Outcome) -> str:

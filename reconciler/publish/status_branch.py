@@ -21,7 +21,7 @@ from render.tree import TreeStore
 from .branches import Publication
 
 _TRIES = 8
-_BY_CLUSTER = frozenset({"clusters", "facts", "inventory", "works"})
+_BY_CLUSTER = frozenset({"clusters", "facts", "inventory", "schemas", "works"})
 """The folders whose files are each about one cluster."""
 
 Files = Mapping[str, bytes | None]

@@ -10,20 +10,25 @@ from reconciler.publish.status_branch import StatusBranch
 from reconciler.repository import Repository
 from reconciler.repository.trailers import SOURCE
 from reconciler.source.desired import Desired
+from reconciler.source.observed_schemas import KindVersion, kinds_to_observe
 from render.cluster import Cluster
 from render.errors import ConfigError, GitError
-from render.fleet import Fleet
+from render.fleet import Fleet, TemplateValidation
 from render.interpreter import Interpreter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetContext:
-    """A fleet: where its branches are, who its members are, and its interpreter, which asks the source's webhooks."""
+    """A fleet: where its branches are, who its members are, and its interpreter, which asks the source's webhooks.
+
+    ``kinds`` are the custom kinds whose schemas members are asked for (None: those that were recorded).
+    """
 
     publication: Publication
     fleet: Fleet
     members: tuple[Cluster, ...]
     interpreter: Interpreter | None = None
+    kinds: frozenset[KindVersion] | None = None
 
     @property
     def status(self) -> StatusBranch:
@@ -34,7 +39,8 @@ class FleetContext:
     def of(cls, fleet: Fleet, desired: Desired, publication: Publication) -> "FleetContext":
         """Return the context of a fleet with the members of a source."""
         interpreter = calling_interpreter(desired)
-        return cls(publication=publication, fleet=fleet, members=desired.clusters, interpreter=interpreter)
+        kinds = frozenset() if fleet.validation is TemplateValidation.OFF else kinds_to_observe(desired)
+        return cls(publication=publication, fleet=fleet, members=desired.clusters, interpreter=interpreter, kinds=kinds)
 
 
 def applied_commit(repository: Repository, revision: str) -> tuple[FleetContext, Desired, str]:

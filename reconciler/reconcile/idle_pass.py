@@ -167,6 +167,8 @@ def _is_as_recorded(observation: Observation) -> bool:
     records = recorded.clusters()
     if observation.states.keys() != {member.name for member in observation.context.members}:
         return False
+    if observation.has_new_schemas:
+        return False
     for name, state in observation.states.items():
         known = records.get(name)
         if known is None or cluster_file(replace(known, state=state)) != recorded.files.get(cluster_path(name)):

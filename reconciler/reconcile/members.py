@@ -47,7 +47,10 @@ class ReachedMembers:
     def observed(self) -> ObservedInputs:
         """The inputs to render by; a webhook that failed before is asked again."""
         return ObservedInputs(
-            facts=self.observation.facts, answers=lasting_answers(self.observation.answers), allowed=self.allowed
+            facts=self.observation.facts,
+            answers=lasting_answers(self.observation.answers),
+            allowed=self.allowed,
+            schemas=self.observation.schemas,
         )
 
     def for_source(self, desired: Desired, publication: Publication, options: DeliveryOptions) -> "ReachedMembers":

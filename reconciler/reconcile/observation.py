@@ -26,12 +26,14 @@ from reconciler.observe.cluster_status import (
 from reconciler.observe.fact_changes import facts_of, facts_to_write
 from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, observe_fleet
 from reconciler.pipeline.webhook_answers import Answers
+from reconciler.publish.schemas import recorded_schemas, schemas_by_new_names
 from reconciler.record.agent_branches import AgentFiles, files_from_agents, is_pulling
 from reconciler.record.cluster_files import parse_cluster_record
 from reconciler.record.recorded_status import RecordedStatus, cluster_path, read_recorded
 from reconciler.record.refusal import SourceRefusal
 from reconciler.source.desired import Desired, interpreter_of
 from reconciler.source.facts import Facts
+from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
 from render.cluster import Cluster
 from render.model import ObjectRef
@@ -50,10 +52,10 @@ AGENT_GRACE = 600.0
 class Observation:
     """The members as a pass found them before it rendered.
 
-    ``facts`` and the recorded ``answers`` of webhooks are what to render by. ``states`` are those of the observed
-    members, ``turned`` those of them whose readiness is not what was recorded. ``members`` are the members' own
-    answers, ``late`` those that have yet to come; ``agents`` are the files that the agents of pulling members gave.
-    ``recorded`` is the status branch as it was.
+    ``facts`` and the recorded ``answers`` of webhooks are what to render by, ``schemas`` what to check by. ``states``
+    are those of the observed members, ``turned`` those of them whose readiness is not what was recorded. ``members``
+    are the members' own answers, ``late`` those that have yet to come; ``agents`` are the files that the agents of
+    pulling members gave. ``recorded`` is the status branch as it was; ``has_new_schemas``: it records other schemas.
     """
 
     context: FleetContext
@@ -66,6 +68,8 @@ class Observation:
     late: Mapping[str, LateObservation] = field(default_factory=dict)
     agents: AgentFiles = field(default_factory=AgentFiles)
     recorded: RecordedStatus = field(default_factory=RecordedStatus)
+    schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
+    has_new_schemas: bool = False
 
     @property
     def uids(self) -> dict[str, str]:
@@ -84,6 +88,7 @@ class Observation:
             facts={**self.facts, **{name: late.facts[name] for name in late.states}},
             states={**self.states, **late.states},
             turned={**self.turned, **late.turned},
+            schemas=late.schemas,
         )
 
     @property
@@ -94,7 +99,12 @@ class Observation:
             for member in self.members
             for failure in member.unread
         ]
-        return (*unread, *(f"ignored: {reason}" for reason in self.agents.ignored))
+        unchecked = [
+            f"{member.cluster}: the schemas of its custom kinds are not known: {member.schemas.failure.message}"
+            for member in self.members
+            if member.schemas and member.schemas.failure
+        ]
+        return (*unread, *unchecked, *(f"ignored: {reason}" for reason in self.agents.ignored))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +141,7 @@ class PassRecord:
             turned=observation.turned,
             facts={name: facts for name, facts in observation.facts.items() if name in observation.states},
             answers=self.answers,
+            schemas=observation.schemas,
             agents=observation.agents.files,
             refusal=self.refusal,
         )
@@ -169,15 +180,24 @@ def observe_members(
     """Observe the members that a pass is for; those that pull are told of by their agents."""
     # What agents wrote is compared with all that is recorded of their clusters; nothing else concerns objects.
     folders = () if any(map(is_pulling, context.members)) else ("clusters", "facts", "inventory")
-    recorded = read_recorded(context.status, context.status.tip(), folders)
+    tip = context.status.tip()
+    recorded = read_recorded(context.status, tip, folders)
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
     ready = {name: record.state.ready for name, record in recorded.clusters().items()}
     chosen = [cluster.name for cluster in members if not is_pulling(cluster)]
-    observed = observe_fleet(chosen, _with_record(observing, recorded))
+    schemas = schemas_by_new_names(recorded_schemas(context.publication.repository, tip), context.members)
+    observing = replace(_with_record(observing, recorded), kinds=context.kinds, schemas=schemas)
+    observed = observe_fleet(chosen, observing)
     now = utc(clock())
     recorded = recorded.with_files(agents.files)
     observation = Observation(
-        context=context, now=now, answers=recorded.answers(), late=observed.late, agents=agents, recorded=recorded
+        context=context,
+        now=now,
+        answers=recorded.answers(),
+        late=observed.late,
+        agents=agents,
+        recorded=recorded,
+        schemas=schemas,
     )
     observation = _of_answers(observation, observed.in_time, _silent_agents(context.members, recorded, now))
     turned = {name: state for name, state in observation.states.items() if state.ready != ready.get(name)}
@@ -206,13 +226,25 @@ def _of_answers(
     states |= agents
     facts = _facts(recorded, states, members, observation.now)
     ready = {name: state.ready for name, state in before.items()}
+    schemas = _schemas_after(observation.schemas, answers)
     return replace(
         observation,
         facts=facts,
         states={name: state.with_capacity_of(facts[name].status) for name, state in states.items()},
         turned={name: state for name, state in states.items() if state.ready != ready.get(name)},
         members=answers,
+        schemas=schemas,
+        has_new_schemas=schemas.by_cluster != observation.schemas.by_cluster,
     )
+
+
+def _schemas_after(known: ObservedSchemas, answers: Iterable[MemberObservation]) -> ObservedSchemas:
+    """Return the schemas of all members, given those that were observed now."""
+    seen = {member.cluster: member.schemas for member in answers if member.schemas}
+    new = {digest: content for each in seen.values() for digest, content in each.contents.items()}
+    by_cluster = {**known.by_cluster, **{name: each.schemas for name, each in seen.items()}}
+    named = {name: each for name, each in by_cluster.items() if each.versions}
+    return replace(known, by_cluster=named, new={**known.new, **new})
 
 
 def utc(seconds: float) -> str:

@@ -7,6 +7,8 @@ guessed from it: what a member holds and how it is are decided by what the branc
 from collections.abc import Mapping
 from typing import Any
 
+from reconciler.source.observed_schemas import MemberSchemas
+
 MOST_BYTES = 8 << 20
 _LARGEST_CODE = 256
 _LISTS = ("conditions", "manifestStatuses", "aggregatedStatus", "apiEnablements")
@@ -26,6 +28,8 @@ def fault_of(path: str, content: bytes, manifest: Any) -> str:
         return "it holds no object"
     if path == REFUSAL_PATH:
         return _refusal_fault(manifest)
+    if path.startswith("schemas/"):
+        return _schemas_fault(manifest)
     if path.startswith("inventory/") or "metadata" not in manifest:
         return ""
     return _head_fault(manifest) or _status_fault(manifest.get("status") or {})
@@ -39,6 +43,14 @@ def _refusal_fault(manifest: Mapping[str, Any]) -> str:
     if not isinstance(details, list) or not all(isinstance(each, str) for each in details):
         return "details is no list of texts"
     return "" if type(code) is int and 0 < code < _LARGEST_CODE else "code is no exit code"
+
+
+def _schemas_fault(manifest: Mapping[str, Any]) -> str:
+    try:
+        MemberSchemas.parse(manifest)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _head_fault(manifest: Mapping[str, Any]) -> str:

@@ -8,8 +8,10 @@ from typing import Any, cast
 from reconciler.observe.conditions import condition_of_type
 from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.pipeline.webhook_answers import Answers, parsed_answers
+from reconciler.publish.schemas import FOLDER as SCHEMAS
 from reconciler.publish.status_branch import StatusBranch, inventory_path
 from reconciler.source.facts import ClusterFacts, Facts
+from reconciler.source.observed_schemas import MemberSchemas
 from render.documents import DocumentErrors, parse_documents
 from render.errors import GitError
 from render.layout import object_path
@@ -21,7 +23,7 @@ from .refusal import SourceRefusal, parse_refusal
 from .work_status import APPLIED, HEALTHY
 
 FILES = ("README.md", REFUSAL_PATH)
-FOLDERS = ("bindings", "clusters", "facts", "inventory", "works")
+FOLDERS = ("bindings", "clusters", "facts", "inventory", "schemas", "works")
 ANSWERS_PATH = f"facts/{ANSWERS_FILE}"
 
 
@@ -102,6 +104,11 @@ class RecordedStatus:
         """Return the commit a cluster's inventory says it converged at."""
         inventory = self.manifest(inventory_path(cluster)) or {}
         return str(inventory.get("converged") or "")
+
+    def schemas(self) -> dict[str, MemberSchemas]:
+        """Return the schemas of every cluster, by the path of its index."""
+        indexes = ((path, self.manifest(path)) for path in self.below(SCHEMAS) if path.endswith(".yaml"))
+        return {path: MemberSchemas.parse(manifest) for path, manifest in indexes}
 
     def identified(self) -> tuple[str, ...]:
         """Return the clusters whose UID is known: those that have an inventory."""

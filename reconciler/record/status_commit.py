@@ -13,8 +13,11 @@ from reconciler.observe.cluster_status import ClusterState
 from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.pipeline.webhook_answers import Answers, answers_file
 from reconciler.plans.inventory import ApplyOutcome
+from reconciler.publish.schemas import FOLDER as SCHEMAS
+from reconciler.publish.schemas import schema_path, schemas_path
 from reconciler.publish.status_branch import Files
 from reconciler.source.facts import Facts
+from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
 from render.documents import emit
 from render.interpreter import Interpreter, Layer, Operation
@@ -75,9 +78,9 @@ class StatusInputs:
 
     ``commit`` is the rendered commit it applies, with its ``bindings``; ``states`` and ``facts`` are those of the
     clusters it observed, ``turned`` those of them whose readiness is not what it was; ``answers`` those of webhooks it
-    rendered by (None: it did not render); ``agents`` are the files taken from agents' branches; ``refusal`` is that of
-    the source it should have rendered. Clusters that are no ``members`` are disconnected: what was last seen of them
-    stays, and counts for nothing.
+    rendered by (None: it did not render); ``schemas`` are those of members' custom kinds; ``agents`` are the files
+    taken from agents' branches; ``refusal`` is that of the source it should have rendered. Clusters that are no
+    ``members`` are disconnected: what was last seen of them stays, and counts for nothing.
     """
 
     now: str
@@ -90,6 +93,7 @@ class StatusInputs:
     turned: Mapping[str, ClusterState] = field(default_factory=dict, repr=False)
     facts: Facts = field(default_factory=dict, repr=False)
     answers: Answers | None = field(default=None, repr=False)
+    schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
     agents: Files = field(default_factory=dict, repr=False)
     refusal: SourceRefusal | None = None
 
@@ -97,7 +101,7 @@ class StatusInputs:
 def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequence[ClusterReport]) -> Files:
     """Return the files that differ from those recorded."""
     steps = recorded.with_files(inputs.agents)
-    for files_of in (_cluster_files, _fact_files, _work_files, _binding_files, _refusal_files):
+    for files_of in (_cluster_files, _fact_files, _schema_files, _work_files, _binding_files, _refusal_files):
         steps = steps.with_files(files_of(steps, inputs, reports))
     converged = {report.cluster: inputs.commit for report in reports if _is_converged(report)}
     lines = cluster_lines(steps, inputs.members, converged)
@@ -149,6 +153,19 @@ def _fact_files(_recorded: RecordedStatus, inputs: StatusInputs, _reports: Seque
     if inputs.answers is not None:
         files[ANSWERS_PATH] = answers_file(inputs.answers) if inputs.answers else None
     return files
+
+
+def _schema_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
+    """Return the index of each observed member, and the schemas that are new; those that no index names go."""
+    seen = inputs.schemas.by_cluster
+    files: dict[str, bytes | None] = {
+        schemas_path(name): seen[name].file() if name in seen else None for name in inputs.states
+    }
+    named = {digest for each in recorded.with_files(files).schemas().values() for digest in each.digests}
+    known = {path for path in recorded.below(SCHEMAS) if path.endswith(".json")}
+    files |= dict.fromkeys(known - set(map(schema_path, named)))
+    new = (digest for digest in named if schema_path(digest) not in known)
+    return files | {schema_path(digest): inputs.schemas.content(digest) for digest in new}
 
 
 def _work_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterable[ClusterReport]) -> Files:
@@ -204,22 +221,27 @@ def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files
         report for report in reports if f"clusters/{report.cluster}.yaml" in files and report.cluster not in ready
     ]
     ended = {report.cluster: ending for report in changed if (ending := _ending(report))}
-    facts = sorted(
-        path.removeprefix("facts/").removesuffix(".yaml")
-        for path in files
-        if path.startswith("facts/") and path != f"facts/{ANSWERS_FILE}"
-    )
+    facts = [name for name in _names_below("facts", files) if f"{name}.yaml" != ANSWERS_FILE]
+    schemas = _names_below(SCHEMAS, files)
     objects = Counter(path.split("/", 2)[1] for path in files if path.startswith("works/"))
     parts = [*_grouped(ready), *_grouped(ended)]
     parts += [f"facts of {_named(facts)}"] if facts else []
+    parts += [f"schemas of {_named(schemas)}"] if schemas else []
     parts += [f"{counted(objects.total(), 'object')} of {_named(sorted(objects))}"] if objects else []
     if inputs.refusal is not None and REFUSAL_PATH in files:
         parts.append(f"source {inputs.refusal.source[:12]} is refused")
     subject = f"Apply {inputs.commit[:12]}" + (f": {', '.join(parts)}" if parts else "")
-    names = sorted({*ready, *ended, *facts, *objects})
-    lines = [f"{name}: {', '.join(_words(name, (ready, ended), facts, objects))}" for name in names]
+    names = sorted({*ready, *ended, *facts, *schemas, *objects})
+    told = {"facts": facts, "schemas": schemas}
+    lines = [f"{name}: {', '.join(_words(name, (ready, ended), told, objects))}" for name in names]
     more = [f"{len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
     return "\n".join([subject, "", *lines[:_MOST_LINES], *more]) if len(names) > 1 else subject
+
+
+def _names_below(folder: str, files: Files) -> list[str]:
+    """Return the clusters of which a folder has a file."""
+    paths = (path.removeprefix(f"{folder}/") for path in files if path.startswith(f"{folder}/"))
+    return sorted(path.removesuffix(".yaml") for path in paths if path.endswith(".yaml"))
 
 
 def _ending(report: ClusterReport) -> str:
@@ -247,10 +269,9 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _words(
-    name: str, words: Iterable[Mapping[str, str]], facts: Sequence[str], objects: Mapping[str, int]
+    name: str, words: Iterable[Mapping[str, str]], told: Mapping[str, Sequence[str]], objects: Mapping[str, int]
 ) -> Iterable[str]:
     yield from (word_by_cluster[name] for word_by_cluster in words if name in word_by_cluster)
-    if name in facts:
-        yield "facts"
+    yield from (word for word, names in told.items() if name in names)
     if name in objects:
         yield counted(objects[name], "object")

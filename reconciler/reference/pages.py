@@ -157,6 +157,11 @@ BRANCHES = (
         entries=(
             Entry("clusters/<cluster>.yaml", "Karmada's Cluster with its status, and how the last pass over it ended."),
             Entry("facts/<cluster>.yaml", "What the scheduler reads of a member: served APIs and capacity."),
+            Entry(
+                "schemas/<cluster>.yaml",
+                "The custom kinds that a member defines and the source does not, each with the digest of its schema.",
+            ),
+            Entry("schemas/<digest>.json", "What is checked of such a schema, once for all members that have it."),
             Entry("works/<cluster>/...", "Every object in every cluster: applied, healthy, and why not."),
             Entry("bindings/...", "The same by object, with the status that its template would have in Karmada."),
             Entry(

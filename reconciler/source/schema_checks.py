@@ -6,7 +6,7 @@ is found is only a warning.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
@@ -15,12 +15,13 @@ from render.admission.findings import Findings
 from render.cluster import Cluster
 from render.interpreter.pruning import pruned
 from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
-from render.schemas import SchemaFindings, check_manifest
+from render.schemas import Check, SchemaFindings, StructuralSchemas, check_manifest
 
 from .built_in_kinds import BUILT_IN
 from .definition_schemas import DefinitionSchemas
 from .kubernetes_schemas import KubernetesSchemas, minor_version
 from .manifests import FieldProblem, LocatedManifest
+from .observed_schemas import ObservedSchemas
 from .served_versions import FORMER_GROUPS, not_served
 
 _MOST_DATA = 1 << 20
@@ -59,6 +60,8 @@ class SchemaChecks:
 
     members: Callable[[], Sequence[Cluster]]
     templates: Sequence[Template] = ()
+    observed: ObservedSchemas = field(default_factory=ObservedSchemas)
+    _observed_checks: dict[str, Check | None] = field(default_factory=dict, repr=False)
 
     @cached_property
     def schemas(self) -> KubernetesSchemas:
@@ -106,6 +109,15 @@ class SchemaChecks:
         if kind in _SIZED and not group:
             _check_size(manifest, verdict.findings)
         return verdict
+
+    def findings_by_digest(self, manifest: Manifest, digest: str) -> Findings:
+        """Return what is wrong with an object by the schema that a member has of its kind."""
+        if digest not in self._observed_checks:
+            schema = self.observed.schema(digest)
+            check = None if schema is None else StructuralSchemas(self.schemas.metadata).of_object(schema)
+            self._observed_checks[digest] = check
+        found = self._observed_checks[digest]
+        return check_manifest(found, manifest) if found and not is_opaque(manifest) else Findings()
 
     def is_by_version(self, group: str, kind: str) -> bool:
         """Say whether the version of Kubernetes decides what is right for a kind."""

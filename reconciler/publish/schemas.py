@@ -1,0 +1,74 @@
+"""The observed schemas that a commit of the status branch records: an index for each member, and each schema once."""
+
+from collections.abc import Iterable, Mapping
+
+from reconciler.pipeline.renames import by_new_names, new_names
+from reconciler.repository import Repository
+from reconciler.source.observed_schemas import MemberSchemas, ObservedSchemas, digest_of
+from render.cluster import Cluster
+from render.documents import DocumentErrors, parse_documents
+from render.errors import GitError
+
+FOLDER = "schemas"
+_INDEX, _SCHEMA = ".yaml", ".json"
+
+
+def schemas_path(cluster: str) -> str:
+    """Return the path of a cluster's index of schemas."""
+    return f"{FOLDER}/{cluster}{_INDEX}"
+
+
+def schema_path(digest: str) -> str:
+    """Return the path of a schema."""
+    return f"{FOLDER}/{digest}{_SCHEMA}"
+
+
+def recorded_schemas(repository: Repository, commit: str | None) -> ObservedSchemas:
+    """Read what a commit records; the schemas themselves are read when they are asked for."""
+    if commit is None:
+        return ObservedSchemas()
+    root = repository.commit_info(commit).tree
+    folder = next((entry.id for entry in repository.read_trees([root])[root] if entry.name == FOLDER.encode()), None)
+    if folder is None:
+        return ObservedSchemas()
+    ids = {entry.name.decode(): entry.id for entry in repository.read_trees([folder])[folder]}
+    indexes = {name.removesuffix(_INDEX): id_ for name, id_ in ids.items() if name.endswith(_INDEX)}
+    contents = repository.read_blobs(set(indexes.values()))
+    path_by_id = {id_: schemas_path(name) for name, id_ in indexes.items()}
+    # A version of which a schema is missing is read anew by the next pass.
+    known = {name.removesuffix(_SCHEMA) for name in ids if name.endswith(_SCHEMA)}
+    parsed = {id_: _parsed(path, contents[id_]).among(known) for id_, path in path_by_id.items()}
+
+    def content(digest: str) -> bytes:
+        id_ = ids.get(f"{digest}{_SCHEMA}")
+        found = repository.read_blobs([id_])[id_] if id_ else b""
+        if id_ and digest_of(found) != digest:
+            raise _damaged(schema_path(digest), "its content is not what its name says")
+        return found
+
+    return ObservedSchemas(by_cluster={name: parsed[id_] for name, id_ in indexes.items()}, recorded=content)
+
+
+def _parsed(path: str, content: bytes) -> MemberSchemas:
+    try:
+        return MemberSchemas.parse(parse_documents(content)[0].value)
+    except (DocumentErrors, IndexError) as error:
+        raise _damaged(path, "it is no YAML") from error
+    except ValueError as error:
+        raise _damaged(path, str(error)) from error
+
+
+def _damaged(path: str, fault: str) -> GitError:
+    return GitError(
+        f"{path} on the status branch is not as Argosy writes it: {fault}",
+        hint="restore it from an earlier commit of the branch, or remove it: the next pass writes it anew",
+    )
+
+
+def schemas_by_new_names(schemas: ObservedSchemas, clusters: Iterable[Cluster]) -> ObservedSchemas:
+    """Return schemas by the names that the source gives the clusters now."""
+    known: Mapping[str, MemberSchemas] = schemas.by_cluster
+    names = {old: new for old, new in new_names(clusters, known).items() if old in known}
+    if not names:
+        return schemas
+    return ObservedSchemas(by_cluster=by_new_names(known, names), new=schemas.new, recorded=schemas.recorded)
