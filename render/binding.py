@@ -97,7 +97,8 @@ class Binding:
     content of the template when a lazy policy last took effect. ``kept`` says what suspended targets have instead of
     what ``targets`` asks for. ``applied_overrides`` are the lines of its file that tell people which fields override
     rules changed; nothing is decided by them. ``reschedule_requests`` are the WorkloadRebalancers of the source that
-    name the object, ``answered_requests`` those of them that a decision has answered.
+    name the object, ``answered_requests`` those of them that a decision has answered. ``absent_in`` are the clusters in
+    which the template is not made, so that none of them is a target; it is the template's, and not written down.
     """
 
     ref: ObjectRef
@@ -130,6 +131,7 @@ class Binding:
     template_digest: str = ""
     kept: tuple[KeptTargets, ...] = ()
     applied_overrides: str = ""
+    absent_in: frozenset[str] = frozenset()
     conditions: tuple[Condition, ...] = field(default_factory=tuple)
 
     @property

@@ -90,6 +90,20 @@ def _encrypted_values(value: Any, name: str) -> Iterator[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateVariant:
+    """A template as some clusters have it instead, because what makes the object was given other values there.
+
+    ``manifest`` None: the object is not made there. ``rule`` is the record of what decides it, as an override has one
+    of each of its rules; it is handed on, never read here.
+    """
+
+    clusters: frozenset[str]
+    manifest: Manifest | None
+    rule: object = None
+    has_default_replicas: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
     """A resource template: an object in Git as the user wrote it, with namespace and API defaults written out.
 
@@ -97,7 +111,8 @@ class Template:
     ``digest`` names its content (the blob id and the document's position). ``text`` is that of an opaque document,
     which is carried byte for byte; empty for any other. ``has_default_replicas``: the author left ``spec.replicas``
     out, so that it is written where a policy divides it and nowhere else. ``origin`` is the file and line that a tool
-    made the object from; then ``path`` is the file that says so ("": it stands in a file as it is).
+    made the object from; then ``path`` is the file that says so ("": it stands in a file as it is). ``variants`` are
+    the clusters that have another manifest, or none; each cluster is in one of them at most.
     """
 
     ref: ObjectRef
@@ -108,6 +123,17 @@ class Template:
     text: bytes = field(default=b"", repr=False)
     has_default_replicas: bool = False
     origin: str = ""
+    variants: tuple[TemplateVariant, ...] = ()
+
+    @property
+    def absent_in(self) -> frozenset[str]:
+        """The clusters in which the object is not made."""
+        return frozenset(name for each in self.variants if each.manifest is None for name in each.clusters)
+
+    @property
+    def manifests(self) -> tuple[Manifest, ...]:
+        """The manifest, and those of variants."""
+        return (self.manifest, *(each.manifest for each in self.variants if each.manifest is not None))
 
     @property
     def api_version(self) -> str:

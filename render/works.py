@@ -11,7 +11,7 @@ Overrides cannot read a number, so running them before the numbers are filled in
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -22,7 +22,7 @@ from .fleet import TieBreak
 from .gitobjects import Blob, Spliced, SplicedIds, object_id
 from .interpreter import Interpreter, InterpreterError, Operation
 from .interpreter.pruning import pruned
-from .model import Manifest, TargetCluster, Template
+from .model import Manifest, TargetCluster, Template, TemplateVariant
 from .placement import ReplicaSchedulingType
 from .scheduling.webster import divide
 from .tree import Variant, merged
@@ -73,6 +73,15 @@ class Target(NamedTuple):
     clusters: Mask
     replicas: int
     completions: int
+
+
+class VariantRun(NamedTuple):
+    """The record of a template that is another one in some clusters: that of an override's rule before all others."""
+
+    applied: object
+    before: Manifest
+    after: Manifest
+    place: int = -1
 
 
 class Content(NamedTuple):
@@ -133,6 +142,10 @@ class TargetGroups:
             known = self._known[id(binding.targets)] = (binding.targets, self._grouped(manifest, binding))
         return known[1]
 
+    def named(self, names: Iterable[str]) -> Mask:
+        """Return the clusters with these names."""
+        return mask_of({self._index_by_cluster[name] for name in names if name in self._index_by_cluster})
+
     def _grouped(self, manifest: Manifest, binding: Binding) -> tuple[Target, ...]:
         replicas_by_cluster = {target.name: target.replicas for target in binding.targets}
         for snapshot in binding.required_by:
@@ -163,10 +176,9 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
     targets = context.targets.of(manifest, binding)
     if template.text:
         return _carried(template, clusters_of(targets), context.override)
-    is_left_out = template.has_default_replicas and not _is_divided(binding)
     contents: list[Content] = []
     failures: list[WorkFailure] = []
-    for revised in _revisions(manifest, binding, targets, context.interpreter):
+    for revised in _revised_variants(template, binding, targets, context):
         if isinstance(revised, WorkFailure):
             failures.append(revised)
             continue
@@ -174,8 +186,8 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
             if overridden.error is not None:
                 failures.append(WorkFailure(clusters=overridden.clusters, error=overridden.error))
             elif overridden.manifest is not None:
-                made = _without_default(overridden.manifest) if is_left_out else overridden.manifest
-                manifest, applied, runs = pruned(made), tuple(overridden.applied), tuple(overridden.runs)
+                made = _without_default(overridden.manifest) if revised.is_left_out else overridden.manifest
+                manifest, applied, runs = pruned(made), tuple(overridden.applied), (*revised.runs, *overridden.runs)
                 contents.append(Content(overridden.clusters, manifest, applied, runs))
     blobs: dict[bytes, Blob] = {}
     texts = emit_together([content.manifest for content in contents])
@@ -253,23 +265,81 @@ def _without_default(manifest: Manifest) -> Manifest:
     return {**manifest, "spec": {key: value for key, value in spec.items() if key != REPLICAS}}
 
 
+class _Revised(NamedTuple):
+    """A manifest to override in some clusters; ``is_left_out``: without the replicas that nobody wrote."""
+
+    clusters: Mask
+    manifest: Manifest
+    is_left_out: bool = False
+    runs: tuple[VariantRun, ...] = ()
+
+
+def _revised_variants(
+    template: Template, binding: Binding, targets: Sequence[Target], context: WorkContext
+) -> Iterator[_Revised | WorkFailure]:
+    """Yield a template as it is to be overridden, in the clusters of each variant and in all others."""
+    others = clusters_of(targets)
+    for variant in template.variants:
+        clusters = context.targets.named(variant.clusters) & others
+        others &= ~clusters
+        if clusters and variant.manifest is not None:
+            yield from _revised_variant(template, variant, binding, _among(targets, clusters), context.interpreter)
+    if others or not template.variants:
+        is_left_out = template.has_default_replicas and not _is_divided(binding)
+        for each in _revisions(template.manifest, binding, _among(targets, others), context.interpreter):
+            yield each if isinstance(each, WorkFailure) else each._replace(is_left_out=is_left_out)
+
+
+def _revised_variant(
+    template: Template,
+    variant: TemplateVariant,
+    binding: Binding,
+    targets: Sequence[Target],
+    interpreter: Interpreter,
+) -> Iterator[_Revised | WorkFailure]:
+    """Yield a variant; where the policy divides nothing, the replicas it has itself are those of its clusters."""
+    assert variant.manifest is not None
+    if not _is_divided(binding):
+        manifest, every = _opened(variant.manifest, targets), clusters_of(targets)
+        if variant.has_default_replicas:
+            manifest = _with_hole(manifest, ("spec", REPLICAS), REPLICAS)
+        run = VariantRun(variant.rule, template.manifest, variant.manifest)
+        yield _Revised(every, manifest, variant.has_default_replicas, (run,))
+        return
+    revised = _revisions(template.manifest, binding, targets, interpreter)
+    before = {each.clusters: each.manifest for each in revised if isinstance(each, _Revised)}
+    for each in _revisions(variant.manifest, binding, targets, interpreter):
+        if isinstance(each, WorkFailure):
+            yield each
+        else:
+            run = VariantRun(variant.rule, before.get(each.clusters, template.manifest), each.manifest)
+            yield each._replace(runs=(run,))
+
+
+def _among(targets: Sequence[Target], clusters: Mask) -> Sequence[Target]:
+    """Return the groups of targets as far as they are among some clusters."""
+    if not clusters_of(targets) & ~clusters:
+        return targets
+    return [each._replace(clusters=each.clusters & clusters) for each in targets if each.clusters & clusters]
+
+
 def _revisions(
     manifest: Manifest, binding: Binding, targets: Sequence[Target], interpreter: Interpreter
-) -> list[Content | WorkFailure]:
+) -> list[_Revised | WorkFailure]:
     """Return the manifest with holes where numbers can be filled in later, else once per number of replicas."""
     every = clusters_of(targets)
     if not binding.is_workload or not interpreter.has(Operation.REVISE_REPLICA, manifest):
-        return [Content(every, _opened(manifest, targets), ())]
+        return [_Revised(every, _opened(manifest, targets))]
     path = interpreter.replica_field(manifest)
     if path is not None:
-        return [Content(every, _with_hole(_opened(manifest, targets), path, REPLICAS), ())]
+        return [_Revised(every, _with_hole(_opened(manifest, targets), path, REPLICAS))]
     clusters_by_replicas: dict[int, Mask] = {}
     for target in targets:
         clusters_by_replicas[target.replicas] = clusters_by_replicas.get(target.replicas, 0) | target.clusters
     revised = [_revised(manifest, replicas, mask, interpreter) for replicas, mask in clusters_by_replicas.items()]
     # Completions become holes last, as Karmada sets them last: a script could not pass a hole on.
     return [
-        each._replace(manifest=_opened(each.manifest, targets)) if isinstance(each, Content) else each
+        each._replace(manifest=_opened(each.manifest, targets)) if isinstance(each, _Revised) else each
         for each in revised
     ]
 
@@ -279,9 +349,9 @@ def _opened(manifest: Manifest, targets: Sequence[Target]) -> Manifest:
     return _with_hole(manifest, ("spec", "completions"), COMPLETIONS) if is_divided else manifest
 
 
-def _revised(manifest: Manifest, replicas: int, clusters: Mask, interpreter: Interpreter) -> Content | WorkFailure:
+def _revised(manifest: Manifest, replicas: int, clusters: Mask, interpreter: Interpreter) -> _Revised | WorkFailure:
     try:
-        return Content(clusters, interpreter.revise_replica(manifest, replicas), ())
+        return _Revised(clusters, interpreter.revise_replica(manifest, replicas))
     except InterpreterError as error:
         return WorkFailure(clusters=clusters, error=error)
 

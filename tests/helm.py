@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-VERSION = "v3.19.0"
+VERSION = "v3.22.0"
 MODULE = "helm.sh/helm/v3"
 BUILD_SECONDS = 30 * 60
 

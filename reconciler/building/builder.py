@@ -69,12 +69,14 @@ class SourceBuilder:
         if tool is None:
             return BuiltSource(broken=(_without_helm(requests),))
         renderings = list(Renderings(tool=tool, cache=self.cache).of(requests))
-        made = [rendering for rendering in renderings if not rendering.complaint]
+        # An object is not placed by half of its variants: what fails for some clusters fails the chart.
+        failed = {id(rendering.request.place.manifest) for rendering in renderings if rendering.complaint}
+        made = [rendering for rendering in renderings if id(rendering.request.place.manifest) not in failed]
         return BuiltSource(
             files=tuple(rendering.file for rendering in made),
             contents={rendering.file.id: rendering.output for rendering in made},
             broken=tuple(_unrendered(rendering, tool.version) for rendering in renderings if rendering.complaint),
-            warnings=tuple(warning for rendering in made for warning in _warnings(rendering)),
+            warnings=tuple(_told_once(warning for rendering in made for warning in _warnings(rendering))),
             tools=(tool.version,),
         )
 
@@ -82,10 +84,21 @@ class SourceBuilder:
 def _unrendered(rendering: Rendering, version: str) -> Broken:
     """Return a chart that could not be rendered."""
     request = rendering.request
-    message = f"{version} cannot render {request.home}: {rendering.complaint}"
+    clusters = f" for {listed(sorted(request.clusters))}" if request.clusters else ""
+    message = f"{version} cannot render {request.home}{clusters}: {rendering.complaint}"
     problem = Problem(request.place.file.path, 0, "", message, rendering.hint)
     tool = version.partition(" ")[0] if rendering.is_bounded else version
     return Broken(problem=problem, files=request.inputs, tool=tool)
+
+
+def _told_once(warnings: Iterable[FieldProblem]) -> Iterator[FieldProblem]:
+    """Yield warnings without those that variants of a chart have in common."""
+    known: set[tuple[int, str]] = set()
+    for warning in warnings:
+        key = (id(warning.place.manifest), warning.problem.message)
+        if key not in known:
+            known.add(key)
+            yield warning
 
 
 def _warnings(rendering: Rendering) -> Iterator[FieldProblem]:

@@ -5,9 +5,11 @@ differs between two renders would move objects in every pass, so it is refused, 
 """
 
 import hashlib
+import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +29,8 @@ from .volatile import volatile_calls
 _FORM = b"helm 1"
 _HOOK = "helm.sh/hook"
 _TEST_HOOKS = frozenset({"test", "test-success", "test-failure"})
-_FIRST = 100_000
+_FIRST, _VARIANT = 100_000, 1 << 40
+"""Numbers that the manifests of one chart, and of one of its variants, have for themselves."""
 _SOURCE = re.compile(r"# Source: [^/\n]+/(.+)")
 _REFERENCE = re.compile(rb'"\$ref"\s*:\s*"(?!#)')
 _SCHEMA = "values.schema.json"
@@ -55,7 +58,10 @@ class Rendering:
             id=object_id("blob", self.output),
             size=len(self.output),
             namespace=self.request.namespace,
-            first=(self.request.place.number + 1) * _FIRST,
+            first=(self.request.place.number + 1) * _FIRST + self.request.variant * _VARIANT,
+            build=self.request.place.number,
+            variant=self.request.variant,
+            variants=self.request.variants,
             inputs=self.request.inputs,
             origins=self.origins,
         )
@@ -75,16 +81,19 @@ class Renderings:
         """Yield the rendering of each request."""
         by_key = {self._key(request): request for request in requests}
         known = self.cache.get_many(by_key) if self.cache is not None else {}
-        fresh = {}
-        for key, request in by_key.items():
+
+        def rendered(key: bytes) -> Rendering:
             stored = known.get(key)
             if stored is not None and stored[0][1] is not None:
-                yield _restored(request, stored)
-                continue
-            rendering = self._rendered(request, is_compared=stored is not None)
-            yield rendering
-            if not rendering.complaint and stored is None:
-                fresh[key] = ((0, None),) if rendering.is_secret else _stored(rendering)
+                return _restored(by_key[key], stored)
+            return self._rendered(by_key[key], is_compared=stored is not None)
+
+        fresh = {}
+        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as workers:
+            for key, rendering in zip(by_key, workers.map(rendered, by_key), strict=True):
+                yield rendering
+                if not rendering.complaint and key not in known:
+                    fresh[key] = ((0, None),) if rendering.is_secret else _stored(rendering)
         if self.cache is not None and fresh:
             self.cache.put_many(fresh)
 

@@ -1,4 +1,4 @@
-"""The changes that override policies make to an object, rule by rule, in every class of its clusters, as values.
+"""The changes that values and override policies make to an object, by rule, in every class of its clusters, as values.
 
 The object is built once more, watching what every rule does to it. A rule that changes a number which clusters get as
 their share of a division appears once for each of those numbers.
@@ -6,17 +6,19 @@ their share of a division appears once for each of those numbers.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
+from overrides.changes import changes_of
 from overrides.engine import Overridden, OverrideEngine
 from overrides.explanation import RuleEffect, effects_of
+from overrides.record import AppliedRule
 from reconciler.pipeline.stages import Built
 from reconciler.source.desired import Desired
 from render.binding import Binding
 from render.bits import Mask, members
 from render.documents import Hole
 from render.model import Manifest, Template
-from render.works import REPLICAS, Target, WorkContext, render_works
+from render.works import REPLICAS, Target, VariantRun, WorkContext, Works, render_works
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +45,27 @@ def overridden_clusters(
         return overridden
 
     work = built.work_context
-    render_works(template, binding, WorkContext(targets=work.targets, interpreter=work.interpreter, override=recorded))
+    context = WorkContext(targets=work.targets, interpreter=work.interpreter, override=recorded)
+    works = render_works(template, binding, context)
     targets = work.targets.of(template.manifest, binding)
     for manifest, classes in runs:
         for each in classes:
-            for clusters, steps in _effects_by_clusters(manifest, each, targets) if each.applied else ():
+            before = _values_effect(works, each.clusters)
+            if before is None and not each.applied:
+                continue
+            for clusters, steps in _effects_by_clusters(manifest, each, targets):
                 error = str(each.error) if each.error else ""
-                yield OverriddenClusters(clusters=names_of(clusters, built), steps=steps, error=error)
+                made = (before, *steps) if before else steps
+                yield OverriddenClusters(clusters=names_of(clusters, built), steps=made, error=error)
+
+
+def _values_effect(works: Works, clusters: Mask) -> RuleEffect | None:
+    """Return the changes that other values make of a template in some clusters, if they have others there."""
+    contents = (content for content in works.contents if content.clusters & clusters)
+    run = next((run for content in contents for run in content.runs if isinstance(run, VariantRun)), None)
+    if run is None:
+        return None
+    return RuleEffect(applied=cast("AppliedRule", run.applied), changes=changes_of(run.before, run.after))
 
 
 def _effects_by_clusters(

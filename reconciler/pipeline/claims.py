@@ -121,7 +121,7 @@ def _is_changed(template: Template, match: Match, before: Binding | None) -> boo
 
 def template_digest(template: Template) -> str:
     """Return a short hash of what a user wrote in a template."""
-    return hashlib.sha256(emit(pruned(template.manifest))).hexdigest()[:16]
+    return hashlib.sha256(b"".join(emit(pruned(each)) for each in template.manifests)).hexdigest()[:16]
 
 
 def released_bindings(desired: Desired, previous: Mapping[ObjectRef, Binding]) -> Iterator[Binding]:

@@ -49,7 +49,8 @@ def following(
         if not binding.propagate_deps or not binding.ref.namespace:
             continue
         try:
-            wanted = interpreter.dependencies(template_by_ref[binding.ref].manifest)
+            manifests = template_by_ref[binding.ref].manifests
+            wanted = [each for manifest in manifests for each in interpreter.dependencies(manifest)]
         except InterpreterError as error:
             failed.append((binding.ref, error))
             continue

@@ -17,11 +17,11 @@ from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version
 from reconciler.source.broken import Broken
 from reconciler.source.build import Caches
 from reconciler.source.desired import Desired
-from reconciler.source.facts import ClusterFacts, Facts
+from reconciler.source.facts import ClusterFacts, Facts, FactsOf
 from reconciler.source.files import MAX_FILE_SIZE, SourceFile, is_kustomization, may_be_read
 from reconciler.source.fleet_file import load_fleet
 from reconciler.source.lines import PlacedLines
-from reconciler.source.loading import FactsOf, Loaded, load_source
+from reconciler.source.loading import Loaded, load_source
 from reconciler.source.manifests import ParseCache, ParsedBlob
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.errors import GitError, InputError, Problem
@@ -153,8 +153,8 @@ def read_source_without_facts(repository: Repository, commit: str) -> Source:
 
 
 def read_again_with_facts(repository: Repository, source: Source, facts: Facts) -> Source:
-    """Return a source with the scopes that facts tell, loaded again only if one depends on them."""
-    if not source.desired.fact_scoped_kinds:
+    """Return a source with the scopes and the charts that facts tell, loaded again only if one depends on them."""
+    if not source.desired.fact_scoped_kinds and not source.desired.is_built_by_facts:
         return source
     return read_source(repository, source.commit, facts=lambda _fleet: facts)
 

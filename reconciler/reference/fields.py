@@ -222,13 +222,37 @@ HELM_CHART_FIELDS: Mapping[str, Field] = {
     "spec.valuesFrom[].configMap": Field("The name of a ConfigMap in the same namespace."),
     "spec.valuesFrom[].key": Field("The key that has the values.", "values.yaml"),
     "spec.valuesFrom[].optional": Field("It is no problem if it is not there.", False),
-    "spec.kubeVersion": Field("The version of Kubernetes that the chart is rendered for.", "1.37.0"),
+    "spec.kubeVersion": Field(
+        "The version of Kubernetes that it is rendered for. Without it, that of its clusters as far as it is known,"
+        " and else 1.37.0."
+    ),
     "spec.apiVersions": Field(
         "API versions beside those of Kubernetes that the chart may count on, such as"
-        " `monitoring.coreos.com/v1/ServiceMonitor`.",
+        " `monitoring.coreos.com/v1/ServiceMonitor`. Without any, those of its clusters as far as they are known.",
         [],
     ),
     "spec.hooks": Field("`Include`: hooks are objects like all others, except tests.", "Exclude"),
     "spec.crds": Field("`Exclude`: the folder `crds` of the chart is left out.", "Include"),
+    "spec.overrideRules": Field("Other values for some clusters, each rule after those before it.", []),
+    "spec.overrideRules[].targetCluster": Field(
+        "The clusters, as in an override policy: labels, fields, names and exclusions. Without it, all."
+    ),
+    "spec.overrideRules[].targetCluster.labelSelector": Field("The labels that they have."),
+    "spec.overrideRules[].targetCluster.labelSelector.matchLabels": Field("Labels with these very values."),
+    "spec.overrideRules[].targetCluster.labelSelector.matchExpressions": Field("Conditions on labels."),
+    "spec.overrideRules[].targetCluster.labelSelector.matchExpressions[].key": Field("The label."),
+    "spec.overrideRules[].targetCluster.labelSelector.matchExpressions[].operator": Field(
+        "`In`, `NotIn`, `Exists` or `DoesNotExist`."
+    ),
+    "spec.overrideRules[].targetCluster.labelSelector.matchExpressions[].values": Field("The values for In and NotIn."),
+    "spec.overrideRules[].targetCluster.fieldSelector": Field("Where they are."),
+    "spec.overrideRules[].targetCluster.fieldSelector.matchExpressions": Field("Conditions on fields."),
+    "spec.overrideRules[].targetCluster.fieldSelector.matchExpressions[].key": Field("`provider`, `region` or `zone`."),
+    "spec.overrideRules[].targetCluster.fieldSelector.matchExpressions[].operator": Field("`In` or `NotIn`."),
+    "spec.overrideRules[].targetCluster.fieldSelector.matchExpressions[].values": Field("The values to compare with."),
+    "spec.overrideRules[].targetCluster.clusterNames": Field("Their names; without any, all names.", []),
+    "spec.overrideRules[].targetCluster.exclude": Field("The names of clusters that are none, whatever else.", []),
+    "spec.overrideRules[].values": Field("Values that are merged into `spec.values`."),
+    "spec.overrideRules[].valuesFiles": Field("Files that come after those of `spec.valuesFiles`.", []),
 }
 """The fields of a HelmChart."""

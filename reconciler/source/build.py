@@ -11,11 +11,13 @@ from render.words import listed
 
 from .broken import Broken
 from .built_files import BuiltFile
+from .chart_classes import chart_members
 from .charts import ChartRequest, ChartSource, chart_places, config_maps_in
 from .deployers.readers import Readers
 from .deployers.request import BuiltFolder, FolderRequest
 from .deployers.rounds import Deployed, Rounds, plain_files
 from .external import load_external_sources, lock_of, sources_in
+from .facts import FactsOf, no_facts
 from .files import FileSelection, Reason, Skipped, SourceFile, select_files
 from .fleet_file import FleetSource
 from .manifests import Contents, FieldProblem, ParseCache, ReadBlobs, load_manifests
@@ -28,7 +30,8 @@ class BuiltSource:
 
     ``files`` are their output, with ``contents`` by id. ``claimed`` are the files of the source that some build reads,
     which are therefore no manifests of their own. ``broken`` has the builds that failed, ``problems`` what
-    may not even be tried; ``tools`` are the names and versions of what was used.
+    may not even be tried; ``tools`` are the names and versions of what was used. ``is_by_facts``: some of it depends on
+    what members are observed to be.
     """
 
     files: tuple[BuiltFile, ...] = ()
@@ -38,6 +41,7 @@ class BuiltSource:
     problems: tuple[FieldProblem, ...] = ()
     warnings: tuple[FieldProblem, ...] = ()
     tools: tuple[str, ...] = ()
+    is_by_facts: bool = False
 
     def joined(self, other: "BuiltSource") -> "BuiltSource":
         """Return the outcome of both."""
@@ -49,6 +53,7 @@ class BuiltSource:
             problems=(*self.problems, *other.problems),
             warnings=(*self.warnings, *other.warnings),
             tools=(*self.tools, *other.tools),
+            is_by_facts=self.is_by_facts or other.is_by_facts,
         )
 
     def read_with(self, read: ReadBlobs) -> ReadBlobs:
@@ -89,6 +94,14 @@ class Caches(NamedTuple):
 
 
 NO_CACHES = Caches()
+
+
+class SourceReading(NamedTuple):
+    """Everything a source is read with: blobs, values of earlier runs, and the facts of its members."""
+
+    read: ReadBlobs
+    caches: Caches = NO_CACHES
+    facts: FactsOf = no_facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,11 +193,9 @@ def unlisted_warnings(skipped: Iterable[Skipped]) -> Iterator[Problem]:
         yield Problem(path, 0, "", f"not read: {others}{Reason.UNLISTED}")
 
 
-def with_charts(
-    found: ReadFiles, files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, caches: Caches
-) -> ReadFiles:
+def with_charts(found: ReadFiles, files: Sequence[SourceFile], home: FleetSource, reading: SourceReading) -> ReadFiles:
     """Render the charts that manifests ask for, and return the others with what came of it."""
-    manifests = found.contents.manifests
+    manifests, (read, caches, facts) = found.contents.manifests, reading
     kinds = home.fleet.source.rendered
     places = [*chart_places(manifests), *(place for place in manifests if kinds and is_release(place, kinds))]
     if not places or caches.build is None:
@@ -198,9 +209,16 @@ def with_charts(
         locked=lock_of(external.sources, repository, caches.contents).locked,
         config_maps=dict(config_maps_in(manifests, home.fleet.default_namespace)),
         default_namespace=home.fleet.default_namespace,
+        members=chart_members(manifests, home.fleet, facts),
+        cache=caches.parsed,
     ).requests(places, Releases.of(home.folder, (file.path for file in files), manifests, external.sources))
     rendered = caches.build.render_charts(asked.requests)
-    rendered = replace(rendered, problems=(*asked.problems, *rendered.problems))
+    rendered = replace(
+        rendered,
+        problems=(*asked.problems, *rendered.problems),
+        warnings=(*asked.warnings, *rendered.warnings),
+        is_by_facts=asked.is_by_facts,
+    )
     left_out = tuple(
         each for each in found.selection.skipped if not (each.reason is Reason.HELM and each.path in asked.folders)
     )

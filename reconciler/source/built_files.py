@@ -16,13 +16,22 @@ class Origin(NamedTuple):
     line: int = 0
 
 
+class BuiltVariant(NamedTuple):
+    """One of several outputs of the same build: the clusters it is for, and the record of what makes it differ."""
+
+    clusters: frozenset[str]
+    rule: object = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltFile:
     """The output of one build.
 
     ``inputs`` are the paths and ids of what was read for it, ``origins`` say where each of its documents comes from.
     ``first`` is the number of its first manifest, where its path is that of a file with manifests of its own, and
-    ``namespace`` is that of objects that name none ("": that of the fleet).
+    ``namespace`` is that of objects that name none ("": that of the fleet). Of a build with several outputs, each for
+    some clusters, ``variants`` are all of them, and ``variant`` is the number of this one; ``build`` tells it from
+    other builds that the same file asks for.
     """
 
     path: str
@@ -33,6 +42,9 @@ class BuiltFile:
     origins: tuple[Origin, ...] = field(default=(), repr=False)
     first: int = 0
     namespace: str = ""
+    build: int = 0
+    variant: int = 0
+    variants: tuple[BuiltVariant, ...] = field(default=(), repr=False)
 
     def origin_of(self, position: int) -> Origin:
         """Return the origin of a document; the file that asks for the build where nothing better is known."""

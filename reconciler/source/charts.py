@@ -7,24 +7,31 @@ the source, then from the HelmChart itself; what comes later counts.
 import hashlib
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from reconciler.locked.archives import unpacked_archive
 from reconciler.locked.model import UnavailableSource
 from reconciler.locked.reading import LockedFiles
 from render.admission import admitted
 from render.admission.kinds import render_kinds
 from render.admission.syntax import dns_label_fault
+from render.bits import Mask
 from render.documents import emit
 from render.model import ARGOSY_GROUP, Manifest, group_of
+from render.words import listed
 
-from .built_files import inputs_of
+from .built_files import BuiltVariant, inputs_of
+from .chart_classes import Assumed, ChartClass, ChartMembers, is_own, rule_of
+from .checks import absent_clusters
 from .files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
-from .manifests import FieldProblem, LocatedManifest, ReadBlobs
+from .manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
 from .releases import Releases, UnusableRelease
+from .templates import with_namespace
 
 KIND = "HelmChart"
 CHART_FILE = "Chart.yaml"
+_CAPABILITIES, _KUBE_VERSION = b"Capabilities", b"kubeVersion"
 NEWEST_KUBERNETES = "1.37.0"
 """The version of Kubernetes that charts are rendered for where nothing else is declared."""
 
@@ -34,7 +41,9 @@ class ChartRequest:
     """One release to render: its name and namespace, the chart, its values in order, and what it may assume.
 
     ``home`` is the place of the chart for people: a folder, or a Source. ``contents`` reads its files, by path below
-    the chart; ``digest`` names them. ``inputs`` are the files of the repository that all of it depends on.
+    the chart; ``digest`` names them. ``inputs`` are the files of the repository that all of it depends on. A chart that
+    some clusters ask for in another way has several requests; ``variants`` are all of them, ``variant`` is the number
+    of this one.
     """
 
     place: LocatedManifest
@@ -49,19 +58,64 @@ class ChartRequest:
     api_versions: tuple[str, ...] = ()
     has_hooks: bool = False
     has_crds: bool = True
+    variant: int = 0
+    variants: tuple[BuiltVariant, ...] = ()
+
+    @property
+    def asked(self) -> tuple[object, ...]:
+        """Everything that decides what is rendered; requests that are equal in it are one."""
+        names = (self.release, self.namespace, self.digest, self.kube_version, self.api_versions)
+        return (*names, self.values, self.has_hooks, self.has_crds)
+
+    @property
+    def clusters(self) -> frozenset[str]:
+        """The clusters it is for; none where there is no other request for the chart."""
+        return self.variants[self.variant].clusters if self.variants else frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartRequests:
     """The requests of a source, the problems of others, and the folders of charts that are rendered.
 
-    ``taken`` are the places of all of these by identity: none is an object of its own.
+    ``taken`` are the places of all of these by identity: none is an object of its own. ``is_by_facts``: some request
+    depends on what members are observed to be.
     """
 
     requests: tuple[ChartRequest, ...] = ()
     problems: tuple[FieldProblem, ...] = ()
+    warnings: tuple[FieldProblem, ...] = ()
     folders: frozenset[str] = frozenset()
     taken: frozenset[int] = frozenset()
+    is_by_facts: bool = False
+
+
+@dataclass(slots=True)
+class _Classes:
+    """The distinct requests for one chart, in the order they were found: clusters, rules and request by what is asked.
+
+    ``is_by_facts``: the chart asks what members are, and does not say it itself.
+    """
+
+    found: dict[tuple[object, ...], tuple[Mask, tuple[str, ...], ChartRequest]] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=set)
+    is_by_facts: bool = False
+
+    def add(self, clusters: Mask, rules: tuple[str, ...], request: ChartRequest) -> None:
+        """Add a request for some clusters; equal ones are one, named by the fewest rules that lead to it."""
+        known = self.found.get(request.asked)
+        if known is not None:
+            clusters, rules, request = clusters | known[0], min(rules, known[1], key=len), known[2]
+        self.found[request.asked] = (clusters, rules, request)
+
+    def requests(self, chart: Manifest, place: LocatedManifest, fleet: ChartMembers) -> list[ChartRequest]:
+        """Return the requests: first that with the fewest rules, of several the one for most clusters."""
+        ordered = sorted(self.found.values(), key=lambda each: (len(each[1]), -each[0].bit_count(), each[0] & -each[0]))
+        if len(ordered) == 1:
+            return [ordered[0][2]]
+        variants = tuple(
+            BuiltVariant(fleet.names(clusters), rule_of(chart, place, rules)) for clusters, rules, _ in ordered
+        )
+        return [replace(request, variant=number, variants=variants) for number, (_, _, request) in enumerate(ordered)]
 
 
 _SAME = "a render reads files of the same commit alone"
@@ -77,45 +131,111 @@ class ChartSource:
     locked: LockedFiles | None
     config_maps: Mapping[tuple[str, str], LocatedManifest]
     default_namespace: str
+    members: ChartMembers = field(default_factory=ChartMembers)
+    cache: ParseCache | None = None
 
     def requests(self, places: Iterable[LocatedManifest], releases: Releases) -> ChartRequests:
         """Return what each HelmChart asks for, and each release of another tool that has a chart."""
         problems: list[FieldProblem] = []
-        requests, folders, taken = [], set(), set()
+        requests: list[ChartRequest] = []
+        folders, taken, is_by_facts = set(), set(), False
+        own = []
         for place in places:
             try:
-                chart = (
-                    self._admitted(place, problems)
-                    if place.manifest["kind"] == KIND
-                    else self._release(place, releases)
-                )
-                if chart is None:
+                chart = self._chart_of(place, problems)
+                own += [place] if is_own(place.manifest) and chart is not None else []
+                classes = self._classes(place, chart, releases) if chart is not None else None
+                if chart is None or classes is None:
                     continue
+                requests += classes.requests(chart, place, self.members)
                 taken.add(id(place))
-                requests.append(self._request(place, chart))
-                folders.add(self._chart_path(chart["spec"]["chart"]) or "")
+                folders |= classes.folders
+                is_by_facts |= classes.is_by_facts
             except UnusableRelease as error:
                 taken.add(id(place))
-                problems.append(place.problem(error.path, error.message, hint=error.hint))
+                problems.append((error.place or place).problem(error.path, error.message, hint=error.hint))
+        known = {cluster.name for cluster in self.members.clusters}
         return ChartRequests(
             requests=tuple(requests),
             problems=tuple(problems),
+            warnings=tuple(absent_clusters(own, known)) if known else (),
             folders=frozenset(folders - {""}),
             taken=frozenset(taken),
+            is_by_facts=is_by_facts,
         )
+
+    def _chart_of(self, place: LocatedManifest, problems: list[FieldProblem]) -> Manifest | None:
+        """Return a HelmChart as it is admitted, or a release with its namespace; None for what is not admitted."""
+        if is_own(place.manifest):
+            return self._admitted(place, problems)
+        return with_namespace(place.manifest, is_namespaced=True, default=self.default_namespace)
+
+    def _classes(self, place: LocatedManifest, chart: Manifest, releases: Releases) -> _Classes | None:
+        """Return the distinct requests for a chart; None for what has no chart after all."""
+        classes = _Classes()
+        for each in self.members.classes_of(chart):
+            try:
+                asked = self._checked(each) if is_own(chart) else self._release(each.chart, releases)
+                if asked is None:
+                    return None
+                request = self._request(place, asked)
+            except UnusableRelease as error:
+                raise self._named(error, each) from error
+            classes.folders.add(self._chart_path(asked["spec"]["chart"]) or "")
+            is_open = not (request.kube_version and request.api_versions) and self._asks(request)
+            classes.is_by_facts |= is_open
+            assumed = self.members.assumed_in(each.clusters) if is_open else {Assumed(): each.clusters}
+            for known, clusters in assumed.items():
+                complete = replace(
+                    request,
+                    kube_version=request.kube_version or known.kube_version or NEWEST_KUBERNETES,
+                    api_versions=request.api_versions or known.api_versions,
+                )
+                classes.add(clusters, (*each.rules, *([str(known)] if len(assumed) > 1 else [])), complete)
+        return classes
+
+    def _checked(self, each: ChartClass) -> Manifest:
+        """Return a HelmChart as rules leave it, which may be no HelmChart any more."""
+        if not each.rules:
+            return each.chart
+        outcome = admitted(each.chart, render_kinds()[KIND], default_namespace=self.default_namespace)
+        for problem in outcome.problems:
+            raise UnusableRelease(problem.field, problem.message, problem.hint)
+        assert outcome.object is not None
+        return outcome.object
+
+    def _named(self, error: UnusableRelease, each: ChartClass) -> UnusableRelease:
+        """Return why a chart cannot be rendered, with the clusters and the rules that it is about."""
+        if not each.rules:
+            return error
+        names = listed(sorted(self.members.names(each.clusters)))
+        message = f"{error.message} (in {names}, by {listed(each.rules)})"
+        return UnusableRelease(error.path, message, error.hint, error.place)
+
+    def _asks(self, request: ChartRequest) -> bool:
+        """Say whether a chart asks for the version of Kubernetes or for APIs, as far as its text tells."""
+        if any(_CAPABILITIES in values for values in request.values):
+            return True
+        key = hashlib.sha256(b"capabilities 1\0" + request.digest.encode()).digest()
+        known = self.cache.get_many([key]) if self.cache is not None else {}
+        if key not in known:
+            known = {key: ((0, _asks_for_capabilities(request.contents())),)}
+            if self.cache is not None:
+                self.cache.put_many(known)
+        return bool(known[key][0][1])
 
     def _admitted(self, place: LocatedManifest, problems: list[FieldProblem]) -> Manifest | None:
         outcome = admitted(place.manifest, render_kinds()[KIND], default_namespace=self.default_namespace)
         problems += [FieldProblem(place, problem) for problem in outcome.problems]
         return outcome.object
 
-    def _release(self, place: LocatedManifest, releases: Releases) -> Manifest | None:
+    def _release(self, release: Manifest, releases: Releases) -> Manifest | None:
         """Return a release of another tool as a HelmChart that would be admitted."""
-        chart = releases.as_chart(place.manifest, self.default_namespace)
+        chart = releases.as_chart(release, self.default_namespace)
         if chart is not None:
-            release = chart["spec"]["releaseName"]
-            if dns_label_fault(release) or dns_label_fault(chart["metadata"]["namespace"]):
-                raise UnusableRelease("", f"{release!r} in {chart['metadata']['namespace']!r} is no name of a release")
+            name = str(chart["spec"]["releaseName"])
+            if dns_label_fault(name) or dns_label_fault(chart["metadata"]["namespace"]):
+                raise UnusableRelease("", f"{name!r} in {chart['metadata']['namespace']!r} is no name of a release")
         return chart
 
     def _request(self, place: LocatedManifest, chart: Manifest) -> ChartRequest:
@@ -132,7 +252,7 @@ class ChartSource:
             contents=contents,
             inputs=tuple(sorted({*inputs_of(place.file), *inputs, *value_inputs})),
             values=values,
-            kube_version=spec.get("kubeVersion") or NEWEST_KUBERNETES,
+            kube_version=spec.get("kubeVersion") or "",
             api_versions=tuple(spec.get("apiVersions") or ()),
             has_hooks=spec.get("hooks") == "Include",
             has_crds=spec.get("crds") != "Exclude",
@@ -219,6 +339,21 @@ class ChartSource:
         if file.mode in {SYMLINK, SUBMODULE} or not file.id or not 0 <= file.size <= MAX_FILE_SIZE:
             raise UnusableRelease(path, f"{text!r} is a link, or too large; only files of the repository are read")
         return file
+
+
+def _asks_for_capabilities(files: Mapping[str, bytes]) -> bool:
+    """Say whether files of a chart mention what ``.Capabilities`` tells; what cannot be looked into may."""
+    for path, data in files.items():
+        if _CAPABILITIES in data or (path.endswith(CHART_FILE) and _KUBE_VERSION in data):
+            return True
+        if path.endswith(".tgz"):
+            try:
+                inner = unpacked_archive(data, path)
+            except UnavailableSource:
+                return True
+            if _asks_for_capabilities(inner):
+                return True
+    return False
 
 
 def _missing_config_map(number: int, namespace: str, wanted: Mapping[str, Any], *, is_there: bool) -> UnusableRelease:

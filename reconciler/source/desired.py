@@ -25,7 +25,8 @@ class Desired:
     ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``fact_scoped_kinds``
     are the groups and kinds of templates whose scope neither Kubernetes nor the source tells (see ``kind_scopes``).
     ``right_minors`` are the minor versions of Kubernetes for which templates are right, of those that are not for all.
-    ``tools`` are the names and versions of the programs that built some of it.
+    ``tools`` are the names and versions of the programs that built some of it; ``is_built_by_facts``: what they made
+    depends on what members are observed to be.
 
     ``source_digest`` covers the contents of all files but those that hold ordinary templates alone. While it is the
     same, policies, overrides, clusters and settings are the same, and so are the templates that others depend on
@@ -46,6 +47,7 @@ class Desired:
     right_minors: Mapping[ObjectRef, range] = field(default_factory=dict, compare=False)
     files: int = 0
     tools: tuple[str, ...] = ()
+    is_built_by_facts: bool = False
     source_digest: str = field(default="", compare=False)
 
     @property

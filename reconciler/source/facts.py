@@ -4,11 +4,12 @@ A cluster's facts are the parts of a Cluster's ``status`` that decide placements
 its capacity. Observed facts replace what the source declares; without any, the declaration stands.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from render.cluster import Cluster, Taint
 from render.documents import emit, parse_documents
+from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION, Manifest
 from render.parsing import cluster as parse_cluster
 
@@ -51,6 +52,15 @@ class ClusterFacts:
 
 Facts = Mapping[str, ClusterFacts]
 """Facts by cluster name; a cluster without an entry was never observed."""
+
+
+FactsOf = Callable[[Fleet], Facts]
+"""The facts of a fleet, given its settings; only called where a source depends on them."""
+
+
+def no_facts(_fleet: Fleet) -> Facts:
+    """Return no facts."""
+    return {}
 
 
 def with_facts(clusters: Iterable[Cluster], facts: Facts) -> tuple[Cluster, ...]:

@@ -18,9 +18,10 @@ from render.fleet import Fleet
 from render.model import ARGOSY_GROUP, group_of
 from render.words import counted
 
-from .build import BuiltSource, Caches, ReadFiles, read_files, with_built, with_charts
+from .build import BuiltSource, Caches, ReadFiles, SourceReading, read_files, with_built, with_charts
 from .built_files import BuiltFile, Origin
 from .external import ExternalSources, load_external_sources, lock_of, sources_in
+from .facts import FactsOf
 from .files import FILE_MODE, SourceFile
 from .fleet_file import FleetSource
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
@@ -49,9 +50,11 @@ class _Included(NamedTuple):
     warnings: tuple[FieldProblem, ...] = ()
 
 
-def read_everything(files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, caches: Caches) -> ReadFiles:
+def read_everything(
+    files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, caches: Caches, facts: FactsOf
+) -> ReadFiles:
     """Read the files of a fleet, with what its kustomizations, its charts and its Sources make of others."""
-    found = with_charts(read_files(files, home, read, caches), files, home, read, caches)
+    found = with_charts(read_files(files, home, read, caches), files, home, SourceReading(read, caches, facts))
     return with_sources(found, files, home, read, caches)
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from reconciler.locked.reading import LockedFiles, RepositoryFiles, StoredFile
 from render.cluster import Cluster
 from render.errors import InputError, Problem
-from render.fleet import Fleet, Permission, TemplateValidation
+from render.fleet import Permission, TemplateValidation
 from render.model import Template
 
 from .broken import Broken, broken_by
@@ -39,7 +39,7 @@ from .checks import (
 from .definitions import scopes_elsewhere
 from .desired import Desired
 from .external import ExternalLock, ExternalSources, load_external_sources, lock_of, lock_warnings
-from .facts import Facts, with_facts
+from .facts import FactsOf, no_facts, with_facts
 from .files import MAX_FILE_SIZE, WARNED, FileSelection, SourceFile
 from .fleet_file import FleetSource, load_fleet
 from .included import read_everything
@@ -52,9 +52,6 @@ from .roles import Roles, misnamed_kinds, sorted_by_role
 from .schema_checks import CheckedTemplates, SchemaChecks
 from .templates import Templates, keep_encrypted_texts, load_templates, load_webhooks
 
-FactsOf = Callable[[Fleet], Facts]
-"""The facts of a fleet, given its settings; only called where the scope of a kind depends on them."""
-
 _READ_BY_OTHERS = frozenset(
     {
         "Namespace",
@@ -66,11 +63,6 @@ _READ_BY_OTHERS = frozenset(
 
 _POLICIES = ("PropagationPolicy", "OverridePolicy")
 """The ends of the kinds of policies that name clusters."""
-
-
-def no_facts(_fleet: Fleet) -> Facts:
-    """Return no facts."""
-    return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +165,7 @@ def load_source(
     home = load_fleet(files, folder=folder, read=read)
     if home.problems:
         return Loaded(desired=Desired(), problems=home.problems)
-    found = read_everything(files, home, read, caches)
+    found = read_everything(files, home, read, caches, facts or no_facts)
     read = found.built.read_with(read)
     elsewhere = partial(scopes_elsewhere, files, found.selection.files, read=read, cache=caches.parsed)
     lookup = _Lookup(facts or no_facts, elsewhere)
@@ -211,6 +203,7 @@ def _parts(home: FleetSource, found: ReadFiles, lookup: "_Lookup") -> _Parts:
     scopes = Scopes.of(manifests, lambda: lookup.facts(home.fleet), home.fleet, lookup.elsewhere)
     roles.set_aside(tuple(misnamed_kinds(roles.templates, scopes.is_known)))
     templates = load_templates(roles.templates, is_namespaced=scopes.is_namespaced, fleet=home.fleet)
+    templates.join_variants()
     templates.leave_out_repetitions()
     return _Parts(
         home=home,
@@ -259,8 +252,9 @@ def _checked(parts: _Parts, facts: FactsOf) -> CheckedTemplates:
     if parts.home.fleet.validation is TemplateValidation.OFF:
         return CheckedTemplates()
     templates = [template for template, _ in parts.templates.placed]
+    placed = (*parts.templates.placed, *parts.templates.variants)
     checks = SchemaChecks(lambda: with_facts(parts.karmada.clusters, facts(parts.home.fleet)), templates)
-    return checks.checked(parts.templates.placed)
+    return checks.checked(placed)
 
 
 def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
@@ -333,6 +327,7 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         right_minors=parts.checked.right_minors,
         files=len({place.file.path for place in parts.contents.manifests}),
         tools=parts.built.tools,
+        is_built_by_facts=parts.built.is_by_facts,
         source_digest=_source_digest(parts, kinds),
     )
 
@@ -340,7 +335,8 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
 def _source_digest(parts: _Parts, kinds: Iterable[tuple[str, str]]) -> str:
     """Return the digest of a source, and of the scopes that its kinds have for a reason beside its files."""
     files = (*parts.selection.files, *([parts.lock.file] if parts.lock.file else []))
-    digest = source_digest_of(files, parts.contents, parts.templates.placed, parts.home.path)
+    placed = (*parts.templates.placed, *parts.templates.variants)
+    digest = source_digest_of(files, parts.contents, placed, parts.home.path)
     told = sorted(kind for kind in kinds if kind not in BUILT_IN)
     if not told:
         return digest

@@ -22,11 +22,11 @@ _UNSAID = {"postRenderers": "post-renderers are not run", "commonMetadata": "wha
 
 
 class UnusableRelease(Exception):
-    """A release cannot be rendered: the field to blame, the fault and a hint."""
+    """A release cannot be rendered: the field to blame, the fault and a hint; ``place`` is another object to blame."""
 
-    def __init__(self, path: str, message: str, hint: str = "") -> None:
+    def __init__(self, path: str, message: str, hint: str = "", place: LocatedManifest | None = None) -> None:
         super().__init__(message)
-        self.path, self.message, self.hint = path, message, hint
+        self.path, self.message, self.hint, self.place = path, message, hint, place
 
 
 def is_release(place: LocatedManifest, rendered: Sequence[RenderedRelease]) -> bool:
@@ -146,10 +146,12 @@ class Releases(NamedTuple):
                 self._argo_file(number, path, each)
                 for number, each in enumerate(map(str, _items(helm.get("valueFiles"))))
             ],
-            "values": _merged(
+            "values": merged_values(
                 _argo_values(helm), _parameters([_object(each) for each in _items(helm.get("parameters"))])
             ),
             "crds": "Exclude" if helm.get("skipCrds") else "Include",
+            "kubeVersion": str(helm.get("kubeVersion") or ""),
+            "apiVersions": list(map(str, _items(helm.get("apiVersions")))),
         }
         destination = _object(spec.get("destination"))
         return _chart(name, str(destination.get("namespace") or default_namespace), chart)
@@ -215,7 +217,7 @@ def _parameters(parameters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         inner: Any = text if each.get("forceString") else _typed(text)
         for part in reversed(name.split(".")):
             inner = {part: inner}
-        values = _merged(values, inner)
+        values = merged_values(values, inner)
     return values
 
 
@@ -227,10 +229,10 @@ def _typed(text: str) -> Any:
     return int(text) if is_whole else text
 
 
-def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+def merged_values(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Return values in which those of ``second`` count more."""
     merged = dict(first)
     for key, value in second.items():
         before = merged.get(key)
-        merged[key] = _merged(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+        merged[key] = merged_values(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
     return merged

@@ -86,7 +86,7 @@ class SchemaChecks:
                 for problem in verdict.findings.problems
             )
             if verdict.right != EVERY_MINOR:
-                right[template.ref] = verdict.right
+                right[template.ref] = _both(right.get(template.ref, EVERY_MINOR), verdict.right)
         return CheckedTemplates(tuple(wrong), right)
 
     def findings(self, manifest: Manifest, minor: int | None = None) -> Findings:
@@ -169,6 +169,11 @@ class SchemaChecks:
     def _checked(self, manifest: Manifest, minor: int) -> SchemaFindings:
         check = self.schemas.check_of(manifest["apiVersion"], manifest["kind"], minor)
         return check_manifest(check, manifest) if check else SchemaFindings()
+
+
+def _both(first: range, second: range) -> range:
+    """Return the versions in both; an object may have several manifests, which must all be right."""
+    return range(max(first.start, second.start), min(first.stop, second.stop))
 
 
 def _check_size(manifest: Manifest, findings: Findings) -> None:

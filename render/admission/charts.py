@@ -4,8 +4,9 @@ import re
 from typing import Any
 
 from .findings import Findings
+from .placements import check_affinity
 from .schema import Anything, Flag, ListOf, MapOf, Struct, Text
-from .shared_schema import TEXT, TEXTS
+from .shared_schema import CLUSTER_AFFINITY, TEXT, TEXTS
 from .syntax import dns_label_fault, quoted
 
 _RELEASE = 53
@@ -23,12 +24,15 @@ HELM_CHART_SPEC = Struct(
         "apiVersions": TEXTS,
         "hooks": Text(choices=("Exclude", "Include")),
         "crds": Text(choices=("Include", "Exclude")),
+        "overrideRules": ListOf(
+            Struct({"targetCluster": CLUSTER_AFFINITY, "values": MapOf(Anything()), "valuesFiles": TEXTS})
+        ),
     }
 )
 
 
 def check_helm_chart(chart: dict[str, Any], findings: Findings) -> None:
-    """Report a HelmChart that names no chart, and names and versions that helm would not take."""
+    """Report a HelmChart that names no chart, rules that change nothing, and what helm would not take."""
     spec = chart["spec"]
     if not spec["chart"].get("path") and not spec["chart"].get("source"):
         findings.problem("spec.chart", "must name a path, a source or both")
@@ -44,3 +48,11 @@ def check_helm_chart(chart: dict[str, Any], findings: Findings) -> None:
         if not _API.fullmatch(text):
             hint = "such as 'monitoring.coreos.com/v1' or 'monitoring.coreos.com/v1/ServiceMonitor'"
             findings.problem(f"spec.apiVersions[{place}]", f"{quoted(text)} is no API version", hint=hint)
+    for place, rule in enumerate(spec.get("overrideRules") or ()):
+        _check_rule(rule, f"spec.overrideRules[{place}]", findings)
+
+
+def _check_rule(rule: dict[str, Any], path: str, findings: Findings) -> None:
+    if not rule.get("values") and not rule.get("valuesFiles"):
+        findings.problem(path, "changes nothing: it has neither values nor valuesFiles")
+    check_affinity(rule.get("targetCluster"), f"{path}.targetCluster", findings)

@@ -65,6 +65,8 @@ def make_binding(
     activation leaves everything as it is until the template itself changes (``is_changed``; a new template is).
     """
     kept = previous if previous is not None and is_same_object(template, previous) else None
+    if kept is not None and template.absent_in:
+        kept = replace(kept, absent_in=template.absent_in)
     if match.policy is None:
         return kept and replace(kept, policy="" if _is_released(match) else kept.policy)
     if match.is_lazy and not is_changed:
@@ -115,6 +117,7 @@ def _specified(template: Template, policy: PropagationPolicy, workload: Workload
         conflict_resolution=policy.conflict_resolution,
         preserve_resources_on_deletion=policy.preserve_resources_on_deletion,
         suspension=policy.suspension,
+        absent_in=template.absent_in,
     )
 
 

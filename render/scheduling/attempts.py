@@ -88,6 +88,7 @@ def filters_of(state: PassState, task: Task, group: AffinityGroup) -> Filters:
         not_evicting=~state.index.named(task.from_cluster for task in binding.eviction_tasks),
         with_affinity_group=together | held,
         without_anti_affinity_group=apart | held,
+        made=~state.index.named(binding.absent_in) if binding.absent_in else -1,
     )
 
 

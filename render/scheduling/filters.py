@@ -16,6 +16,7 @@ from .decisions import Refusal, ScheduledReason
 
 NOT_SERVED = "cluster(s) did not have the API resource"
 NOT_MATCHED = "cluster(s) did not match the placement cluster affinity constraint"
+NOT_MADE = "cluster(s) have values with which the object is not made"
 EVICTING = "cluster(s) is in the process of eviction"
 NOT_WITH_AFFINITY_GROUP = "ResourceBinding with the same affinity group does not target this cluster"
 WITH_ANTI_AFFINITY_GROUP = "cluster already has workload with the same anti-affinity group"
@@ -42,6 +43,7 @@ class Filters:
     not_evicting: Mask
     with_affinity_group: Mask
     without_anti_affinity_group: Mask
+    made: Mask = -1
 
     @property
     def feasible(self) -> Mask:
@@ -55,6 +57,7 @@ class Filters:
             & self.not_evicting
             & self.with_affinity_group
             & self.without_anti_affinity_group
+            & self.made
         )
 
 
@@ -67,6 +70,7 @@ PLUGINS = frozenset(
         "ClusterEviction",
         "WorkloadAffinity",
         "WorkloadAntiAffinity",
+        "Values",
     )
 )
 """The names of the filters."""
@@ -92,6 +96,7 @@ def rejections(filters: Filters, index: ClusterIndex) -> tuple[Rejection, ...]:
         Rejection("ClusterEviction", EVICTING, ~filters.not_evicting),
         Rejection("WorkloadAffinity", NOT_WITH_AFFINITY_GROUP, ~filters.with_affinity_group),
         Rejection("WorkloadAntiAffinity", WITH_ANTI_AFFINITY_GROUP, ~filters.without_anti_affinity_group),
+        Rejection("Values", NOT_MADE, ~filters.made),
     ]
     among = (Rejection(each.plugin, each.reason, each.clusters & filters.candidates) for each in found)
     return tuple(each for each in among if each.clusters)

@@ -118,7 +118,7 @@ class Scheduler:
     def _allowed(self, task: Task, group: AffinityGroup) -> Mask:
         """Return the clusters in which the source lets a binding stay."""
         filters = filters_of(self.state, task, group)
-        places = filters.matching & filters.has_properties & filters.not_evicting
+        places = filters.matching & filters.has_properties & filters.not_evicting & filters.made
         return filters.candidates & filters.tolerated & places
 
 
