@@ -111,6 +111,12 @@ def test_a_cluster_that_was_renamed_by_hand_is_asked_about(
         "warning: berlin.yaml:4: metadata.name: member1 left, and berlin is described alike: was it renamed?",
         "  hint: if it is the same cluster: argosy cluster rename member1 berlin",
     ]
+    repository.commit({})
+    said = (
+        "member1 left, and berlin is described alike; if it is the same cluster: argosy cluster rename member1 berlin\n"
+    )
+    for command in ("render", "reconcile"):
+        assert argosy(repository, capsys, command).err.startswith(f"warning: {said}")
     repository.write({"berlin.yaml": a_cluster("berlin", region="us")})
     assert validate(repository, capsys).out.splitlines()[0].startswith("0 problems, 0 warnings")
 

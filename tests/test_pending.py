@@ -350,6 +350,28 @@ def test_no_change_of_it_is_no_difference(case: Change, fleet: Fleet) -> None:
     assert fleet.run("diff", "--stat").out.splitlines()[-1] == case.summary
 
 
+def test_many_objects_of_which_the_same_is_pending_are_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    selectors = [{"apiVersion": "v1", "kind": "ConfigMap"}]
+    suspended_policy = a_policy(selectors=selectors, placement=on_clusters("a", "b"), suspension=ON_B)
+    repository.commit({"policy.yaml": suspended_policy, "a.yaml": a_cluster("a"), "b.yaml": a_cluster("b")})
+    repository.commit({f"maps/{number:02}.yaml": a_config_map(f"map-{number:02}") for number in range(11)})
+
+    def pending(*arguments: str) -> list[str]:
+        out = argosy(repository, capsys, *arguments, "diff", "--bootstrap", "HEAD~", "HEAD").out
+        return out.partition("\nPENDING\n")[2].partition("\n\n")[0].splitlines()
+
+    assert pending() == ["  ! 11 objects (11 ConfigMap) are not dispatched to b, which would get them"]
+    assert pending("-v")[:2] == [
+        "  ! ConfigMap default/map-00 is not dispatched to b, which would get it",
+        "  ! ConfigMap default/map-01 is not dispatched to b, which would get it",
+    ]
+    repository.commit({"policy.yaml": {**suspended_policy, "spec": {**suspended_policy["spec"], "suspension": {}}}})
+    assert pending() == ["    11 objects (11 ConfigMap) are no longer held back from b"]
+
+
 def test_once_a_change_of_it_is_rendered_there_is_no_difference(fleet: Fleet) -> None:
     outdated(fleet)
     assert fleet.run("diff") == Ended(

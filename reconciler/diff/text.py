@@ -9,7 +9,7 @@ from reconciler.pipeline.released import released_lines
 from reconciler.publish.problems import ObjectProblem
 from render.model import ObjectRef
 
-from .difference import ChangeAction, Difference, ObjectChange
+from .difference import ChangeAction, Difference, ObjectChange, PendingChange
 from .groups import grouped, objects_counted
 from .words import (
     PRESERVED,
@@ -64,7 +64,7 @@ def numbers(before: int, after: int) -> str:
 def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, Iterable[str]]]:
     yield "CLUSTERS", _clusters(difference, is_full=is_full)
     yield "OBJECTS", _objects(difference, is_full=is_full)
-    yield "PENDING", _pending(difference)
+    yield "PENDING", _pending(difference, is_full=is_full)
     yield "POLICIES", _takeovers(difference, is_full=is_full)
     released = map(str, difference.released) if is_full else released_lines(difference.released)
     yield "RELEASED", (f"  {line}\n" for line in released)
@@ -139,11 +139,23 @@ def _said_of_problem(problem: ObjectProblem) -> tuple[object, ...]:
     return problem.reason, problem.message, problem.clusters
 
 
-def _pending(difference: Difference) -> Iterator[str]:
-    for change in difference.pending:
-        yield f"  ! {change.ref} is {pending_words(change, difference.members)}\n"
+def _pending(difference: Difference, *, is_full: bool) -> Iterator[str]:
+    def said(change: PendingChange) -> tuple[str, ...]:
+        return pending_words(change, difference.members), *map(field_words, change.fields)
+
+    def said_of_ended(change: PendingChange) -> str:
+        return ended_words(change, difference.members)
+
+    for group in grouped(difference.pending, said, is_full=is_full):
+        change, count = group[0], len(group)
+        yield f"  ! {_are(group)} {pending_words(change, difference.members, count)}\n"
         yield from (f"      {field_words(field)}\n" for field in change.fields)
-    yield from (f"    {each.ref} is {ended_words(each, difference.members)}\n" for each in difference.ended)
+    for group in grouped(difference.ended, said_of_ended, is_full=is_full):
+        yield f"    {_are(group)} {said_of_ended(group[0])}\n"
+
+
+def _are(group: Sequence[PendingChange]) -> str:
+    return f"{_what([each.ref for each in group])} {'is' if len(group) == 1 else 'are'}"
 
 
 def is_number(change: ObjectChange) -> bool:

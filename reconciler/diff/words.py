@@ -71,15 +71,16 @@ def sides(difference: Difference) -> str:
     return "..".join(commit[:12] or "work tree" for commit in (difference.base, difference.head))
 
 
-def pending_words(change: PendingChange, every: Collection[str]) -> str:
-    """Return what is pending of an object, as the end of a sentence that begins with it."""
+def pending_words(change: PendingChange, every: Collection[str], count: int = 1) -> str:
+    """Return what is pending of so many objects, as the end of a sentence that begins with them."""
     if change.message:
         return change.message
+    they, their, them = ("it", "its", "it") if count == 1 else ("they", "their", "them")
     states = {
         None: "which has what it would get" if len(change.clusters) == 1 else "which have what they would get",
-        ChangeAction.ADDED: "which would get it",
-        ChangeAction.CHANGED: "where it would change" if change.fields else "where its replicas would change",
-        ChangeAction.REMOVED: "which would lose it",
+        ChangeAction.ADDED: f"which would get {them}",
+        ChangeAction.CHANGED: f"where {they} would change" if change.fields else f"where {their} replicas would change",
+        ChangeAction.REMOVED: f"which would lose {them}",
     }
     return f"not dispatched to {cluster_words(change.clusters, every)}, {states[change.action]}"
 

@@ -33,6 +33,7 @@ from render.words import counted
 
 from .allowances import Allowed, RemovalAllowance, removals_allowed
 from .branches import Publication
+from .continuity import renames_by_hand
 from .reading import ObservedInputs, Source
 from .schemas import schemas_by_new_names
 from .source_trailers import allowed_between
@@ -94,9 +95,14 @@ class Outcome:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings beside the problems of an outcome: objects released or pending, and spread constraints."""
+        """Warnings beside the problems of an outcome: clusters that another name may be of, objects, constraints."""
         thin = thin_spread_lines(self.thin_spreads)
-        return (*released_lines(self.released), *pending_lines(self.pending), *thin)
+        return (*self.renames, *released_lines(self.released), *pending_lines(self.pending), *thin)
+
+    @cached_property
+    def renames(self) -> tuple[str, ...]:
+        """A line for each cluster that left since the previous commit while one described alike came."""
+        return tuple(renames_by_hand(self.repository, self.source, self.previous)) if self.previous else ()
 
     @cached_property
     def pending(self) -> tuple[Pending, ...]:
