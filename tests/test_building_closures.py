@@ -110,7 +110,7 @@ class Refused(NamedTuple):
     said: str
 
 
-LOCK = "\n  hint: write a Source for it, and argosy vendor puts a copy into this repository"
+LOCK = "\n  hint: write a Source for it, and run argosy lock"
 SAME = "\n  hint: a build reads files of the same commit alone"
 
 

@@ -315,7 +315,7 @@ UNUSABLE = [
         "a component of another place",
         {"components": ["https://example.com/x"]},
         "apps/kustomization.yaml: components[0]: 'https://example.com/x' is not in this repository, and a build fetches"
-        " nothing\n  hint: write a Source for it, and argosy vendor puts a copy into this repository",
+        " nothing\n  hint: write a Source for it, and run argosy lock",
     ),
 ]
 

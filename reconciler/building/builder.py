@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from reconciler.source.broken import Broken
-from reconciler.source.build import BuiltSource
+from reconciler.source.build import BuiltSource, LockedOf
 from reconciler.source.charts import ChartRequest
 from reconciler.source.deployers.request import BuiltFolder, FolderRequest
+from reconciler.source.deployers.trees import LockedTrees
 from reconciler.source.files import FileSelection, SourceFile
 from reconciler.source.manifests import FieldProblem, ParseCache, ReadBlobs
 from render.errors import Problem
@@ -20,6 +21,7 @@ from .builds import BuildOutcome, Builds
 from .charts import Rendering, Renderings
 from .closures import Closure, closure_of
 from .folders import INSTALL, FolderBuilds, refused
+from .remote import with_locked
 from .roots import root_folders
 from .tools import find_helm, find_kustomize
 from .tree import Kustomizations
@@ -34,19 +36,23 @@ class SourceBuilder:
     path: str = field(default_factory=lambda: os.environ.get("PATH", os.defpath))
     cache: ParseCache | None = None
 
-    def __call__(self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs) -> BuiltSource:
+    def __call__(
+        self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs, locked: LockedOf
+    ) -> BuiltSource:
         """Build the kustomizations that a fleet selects."""
         if not selection.kustomizations:
             return BuiltSource()
         known = Kustomizations.of(files, read, self.cache)
+        if known.has_remote_bases:
+            known = with_locked(known, locked())
         chosen = [folder for folder in map(_folder, selection.kustomizations) if folder in known.folders]
         roots = root_folders(known, chosen, selection.named)
         closures = [closure_of(known, folder) for folder in roots]
         wanted = [closure for closure in closures if closure.refusal is None]
         tool = find_kustomize(self.path, self.cache) if wanted else None
-        outcomes = Builds(tool=tool, read=read, cache=self.cache).outcomes(wanted) if tool else []
+        outcomes = Builds(tool=tool, cache=self.cache).outcomes(wanted) if tool else []
         made = [outcome for outcome in outcomes if not outcome.complaint]
-        broken = [*_refused(closures, read), *_failed(outcomes, tool.version if tool else "")]
+        broken = [*_refused(closures), *_failed(outcomes, tool.version if tool else "")]
         if wanted and tool is None:
             broken.append(_missing(wanted))
         return BuiltSource(
@@ -57,9 +63,9 @@ class SourceBuilder:
             tools=(tool.version,) if tool else (),
         )
 
-    def build_folders(self, requests: Sequence[FolderRequest]) -> Sequence[BuiltFolder]:
+    def build_folders(self, requests: Sequence[FolderRequest], locked: LockedTrees) -> Sequence[BuiltFolder]:
         """Build the folders that objects of other tools deploy, each with what its object adds."""
-        return FolderBuilds(path=self.path, cache=self.cache).outcomes(requests)
+        return FolderBuilds(path=self.path, cache=self.cache, locked=locked).outcomes(requests)
 
     def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
         """Render charts, each by itself."""
@@ -129,7 +135,7 @@ def _claimed(
 ) -> Iterator[str]:
     """Yield the files that builds read; all of a folder that may not be built, as nobody knows what it would read."""
     for closure in closures:
-        yield from (file.path for file in closure.files)
+        yield from (path for path, _ in closure.inputs)
         if closure.refusal is not None:
             base = f"{closure.folder}/" if closure.folder else ""
             yield from (file.path for file in selection.beside if file.path.startswith(base))
@@ -138,9 +144,9 @@ def _claimed(
             yield from (file.path for file in closure_of(known, folder).files)
 
 
-def _refused(closures: Iterable[Closure], read: ReadBlobs) -> Iterator[Broken]:
+def _refused(closures: Iterable[Closure]) -> Iterator[Broken]:
     """Yield the builds that may not be run."""
-    return (refused(closure, read) for closure in closures if closure.refusal is not None)
+    return (refused(closure) for closure in closures if closure.refusal is not None)
 
 
 def _failed(outcomes: Iterable[BuildOutcome], version: str) -> Iterator[Broken]:

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -43,7 +43,7 @@ class BuildOutcome:
     def file(self) -> BuiltFile:
         """The output as a file of the source."""
         return BuiltFile(
-            path=self.closure.kustomizations[0],
+            path=self.closure.shown(self.closure.kustomizations[0]),
             id=object_id("blob", self.output),
             size=len(self.output),
             inputs=self.closure.inputs,
@@ -56,7 +56,6 @@ class Builds:
     """Builds by one tool; ``cache`` remembers the output of those that make no secrets."""
 
     tool: Tool
-    read: ReadBlobs
     cache: ParseCache | None = None
 
     def outcomes(self, closures: Sequence[Closure]) -> list[BuildOutcome]:
@@ -77,7 +76,7 @@ class Builds:
 
     def _key(self, closure: Closure) -> bytes:
         """Return the key of a build: the digest of all it depends on."""
-        lines = (f"{path}\0{id_.hex()}\n" for path, id_ in closure.inputs)
+        lines = (f"{path}\0{id_.hex()}\n" for path, id_ in closure.contents)
         head = f"{self.tool.version}\0{closure.folder}\n"
         text = "".join((head, *lines)).encode("utf-8", "surrogateescape")
         return hashlib.sha256(_FORM + b"\0" + text).digest()
@@ -86,7 +85,7 @@ class Builds:
         """Build as many at once as there are cores, reading the files of all of them first."""
         if not closures:
             return
-        contents = dict(self.read({file.id for closure in closures for file in closure.files}))
+        contents = _contents(closures)
         origins = Origins(lambda ids: {id_: contents[id_] for id_ in ids})
 
         def build(closure: Closure) -> BuildOutcome:
@@ -105,15 +104,24 @@ class Builds:
         )
 
 
+def _contents(closures: Iterable[Closure]) -> dict[bytes, bytes]:
+    """Read the files of all closures, those of one tree at once."""
+    ids: dict[int, tuple[ReadBlobs, set[bytes]]] = {}
+    for closure in closures:
+        ids.setdefault(id(closure.read), (closure.read, set()))[1].update(file.id for file in closure.files)
+    return {id_: content for read, wanted in ids.values() for id_, content in read(wanted).items()}
+
+
 def _with_origins(outcome: BuildOutcome, origins: Origins) -> BuildOutcome:
     if outcome.complaint:
         return outcome
     closure = outcome.closure
     values = [document.value for document in read_documents(outcome.output)[0]]
     written = [file for file in closure.files if file.path in {*closure.resources, *closure.kustomizations}]
+    found = origins.of(values, written, closure.kustomizations[0])
     return replace(
         outcome,
-        origins=origins.of(values, written, closure.kustomizations[0]),
+        origins=tuple(Origin(closure.shown(each.path), each.line) for each in found),
         is_secret=any(holds_secrets(value) and not is_opaque(value) for value in values),
     )
 

@@ -4,25 +4,22 @@ A closure is found before any tool runs, by what kustomizations name. Whatever i
 repository, an address, a path that leads out, a link - is refused here, so that the tool never comes to look for it.
 """
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from reconciler.source.files import SYMLINK, SourceFile
+from reconciler.source.manifests import ReadBlobs
 from render.documents import read_documents
 from render.errors import Problem
 
-from .kustomization import Kustomization, Reference, Role, named_texts
-from .tree import Kustomizations, is_plain, joined
+from .kustomization import ELSEWHERE, Kustomization, Reference, Role, named_texts
+from .tree import MOUNT, Kustomizations, StandIn, is_plain, joined
 
 MOST_FILES = 20_000
 """Files that one build may read."""
 
-_ELSEWHERE = re.compile(
-    r"^[a-z][a-z0-9+.-]*:(?:://|//)|^[\w.-]+@[\w.-]+:|^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/|[?&]ref=|^git::", re.IGNORECASE
-)
-_LOCK = "write a Source for it, and argosy vendor puts a copy into this repository"
+_LOCK = "write a Source for it, and run argosy lock"
 _READING_KEYS = frozenset({"path", "paths", "files", "envs", "env"})
 
 
@@ -48,11 +45,26 @@ class Closure:
     resources: frozenset[str] = frozenset()
     refusal: BuildRefusal | None = None
     reaches_beside: bool = False
+    stand_ins: Mapping[str, StandIn] = field(default_factory=dict, repr=False)
+    read: ReadBlobs = field(repr=False, compare=False)
+
+    @property
+    def contents(self) -> tuple[tuple[str, bytes], ...]:
+        """The path and id of each file, as the build finds it."""
+        return tuple((file.path, file.id) for file in self.files)
 
     @property
     def inputs(self) -> tuple[tuple[str, bytes], ...]:
-        """The path and id of each file."""
-        return tuple((file.path, file.id) for file in self.files)
+        """The path and id of each file of the repository that is read, or that something else was written for."""
+        found = {each for path, id_ in self.contents for each in self._inputs_of(path, id_)}
+        return tuple(sorted(found))
+
+    def _inputs_of(self, path: str, id_: bytes) -> tuple[tuple[str, bytes], ...]:
+        return self.stand_ins[path].inputs if path in self.stand_ins else ((path, id_),)
+
+    def shown(self, path: str) -> str:
+        """Return the path of a file as people find it."""
+        return self.stand_ins[path].shown if path in self.stand_ins else path
 
 
 class _RefusedError(Exception):
@@ -77,6 +89,8 @@ def closure_of(known: Kustomizations, folder: str) -> Closure:
         resources=frozenset(walk.resources),
         refusal=refusal,
         reaches_beside=walk.beside is not None,
+        stand_ins=known.stand_ins,
+        read=known.read,
     )
 
 
@@ -126,9 +140,15 @@ class _Walk:
     def _checked(self, at: str, file: SourceFile, reference: Reference) -> str:
         """Return the path of something named; it is refused where it is no file or folder to build from."""
         path = joined(at, reference.text)
+        if path is not None and _is_in_content(at) and not _is_in_content(path):
+            message = f"{reference.text!r} leads out of the Source"
+            raise _refused(file, reference.field, message, "its content builds upon nothing of this repository")
         if path is not None and (path in self.known.files or self._is_folder(path, reference)):
             return path
-        if _ELSEWHERE.search(reference.text):
+        error = self.known.unavailable.get(reference.text)
+        if error is not None:
+            raise _refused(file, reference.field, f"{reference.text!r}: {error.message}", error.hint)
+        if ELSEWHERE.search(reference.text):
             message = f"{reference.text!r} is not in this repository, and a build fetches nothing"
             raise _refused(file, reference.field, message, _LOCK)
         if path is None:
@@ -174,12 +194,18 @@ class _Walk:
         """Add the files that configuration of generators and transformers names in fields of its own."""
         for key, text in named_texts(documents):
             path = joined(at, text)
-            named = self.known.files.get(path) if path is not None else None
+            is_known = path is not None and (_is_in_content(path) or not _is_in_content(at))
+            named = self.known.files.get(path) if path is not None and is_known else None
             if named is not None and is_plain(named):
                 self.found[named.path] = named
-            elif key in _READING_KEYS and (path is None or _ELSEWHERE.search(text)):
+            elif key in _READING_KEYS and (not is_known or ELSEWHERE.search(text)):
                 raise _refused(file, "", f"{key} names {text!r}, which is not in this repository", _LOCK)
         self.has_plugins = self.has_plugins or bool(documents)
+
+
+def _is_in_content(path: str) -> bool:
+    """Say whether a path is one of the content of a Source."""
+    return path.startswith(f"{MOUNT}/")
 
 
 def _refused(file: SourceFile, field_name: str, message: str, hint: str = "") -> _RefusedError:

@@ -5,25 +5,26 @@ without one gets one that lists its manifests.
 """
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reconciler.source.broken import Broken
 from reconciler.source.built_files import Origin
 from reconciler.source.deployers.request import BuiltFolder, FolderRequest
-from reconciler.source.deployers.trees import SourceTree, UncommittedFile
-from reconciler.source.files import FILE_MODE, KUSTOMIZATIONS
+from reconciler.source.deployers.trees import LockedTrees, SourceTree, UncommittedFile
+from reconciler.source.files import FILE_MODE, KUSTOMIZATIONS, SourceFile
 from reconciler.source.lines import Lines
-from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
+from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache
 from render.documents import document_text, emit, read_documents
 from render.errors import Problem
 from render.gitobjects import object_id
 
 from .builds import BuildOutcome, Builds
 from .closures import Closure, closure_of
+from .remote import with_locked
 from .tools import Tool, find_kustomize
-from .tree import Kustomizations, is_plain
+from .tree import Kustomizations, StandIn, is_plain
 
 INSTALL = "install kustomize and put it on PATH (https://kubectl.docs.kubernetes.io/installation/kustomize), or kubectl"
 
@@ -39,19 +40,15 @@ class _UneditableError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Prepared:
-    """A request whose closure is found; ``edited`` is the kustomization that was written for it, if any."""
+    """A request whose closure is found."""
 
     request: FolderRequest
     closure: Closure
-    edited: tuple[UncommittedFile, bytes] | None = None
-    replaced: tuple[tuple[str, bytes], ...] = ()
 
     @property
     def inputs(self) -> frozenset[tuple[str, bytes]]:
         """The files of the repository that are read, with those that something else was written for."""
-        own = {self.edited[0].path} if self.edited else set()
-        files = [each for each in self.closure.inputs if each[0] not in own]
-        return frozenset(self.request.tree.inputs_at([*files, *self.replaced]))
+        return frozenset(self.request.tree.inputs_at(self.closure.inputs))
 
     @property
     def claimed(self) -> frozenset[str]:
@@ -64,6 +61,7 @@ class FolderBuilds:
     """The builds of folders; ``path`` is where the tool is looked for."""
 
     path: str
+    locked: LockedTrees
     cache: ParseCache | None = None
     _known: dict[str, Kustomizations] = field(default_factory=dict)
 
@@ -72,28 +70,12 @@ class FolderBuilds:
         prepared = [self._prepared(request) for request in requests]
         wanted = [each for each in prepared if isinstance(each, _Prepared) and each.closure.refusal is None]
         tool = find_kustomize(self.path, self.cache) if wanted else None
-        built = dict(zip(map(id, wanted), self._built(wanted, tool), strict=False))
+        closures = [each.closure for each in wanted]
+        made = Builds(tool=tool, cache=self.cache).outcomes(closures) if tool else []
+        built = dict(zip(map(id, wanted), made, strict=False))
         return [
             each if isinstance(each, BuiltFolder) else _outcome(each, built.get(id(each)), tool) for each in prepared
         ]
-
-    def _built(self, wanted: Sequence[_Prepared], tool: Tool | None) -> list[BuildOutcome]:
-        if tool is None:
-            return []
-        written = {file.id: content for each in wanted if each.edited for file, content in [each.edited]}
-        readers = {each.request.tree.name: each.request.tree.read for each in wanted}
-        ids_by_tree: dict[str, set[bytes]] = {}
-        for each in wanted:
-            ids_by_tree.setdefault(each.request.tree.name, set()).update(file.id for file in each.closure.files)
-        tree_by_id = {id_: name for name, ids in ids_by_tree.items() for id_ in ids - written.keys()}
-
-        def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
-            found = {id_: written[id_] for id_ in ids if id_ in written}
-            for name, reader in readers.items():
-                found |= reader([id_ for id_ in ids if tree_by_id.get(id_) == name])
-            return found
-
-        return Builds(tool=tool, read=read, cache=self.cache).outcomes([each.closure for each in wanted])
 
     def _prepared(self, request: FolderRequest) -> "_Prepared | BuiltFolder":
         tree, folder = request.tree, request.folder
@@ -108,23 +90,22 @@ class FolderBuilds:
         if found and not request.additions:
             return _Prepared(request=request, closure=closure_of(known, folder))
         try:
-            document = _document(found[0][0].path, known) if found else _listing(request)
+            document = _document(found[0][0], known) if found else _listing(request)
         except _UneditableError as error:
             return BuiltFolder(complaint=str(error))
         edited = _merged(document, request.additions)
         content = emit(edited)
         path = found[0][0].path if found else f"{base}{KUSTOMIZATIONS[0]}"
         file = UncommittedFile(path, FILE_MODE, object_id("blob", content), len(content))
-        return _Prepared(
-            request=request,
-            closure=closure_of(known.with_edited(file, edited), folder),
-            edited=(file, content),
-            replaced=tuple((each.path, each.id) for each, _ in found),
-        )
+        before = StandIn(tuple((each.path, each.id) for each, _ in found), path)
+        stand_in = known.stand_ins.get(path) or before
+        closure = closure_of(known.with_edited(file, edited, content, stand_in), folder)
+        return _Prepared(request=request, closure=closure)
 
     def _kustomizations(self, tree: SourceTree) -> Kustomizations:
         if tree.name not in self._known:
-            self._known[tree.name] = Kustomizations.of(tree.files, tree.read, self.cache)
+            known = Kustomizations.of(tree.files, tree.read, self.cache)
+            self._known[tree.name] = with_locked(known, self.locked)
         return self._known[tree.name]
 
 
@@ -164,38 +145,30 @@ def _taken(tree: SourceTree, paths: Sequence[str]) -> BuiltFolder:
     return BuiltFolder(output=b"".join(texts), origins=tuple(origins), claimed=claimed, inputs=inputs)
 
 
-def refused(closure: Closure, read: ReadBlobs) -> Broken:
-    """Return a build that may not be run."""
+def refused(closure: Closure) -> Broken:
+    """Return a build that may not be run; what was written for it has no lines."""
     assert closure.refusal is not None
     file, problem = closure.refusal
-    found = Lines(read).located_problem(FieldProblem(LocatedManifest(None, file, 0, 0), problem))
-    return Broken(problem=found, files=closure.inputs)
+    found = Lines(closure.read).located_problem(FieldProblem(LocatedManifest(None, file, 0, 0), problem))
+    is_written = file.path in closure.stand_ins and closure.shown(file.path) == file.path
+    line = 0 if is_written else found.line
+    return Broken(problem=replace(found, path=closure.shown(file.path), line=line), files=closure.inputs)
 
 
 def _refused_in(each: _Prepared) -> Broken:
-    """Return a refused build; its place is the file of the folder, or the kustomization that was written for it."""
-    tree, edited = each.request.tree, each.edited
-
-    def read(ids: Iterable[bytes]) -> Mapping[bytes, bytes]:
-        wanted = set(ids)
-        own = {edited[0].id: edited[1]} if edited and edited[0].id in wanted else {}
-        return {**tree.read(wanted - own.keys()), **own}
-
-    found = refused(each.closure, read)
-    is_own = edited is not None and found.problem.path == edited[0].path
-    here = tree.here.get(found.problem.path) if tree.here is not None else found.problem.path
-    path = here if here is not None else f"{tree.name}:{found.problem.path}"
-    line = 0 if is_own else found.problem.line
-    return Broken(problem=replace(found.problem, path=path, line=line), files=tuple(sorted(each.inputs)))
+    """Return a refused build, at the file in the repository if it stands there."""
+    found = refused(each.closure)
+    origin = each.request.tree.origin(Origin(found.problem.path, found.problem.line))
+    problem = replace(found.problem, path=origin.path)
+    return Broken(problem=problem, files=tuple(sorted(each.inputs)))
 
 
-def _document(path: str, known: Kustomizations) -> dict[str, Any]:
+def _document(file: SourceFile, known: Kustomizations) -> dict[str, Any]:
     """Return the kustomization of a folder, which something is added to."""
-    file = known.files[path]
     documents, errors = read_documents(known.read([file.id])[file.id])
     value = documents[0].value if documents else {}
     if errors or not isinstance(value, dict):
-        raise _UneditableError(f"{path} is no YAML object, so that nothing can be added to it")
+        raise _UneditableError(f"{file.path} is no YAML object, so that nothing can be added to it")
     return {**_HEAD, **value}
 
 

@@ -4,11 +4,16 @@ The fields are those of kustomize's own type; it refuses any other. Text of seve
 the name of a file.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 _LONGEST = 4096
+ELSEWHERE = re.compile(
+    r"^[a-z][a-z0-9+.-]*:(?:://|//)|^[\w.-]+@[\w.-]+:|^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/|[?&]ref=|^git::", re.IGNORECASE
+)
+"""Texts that name something which is no file of a tree."""
 
 
 class Role(StrEnum):

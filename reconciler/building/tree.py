@@ -3,25 +3,42 @@
 import hashlib
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
+from reconciler.locked.model import UnavailableSource
 from reconciler.source.files import KUSTOMIZATIONS, MAX_FILE_SIZE, SUBMODULE, SUFFIXES, SYMLINK, SourceFile
 from reconciler.source.manifests import ParseCache, ReadBlobs
 from render.documents import read_documents
 
-from .kustomization import Kustomization, Reference, Role, parsed_kustomization
+from .kustomization import ELSEWHERE, Kustomization, Reference, Role, parsed_kustomization
+
+MOUNT = ".argosy-sources"
+"""The folder that the contents of Sources are put into."""
+
+
+class StandIn(NamedTuple):
+    """The real thing behind a file that was written for a build: files of the repository, and a path for people."""
+
+    inputs: tuple[tuple[str, bytes], ...]
+    shown: str
 
 
 @dataclass(slots=True)
 class Kustomizations:
-    """The kustomizations of a tree, each read once."""
+    """The kustomizations of a tree, each read once.
+
+    ``stand_ins`` are files that were written for a build, by path; ``unavailable`` are bases of Sources whose content
+    cannot be had, by their text.
+    """
 
     files: Mapping[str, SourceFile]
     read: ReadBlobs
     cache: ParseCache | None = None
     _parsed: dict[bytes, Kustomization] = field(default_factory=dict)
     _by_folder: dict[str, list[SourceFile]] = field(default_factory=dict)
+    stand_ins: Mapping[str, StandIn] = field(default_factory=dict)
+    unavailable: dict[str, UnavailableSource] = field(default_factory=dict)
 
     @classmethod
     def of(cls, files: Iterable[SourceFile], read: ReadBlobs, cache: ParseCache | None = None) -> "Kustomizations":
@@ -38,6 +55,12 @@ class Kustomizations:
     def folders(self) -> frozenset[str]:
         """The folders with a kustomization."""
         return frozenset(self._by_folder)
+
+    @property
+    def has_remote_bases(self) -> bool:
+        """Say whether some kustomization names what is no file of a tree."""
+        every = (each for parsed in self._parsed.values() for each in parsed.references)
+        return any(ELSEWHERE.search(each.text) for each in every)
 
     def at(self, folder: str) -> Sequence[tuple[SourceFile, Kustomization]]:
         """Return the files that make a folder a kustomization, and what they name."""
@@ -62,16 +85,32 @@ class Kustomizations:
         documents, _ = read_documents(self.read([file.id])[file.id])
         return [document.value for document in documents]
 
-    def with_edited(self, file: SourceFile, document: Mapping[str, Any]) -> "Kustomizations":
+    def with_edited(
+        self, file: SourceFile, document: Mapping[str, Any], content: bytes, stand_in: StandIn
+    ) -> "Kustomizations":
         """Return the same tree with another kustomization in place of all that the folder of this file has."""
         folder = file.path.rpartition("/")[0]
-        return Kustomizations(
+        return replace(
+            self,
             files={**self.files, file.path: file},
-            read=self.read,
-            cache=self.cache,
+            read=_read_with(self.read, {file.id: content}),
             _parsed={**self._parsed, file.id: parsed_kustomization(document)},
             _by_folder={**self._by_folder, folder: [file]},
+            stand_ins={**self.stand_ins, file.path: stand_in},
         )
+
+    def with_files(
+        self, files: Sequence[SourceFile], read: ReadBlobs, stand_ins: Mapping[str, StandIn]
+    ) -> "Kustomizations":
+        """Return the same tree with further files."""
+        ids = {file.id for file in files}
+
+        def read_all(wanted: Iterable[bytes]) -> Mapping[bytes, bytes]:
+            every = set(wanted)
+            return {**read(every & ids), **self.read(every - ids)}
+
+        other = Kustomizations.of([*self.files.values(), *files], read_all, self.cache)
+        return replace(other, stand_ins={**self.stand_ins, **stand_ins}, unavailable=self.unavailable)
 
     def _parse(self, files: Sequence[SourceFile]) -> None:
         """Read kustomizations. What they name is remembered on disk, and nothing else, as that may be secret."""
@@ -85,6 +124,14 @@ class Kustomizations:
         fresh = {key_by_id[id_]: _stored(self._parsed[id_]) for id_ in missing if not self._parsed[id_].inline}
         if self.cache is not None and fresh:
             self.cache.put_many(fresh)
+
+
+def _read_with(read: ReadBlobs, contents: Mapping[bytes, bytes]) -> ReadBlobs:
+    def read_all(wanted: Iterable[bytes]) -> Mapping[bytes, bytes]:
+        every = set(wanted)
+        return {**read(every - contents.keys()), **{id_: contents[id_] for id_ in every & contents.keys()}}
+
+    return read_all
 
 
 def _stored(parsed: Kustomization) -> tuple[tuple[int, Any], ...]:

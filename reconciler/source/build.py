@@ -1,6 +1,6 @@
 """The seam between a source and the tools that build folders of it: what a build is asked for, and what comes of it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
@@ -16,6 +16,7 @@ from .charts import ChartRequest, ChartSource, chart_places, config_maps_in
 from .deployers.readers import Readers
 from .deployers.request import BuiltFolder, FolderRequest
 from .deployers.rounds import Deployed, Rounds, plain_files
+from .deployers.trees import LockedTrees
 from .external import load_external_sources, lock_of, sources_in
 from .facts import FactsOf, no_facts
 from .files import FileSelection, Reason, Skipped, SourceFile, select_files
@@ -69,13 +70,19 @@ class BuiltSource:
         return read_all
 
 
+LockedOf = Callable[[], LockedTrees]
+"""Return the contents of the Sources of a fleet, where some kustomization may need them."""
+
+
 class Build(Protocol):
     """Build the folders that a selection names, from the files of the whole tree."""
 
-    def __call__(self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs) -> BuiltSource:
+    def __call__(
+        self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs, locked: LockedOf
+    ) -> BuiltSource:
         """Return what came of it."""
 
-    def build_folders(self, requests: Sequence[FolderRequest]) -> Sequence[BuiltFolder]:
+    def build_folders(self, requests: Sequence[FolderRequest], locked: LockedTrees) -> Sequence[BuiltFolder]:
         """Return what came of these folders, in order."""
 
     def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
@@ -149,14 +156,18 @@ def _built(
     build, readers = caches.build, Readers.of(home, files, read, caches.contents)
     if build is None:
         return BuiltSource()
+
+    def locked() -> LockedTrees:
+        return readers.locked(load_manifests(selection.files, read=read, cache=caches.parsed).manifests)
+
     if not readers.kinds:
-        return build(files, selection, read)
+        return build(files, selection, read, locked)
     rounds = Rounds(readers, build.build_folders, caches.parsed)
     entries = list(load_manifests(selection.files, read=read, cache=caches.parsed).manifests)
     deployed, built = rounds.final(entries), BuiltSource()
     while True:
         unclaimed = replace(selection, kustomizations=tuple(plain_files(selection.kustomizations, deployed.claimed)))
-        built = build(files, unclaimed, read)
+        built = build(files, unclaimed, read, locked)
         more = load_manifests(built.files, read=built.read_with(read), cache=caches.parsed).manifests
         known = {(place.file.path, place.number) for place in entries}
         fresh = [place for place in more if (place.file.path, place.number) not in known]

@@ -27,6 +27,7 @@ class FolderSources:
 
     flux: FluxSources
     argo: ArgoSources
+    locked: LockedTrees
     default_namespace: str
 
     def requests(self, place: LocatedManifest) -> list[FolderRequest]:
@@ -69,16 +70,20 @@ class Readers:
         is_argo = place.manifest["kind"] == argo.KIND and group_of(place.manifest["apiVersion"]) == argo.GROUP
         return is_argo and RenderedRelease.APPLICATION in self.kinds and has_folders(spec, self.charts)
 
+    def locked(self, manifests: Iterable[LocatedManifest]) -> LockedTrees:
+        """Return the contents of the Sources among manifests."""
+        external = load_external_sources(sources_in(manifests))
+        files = RepositoryFiles(self.repository.files, folder=self.home.folder, read=self.repository.read)
+        lock = lock_of(external.sources, files, self.store)
+        lock_input = ((lock.file.path, lock.file.id),) if lock.file else ()
+        return LockedTrees(sources=external.sources, locked=lock.locked, lock=lock_input)
+
     def sources(
         self, first: Mapping[ObjectRef, LocatedManifest], manifests: Iterable[LocatedManifest]
     ) -> FolderSources:
         """Return what folders are taken from; ``first`` are the objects that stand in files of the fleet."""
         every, namespace = list(manifests), self.home.fleet.default_namespace
-        external = load_external_sources(sources_in(every))
-        files = RepositoryFiles(self.repository.files, folder=self.home.folder, read=self.repository.read)
-        lock = lock_of(external.sources, files, self.store)
-        lock_input = ((lock.file.path, lock.file.id),) if lock.file else ()
-        locked = LockedTrees(sources=external.sources, locked=lock.locked, lock=lock_input)
+        locked = self.locked(every)
         objects, artifacts = flux_objects(every, namespace)
         kustomizations = [place for place in first.values() if is_kustomization(place)]
         applications = [place.manifest["spec"] for place in first.values() if not is_kustomization(place)]
@@ -90,6 +95,7 @@ class Readers:
                 own=own_source(kustomizations, namespace),
                 locked=locked,
             ),
+            locked=locked,
             argo=ArgoSources(repository=self.repository, own=own_address(applications), locked=locked),
             default_namespace=namespace,
         )

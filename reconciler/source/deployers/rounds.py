@@ -24,6 +24,7 @@ from .after_build import Finished, LeftOut, Settings, finished_by_flux
 from .flux import ignored_fields, is_kustomization
 from .readers import Readers
 from .request import BuiltFolder, FolderRequest, UnusableDeployer
+from .trees import LockedTrees
 
 _MOST_ROUNDS = 12
 _FREE_BITS = 20
@@ -31,7 +32,7 @@ _FREE_BITS = 20
 
 Asked = tuple[ObjectRef, int]
 """An object that deploys folders, and which of them is meant."""
-BuildFolders = Callable[[Sequence[FolderRequest]], Sequence[BuiltFolder]]
+BuildFolders = Callable[[Sequence[FolderRequest], LockedTrees], Sequence[BuiltFolder]]
 """Build folders, and return the outcome of each."""
 
 
@@ -115,7 +116,7 @@ class Rounds:
             except UnusableDeployer as error:
                 outcomes[ref, 0] = DeployedFolder(broken=(self._unusable(place, error),))
         fresh = {each.key: each for each in requests.values() if each.key not in self._built}
-        self._built.update(zip(fresh, self.build(list(fresh.values())), strict=True))
+        self._built.update(zip(fresh, self.build(list(fresh.values()), sources.locked), strict=True))
         for asked, request in requests.items():
             try:
                 outcomes[asked] = self._outcome(asked, request, settings)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from reconciler.locked.content import Files
-from reconciler.locked.model import ExternalSource, SourceType
+from reconciler.locked.model import ExternalSource, LockedSource, SourceType, UnavailableSource
 from reconciler.locked.reading import LockedFiles
 from reconciler.source.built_files import Origin
 from reconciler.source.files import FILE_MODE, SourceFile
@@ -78,6 +78,20 @@ def content_tree(name: str, content: Files, inputs: Collection[tuple[str, bytes]
     return SourceTree(name=name, files=files, read=read, here={}, inputs=tuple(inputs))
 
 
+class LockedContent(NamedTuple):
+    """The content of a Source: its name, the folder that it begins at, and its files from there on."""
+
+    name: str
+    folder: str
+    tree: SourceTree
+
+
+def _is_version(source: ExternalSource, locked: LockedSource, version: str) -> bool:
+    """Say whether a version that somebody asks for is the one that is locked."""
+    named = {source.place.get(key) for key in ("tag", "branch", "revision")} | {*locked.resolved.values()}
+    return version in named
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockedTrees:
     """The contents of the fleet's Sources as trees; ``lock`` is the file that locks them."""
@@ -85,6 +99,32 @@ class LockedTrees:
     sources: Sequence[ExternalSource] = ()
     locked: LockedFiles | None = None
     lock: tuple[tuple[str, bytes], ...] = ()
+
+    def containing(self, address: str, version: str) -> tuple["LockedContent", str] | None:
+        """Return the content of the Source that an address is in, and the path in it; None where no Source has it.
+
+        UnavailableSource says why its content cannot be had: also where only another version is locked.
+        """
+        others: list[str] = []
+        for source in self.sources:
+            base = address_of(source.place["url"])
+            if source.type is not SourceType.GIT or not (address == base or address.startswith(f"{base}/")):
+                continue
+            path = address.removeprefix(base).strip("/")
+            if source.folder and path != source.folder and not path.startswith(f"{source.folder}/"):
+                continue
+            if self.locked is None:
+                continue
+            content = self.locked.files(source.name)
+            if version and not _is_version(source, self.locked.locked(source.name), version):
+                others.append(source.name)
+                continue
+            tree = content_tree(source.name, content, self.lock)
+            return LockedContent(source.name, source.folder, tree), path.removeprefix(source.folder).strip("/")
+        if others:
+            message = f"it is asked for at {version!r}, and Source {others[0]!r} is locked at another version"
+            raise UnavailableSource(message, hint="ask for the version of the Source, or leave it out")
+        return None
 
     def of_address(self, type_: SourceType, url: Any) -> tuple[SourceTree, str] | None:
         """Return the tree of the Source with an address, and its folder in there; None where no Source has it.
