@@ -230,7 +230,7 @@ class FakeCluster:
         items = json.loads(json.dumps(found))
         for item in items:
             del item["apiVersion"], item["kind"]
-        return {"kind": f"{kind[1]}List", "metadata": {}, "items": items}
+        return {"kind": f"{kind[1]}List", "metadata": {"resourceVersion": "1"}, "items": items}
 
     def _namespace_missing(self, key: Key) -> tuple[int, Any] | None:
         if not key[1]:

@@ -148,7 +148,7 @@ def _change_the_parent(fleet: Fleet) -> None:
 def _damage_the_checkpoint(fleet: Fleet) -> None:
     path = fleet.repository.path / CHECKPOINT
     value = json.loads(path.read_bytes())
-    value["members"]["members"][0]["digests"] = [["no listing", "no digest"]]
+    value["members"]["members"][0]["answers"]["digests"] = [["no listing", "no digest"]]
     path.write_text(json.dumps(value))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.members.boundary import guarded
 from reconciler.members.exchange import SILENT, Client, Failure, FailureKind, OpenClient
-from reconciler.members.patience import end_of_waiting
+from reconciler.members.patience import VisitTimes, end_of_waiting
 from reconciler.members.visits import Visit, Visits
 from reconciler.observe.findings import observe_findings
 from reconciler.observe.members import MOST_SECONDS
@@ -25,6 +25,8 @@ from .cluster import apply_plan
 from .decryption import Decrypt, leave_encrypted
 from .results import ApplySettings, ClusterReport, live_objects
 
+ORDINARY_SECONDS = 5.0
+"""The time that clusters at rest, which are done at once, count as having taken where others are waited for."""
 STOPPING_SECONDS = 0.5
 """The longest time between two questions whether a run is to stop, while clusters wait for their turn."""
 
@@ -36,6 +38,21 @@ class ClusterJob:
     desired: ClusterDesired
     inventory: Inventory
     options: PlanOptions = field(default_factory=PlanOptions)
+
+    @property
+    def cluster(self) -> str:
+        """The cluster's name."""
+        return self.desired.cluster
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestingJob:
+    """The work on a cluster that was at rest: none where it still is so, which its report says, else the ``job``."""
+
+    cluster: str
+    inventory: Inventory
+    report: Callable[[Client], ClusterReport | None]
+    job: Callable[[], ClusterJob]
 
 
 def _write_anyway(_plan: Plan) -> None:
@@ -85,17 +102,19 @@ class FleetOptions:
 
 
 def apply_fleet(
-    jobs: Iterable[ClusterJob], open_client: OpenClient, options: FleetOptions | None = None
+    jobs: Iterable[ClusterJob | RestingJob], open_client: OpenClient, options: FleetOptions | None = None
 ) -> Iterator[ClusterReport]:
     """Observe, plan and apply every cluster, yielding each one's report as it comes."""
-    run = _FleetRun({job.desired.cluster: job for job in jobs}, open_client, options or FleetOptions())
+    run = _FleetRun({job.cluster: job for job in jobs}, open_client, options or FleetOptions())
     yield from run.reports()
 
 
 class _FleetRun:
     """One apply: its jobs by cluster, and the visits to these."""
 
-    def __init__(self, jobs: Mapping[str, ClusterJob], open_client: OpenClient, options: FleetOptions) -> None:
+    def __init__(
+        self, jobs: Mapping[str, ClusterJob | RestingJob], open_client: OpenClient, options: FleetOptions
+    ) -> None:
         self._jobs = jobs
         self._open_client = open_client
         self._options = options
@@ -136,17 +155,20 @@ class _FleetRun:
         return any(name not in self._options.late for name in self._visits.waiting)
 
     def _slow_at(self) -> float:
-        times = (
-            visit.times(
-                is_answered=visit.result is not None and visit.result.failure is None,
-                failed_before=visit.name in self._options.late,
-            )
-            for visit in self._visits.begun.values()
-            if visit.ended is not None or visit.name in self._visits.under_way
-        )
+        visits = self._visits.begun.values()
+        times = (self._times(each) for each in visits if each.ended is not None or each.name in self._visits.under_way)
         until = end_of_waiting(times, self._options.patience)
         # Where all have ended, only their reports have yet to come.
         return until if math.isfinite(until) else math.inf
+
+    def _times(self, visit: Visit[ClusterReport]) -> VisitTimes:
+        report = visit.result
+        times = visit.times(
+            is_answered=report is not None and report.failure is None, failed_before=visit.name in self._options.late
+        )
+        if report is None or not report.is_repeated or times.ended is None:
+            return times
+        return replace(times, ended=max(times.ended, times.began + ORDINARY_SECONDS))
 
     def _end(self, visit: Visit[ClusterReport]) -> float:
         return visit.began + self._options.timeout + self._options.grace
@@ -174,12 +196,18 @@ class _FleetRun:
         client = self._open_client(visit.name, visit.began + self._options.timeout)
         if isinstance(client, Failure):
             return client
-        return self._applied(visit.heard_through(client), self._jobs[visit.name])
+        heard, job = visit.heard_through(client), self._jobs[visit.name]
+        observing = heard.within(self._options.observe_seconds)
+        if isinstance(job, RestingJob):
+            report = job.report(observing)
+            if report is not None:
+                return report
+            job = job.job()
+        return self._applied(heard, observing, job)
 
-    def _applied(self, client: Client, job: ClusterJob) -> ClusterReport:
-        cluster = job.desired.cluster
+    def _applied(self, client: Client, observing: Client, job: ClusterJob) -> ClusterReport:
+        cluster = job.cluster
         desired = self._options.decrypt(client, job.desired)
-        observing = client.within(self._options.observe_seconds)
         observed = observe_cluster(observing, desired, job.inventory, job.options.applyset)
         plan = make_plan(desired, observed, job.inventory, job.options)
         if plan.refusal or self._options.is_observing:

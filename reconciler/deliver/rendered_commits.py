@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
 from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED
-from reconciler.pipeline.previous import Previous
+from reconciler.pipeline.previous import Previous, changed_files
 from reconciler.pipeline.renames import previous_by_new_names
 from reconciler.plans.cluster import held_object
 from reconciler.plans.inventory import HeldObject
@@ -65,6 +66,7 @@ class RenderedCommits:
     _encrypted: dict[int, bytes] = field(default_factory=dict, repr=False)
     _before: dict[tuple[str, str], bool] = field(default_factory=dict)
     _objects: dict[tuple[str, bytes, frozenset[ObjectRef]], tuple[DesiredObject, ...]] = field(default_factory=dict)
+    _changed: dict[tuple[str, str], tuple[tuple[Binding | None, Binding | None], ...]] = field(default_factory=dict)
     _held: dict[tuple[tuple[str, bytes], ...], tuple[HeldObject, ...]] = field(default_factory=dict)
 
     def commit(self, commit: str) -> Previous:
@@ -95,6 +97,30 @@ class RenderedCommits:
                 for item, each in found
             )
         return self._objects[key]
+
+    def ask_the_same(self, cluster: str, before: str, after: str) -> bool:
+        """Return whether two commits ask the same of a cluster: equal objects, by the same rules of their bindings."""
+        if before == after:
+            return True
+        try:
+            old, new = self.commit(before), self.commit(after)
+        except GitError:  # the rendered branch may have been squashed since
+            return False
+        if old.tree.clusters.get(cluster) != new.tree.clusters.get(cluster):
+            return False
+        return all(_rules(one, cluster) == _rules(other, cluster) for one, other in self._changed_bindings(old, new))
+
+    def _changed_bindings(self, old: Previous, new: Previous) -> tuple[tuple[Binding | None, Binding | None], ...]:
+        """Return the bindings that differ in two commits, None where a commit has none of the object."""
+        key = old.commit, new.commit
+        if key not in self._changed:
+            folders = (each.tree.trees.entries(each.tree.root).get("bindings") for each in (old, new))
+            pairs = list(changed_files(new.tree.trees, *(entry and entry.id for entry in folders)))
+            contents = self.repository.read_blobs({id_ for pair in pairs for id_ in pair if id_ is not None})
+            reader = BindingReader()
+            bindings = {id_: reader.parse(content) for id_, content in contents.items()}
+            self._changed[key] = tuple((bindings.get(one or b""), bindings.get(other or b"")) for one, other in pairs)
+        return self._changed[key]
 
     def is_before(self, commit: str, other: str) -> bool:
         """Return whether a commit is another one's ancestor."""
@@ -150,6 +176,18 @@ class RenderedCommits:
             manifest = self._manifests[blob_id] = parse_documents(content)[0].value
             if is_opaque(manifest):
                 self._encrypted[id(manifest)] = content
+
+
+def _rules(binding: Binding | None, cluster: str) -> tuple[bool, ...]:
+    """Return what a binding says of applying its object to a cluster, beside the object itself."""
+    if binding is None:
+        return False, False, False, False
+    return (
+        binding.conflict_resolution is ConflictResolution.OVERWRITE,
+        binding.preserve_resources_on_deletion,
+        is_suspended(binding, cluster),
+        _keeps_older(binding, cluster),
+    )
 
 
 def _keeps_older(binding: Binding, cluster: str) -> bool:

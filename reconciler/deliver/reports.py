@@ -69,7 +69,7 @@ def _row(report: ClusterReport) -> tuple[str, ...]:
 def _counts(report: ClusterReport) -> Counter[str]:
     """Count a cluster's objects by their action, done or planned."""
     if report.applied is not None:
-        return Counter(str(result.action) for result in report.applied.results)
+        return report.applied.actions
     if report.plan is not None:
         return Counter(str(item.action) for item in (*report.plan.objects, *report.plan.deletions))
     return Counter()

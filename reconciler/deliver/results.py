@@ -1,5 +1,6 @@
 """The results of applying: of each object, and of each cluster in a pass."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -54,7 +55,8 @@ class ClusterResult:
 
     ``failure``: why it ended early. ``prune_hold``: why nothing was pruned. ``left``: what stays though nothing wants
     it, and must be remembered. ``is_waiting``: the commit stands, and only objects that wait to be deleted - for a
-    confirmation, for their finalizers, to be empty - keep the cluster from converging.
+    confirmation, for their finalizers, to be empty - keep the cluster from converging. ``resting`` counts the objects
+    of a cluster at rest that are as they should be and are not among its ``results``.
     """
 
     cluster: str
@@ -65,6 +67,7 @@ class ClusterResult:
     outcome: ApplyOutcome = ApplyOutcome.INTERRUPTED
     left: tuple[HeldObject, ...] = ()
     is_waiting: bool = False
+    resting: int = 0
 
     @property
     def recorded_outcome(self) -> ApplyOutcome:
@@ -72,9 +75,15 @@ class ClusterResult:
         is_held = self.is_waiting and self.outcome is ApplyOutcome.INCOMPLETE
         return ApplyOutcome.CONVERGED if is_held else self.outcome
 
+    @property
+    def actions(self) -> Counter[str]:
+        """The number of objects by action."""
+        actions = Counter(str(result.action) for result in self.results)
+        return actions + Counter({str(Action.UNCHANGED): self.resting})
+
     def count(self, action: Action) -> int:
         """Return the number of objects with this action."""
-        return sum(1 for result in self.results if result.action is action)
+        return self.actions[str(action)]
 
 
 def _tell_nobody(_line: str) -> None:
@@ -125,7 +134,8 @@ def failed_result(planned: PlannedObject, failure: Failure) -> ObjectResult:
 class ClusterReport:
     """The report of one cluster, as far as it got: its observation, its plan and its results.
 
-    ``findings`` are those about workloads that are not well.
+    ``findings`` are those about workloads that are not well. ``is_repeated``: the cluster was at rest and still is, so
+    that this is the report of an earlier pass, without an observation or a plan.
     """
 
     cluster: str
@@ -135,6 +145,7 @@ class ClusterReport:
     findings: Mapping[ObjectRef, tuple[Finding, ...]] = field(default_factory=dict)
     failure: Failure | None = None
     seconds: float = 0.0
+    is_repeated: bool = False
 
     @property
     def state(self) -> str:

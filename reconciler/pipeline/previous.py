@@ -80,6 +80,32 @@ class StoredTrees:
             level = deeper
 
 
+def changed_files(
+    trees: StoredTrees, before: bytes | None, after: bytes | None
+) -> Iterator[tuple[bytes | None, bytes | None]]:
+    """Yield the blob ids of every file that differs below two trees, None where there is no such file."""
+    if before == after:
+        return
+    trees.load(tree_id for tree_id in (before, after) if tree_id is not None)
+    old, new = (trees.entries(tree_id) if tree_id is not None else {} for tree_id in (before, after))
+    for name in old.keys() | new.keys():
+        one, other = old.get(name), new.get(name)
+        if one == other:
+            continue
+        yield from changed_files(trees, _folder_id(one), _folder_id(other))
+        files = _file_id(one), _file_id(other)
+        if files[0] != files[1]:
+            yield files
+
+
+def _folder_id(entry: TreeEntry | None) -> bytes | None:
+    return entry.id if entry is not None and entry.mode == TREE_MODE else None
+
+
+def _file_id(entry: TreeEntry | None) -> bytes | None:
+    return entry.id if entry is not None and entry.mode != TREE_MODE else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedTree:
     """A rendered commit's tree. ``clusters`` maps a cluster to the id of its folder."""

@@ -63,6 +63,22 @@ class StatusBranch:
         contents = self.repository.read_blobs({file.id for file in found})
         return renamed_files({file.path: contents[file.id] for file in found}, self._new_names(commit))
 
+    def folders(self, folder: str, commit: str | None) -> dict[str, str]:
+        """Return the ids of the folders and files in a folder of a commit of the branch, by name."""
+        entries = self.entries(commit) if commit is not None else ()
+        found = next((entry.id for entry in entries if entry.name == folder.encode()), None)
+        below = self.repository.read_trees([found])[found] if found is not None else ()
+        return {entry.name.decode(): entry.id.hex() for entry in below}
+
+    def contents(self, folder: bytes) -> Iterable[bytes]:
+        """Return the distinct contents of all files below a folder with this id."""
+        level, blobs = {folder}, set[bytes]()
+        while level:
+            entries = [entry for tree in self.repository.read_trees(level).values() for entry in tree]
+            blobs |= {entry.id for entry in entries if entry.mode != TREE_MODE}
+            level = {entry.id for entry in entries if entry.mode == TREE_MODE}
+        return self.repository.read_blobs(blobs).values()
+
     def _new_names(self, commit: str) -> NewNames:
         """Return the new names of the members that a commit records under former names."""
         if not any(cluster.former_names for cluster in self.clusters):

@@ -2,10 +2,11 @@
 
 1. read what each member may hold (its inventory on the status branch) and what it must hold at the commit;
 2. record the attempts at all members whose identity is known in one status commit - before any write;
-3. observe, plan and apply each member by itself, in parallel;
+3. observe, plan and apply each member by itself, in parallel, but for those that are at rest (``resting_members``);
 4. record in one more status commit what every member holds now, and how it is: of the slow ones in another, later.
 """
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,14 +18,15 @@ from reconciler.console.log import Log
 from reconciler.deliver.attempts import AttemptRecord
 from reconciler.deliver.decryption import SopsDecryption
 from reconciler.deliver.deviations import unconfirmed
-from reconciler.deliver.fleet import AwaitObservation, ClusterJob, FleetOptions, apply_fleet
+from reconciler.deliver.fleet import AwaitObservation, ClusterJob, FleetOptions, RestingJob, apply_fleet
 from reconciler.deliver.holder import LeaseHolder, lease_holder
 from reconciler.deliver.options import DeliveryOptions
 from reconciler.deliver.rendered_commits import RemovalTrailers, RenderedCommits
 from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ApplySettings, ClusterReport
 from reconciler.deliver.server_forms import known_server_forms
-from reconciler.members.exchange import Failure, OpenClient
+from reconciler.members.exchange import Client, Failure, OpenClient
+from reconciler.observe.rest import is_still_at_rest
 from reconciler.pipeline.previous import Previous
 from reconciler.plans.applyset import ApplySet
 from reconciler.plans.inventory import Inventory
@@ -37,10 +39,11 @@ from render.model import Manifest
 from render.words import counted
 
 from .fleet_context import FleetContext
-from .observation import PassRecord
+from .observation import PassRecord, utc
 from .options import never_stopping
 from .orphans import Agree, Orphans, found_orphans, once_rendered, refuse_orphans, with_trusted_objects
 from .recording import ReportRecording
+from .resting_members import RestingMember
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +105,9 @@ class ApplyRun:
     """One apply of a commit: the jobs it makes, and the two status commits around them.
 
     ``previous`` is a rendered commit that was read already, ``manifests`` are objects by the blobs they would be read
-    from. ``record`` is what a pass records beside the inventories. ``agree`` is asked before orphans are deleted.
-    ``say`` is told what is waited for. ``clock`` gives the time of the status commits.
+    from. ``record`` is what a pass records beside the inventories. ``resting`` are the members that an earlier pass
+    left at rest. ``agree`` is asked before orphans are deleted. ``say`` is told what is waited for. ``clock`` gives the
+    time of the status commits.
     """
 
     context: FleetContext
@@ -113,6 +117,7 @@ class ApplyRun:
     previous: Previous | None = None
     manifests: Mapping[bytes, Manifest] = field(default_factory=dict)
     record: PassRecord | None = None
+    resting: Mapping[str, RestingMember] = field(default_factory=dict)
     agree: Agree = refuse_orphans
     say: Callable[[str], None] = _say_nothing
     clock: Callable[[], float] = time.time
@@ -160,7 +165,7 @@ class ApplyRun:
                 late=self._late(),
                 on_slow=recording.record_without,
             )
-            for report in apply_fleet(self._jobs(inventories, orphans), self.open_client, options):
+            for report in apply_fleet(self._jobs(inventories, orphans, attempts.turn), self.open_client, options):
                 tell(report)
                 recording.add(report)
         return recording.end()
@@ -187,7 +192,7 @@ class ApplyRun:
     def planned(self, inventories: Mapping[str, Inventory]) -> tuple[ClusterReport, ...]:
         """Observe every chosen member and plan by these inventories; nothing is written."""
         observing = replace(self._fleet_options(), is_observing=True)
-        return tuple(apply_fleet(self._jobs(inventories, None), self.open_client, observing))
+        return tuple(apply_fleet(self._jobs(inventories, None, threading.Lock()), self.open_client, observing))
 
     def _agreed_orphans(self, inventories: Mapping[str, Inventory]) -> Orphans | None:
         """Observe what orphans there are and have them agreed to; None where a pass shows or ignores them."""
@@ -197,21 +202,59 @@ class ApplyRun:
         self.agree(orphans)
         return orphans
 
-    def _jobs(self, inventories: Mapping[str, Inventory], orphans: Orphans | None) -> list[ClusterJob]:
-        """Return the job of each member; ``orphans`` are those agreed to, None for all that its options ask for."""
-        jobs, commits = [], self._commits
-        for member in self.delivery.members:
-            known = inventories.get(member.name, Inventory(cluster=member.name))
-            held = with_trusted_objects(known, commits, self.commit)
-            options = self._plan_options(held)
-            if orphans is not None:
-                options = replace(options, orphans=orphans.get(member.name, frozenset()))
-            elif self.delivery.options.orphans:
-                options = replace(options, orphans=once_rendered(held, commits, self.commit))
-            if not known.converged and (recovered := commits.departed(member.name, (self.commit,))):
-                options = replace(options, recovered=recovered)
-            jobs.append(ClusterJob(desired=commits.desired(member.name, self.commit), inventory=held, options=options))
-        return jobs
+    def _jobs(
+        self, inventories: Mapping[str, Inventory], orphans: Orphans | None, turn: threading.Lock
+    ) -> list[ClusterJob | RestingJob]:
+        """Return the job of each member: of one that may be at rest it is made in its own thread, when it is needed."""
+        resting = self._resting(inventories) if self.delivery.writes else {}
+
+        def made_later(cluster: str) -> ClusterJob:
+            with turn:
+                return self._job(cluster, inventories, orphans)
+
+        return [
+            RestingJob(
+                cluster=name,
+                inventory=inventories[name],
+                report=partial(self._repeated, resting[name]),
+                job=partial(made_later, name),
+            )
+            if name in resting
+            else self._job(name, inventories, orphans)
+            for name in (member.name for member in self.delivery.members)
+        ]
+
+    def _resting(self, inventories: Mapping[str, Inventory]) -> dict[str, RestingMember]:
+        """Return the members of which the commit and the status branch say nothing new since they were at rest."""
+        if not self.resting:
+            return {}
+        works, now = self.context.status.folders("works", self.context.status.tip()), utc(self.clock())
+        return {
+            name: known
+            for name, known in self.resting.items()
+            if (inventory := inventories.get(name)) is not None and inventory.manager == self.applyset.manager
+            if {known.commit, self.commit}.issuperset(inventory.attempted)
+            if known.is_recorded(inventory, works.get(name, ""), now)
+            if self._commits.ask_the_same(name, known.commit, self.commit)
+            if not self._commits.is_before(self.commit, known.commit)
+        }
+
+    def _repeated(self, known: RestingMember, client: Client) -> ClusterReport | None:
+        """Return the report of a member that is as it was left, None for any other."""
+        return known.report(self.commit) if is_still_at_rest(client, known.answers) else None
+
+    def _job(self, cluster: str, inventories: Mapping[str, Inventory], orphans: Orphans | None) -> ClusterJob:
+        """Return the job of a member; ``orphans`` are those agreed to, None for all that its options ask for."""
+        commits, known = self._commits, inventories.get(cluster, Inventory(cluster=cluster))
+        held = with_trusted_objects(known, commits, self.commit)
+        options = self._plan_options(held)
+        if orphans is not None:
+            options = replace(options, orphans=orphans.get(cluster, frozenset()))
+        elif self.delivery.options.orphans:
+            options = replace(options, orphans=once_rendered(held, commits, self.commit))
+        if not known.converged and (recovered := commits.departed(cluster, (self.commit,))):
+            options = replace(options, recovered=recovered)
+        return ClusterJob(desired=commits.desired(cluster, self.commit), inventory=held, options=options)
 
     def _plan_options(self, inventory: Inventory) -> PlanOptions:
         options, cluster, converged = self.delivery.options, inventory.cluster, inventory.converged

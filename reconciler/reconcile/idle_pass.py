@@ -1,10 +1,11 @@
 """A pass over a fleet at rest: nothing moved in Git or in any member since a pass that wrote nothing.
 
-1. after a pass that wrote nothing, ``resting`` asks each member for digests of its lists, and the checkpoint of the
-   pass keeps them with what it reported;
-2. while all branches stand where it left them, the next pass asks for the same digests (``fleet_still_at_rest``);
+1. ``resting`` asks each member that a pass found at rest for digests of its lists, and the checkpoint of the pass keeps
+   them with what it reported;
+2. while all branches stand where it left them, and all members are at rest, the next pass asks for the same digests
+   (``fleet_still_at_rest``);
 3. where all are the same, and the members' health and capacity are as recorded, it would decide and write the same: so
-   it repeats the report and ends. Otherwise it is done as a whole, as if there had been no checkpoint.
+   it repeats the report and ends. Otherwise it is done, and skips the members that are at rest one by one.
 
 What depends on time is settled before: a status that is to be written when its record is stale sets an end to the rest.
 """
@@ -12,7 +13,7 @@ What depends on time is settled before: a status that is to be written when its 
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import takewhile
 from typing import Any, TypeVar
 
@@ -35,62 +36,19 @@ from render.cluster import Cluster, ResourceModel, ResourceModelRange
 from .fleet_context import FleetContext
 from .observation import Observation, observe_members, utc
 from .reaching import member_access
+from .resting_members import RestingFleet
 
 PATIENCE = 5.0
 """The seconds without any answer after which members are left to a whole pass, which waits for nobody."""
 _Result = TypeVar("_Result")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetAtRest:
-    """A fleet as a pass left it that wrote nothing: its members, their models of nodes, and the report of that pass.
-
-    ``fleet_path`` is where its argosy.yaml is, ``options`` are those of the delivery as plain data. ``until`` is when a
-    status may have to be written ("": never).
-    """
-
-    fleet_path: str
-    options: Mapping[str, Any]
-    members: tuple[MemberAtRest, ...]
-    models: Mapping[str, list[dict[str, Any]]]
-    lines: tuple[str, ...]
-    table: str
-    until: str
-
-    def plain(self) -> dict[str, Any]:
-        """Return this as plain data."""
-        return {
-            "fleetPath": self.fleet_path,
-            "options": self.options,
-            "members": [member.plain() for member in self.members],
-            "models": self.models,
-            "lines": list(self.lines),
-            "table": self.table,
-            "until": self.until,
-        }
-
-    @classmethod
-    def parse(cls, value: Mapping[str, Any]) -> "FleetAtRest | None":
-        """Read it back; None where there is none, or something else."""
-        try:
-            return cls(
-                fleet_path=value["fleetPath"],
-                options=value["options"],
-                members=tuple(map(MemberAtRest.parse, value["members"])),
-                models=value["models"],
-                lines=tuple(value["lines"]),
-                table=value["table"],
-                until=value["until"],
-            )
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return None
-
-    def clusters(self) -> tuple[Cluster, ...]:
-        """Return the members as far as observing them needs to know."""
-        return tuple(
-            Cluster(name=member.cluster, resource_models=tuple(map(_model, self.models.get(member.cluster, ()))))
-            for member in self.members
-        )
+def _clusters(fleet: RestingFleet) -> tuple[Cluster, ...]:
+    """Return the members of a fleet as far as observing them needs to know."""
+    return tuple(
+        Cluster(name=member.cluster, resource_models=tuple(map(_model, fleet.models.get(member.cluster, ()))))
+        for member in fleet.members
+    )
 
 
 def _model(plain: Mapping[str, Any]) -> ResourceModel:
@@ -109,21 +67,23 @@ def fleet_still_at_rest(
     options: DeliveryOptions,
     log: Log,
     clock: Callable[[], float] = time.time,
-) -> FleetAtRest | None:
+) -> RestingFleet | None:
     """Return the fleet that the checkpoint's pass left at rest if it still is so; None where a pass has to be done.
 
     All branches stand where that pass left them.
     """
-    rest = FleetAtRest.parse(checkpoint.members or {})
-    if rest is None or rest.options != plain_options(options) or (rest.until and utc(clock()) >= rest.until):
+    rest, now = RestingFleet.parse(checkpoint.members), utc(clock())
+    if not rest.is_idle or rest.options != plain_options(options):
+        return None
+    if any(member.until and now >= member.until for member in rest.members):
         return None
     fleet = read_known_fleet(repository, checkpoint.tips.source, rest.fleet_path)
-    context = FleetContext(publication=publication_of(repository, fleet), fleet=fleet, members=rest.clusters())
+    context = FleetContext(publication=publication_of(repository, fleet), fleet=fleet, members=_clusters(rest))
     seconds = min(options.timeout, MOST_SECONDS)
     open_client = Members(member_access(fleet, options, repository.folder)).open
     observing = ObserveOptions(open_client=open_client, max_parallel=options.max_parallel, timeout=seconds)
     with log.timed("look at members"):
-        if not _are_still_at_rest(rest.members, observing):
+        if not _are_still_at_rest((member.answers for member in rest.members), observing):
             return None
         observation = observe_members(context, context.members, observing, clock)
     if not _is_as_recorded(observation):

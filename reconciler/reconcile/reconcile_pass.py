@@ -204,22 +204,30 @@ def _with_reports(
 ) -> PassResult:
     """Run the second part of a pass that reaches members: apply to them and record what came of it.
 
-    The checkpoint tells the next pass what this one rendered by and, where nothing was written, how the members were
-    left, so that it ends where it finds them so.
+    The checkpoint tells the next pass what this one rendered by and which members were left at rest, so that it skips
+    them where it finds them so, and ends where it finds all of them so and nothing was written.
     """
-    from .resting import fleet_at_rest
+    from .resting import EndedPass, known_resting_members
 
-    desired, status = result.outcome.source.desired, members.context.status
-    before = status.tip()
-    result = replace(result, reports=members.apply(result.outcome, result.rendered or "", log))
+    desired, status, repository = result.outcome.source.desired, members.context.status, result.publication.repository
+    before, known = status.tip(), known_resting_members(repository, desired, options.delivery)
+    reports = members.apply(result.outcome, result.rendered or "", known, log)
+    result = replace(result, reports=reports)
     if options.is_stopping() or options.is_making_way():
         return result
-    recorded = read_observed_inputs(inputs.publication.repository, status.tip())
+    recorded = read_observed_inputs(repository, status.tip())
     if inputs.tip.ref and recorded.facts == members.observation.facts:
-        is_idle = result.commit is None and status.tip() == before
-        reports = result.reports or ()
-        rest = fleet_at_rest(reports, desired, status, options.delivery, members.open_client) if is_idle else None
-        _write_checkpoint(result, inputs, recorded.folder, rest.plain() if rest else {})
+        ended = EndedPass(
+            reports=reports,
+            desired=desired,
+            options=options.delivery,
+            open_client=members.open_client,
+            status=status,
+            before=before,
+            known=known,
+            is_idle=result.commit is None and status.tip() == before,
+        )
+        _write_checkpoint(result, inputs, recorded.folder, ended.resting_fleet().plain())
     return result
 
 

@@ -1,13 +1,14 @@
-"""A fleet at rest as a pass found it that wrote nothing, for the next pass to compare its members with.
+"""The members that a pass leaves at rest, for the next pass to skip them while they are so.
 
-Remembered is only what a pass that finds the same cannot decide otherwise: every object as it has to be, and nothing
-asked for that is done once. What depends on time sets an end to it: a status that is written when its record is stale.
+Remembered is only a member of which a pass that finds the same cannot decide otherwise: every object as it has to be,
+nothing about it written, and nothing asked for that is done once. What depends on time sets an end to it: a status that
+is written when its record is stale.
 """
 
 import re
 import time
-from collections.abc import Iterable
-from dataclasses import fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -22,47 +23,88 @@ from reconciler.observe.members import MOST_SECONDS
 from reconciler.observe.rest import MemberAtRest, member_at_rest
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action
+from reconciler.publish.checkpoint import read_checkpoint
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.record.agent_branches import is_pulling
 from reconciler.record.work_changes import STALE_SECONDS
+from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 
-from .idle_pass import FleetAtRest, ended_visits, plain_options
+from .idle_pass import ended_visits, plain_options
 from .observation import utc
+from .resting_members import RestingFleet, RestingMember
 
 _OBSERVED_AT = re.compile(rb'^observedAt: "?([0-9TZ:-]+)"?$', re.MULTILINE)
 
 
-def fleet_at_rest(
-    reports: Iterable[ClusterReport],
-    desired: Desired,
-    status: StatusBranch,
-    options: DeliveryOptions,
-    open_client: OpenClient,
-) -> FleetAtRest | None:
-    """Return the fleet as a pass left it that wrote nothing, None where another pass may have something to do."""
-    visited = tuple(reports)
-    if not (_is_ordinary(options) and _is_plain_fleet(desired, options) and all(map(_is_at_rest, visited))):
-        return None
-    by_name = {report.cluster: report for report in visited}
-    visits = Visits(
-        lambda visit: guarded(lambda: _remembered(visit, by_name[visit.name], open_client)),
-        by_name,
-        limit=options.max_parallel,
-    )
-    found = (visit.result for visit in ended_visits(visits, time.monotonic))
-    members = [member for member in found if isinstance(member, MemberAtRest)]
-    if not members or len(members) != len(visited):
-        return None
-    return FleetAtRest(
-        fleet_path=desired.fleet.path,
-        options=plain_options(options),
-        members=tuple(sorted(members, key=lambda member: member.cluster)),
-        models={each.name: [model.plain() for model in each.resource_models] for each in desired.clusters},
-        lines=tuple(line for report in visited for line in report_lines(report)),
-        table=report_table(visited),
-        until=_until(status, time.time()),
-    )
+def known_resting_members(
+    repository: Repository, desired: Desired, options: DeliveryOptions
+) -> dict[str, RestingMember]:
+    """Return the members that the last pass with these options left at rest, over a source alike but for templates."""
+    checkpoint = read_checkpoint(repository)
+    if checkpoint is None or checkpoint.contents.source_digest != desired.source_digest:
+        return {}
+    fleet = RestingFleet.parse(checkpoint.members)
+    return fleet.by_name() if fleet.options == plain_options(options) else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedPass:
+    """A pass that has recorded its reports: its source, its options, and its status branch now and ``before`` it.
+
+    ``known`` are the members that were at rest before it. ``is_idle``: it wrote nothing.
+    """
+
+    reports: tuple[ClusterReport, ...]
+    desired: Desired
+    options: DeliveryOptions
+    open_client: OpenClient
+    status: StatusBranch
+    before: str | None
+    known: Mapping[str, RestingMember]
+    is_idle: bool
+
+    def resting_fleet(self) -> RestingFleet:
+        """Return the fleet as the pass leaves it, with the members that are at rest."""
+        if not (_is_ordinary(self.options) and _is_plain_fleet(self.desired, self.options)):
+            return RestingFleet()
+        members = sorted((*self._skipped(), *self._found()), key=lambda member: member.cluster)
+        is_idle = self.is_idle and bool(members) and len(members) == len(self.reports)
+        lines = tuple(line for report in self.reports for line in report_lines(report)) if is_idle else ()
+        return RestingFleet(
+            fleet_path=self.desired.fleet.path,
+            options=plain_options(self.options),
+            members=tuple(members),
+            models={each.name: [model.plain() for model in each.resource_models] for each in self.desired.clusters},
+            lines=lines,
+            table=report_table(self.reports) if is_idle else "",
+            is_idle=is_idle,
+        )
+
+    def _skipped(self) -> Iterator[RestingMember]:
+        """Yield the members that were at rest and still are; they hold the commit of this pass now."""
+        for report in self.reports:
+            if report.is_repeated and report.applied is not None:
+                yield replace(self.known[report.cluster], commit=report.applied.commit)
+
+    def _found(self) -> Iterator[RestingMember]:
+        """Yield the members that this pass found at rest, and recorded nothing new of."""
+        before, after = (self.status.folders("works", commit) for commit in (self.before, self.status.tip()))
+        at_rest = {
+            report.cluster: report
+            for report in self.reports
+            if _is_at_rest(report) and before.get(report.cluster) == after.get(report.cluster)
+        }
+        visits = Visits(
+            lambda visit: guarded(lambda: _remembered(visit, at_rest[visit.name], self.open_client)),
+            at_rest,
+            limit=self.options.max_parallel,
+        )
+        for visit in ended_visits(visits, time.monotonic):
+            if isinstance(visit.result, MemberAtRest):
+                works = after.get(visit.name, "")
+                until = _until(self.status, works, time.time())
+                yield RestingMember.of(at_rest[visit.name], visit.result, works, until)
 
 
 def _remembered(visit: Visit[Any], report: ClusterReport, open_client: OpenClient) -> MemberAtRest | None:
@@ -96,12 +138,9 @@ def _is_at_rest(report: ClusterReport) -> bool:
     return is_converged and is_unchanged and not plan.writes and plan.former is None and plan.members == plan.recorded
 
 
-def _until(status: StatusBranch, now: float) -> str:
+def _until(status: StatusBranch, works: str, now: float) -> str:
     """Return when the first record of an object becomes stale, which may make its status worth a commit."""
-    times = {
-        found.group(1).decode()
-        for content in set(status.read("works", status.tip()).values())
-        if (found := _OBSERVED_AT.search(content))
-    }
+    contents = status.contents(bytes.fromhex(works)) if works else ()
+    times = {found.group(1).decode() for content in contents if (found := _OBSERVED_AT.search(content))}
     ends = [datetime.fromisoformat(text).timestamp() + STALE_SECONDS for text in times]
     return min((utc(end) for end in ends if end > now), default="")

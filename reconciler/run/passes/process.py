@@ -274,7 +274,7 @@ def _cluster_end(report: "ClusterReport", *, is_new: bool) -> ClusterEnd:
     from reconciler.plans.inventory import ApplyOutcome
     from reconciler.plans.model import WRITES
 
-    actions = Counter(str(each.action) for each in (report.applied.results if report.applied else ()))
+    actions = report.applied.actions if report.applied else Counter[str]()
     return ClusterEnd(
         state=report.state,
         is_reached=report.failure is None or report.failure.kind not in UNREACHABLE,

@@ -1,0 +1,164 @@
+"""Members that a pass found as they have to be, in a form that the next pass repeats its report from.
+
+A pass skips such a member by itself, whatever there is to do in others, where all that decided its report is the same:
+
+1. the commit asks the same of it: its folder of the rendered tree, and the rules of its bindings;
+2. its inventory and its Works are as that pass left them on the status branch;
+3. it answers the same (``observe/rest.py``).
+
+The source but for ordinary templates, the engine and the options of the command are those of the checkpoint.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from reconciler.deliver.results import ClusterReport, ClusterResult, ObjectResult
+from reconciler.observe.rest import MemberAtRest
+from reconciler.plans.inventory import ApplyOutcome, Inventory
+from reconciler.plans.model import Action, FieldChange
+from render.model import ObjectRef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestingMember:
+    """A member as a pass left it at rest: its answers, the rendered commit it holds, and what the pass reported of it.
+
+    ``works`` is the id of its folder on the status branch ("": none), ``until`` is when a status there may have to be
+    written ("": never). ``unchanged`` counts its objects that there is nothing to tell of, ``told`` are the others.
+    """
+
+    answers: MemberAtRest
+    commit: str
+    works: str
+    until: str = ""
+    unchanged: int = 0
+    told: tuple[ObjectResult, ...] = field(default=(), repr=False)
+
+    @property
+    def cluster(self) -> str:
+        """The member's name."""
+        return self.answers.cluster
+
+    @classmethod
+    def of(cls, report: ClusterReport, answers: MemberAtRest, works: str, until: str) -> "RestingMember":
+        """Return a member by the report of a pass that found it as it has to be."""
+        results = report.applied.results if report.applied else ()
+        told = tuple(replace(each, live=None) for each in results if each.yielded or each.foreign)
+        commit = report.applied.commit if report.applied else ""
+        unchanged = len(results) - len(told)
+        return cls(answers=answers, commit=commit, works=works, until=until, unchanged=unchanged, told=told)
+
+    def is_recorded(self, inventory: Inventory, works: str, now: str) -> bool:
+        """Return whether the status branch has of the member what the pass left there, and need not be written yet."""
+        is_held = (inventory.uid, inventory.converged) == (self.answers.uid, self.commit) and not inventory.left
+        return is_held and works == self.works and not (self.until and now >= self.until)
+
+    def report(self, commit: str) -> ClusterReport:
+        """Return the report of a pass over the member that finds it as it was."""
+        applied = ClusterResult(
+            cluster=self.cluster,
+            commit=commit,
+            results=self.told,
+            resting=self.unchanged,
+            outcome=ApplyOutcome.CONVERGED,
+        )
+        return ClusterReport(cluster=self.cluster, applied=applied, is_repeated=True)
+
+    def plain(self) -> dict[str, Any]:
+        """Return this as plain data."""
+        return {
+            "answers": self.answers.plain(),
+            "commit": self.commit,
+            "works": self.works,
+            "until": self.until,
+            "unchanged": self.unchanged,
+            "told": [_plain_result(result) for result in self.told],
+        }
+
+    @classmethod
+    def parse(cls, value: Mapping[str, Any]) -> "RestingMember":
+        """Read it back; KeyError, TypeError or ValueError for anything else."""
+        return cls(
+            answers=MemberAtRest.parse(value["answers"]),
+            commit=value["commit"],
+            works=value["works"],
+            until=value["until"],
+            unchanged=value["unchanged"],
+            told=tuple(map(_parsed_result, value["told"])),
+        )
+
+
+def _plain_result(result: ObjectResult) -> dict[str, Any]:
+    ref = result.ref
+    return {
+        "ref": [ref.group, ref.kind, ref.namespace, ref.name],
+        "reason": result.reason,
+        "message": result.message,
+        "yielded": [asdict(change) for change in result.yielded],
+        "foreign": [asdict(change) for change in result.foreign],
+    }
+
+
+def _parsed_result(value: Mapping[str, Any]) -> ObjectResult:
+    return ObjectResult(
+        ref=ObjectRef(*value["ref"]),
+        action=Action.UNCHANGED,
+        reason=value["reason"],
+        message=value["message"],
+        yielded=tuple(FieldChange(**change) for change in value["yielded"]),
+        foreign=tuple(FieldChange(**change) for change in value["foreign"]),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestingFleet:
+    """A fleet as a pass left it: the members at rest, the models of their nodes, and the report of that pass.
+
+    ``fleet_path`` is where its argosy.yaml is, ``options`` are those of the delivery as plain data. ``is_idle``: all
+    members were at rest, and the pass wrote nothing.
+    """
+
+    fleet_path: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    members: tuple[RestingMember, ...] = ()
+    models: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+    lines: tuple[str, ...] = ()
+    table: str = ""
+    is_idle: bool = False
+
+    def by_name(self) -> dict[str, RestingMember]:
+        """Return the members by their names."""
+        return {member.cluster: member for member in self.members}
+
+    def plain(self) -> dict[str, Any]:
+        """Return this as plain data."""
+        return {
+            "fleetPath": self.fleet_path,
+            "options": self.options,
+            "members": [member.plain() for member in self.members],
+            "models": self.models,
+            "lines": list(self.lines),
+            "table": self.table,
+            "isIdle": self.is_idle,
+        }
+
+    @classmethod
+    def parse(cls, value: Mapping[str, Any] | None) -> "RestingFleet":
+        """Read it back; one without members where there is none, or something else."""
+        try:
+            return (
+                cls(
+                    fleet_path=value["fleetPath"],
+                    options=value["options"],
+                    members=tuple(map(RestingMember.parse, value["members"])),
+                    models=value["models"],
+                    lines=tuple(value["lines"]),
+                    table=value["table"],
+                    is_idle=value["isIdle"],
+                )
+                if value
+                else cls()
+            )
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return cls()

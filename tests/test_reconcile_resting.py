@@ -1,0 +1,292 @@
+"""Members at rest are skipped one by one: any sequence of changes ends as if every member were looked at."""
+
+import random
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from .build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from .fakes import FakeCluster
+from .memory_fleet import add_node, settle
+from .served import serving_members
+
+NAMES = ("eu", "ap", "us")
+CHECKPOINT = ".git/argosy/checkpoint.json"
+ROOM = {"cpu": "8", "memory": "32Gi", "pods": "110"}
+VOLATILE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|(?<=127\.0\.0\.1:)\d+|[0-9a-f]{40}|\"")
+OBJECTS = {"ConfigMap": "/api/v1/namespaces/shop/configmaps", "Deployment": "/apis/apps/v1/namespaces/shop/deployments"}
+METADATA = "as=PartialObjectMetadataList"
+
+
+class Fleet:
+    """A fleet of three members in memory that are reached as any others; ``down`` are those that do not answer."""
+
+    def __init__(self, repository: Repository, capsys: pytest.CaptureFixture[str], stack: ExitStack) -> None:
+        self.repository, self.capsys = repository, capsys
+        self.members = {name: FakeCluster(name=name) for name in NAMES}
+        self.down: set[str] = set()
+        self.planned: set[str] = set()
+        for member in self.members.values():
+            add_node(member, "node", **ROOM)
+        faults = {name: self._fault(name) for name in NAMES}
+        folder = repository.path.parent / "kubeconfigs"
+        served = stack.enter_context(serving_members(self.members.values(), folder, faults))
+        self.options = ("reconcile", "--kubeconfigs", str(served.kubeconfigs), "--allow-removal", "*=100")
+
+    def _fault(self, name: str) -> Any:
+        def fault(handler: BaseHTTPRequestHandler) -> bool:
+            is_list = handler.path.startswith(f"{OBJECTS['ConfigMap']}?") or "configmaps?" in handler.path
+            if is_list and METADATA not in handler.headers.get("Accept", ""):
+                self.planned.add(name)
+            return name in self.down
+
+        return fault
+
+    def run(self, *options: str) -> Ended:
+        """Run a pass; afterwards ``planned`` are the members whose objects it read."""
+        self.planned = set()
+        return argosy(self.repository, self.capsys, *self.options, *options)
+
+    def forget(self) -> None:
+        (self.repository.path / CHECKPOINT).unlink(missing_ok=True)
+
+    def rest(self) -> None:
+        """Run passes until one looks at no member's objects."""
+        for _ in range(5):
+            self.run()
+            if not self.planned:
+                return
+        raise AssertionError("the fleet does not come to rest")
+
+    def lines(self) -> list[str]:
+        """The lines of all files on both branches."""
+        found = self.repository.git("grep", "", "argosy/rendered", "argosy/status")
+        return sorted(self.comparable(found).splitlines())
+
+    def comparable(self, text: str) -> str:
+        """A text without times, ports and digests of these, its commits named by their number."""
+        for branch in ("argosy/rendered", "HEAD"):
+            for number, commit in enumerate(self.repository.git("rev-list", "--reverse", branch).split()):
+                text = text.replace(commit, f"{branch} {number}").replace(commit[:12], f"{branch} {number}")
+        return VOLATILE.sub("", text)
+
+
+def surroundings() -> dict[str, Any]:
+    """Clusters, a policy for each place, and an override that hides which policy claims an object from members."""
+    kinds = [{"apiVersion": "v1", "kind": "ConfigMap"}, {"apiVersion": "apps/v1", "kind": "Deployment"}]
+
+    def placed(name: str, *clusters: str) -> dict[str, Any]:
+        selectors = [{**kind, "labelSelector": {"matchLabels": {"place": name}}} for kind in kinds]
+        return a_policy(name, namespace="shop", selectors=selectors, placement=on_clusters(*clusters))
+
+    paused = placed("paused", *NAMES)
+    paused["spec"]["suspension"] = {"dispatching": True}
+    hidden = {"path": "/metadata/labels/place", "operator": "replace", "value": "any"}
+    override = {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "ClusterOverridePolicy",
+        "metadata": {"name": "hide"},
+        "spec": {"resourceSelectors": kinds, "overrideRules": [{"overriders": {"plaintext": [hidden]}}]},
+    }
+    policies = [placed("all", *NAMES), *(placed(name, name) for name in NAMES), paused, override]
+    return {"clusters.yaml": [a_cluster(name) for name in NAMES], "policies.yaml": policies}
+
+
+def a_template(number: int, place: str, value: str) -> dict[str, Any]:
+    made = (
+        a_deployment(f"app{number}", namespace="shop", image=f"nginx:{value}")
+        if number % 3 == 0
+        else a_config_map(f"map{number}", namespace="shop", a=value)
+    )
+    made["metadata"].setdefault("labels", {})["place"] = place
+    return made
+
+
+def some_files(rng: random.Random) -> dict[str, Any]:
+    number, place = rng.randrange(9), rng.choice(("all", "paused", *NAMES, "nowhere"))
+    return {f"{number}.yaml": a_template(number, place, str(rng.randrange(3)))}
+
+
+class Step(NamedTuple):
+    """One thing that happens, to both fleets alike, and how many passes follow."""
+
+    files: dict[str, Any]
+    live: str
+    member: str
+    number: int
+    passes: int
+
+
+LIVE = ("delete", "edit", "scale", "settle", "grow", "label", "nothing", "nothing")
+
+
+def a_step(rng: random.Random) -> Step:
+    return Step(
+        files=some_files(rng) if rng.random() < 0.4 else {},
+        live=rng.choice(LIVE),
+        member=rng.choice(NAMES),
+        number=rng.randrange(9),
+        passes=rng.choice((1, 2)),
+    )
+
+
+def happen(step: Step, fleet: Fleet, at: int) -> None:
+    if step.files:
+        fleet.repository.commit(step.files, f"step {at}")
+    member = fleet.members[step.member]
+    if step.live in {"down", "up"}:
+        fleet.down = {step.member} if step.live == "down" else set()
+    elif step.live == "settle":
+        settle(member)
+    elif step.live == "grow":
+        add_node(member, f"node-{at}", **ROOM)
+    else:
+        touch(member, step, at)
+
+
+def touch(member: FakeCluster, step: Step, at: int) -> None:
+    """Let somebody delete or change an object of a member, if it is there."""
+    kind, name = ("Deployment", f"app{step.number}") if step.number % 3 == 0 else ("ConfigMap", f"map{step.number}")
+    path = f"{OBJECTS[kind]}/{name}"
+    live = member.read(path)
+    if live is None or step.live == "nothing":
+        return
+    if step.live == "delete":
+        member.request("DELETE", path)
+        return
+    manager = "somebody"
+    if step.live == "edit":
+        live["metadata"].setdefault("annotations", {})["note"] = str(at)
+    elif step.live == "scale" and kind == "Deployment":
+        live["spec"]["replicas"], manager = at + 2, "kube-controller-manager"
+    elif step.live == "label":
+        live["metadata"]["labels"].pop("applyset.kubernetes.io/part-of", None)
+    member.request("PUT", f"{path}?fieldManager={manager}", live)
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as opened:
+        yield opened
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str], stack: ExitStack) -> Fleet:
+    """A fleet with a few objects, before its first pass."""
+    (tmp_path / "one").mkdir()
+    repository = Repository.create(tmp_path / "one" / "fleet")
+    templates = {f"{number}.yaml": a_template(number, ("all", *NAMES)[number % 4], "0") for number in range(9)}
+    repository.commit({**surroundings(), **templates})
+    return Fleet(repository, capsys, stack)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_any_sequence_of_changes_ends_as_if_every_member_were_looked_at(
+    seed: int, fleet: Fleet, capsys: pytest.CaptureFixture[str], stack: ExitStack
+) -> None:
+    (fleet.repository.path.parent.parent / "other").mkdir()
+    copy = fleet.repository.path.parent.parent / "other" / "fleet"
+    shutil.copytree(fleet.repository.path, copy)
+    whole = Fleet(Repository(copy), capsys, stack)
+    rng, skipped = random.Random(seed), 0
+    for each in (fleet, whole):
+        each.run("--bootstrap")
+    for at in range(6):
+        step = a_step(rng)
+        for each in (fleet, whole):
+            happen(step, each, at)
+        for _ in range(step.passes):
+            whole.forget()
+            ends = fleet.run(), whole.run()
+            assert ends[0].code == ends[1].code
+            assert fleet.comparable(ends[0].out) == whole.comparable(ends[1].out)
+            assert fleet.lines() == whole.lines()
+            skipped += len(whole.planned - fleet.planned)
+    assert skipped
+
+
+def _restore(fleet: Fleet, path: str, change: Any) -> None:
+    """Commit another content of a file to the status branch."""
+    branch = Repository(fleet.repository.path.parent / "status")
+    fleet.repository.git("worktree", "add", "-q", str(branch.path), "argosy/status")
+    content = change((branch.path / path).read_text())
+    branch.commit({path: content})
+    fleet.repository.git("worktree", "remove", "--force", str(branch.path))
+
+
+def _touch(live: str, member: str, number: int) -> Any:
+    return lambda fleet: touch(fleet.members[member], Step({}, live, member, number, 1), 1)
+
+
+def _commit(files: dict[str, Any]) -> Any:
+    return lambda fleet: fleet.repository.commit(files)
+
+
+class Seen(NamedTuple):
+    """A change of a fleet at rest, and the members whose objects the next pass reads."""
+
+    why: str
+    change: Any
+    members: set[str]
+
+
+EVERYBODY = set(NAMES)
+SEEN = [
+    Seen("a template of one member", _commit({"1.yaml": a_template(1, "eu", "9")}), {"eu"}),
+    Seen("a template of all", _commit({"0.yaml": a_template(0, "all", "9")}), EVERYBODY),
+    Seen("a template that nobody gets", _commit({"9.yaml": a_template(9, "nowhere", "9")}), set()),
+    Seen("a template that another policy suspends", _commit({"0.yaml": a_template(0, "paused", "0")}), EVERYBODY),
+    Seen("a policy", _commit({"more.yaml": a_policy("more", namespace="shop", placement={})}), EVERYBODY),
+    Seen("an object deleted", _touch("delete", "ap", 2), {"ap"}),
+    Seen("a label removed", _touch("label", "us", 3), {"us"}),
+    Seen("no checkpoint", Fleet.forget, EVERYBODY),
+    Seen(
+        "the record of an object",
+        lambda fleet: _restore(fleet, "works/eu/shop/ConfigMap/map1.yaml", lambda text: f"{text}findings: []\n"),
+        {"eu"},
+    ),
+    Seen(
+        "an inventory that remembers something",
+        lambda fleet: _restore(
+            fleet, "inventory/ap.yaml", lambda text: f"{text}left:\n- {{kind: Namespace, name: shop}}\n"
+        ),
+        {"ap"},
+    ),
+    Seen("an option", lambda fleet: setattr(fleet, "options", (*fleet.options, "--no-prune")), EVERYBODY),
+]
+
+
+@pytest.mark.parametrize("case", SEEN, ids=lambda case: case.why)
+def test_a_pass_looks_at_the_members_that_something_is_new_of(case: Seen, fleet: Fleet) -> None:
+    fleet.run("--bootstrap")
+    fleet.rest()
+    case.change(fleet)
+    ended = fleet.run("-o", "json")
+    assert fleet.planned == case.members, ended
+
+
+def test_a_member_that_does_not_answer_leaves_the_others_at_rest(fleet: Fleet) -> None:
+    fleet.run("--bootstrap")
+    fleet.rest()
+    fleet.down = {"us"}
+    ended = fleet.run()
+    assert ended.code == 7, ended
+    assert fleet.planned == set()
+    assert [line.split()[-1] for line in ended.out.splitlines()[-3:]] == ["Converged", "Converged", "Unreachable"]
+
+
+def test_a_member_of_another_identity_is_refused(fleet: Fleet) -> None:
+    fleet.run("--bootstrap")
+    fleet.rest()
+    _restore(fleet, "inventory/ap.yaml", lambda text: re.sub("UID: .*", 'UID: "other"', text))
+    assert [line.split()[-1] for line in fleet.run().out.splitlines()[-3:]] == [
+        "WrongCluster",
+        "Converged",
+        "Converged",
+    ]
