@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from reconciler.edit.importing import Import
 
 
-SYSTEMS = ("kubefed", "federation-v1", "clusternet")
+SYSTEMS = ("kubefed", "federation-v1", "clusternet", "kubesphere", "liqo", "karmada")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +44,19 @@ class ImportOptions:
 @click.option("--all", "verbose", is_flag=True, help="Report also what was converted exactly.")
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
-    """Turn the fleet of another federation below FOLDER into templates, policies and overrides.
+    r"""Turn the fleet of another federation below FOLDER into templates, policies and overrides.
 
-    FOLDER holds YAML files such as people keep or kubectl get -o yaml prints (- is standard input). --from names the
-    federation: kubefed (federated objects of any kind with what belongs to them), federation-v1 (plain objects with
-    annotations, all of which it divides or copies) or clusternet (Subscriptions with the objects that they feed,
-    Globalizations and Localizations). Left out, it is the one that the documents tell. Without --output-dir nothing
-    is written.
+    FOLDER holds YAML files such as people keep or kubectl get -o yaml prints (- is standard input). Without
+    --output-dir nothing is written. --from names the federation; left out, it is the one that the documents tell:
+
+    \b
+    kubefed        federated objects of any kind, and what belongs to them
+    kubesphere     the same, and its clusters, workspaces, releases, extensions
+    federation-v1  plain objects, annotated or not: each is divided or copied
+    clusternet     Subscriptions with what they feed, Globalizations,
+                   Localizations, HelmCharts
+    liqo           offloaded namespaces with what stands in them
+    karmada        its own objects, without what a control plane wrote
 
     The report says of each document how well it was converted: exact; exact for now, for the clusters and replicas of
     today; approximate; or refused. -o json adds the rule that each line is about. Secrets and credentials are never

@@ -242,6 +242,7 @@ _CLUSTER_SCOPED = {
     "groupsnapshot.storage.k8s.io": "VolumeGroupSnapshotClass VolumeGroupSnapshotContent",
     "helm.crossplane.io": "ProviderConfig ProviderConfigUsage Release",
     "hub.traefik.io": "AccessControlPolicy",
+    "iam.kubesphere.io": "Group GroupBinding User WorkspaceRole WorkspaceRoleBinding",
     "karpenter.k8s.aws": "EC2NodeClass",
     "karpenter.sh": "NodeClaim NodeOverlay NodePool",
     "keda.sh": "ClusterTriggerAuthentication",
@@ -254,6 +255,8 @@ _CLUSTER_SCOPED = {
     "mutations.gatekeeper.sh": "Assign AssignImage AssignMetadata ModifySet",
     "networking.internal.knative.dev": "ClusterDomainClaim",
     "nfd.k8s-sigs.io": "NodeFeatureRule",
+    "notification.kubesphere.io": "Config NotificationConfig NotificationManager NotificationReceiver "
+    "NotificationRouter NotificationSilence Receiver",
     "nvidia.com": "ClusterPolicy GPUCluster NVIDIADriver",
     "objectbucket.io": "ObjectBucket",
     "operator.tigera.io": "APIServer GatewayAPI Goldmane ImageSet Installation Istio ManagementClusterConnection "
@@ -280,6 +283,7 @@ _CLUSTER_SCOPED = {
     "tailscale.com": "Connector DNSConfig PeerRelay ProxyClass ProxyGroup Recorder Tailnet",
     "tekton.dev": "ClusterTask",
     "templates.gatekeeper.sh": "ConstraintTemplate",
+    "tenant.kubesphere.io": "Workspace WorkspaceTemplate",
     "triggers.tekton.dev": "ClusterInterceptor ClusterTriggerBinding",
     "trust.cert-manager.io": "Bundle",
     "vpcresources.k8s.aws": "CNINode",

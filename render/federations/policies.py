@@ -1,7 +1,7 @@
 """Units as files a person would write: templates, one policy where many objects go the same way, and overrides."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -35,49 +35,76 @@ class _Route(NamedTuple):
         return cls(unit.namespace, unit.reach, *shared)
 
 
+class WrittenObject(NamedTuple):
+    """One object to write: the file that it belongs into, the origins that it is made of, and itself."""
+
+    path: str
+    origins: tuple[str, ...]
+    manifest: Manifest
+
+
 def files_of(conversion: Conversion) -> dict[str, bytes]:
     """Return the files of a conversion by path: templates, policies, overrides and clusters."""
-    files: dict[str, bytes] = {}
+    files: dict[str, list[bytes]] = {}
+    for each in written(conversion):
+        comment = f"# from {', '.join(each.origins)}\n".encode()
+        files.setdefault(each.path, []).append(comment + emit(each.manifest))
+    return {path: b"---\n".join(documents) for path, documents in sorted(files.items())}
+
+
+def written(conversion: Conversion) -> list[WrittenObject]:
+    """Return the objects that a conversion makes: one policy where many objects go the same way."""
+    found: list[WrittenObject] = []
+    taken: set[str] = set()
     ways: dict[_Route, list[Unit]] = {}
     for unit in conversion.units:
-        files[_template_path(unit, files)] = _commented(f"from {unit.origin}: {unit.subject}", unit.manifest)
+        path = _path(f"templates/{unit.namespace or 'cluster-scoped'}", unit.manifest, taken)
+        found.append(WrittenObject(path, (_origin(unit),), unit.manifest))
         if not unit.reach.is_nowhere:
             ways.setdefault(_Route.of(unit), []).append(unit)
-    policies: dict[str, list[bytes]] = {}
-    for namespace, documents in _policies(ways):
-        policies.setdefault(f"policies/{namespace or 'cluster-scoped'}.yaml", []).append(documents)
+    found += _policies(ways)
     for unit in conversion.units:
         if unit.rules and not unit.reach.is_nowhere:
             path = f"overrides/{unit.namespace or 'cluster-scoped'}.yaml"
-            policies.setdefault(path, []).append(_commented(f"from {unit.origin}: {unit.subject}", _override(unit)))
-    files |= {path: b"---\n".join(documents) for path, documents in policies.items()}
+            found.append(WrittenObject(path, (_origin(unit),), _override(unit)))
+    for document in conversion.kept:
+        folder = "/".join(filter(None, (_folder(document.manifest), document.key[0])))
+        path = _path(folder, document.manifest, taken)
+        found.append(WrittenObject(path, (document.origin,), document.manifest))
     for origin, member in conversion.members:
-        files[f"clusters/{member['metadata']['name']}.yaml"] = _commented(f"from {origin}", member)
-    return dict(sorted(files.items()))
+        found.append(WrittenObject(f"clusters/{member['metadata']['name']}.yaml", (origin,), member))
+    return found
 
 
-def _commented(comment: str, manifest: Manifest) -> bytes:
-    return f"# {comment}\n".encode() + emit(manifest)
+def _origin(unit: Unit) -> str:
+    return f"{unit.origin}: {unit.subject}"
 
 
-def _template_path(unit: Unit, taken: Mapping[str, bytes]) -> str:
-    manifest = unit.manifest
+def _path(folder: str, manifest: Manifest, taken: set[str]) -> str:
+    """Return a path of its own for an object below a folder, and take it."""
     name = _plain(f"{manifest['kind']}-{manifest['metadata']['name']}")
-    path = f"templates/{unit.namespace or 'cluster-scoped'}/{name}.yaml"
-    if path not in taken:
-        return path
-    return f"templates/{unit.namespace or 'cluster-scoped'}/{name}-{_digest(str(manifest['apiVersion']))}.yaml"
+    path = f"{folder}/{name}"
+    path = path if f"{path}.yaml" not in taken else f"{path}-{_digest(str(manifest['apiVersion']))}"
+    taken.add(f"{path}.yaml")
+    return f"{path}.yaml"
 
 
-def _policies(ways: Mapping[_Route, list[Unit]]) -> Iterable[tuple[str, bytes]]:
+def _folder(manifest: Manifest) -> str:
+    """Return the folder of an object that stays as it is."""
+    if not str(manifest["apiVersion"]).startswith("policy.karmada.io/"):
+        return "templates"
+    return "overrides" if str(manifest["kind"]).endswith("OverridePolicy") else "policies"
+
+
+def _policies(ways: Mapping[_Route, list[Unit]]) -> Iterator[WrittenObject]:
     taken: set[tuple[str, str]] = set()
     for way, units in sorted(ways.items(), key=lambda pair: (pair[0].namespace, _way_name(pair[0]))):
         name = _way_name(way)
         if (way.namespace, name) in taken:
             name = f"{name}-{_digest(repr(way))}"
         taken.add((way.namespace, name))
-        comment = "from " + ", ".join(dict.fromkeys(f"{unit.origin}: {unit.subject}" for unit in units))
-        yield way.namespace, _commented(comment, _policy(way, name, units))
+        path = f"policies/{way.namespace or 'cluster-scoped'}.yaml"
+        yield WrittenObject(path, tuple(dict.fromkeys(map(_origin, units))), _policy(way, name, units))
 
 
 def _policy(way: _Route, name: str, units: list[Unit]) -> Manifest:

@@ -171,13 +171,14 @@ class Left:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversion:
-    """All that a front-end made of a set of documents; ``members`` are Cluster objects.
+    """All that a front-end made of a set of documents; ``members`` are Cluster objects, and ``kept`` stay as they are.
 
     ``others`` counts the documents that are none of its business.
     """
 
     units: tuple[Unit, ...] = ()
     members: tuple[tuple[str, Manifest], ...] = ()
+    kept: tuple[Placed, ...] = ()
     left: tuple[Left, ...] = ()
     others: int = 0
 

@@ -1,0 +1,1 @@
+"""Karmada itself: its objects stay as they are, without what its control plane wrote into them."""

@@ -1,0 +1,146 @@
+"""Karmada's documents as people would keep them in Git: the same objects without what a control plane adds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from render.federations.decoding import WrongShape, struct
+from render.federations.manifests import member_cluster, without_server_fields
+from render.federations.shapes import check_metadata, fields, list_of
+from render.federations.units import Conversion, FrontEnd, Left, Placed, exact, refused
+from render.model import Manifest
+
+_CONTROLLER_WRITTEN = frozenset({"ClusterResourceBinding", "ResourceBinding", "Work"})
+_MADE_BY_SERVERS = frozenset({"APIService", "ControllerRevision", "Endpoints", "EndpointSlice", "Event", "Lease"})
+_SYSTEM_NAMESPACES = ("karmada-", "kube-")
+_SYSTEM_NAMES = frozenset({("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"), ("Namespace", "default")})
+_OF_CONTROLLERS = (
+    "propagationpolicy.karmada.io/",
+    "clusterpropagationpolicy.karmada.io/",
+    "policy.karmada.io/applied-",
+    "resourcebinding.karmada.io/",
+    "clusterresourcebinding.karmada.io/",
+    "work.karmada.io/",
+    "resourcetemplate.karmada.io/uid",
+    "resourcetemplate.karmada.io/managed-",
+    "kubernetes.io/metadata.name",
+)
+_POLICY_DEFAULTS: Mapping[str, Any] = {
+    "conflictResolution": "Abort",
+    "preemption": "Never",
+    "priority": 0,
+    "schedulerName": "default-scheduler",
+}
+_DEFAULT_TOLERATIONS = frozenset({"cluster.karmada.io/not-ready", "cluster.karmada.io/unreachable"})
+_DEFAULT_SECONDS = 300
+
+
+def is_karmada(manifest: Manifest) -> bool:
+    """Say whether a document is one of Karmada's groups."""
+    return str(manifest.get("apiVersion", "")).rpartition("/")[0].endswith(".karmada.io")
+
+
+def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:  # noqa: ARG001 - all front-ends are called alike
+    """Convert documents: policies, clusters and every template, as they are but for what Karmada wrote."""
+    kept: list[Placed] = []
+    members: list[tuple[str, Manifest]] = []
+    left: list[Left] = []
+    for each in documents:
+        try:
+            check_metadata(each.manifest)
+            _PLACED(each.manifest.get("spec"), "spec")
+        except WrongShape as error:
+            left.append(each.left(refused("unreadable", str(error))))
+            continue
+        if reason := _left_out(each):
+            left.append(each.left(reason))
+        elif each.group == "cluster.karmada.io" and each.kind == "Cluster":
+            members.append((each.origin, _member(each)))
+            left.append(each.left(exact("credentials-left-out", _CREDENTIALS)))
+        else:
+            manifest = _cleaned(each.manifest)
+            gone = sorted(_gone(each.manifest, manifest))
+            what = f"left out: {', '.join(gone)}" if gone else "as it is"
+            left.append(each.left(exact("cleaned" if gone else "kept", what)))
+            kept.append(Placed(manifest=manifest, origin=each.origin))
+    return Conversion(members=tuple(members), kept=tuple(kept), left=tuple(left))
+
+
+_PLACED = fields(placement=fields(clusterTolerations=list_of(struct)))
+_CREDENTIALS = "its Secrets are not copied; give the cluster a context in a kubeconfig"
+
+
+def _left_out(document: Placed) -> Any:
+    """Return the reason for which an object is left out; None for one that is kept."""
+    namespace, name = document.key
+    if document.kind in _CONTROLLER_WRITTEN and is_karmada(document.manifest):
+        return exact("controller-written", "a controller of Karmada wrote it")
+    if document.kind == "Secret":
+        what = "the values of a Secret are not copied; write it anew, encrypted, beside the others"
+        return refused("secret-left-out", what)
+    place = name if document.kind == "Namespace" else namespace
+    if place.startswith(_SYSTEM_NAMESPACES) or (document.kind, name) in _SYSTEM_NAMES:
+        return exact("of-the-system", "it belongs to a control plane, which does not propagate it")
+    if document.kind in _MADE_BY_SERVERS or document.metadata.get("ownerReferences"):
+        return exact("controller-made", "a controller makes it of another object")
+    return None
+
+
+def _cleaned(manifest: Manifest) -> dict[str, Any]:
+    clean = without_server_fields(manifest)
+    metadata = dict(clean["metadata"])
+    for part in ("labels", "annotations"):
+        said = {key: value for key, value in (metadata.pop(part, None) or {}).items() if not _is_of_controllers(key)}
+        metadata |= {part: said} if said else {}
+    finalizers = [each for each in metadata.pop("finalizers", None) or () if ".karmada.io/" not in str(each)]
+    clean["metadata"] = metadata | ({"finalizers": finalizers} if finalizers else {})
+    if str(clean["apiVersion"]).startswith("policy.karmada.io/") and isinstance(clean.get("spec"), dict):
+        clean["spec"] = _policy_spec(clean["spec"])
+    if clean["kind"] == "Namespace":
+        clean.pop("spec", None)
+    return clean
+
+
+def _policy_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a policy's spec without what Karmada's webhooks fill in."""
+    said = {key: value for key, value in spec.items() if key not in _POLICY_DEFAULTS or value != _POLICY_DEFAULTS[key]}
+    placement = said.get("placement")
+    if isinstance(placement, dict) and "clusterTolerations" in placement:
+        tolerations = [each for each in placement["clusterTolerations"] or () if not _is_default(each)]
+        rest = {key: value for key, value in placement.items() if key != "clusterTolerations"}
+        said["placement"] = rest | ({"clusterTolerations": tolerations} if tolerations else {})
+    return said
+
+
+def _is_default(toleration: Mapping[str, Any]) -> bool:
+    return toleration == {
+        "key": toleration.get("key"),
+        "operator": "Exists",
+        "effect": "NoExecute",
+        "tolerationSeconds": _DEFAULT_SECONDS,
+    } and (toleration.get("key") in _DEFAULT_TOLERATIONS)
+
+
+def _is_of_controllers(key: str) -> bool:
+    return key.startswith(_OF_CONTROLLERS)
+
+
+def _gone(before: Manifest, after: Manifest, path: str = "") -> Iterator[str]:
+    """Yield the fields that are not there any more."""
+    for key, value in before.items():
+        place = f"{path}.{key}" if path else str(key)
+        if key not in after:
+            yield place
+        elif isinstance(value, dict) and isinstance(after[key], dict):
+            yield from _gone(value, after[key], place)
+
+
+def _member(cluster: Placed) -> Manifest:
+    spec = {
+        key: value
+        for key, value in cluster.spec.items()
+        if key not in {"id", "secretRef", "impersonatorSecretRef", "resourceModels"}
+    }
+    return member_cluster(cluster.key[1], cluster.metadata.get("labels") or {}, spec)
+
+
+KARMADA = FrontEnd(name="karmada", title="Karmada", is_its=is_karmada, converted=converted)

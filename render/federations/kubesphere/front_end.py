@@ -1,0 +1,182 @@
+"""KubeSphere's documents as units: its own become KubeFed's, whose front-end converts them with all others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from render.federations.decoding import WrongShape
+from render.federations.kubefed.front_end import converted as federated_converted
+from render.federations.kubefed.front_end import is_kubefed
+from render.federations.manifests import member_cluster
+from render.federations.units import Conversion, FrontEnd, Left, Placed, Remark, Unit, approximate, exact, refused
+from render.model import Manifest
+
+from .charts import extension_of, release_of, repositories_of
+from .shapes import check_shape
+
+_CLUSTERS = "cluster.kubesphere.io"
+_REGION = "cluster.kubesphere.io/region"
+_WORKSPACE = "kubesphere.io/workspace"
+_GROUPS = (".kubesphere.io", "kubesphere.io")
+_DISABLED = {"key": "kubesphere.io/disabled", "effect": "NoSchedule"}
+_APART = {"key": "kubesphere.io/not-federated", "effect": "NoSchedule"}
+_TYPES = {
+    "Application": ("app.k8s.io", "v1beta1", "Namespaced"),
+    "Group": ("iam.kubesphere.io", "v1alpha2", "Cluster"),
+    "GroupBinding": ("iam.kubesphere.io", "v1alpha2", "Cluster"),
+    "NotificationConfig": ("notification.kubesphere.io", "v2beta2", "Cluster"),
+    "NotificationManager": ("notification.kubesphere.io", "v2beta2", "Cluster"),
+    "NotificationReceiver": ("notification.kubesphere.io", "v2beta2", "Cluster"),
+    "NotificationRouter": ("notification.kubesphere.io", "v2beta2", "Cluster"),
+    "NotificationSilence": ("notification.kubesphere.io", "v2beta2", "Cluster"),
+    "User": ("iam.kubesphere.io", "v1alpha2", "Cluster"),
+    "Workspace": ("tenant.kubesphere.io", "v1alpha1", "Cluster"),
+    "WorkspaceRole": ("iam.kubesphere.io", "v1alpha2", "Cluster"),
+    "WorkspaceRoleBinding": ("iam.kubesphere.io", "v1alpha2", "Cluster"),
+}
+_ENABLED_TYPE = "argosy"
+_CHARTS = frozenset({"HelmRelease", "InstallPlan"})
+
+
+def is_kubesphere(manifest: Manifest) -> bool:
+    """Say whether a document is one of KubeSphere's own groups."""
+    return str(manifest.get("apiVersion", "")).rpartition("/")[0].endswith(_GROUPS)
+
+
+def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:
+    """Convert documents: KubeFed's as they are, and KubeSphere's clusters, workspaces, releases and extensions."""
+    own: list[Placed] = []
+    left: list[Left] = []
+    for each in documents:
+        if not is_kubesphere(each.manifest):
+            continue
+        try:
+            check_shape(each.manifest)
+        except WrongShape as error:
+            left.append(each.left(refused("unreadable", str(error))))
+        else:
+            own.append(each)
+    clusters = [each for each in own if each.group == _CLUSTERS and each.kind == "Cluster"]
+    joined = {each.key[1]: each.metadata.get("labels") or {} for each in clusters if each.spec.get("joinFederation")}
+    federated = [each for each in documents if is_kubefed(each.manifest)]
+    federated += [_workspace(each) for each in own if each.kind == "WorkspaceTemplate"]
+    found = federated_converted([*federated, *_types(federated)], {**known_clusters, **joined})
+    units, own_left = _own(own, clusters)
+    mine = {each.key[1] for each in clusters}
+    return replace(
+        found,
+        units=(*found.units, *units),
+        members=(
+            *((origin, member) for origin, member in found.members if member["metadata"]["name"] not in mine),
+            *((each.origin, _member(each)) for each in clusters),
+        ),
+        left=(
+            *left,
+            *(each for each in found.left if each.origin != _ENABLED_TYPE),
+            *own_left,
+            *_beyond_workspaces(federated),
+        ),
+        others=sum(not (is_kubesphere(each.manifest) or is_kubefed(each.manifest)) for each in documents),
+    )
+
+
+def _own(own: Sequence[Placed], clusters: Sequence[Placed]) -> tuple[list[Unit], list[Left]]:
+    units: list[Unit] = []
+    left: list[Left] = []
+    repositories = repositories_of(own)
+    for each in own:
+        if each.kind == "HelmRelease":
+            made = release_of(each, repositories)
+        elif each.kind == "InstallPlan":
+            made = extension_of(each, {one.key[1]: one.metadata.get("labels") or {} for one in clusters})
+        else:
+            if each.kind != "WorkspaceTemplate":
+                left.append(each.left(_credentials(each) if each in clusters else _setting(each)))
+            continue
+        if isinstance(made, Left):
+            left.append(made)
+        else:
+            units += made
+    return units, left
+
+
+def _workspace(template: Placed) -> Placed:
+    """Return the FederatedWorkspace that KubeSphere's controller makes of a WorkspaceTemplate."""
+    metadata = {key: template.metadata[key] for key in ("name", "labels") if template.metadata.get(key)}
+    federated = {
+        "apiVersion": "types.kubefed.io/v1beta1",
+        "kind": "FederatedWorkspace",
+        "metadata": metadata,
+        "spec": template.spec,
+    }
+    return Placed(manifest=federated, origin=template.origin)
+
+
+def _types(federated: Sequence[Placed]) -> list[Placed]:
+    """Return the types of KubeSphere's kinds that no FederatedTypeConfig among the documents tells."""
+    kinds = {each.kind.removeprefix("Federated") for each in federated}
+    told = {(each.spec.get("targetType") or {}).get("kind") for each in federated if each.kind == "FederatedTypeConfig"}
+    return [
+        Placed(
+            manifest={
+                "apiVersion": "core.kubefed.io/v1beta1",
+                "kind": "FederatedTypeConfig",
+                "metadata": {"name": kind.lower()},
+                "spec": {"targetType": {"group": group, "version": version, "kind": kind, "scope": scope}},
+            },
+            origin=_ENABLED_TYPE,
+        )
+        for kind, (group, version, scope) in _TYPES.items()
+        if kind in kinds - told
+    ]
+
+
+def _beyond_workspaces(federated: Sequence[Placed]) -> list[Left]:
+    """Return a line for each project that goes to clusters its workspace does not go to, which a console refuses."""
+    names = {each.key[1]: _names(each) for each in federated if each.kind == "FederatedWorkspace"}
+    found = []
+    for each in federated:
+        workspace = str((each.metadata.get("labels") or {}).get(_WORKSPACE))
+        if each.kind == "FederatedNamespace" and names.get(workspace) and _names(each):
+            beyond = sorted(_names(each) - names[workspace])
+            if beyond:
+                what = f"it goes to {', '.join(beyond)}, where its workspace {workspace} does not go"
+                found.append(each.left(exact("project-exceeds-workspace", what)))
+    return found
+
+
+def _names(federated: Placed) -> set[str]:
+    placement = federated.spec.get("placement")
+    listed = placement.get("clusters") if isinstance(placement, dict) else None
+    if not isinstance(listed, list):
+        return set()
+    return {str(each.get("name")) for each in listed if isinstance(each, dict)}
+
+
+def _member(cluster: Placed) -> Manifest:
+    labels, connection = cluster.metadata.get("labels") or {}, cluster.spec.get("connection") or {}
+    taints = [] if cluster.spec.get("enable", True) else [_DISABLED]
+    taints += [] if cluster.spec.get("joinFederation") else [_APART]
+    fields = {
+        "syncMode": "Pull" if connection.get("type") == "proxy" else "Push",
+        "apiEndpoint": connection.get("kubernetesAPIEndpoint"),
+        "provider": cluster.spec.get("provider"),
+        "region": labels.get(_REGION),
+        "taints": taints,
+    }
+    return member_cluster(cluster.key[1], labels, fields)
+
+
+def _credentials(cluster: Placed) -> Remark:
+    if (cluster.spec.get("connection") or {}).get("type") == "proxy":
+        what = "the token of its tunnel is not copied: install `argosy agent` in it, which pulls"
+        return approximate("tunnel-left-out", what)
+    return exact("credentials-left-out", "its kubeconfig is not copied; give the cluster a context in a kubeconfig")
+
+
+def _setting(document: Placed) -> Remark:
+    if document.kind == "HelmRepo":
+        return exact("repository-read", "it says where releases have their charts from")
+    return exact("setting", "it is of KubeSphere's own console and is not delivered")
+
+
+KUBESPHERE = FrontEnd(name="kubesphere", title="KubeSphere", is_its=is_kubesphere, converted=converted)

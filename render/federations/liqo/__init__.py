@@ -1,0 +1,1 @@
+"""Liqo: namespaces that are offloaded from a home cluster to its peers."""
