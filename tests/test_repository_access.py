@@ -252,6 +252,18 @@ def test_a_branch_whose_name_begins_with_a_dash_is_only_a_branch(tmp_path: Path)
     assert opened.refs("refs/heads/") == {"refs/heads/-x": head, "refs/heads/main": head}
 
 
+def test_a_whole_id_costs_no_process(tmp_path: Path) -> None:
+    repository = a_source(tmp_path / "fleet")
+    commit = repository.git("rev-parse", "HEAD")
+    tree = repository.git("rev-parse", "HEAD^{tree}")
+    opened = open_repository(repository.path)
+    assert opened.algorithm == "sha1"  # git has said that this is a repository, and how it is configured
+    object.__setattr__(opened.git, "folder", tmp_path / "nowhere")  # from here on git cannot be run
+    assert (opened.resolve(commit), opened.is_ancestor(commit, commit)) == (commit, True)
+    with pytest.raises((GitError, OSError)):
+        opened.resolve(tree)
+
+
 def test_a_detached_head_is_a_commit(tmp_path: Path) -> None:
     source = a_source(tmp_path / "repo")
     head = source.git("rev-parse", "HEAD")

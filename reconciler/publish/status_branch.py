@@ -7,6 +7,7 @@ branch, and whoever was slower reads again and puts its own files on top.
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 
+from reconciler.pipeline.previous import StoredTrees
 from reconciler.pipeline.renames import NewNames, new_names
 from reconciler.plans.inventory import Inventory, inventory_manifest, parse_inventory
 from reconciler.repository import RefUpdate, Repository
@@ -51,17 +52,26 @@ class StatusBranch:
 
     def read(self, folder: str, commit: str | None) -> dict[str, bytes]:
         """Return the files below a folder of a commit of the branch, by path from the folder."""
-        files = self.files(commit, {folder}, under=folder)
+        files = self.files(commit, {folder})
         return {path.removeprefix(f"{folder}/"): content for path, content in files.items()}
 
-    def files(self, commit: str | None, wanted: Container[str], under: str = "") -> dict[str, bytes]:
-        """Return the files of a commit of the branch in the ``wanted`` entries of its root; ``under``: only there."""
-        if commit is None or (under and under.encode() not in {entry.name for entry in self.entries(commit)}):
+    def files(self, commit: str | None, wanted: Container[str]) -> dict[str, bytes]:
+        """Return the files of a commit of the branch in the ``wanted`` entries of its root."""
+        if commit is None:
             return {}
-        listed = self.repository.snapshot(commit, under).files
-        found = [file for file in listed if file.path.partition("/")[0] in wanted]
-        contents = self.repository.read_blobs({file.id for file in found})
-        return renamed_files({file.path: contents[file.id] for file in found}, self._new_names(commit))
+        ids = self._listed(commit, wanted)
+        contents = self.repository.read_blobs(set(ids.values()))
+        return renamed_files({path: contents[id_] for path, id_ in ids.items()}, self._new_names(commit))
+
+    def _listed(self, commit: str, wanted: Container[str]) -> dict[str, bytes]:
+        """Return the blob ids of the files in some entries of the root, by path."""
+        trees = StoredTrees(self.repository.read_trees)
+        found: dict[str, bytes] = {}
+        for name, entry in trees.entries(self.repository.commit_info(commit).tree).items():
+            if name in wanted:
+                below = trees.files(entry.id) if entry.mode == TREE_MODE else [((), entry.id)]
+                found |= {"/".join((name, *path)): blob_id for path, blob_id in below}
+        return found
 
     def folders(self, folder: str, commit: str | None) -> dict[str, str]:
         """Return the ids of the folders and files in a folder of a commit of the branch, by name."""
@@ -93,7 +103,7 @@ class StatusBranch:
         names = self._new_names(commit)
         if not names:
             return {}
-        paths = {file.path: file.id for file in self.repository.snapshot(commit).files}
+        paths = self._listed(commit, _BY_CLUSTER)
         moved = {path: id_ for path, id_ in paths.items() if renamed_path(path, names) != path}
         contents = self.repository.read_blobs(set(moved.values()))
         files = renamed_files({path: contents[id_] for path, id_ in moved.items()}, names)

@@ -121,10 +121,7 @@ class RecordedStatus:
 
 def read_recorded(status: StatusBranch, commit: str | None, folders: Collection[str] = ()) -> RecordedStatus:
     """Read all that a commit of the status branch holds, or some of its folders."""
-    if folders:
-        parts = (status.files(commit, {folder}, folder) for folder in folders)
-        return RecordedStatus(files={path: content for part in parts for path, content in part.items()})
-    return RecordedStatus(files=status.files(commit, {*FILES, *FOLDERS}))
+    return RecordedStatus(files=status.files(commit, folders or {*FILES, *FOLDERS}))
 
 
 def read_refusal(status: StatusBranch, commit: str | None) -> SourceRefusal | None:

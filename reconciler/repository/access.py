@@ -6,6 +6,7 @@ them. Opening costs nothing but a look at files: git itself first runs when a qu
 needed in every pass are imported by the methods that use them.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 
 _Content = TypeVar("_Content")
+_WHOLE_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class Repository:
@@ -85,6 +87,8 @@ class Repository:
         """Return the commit that a branch, tag, id or other revision names; a ``GitError`` says why there is none."""
         if self.mirrors and (tip := self._mirrored(revision)):
             return tip
+        if _WHOLE_ID.fullmatch(revision) and self._stored.read([bytes.fromhex(revision)], "commit"):
+            return revision
         return resolve_revision(self.git, self.folder, revision, shallow=self.is_shallow)
 
     def _mirrored(self, revision: str) -> str | None:
@@ -141,6 +145,8 @@ class Repository:
 
     def is_ancestor(self, ancestor: str, commit: str) -> bool:
         """Say whether ``commit`` is or follows ``ancestor``; a ``GitError`` where a shallow clone cannot know."""
+        if ancestor == commit:
+            return True
         answers = frozenset({0, 1})
         answer = self.git.run("merge-base", "--is-ancestor", "--end-of-options", ancestor, commit, answers=answers)
         if answer.returncode and self.is_shallow:

@@ -8,6 +8,7 @@ kinds in use are parsed.
 import json
 import re
 from bisect import bisect_right
+from functools import cache
 from pathlib import Path
 
 from render.schemas import Check, Schema, SchemaSet
@@ -77,6 +78,12 @@ class KubernetesSchemas:
     def _schema(self, name: str, minor: int) -> Schema:
         text = _at(self._schemas, name, minor)
         return json.loads(text) if text is not None else {}
+
+
+@cache
+def shipped_schemas() -> KubernetesSchemas:
+    """Return the table, read once in a process, for all the passes that it makes."""
+    return KubernetesSchemas()
 
 
 def _at(entries: _Entries, name: str, minor: int) -> str | None:

@@ -19,7 +19,7 @@ from render.schemas import Check, SchemaFindings, StructuralSchemas, check_manif
 
 from .built_in_kinds import BUILT_IN
 from .definition_schemas import DefinitionSchemas
-from .kubernetes_schemas import KubernetesSchemas, minor_version
+from .kubernetes_schemas import KubernetesSchemas, minor_version, shipped_schemas
 from .manifests import FieldProblem, LocatedManifest
 from .observed_schemas import ObservedSchemas
 from .served_versions import FORMER_GROUPS, not_served
@@ -66,7 +66,7 @@ class SchemaChecks:
     @cached_property
     def schemas(self) -> KubernetesSchemas:
         """The schemas of Kubernetes' own kinds."""
-        return KubernetesSchemas()
+        return shipped_schemas()
 
     @cached_property
     def minors(self) -> tuple[int, ...]:
