@@ -287,6 +287,9 @@ def test_exactly_these_rights_are_enough_for_whole_passes(granted: Granted, caps
     assert member.read(object_paths(space)[0]) is None
     assert member.read(f"{ROLES}/clusterroles/reader-{space}")["rules"][0]["verbs"] == ["list"]
     assert granted.run(capsys, "reconcile").out.startswith("unchanged: argosy/rendered ")
+    eventually(
+        lambda: "\nrender ms=" not in granted.run(capsys, "reconcile", "-vv").err, "a pass that looks at lists alone"
+    )
     back = {f"{name}.yaml": templates_now[name] for name in ("reader", "here", "web", "one")}
     repository.commit(back)
     assert granted.run(capsys, "reconcile").code == 0

@@ -116,3 +116,36 @@ def test_an_answer_of_another_shape_says_nothing(case: Other) -> None:
 
 def test_a_list_that_fails_half_way_is_no_list() -> None:
     assert list_metadata(Pages(page(A, token="more"), GONE), Listing(resource=MAPS)) == GONE
+
+
+REFUSED = Failure(kind=FailureKind.FORBIDDEN, message="not in all namespaces", status=403)
+TWO = Listing(resource=MAPS, namespaces=("bank", "shop"))
+
+
+def of_two(*contents: bytes | Failure) -> ListedMetadata | Failure | None:
+    return list_metadata(Pages(REFUSED, *contents), TWO)
+
+
+def test_where_the_cluster_may_not_be_listed_each_namespace_is() -> None:
+    pages = Pages(REFUSED, page(A), page(B))
+    listed = list_metadata(pages, TWO)
+    assert isinstance(listed, ListedMetadata)
+    paths = ["/api/v1/configmaps", "/api/v1/namespaces/bank/configmaps", "/api/v1/namespaces/shop/configmaps"]
+    assert [request.path for request in pages.asked] == paths
+    assert set(listed.resource_versions(MAPS).values()) == {"7", "8"}
+    assert of_two(page(A, version="2"), page(B, version="3")) == listed
+
+
+@pytest.mark.parametrize(
+    "contents", [(page(B), page(A)), (page(A), page()), (page(), page(A, B)), (page(A, B), page())]
+)
+def test_objects_of_several_namespaces_that_differ_have_another_digest(contents: tuple[bytes, ...]) -> None:
+    one, other = of_two(page(A), page(B)), of_two(*contents)
+    assert isinstance(one, ListedMetadata)
+    assert isinstance(other, ListedMetadata)
+    assert one.digest != other.digest
+
+
+def test_a_namespace_that_may_not_be_listed_either_is_a_failure() -> None:
+    assert of_two(page(A), REFUSED) == REFUSED
+    assert of_two(page(A), b"no list") is None

@@ -42,8 +42,7 @@ class Listing:
 def list_objects(client: Client, listing: Listing) -> dict[ObjectRef, dict[str, Any]] | Failure:
     """Return every object of a listing, or why they cannot all be had."""
     objects = _listed(client, listing, listing.only_namespace)
-    is_refused = isinstance(objects, Failure) and objects.kind is FailureKind.FORBIDDEN
-    if not is_refused or not listing.resource.is_namespaced or not listing.namespaces:
+    if not (isinstance(objects, Failure) and _is_in_namespaces(listing, objects)):
         return objects
     together: dict[ObjectRef, dict[str, Any]] = {}
     for namespace in listing.namespaces:
@@ -52,6 +51,12 @@ def list_objects(client: Client, listing: Listing) -> dict[ObjectRef, dict[str, 
             return part
         together.update(part)
     return together
+
+
+def _is_in_namespaces(listing: Listing, failure: Failure) -> bool:
+    """Return whether a listing that failed is to be had from one namespace after the other."""
+    is_refused = failure.kind is FailureKind.FORBIDDEN
+    return is_refused and listing.resource.is_namespaced and bool(listing.namespaces)
 
 
 def _listed(client: Client, listing: Listing, namespace: str) -> dict[ObjectRef, dict[str, Any]] | Failure:
@@ -142,10 +147,24 @@ def list_metadata(client: Client, listing: Listing) -> ListedMetadata | Failure 
     A server writes an object that did not change in the same bytes again. So equal digests mean that the same objects
     are there, each in the same version, while unequal ones mean nothing: then they have to be listed and compared.
     """
+    everywhere = _metadata(client, listing, listing.only_namespace)
+    if not (isinstance(everywhere, Failure) and _is_in_namespaces(listing, everywhere)):
+        return everywhere
+    digest, found = hashlib.sha256(), list[bytes]()
+    for namespace in listing.namespaces:
+        part = _metadata(client, listing, namespace)
+        if not isinstance(part, ListedMetadata):
+            return part
+        digest.update(f"{namespace}:{part.digest}\n".encode())
+        found.extend(part.pages)
+    return ListedMetadata(digest=digest.hexdigest(), pages=tuple(found))
+
+
+def _metadata(client: Client, listing: Listing, namespace: str) -> ListedMetadata | Failure | None:
     digest, found, token = hashlib.sha256(), list[bytes](), ""
     while True:
         request = replace(
-            _page_request(replace(listing, metadata_only=True), listing.only_namespace, token, LARGEST_PAGE),
+            _page_request(replace(listing, metadata_only=True), namespace, token, LARGEST_PAGE),
             expects=Expected.CONTENT,
         )
         answer = client.send(request)

@@ -96,13 +96,14 @@ def _plain_listing(listing: Listing) -> list[Any]:
         resource.plural,
         resource.is_namespaced,
         listing.selector,
+        list(listing.namespaces),
     ]
 
 
 def _parsed_listing(words: list[Any]) -> Listing:
-    group, version, kind, plural, is_namespaced, selector = words
+    group, version, kind, plural, is_namespaced, selector, namespaces = words
     resource = Resource(group=group, version=version, kind=kind, plural=plural, is_namespaced=is_namespaced)
-    return Listing(resource=resource, selector=selector)
+    return Listing(resource=resource, selector=selector, namespaces=tuple(namespaces))
 
 
 def member_at_rest(
