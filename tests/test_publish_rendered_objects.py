@@ -124,7 +124,10 @@ def test_a_template_that_is_wrong_itself_is_no_mistake_of_an_override(
         {**FLEET, "web.yaml": template, "override.yaml": right, "argosy.yaml": settings(validation="Warn")}
     )
     ended = argosy(repository, capsys, "render")
-    said = "warning: web.yaml:9: spec.replica: unknown field\n  hint: did you mean 'replicas'?\n"
+    said = (
+        "warning: web.yaml:9: spec.replica: unknown field in one, two, also after spec.overrideRules[0] of"
+        " OverridePolicy default/extra\n  hint: did you mean 'replicas'?\n"
+    )
     assert (ended.code, ended.err) == (0, said)
 
 
@@ -221,3 +224,84 @@ def test_a_cluster_that_got_it_before_is_only_warned_of(tmp_path: Path, capsys: 
     changed["spec"]["replicas"] = 5
     repository.commit({"web.yaml": changed})
     assert argosy(repository, capsys, "reconcile") == (3, "", f"{VERSIONS[1].want}1 problem; nothing was changed\n")
+
+
+class Incomplete(NamedTuple):
+    """A template without a selector, the clusters that a rule is for and what it adds; what is said, and the code."""
+
+    why: str
+    override: dict[str, Any]
+    code: int
+    want: str
+
+
+BARE = a_deployment()
+del BARE["spec"]["selector"]
+COMPLETED = {"matchLabels": {"app": "nginx"}}
+LEFT = "web.yaml:8: spec.selector: required, but missing in "
+INCOMPLETE = [
+    Incomplete("a rule for all clusters completes it", adding("/spec/selector", COMPLETED), 0, ""),
+    Incomplete(
+        "a rule for one cluster completes it there",
+        adding("/spec/selector", COMPLETED, clusterNames=["two"]),
+        3,
+        f"{LEFT}one, where no override changes that\n",
+    ),
+    Incomplete(
+        "a rule changes something else",
+        adding("/spec/paused", True, clusterNames=["two"]),
+        3,
+        f"{LEFT}one, where no override changes that\n"
+        f"{LEFT}two, also after spec.overrideRules[0] of OverridePolicy default/extra\n",
+    ),
+    Incomplete(
+        "a rule completes it wrongly",
+        adding("/spec/selector", {"matchLabel": {"app": "nginx"}}),
+        3,
+        "override.yaml:8: spec.overrideRules[0]: makes Deployment.apps default/nginx wrong in one, two:"
+        " spec.selector.matchLabel: unknown field\n  hint: did you mean 'matchLabels'?\n",
+    ),
+    Incomplete(
+        "the policy of the rule selects something else",
+        {
+            **adding("/spec/selector", COMPLETED),
+            "spec": {
+                **adding("/spec/selector", COMPLETED)["spec"],
+                "resourceSelectors": [{"apiVersion": "v1", "kind": "ConfigMap"}],
+            },
+        },
+        3,
+        "web.yaml:8: spec.selector: required, but missing\n",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", INCOMPLETE, ids=lambda case: case.why)
+def test_a_template_that_rules_complete_is_judged_as_clusters_get_it(
+    case: Incomplete, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({**FLEET, "web.yaml": a_deployment()})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    repository.commit({"web.yaml": BARE, "override.yaml": case.override})
+    ended = argosy(repository, capsys, "validate")
+    assert (ended.code, ended.out.startswith(case.want)) == (case.code, True)
+    counted = f"{case.want.count('.yaml:')} problem{'s' if case.want.count('.yaml:') > 1 else ''}"
+    for command in (("render",), ("reconcile", "--dry-run"), ("diff", "HEAD~", "HEAD")):
+        ended = argosy(repository, capsys, *command)
+        said = f"{case.want}{counted}; nothing was changed\n"
+        assert (ended.code, ended.err.endswith(said)) == (case.code, True) if case.code else not case.want
+    assert argosy(repository, capsys, "reconcile").code == case.code
+
+
+def test_a_template_that_goes_nowhere_is_a_warning_until_a_rule_completes_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = Repository.create(tmp_path / "fleet")
+    selecting_others = a_policy(selectors=[{"apiVersion": "v1", "kind": "ConfigMap"}], placement=on_clusters("one"))
+    repository.commit({**FLEET, "policy.yaml": selecting_others, "web.yaml": BARE, "override.yaml": WRONG})
+    ended = argosy(repository, capsys, "validate")
+    assert (ended.code, "warning: web.yaml:8: spec.selector: required, but missing\n" in ended.out) == (0, True)
+    repository.commit({"argosy.yaml": settings(source={"strict": True})})
+    ended = argosy(repository, capsys, "validate")
+    assert (ended.code, ended.out.startswith("web.yaml:8: spec.selector: required, but missing\n")) == (3, True)

@@ -25,6 +25,7 @@ class Desired:
     ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``fact_scoped_kinds``
     are the groups and kinds of templates whose scope neither Kubernetes nor the source tells (see ``kind_scopes``).
     ``right_minors`` are the minor versions of Kubernetes for which templates are right, of those that are not for all.
+    ``judged_by_clusters`` are templates that are wrong as they stand and that an override may correct.
     ``tools`` are the names and versions of the programs that built some of it; ``is_built_by_facts``: what they made
     depends on what members are observed to be.
 
@@ -45,6 +46,7 @@ class Desired:
     skipped: tuple[Skipped, ...] = ()
     fact_scoped_kinds: frozenset[tuple[str, str]] = frozenset()
     right_minors: Mapping[ObjectRef, range] = field(default_factory=dict, compare=False)
+    judged_by_clusters: frozenset[ObjectRef] = field(default=frozenset(), compare=False)
     files: int = 0
     tools: tuple[str, ...] = ()
     is_built_by_facts: bool = False

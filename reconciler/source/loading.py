@@ -254,7 +254,8 @@ def _checked(parts: _Parts, facts: FactsOf) -> CheckedTemplates:
     templates = [template for template, _ in parts.templates.placed]
     placed = (*parts.templates.placed, *parts.templates.variants)
     checks = SchemaChecks(lambda: with_facts(parts.karmada.clusters, facts(parts.home.fleet)), templates)
-    return checks.checked(placed)
+    checked = checks.checked(placed)
+    return checked.with_overrides(parts.karmada.override_policies) if parts.karmada.policies else checked
 
 
 def _problems(parts: _Parts, lines: Lines) -> Iterator[FieldProblem]:
@@ -325,6 +326,7 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
         fact_scoped_kinds=frozenset(kind for kind in kinds if parts.scopes.is_fact_scoped(*kind)),
         right_minors=parts.checked.right_minors,
+        judged_by_clusters=parts.checked.overridden,
         files=len({place.file.path for place in parts.contents.manifests}),
         tools=parts.built.tools,
         is_built_by_facts=parts.built.is_by_facts,

@@ -11,6 +11,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
+from overrides.matching import priority_of
+from overrides.policy import OverridePolicy
 from render.admission.findings import Findings
 from render.cluster import Cluster
 from render.interpreter.pruning import pruned
@@ -33,6 +35,7 @@ _DEFINITION = "CustomResourceDefinition.apiextensions.k8s.io"
 class WrongTemplate:
     """A finding about a template; ``is_certain``: every version that the members may run would refuse it."""
 
+    template: Template
     found: FieldProblem
     is_certain: bool
 
@@ -48,10 +51,28 @@ EVERY_MINOR, NO_MINOR = range(1 << 16), range(0)
 
 
 class CheckedTemplates(NamedTuple):
-    """The findings about templates, and the versions for which those are right that are not right for all."""
+    """The findings about templates, and the versions for which those are right that are not right for all.
+
+    ``overridden`` are templates that are wrong as they stand, and that a rule may complete or correct: what is wrong
+    with them is decided by what their clusters get.
+    """
 
     wrong: tuple[WrongTemplate, ...] = ()
     right_minors: Mapping[ObjectRef, range] = MappingProxyType({})
+    overridden: frozenset[ObjectRef] = frozenset()
+
+    def with_overrides(self, policies: Iterable[OverridePolicy]) -> "CheckedTemplates":
+        """Return the findings without those about templates that a rule of these policies may change."""
+        changing = [policy for policy in policies if any(rule.overriders.may_harm for rule in policy.rules)]
+        overridden = frozenset(
+            each.template.ref for each in self.wrong if any(_selects(policy, each.template) for policy in changing)
+        )
+        wrong = tuple(each for each in self.wrong if each.template.ref not in overridden)
+        return self._replace(wrong=wrong, overridden=overridden)
+
+
+def _selects(policy: OverridePolicy, template: Template) -> bool:
+    return policy.namespace in {"", template.ref.namespace} and bool(priority_of(policy, template))
 
 
 @dataclass(frozen=True)
@@ -82,7 +103,7 @@ class SchemaChecks:
         for template, place in placed:
             verdict = self.verdict(pruned(place.manifest))
             wrong += (
-                WrongTemplate(found=FieldProblem(place, problem), is_certain=self.is_certain)
+                WrongTemplate(template=template, found=FieldProblem(place, problem), is_certain=self.is_certain)
                 for problem in verdict.findings.problems
             )
             if verdict.right != EVERY_MINOR:

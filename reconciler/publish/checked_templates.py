@@ -1,0 +1,131 @@
+"""A template beside what rules made of it: what schemas find wrong with each, and which rule is the cause."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple, cast
+
+from overrides.record import AppliedRule, RuleRun
+from reconciler.source.observed_schemas import KindVersion
+from reconciler.source.schema_checks import NO_MINOR, SchemaChecks
+from render.errors import Problem
+from render.interpreter.pruning import pruned
+from render.model import Manifest, ObjectRef, Template
+from render.works import Content
+
+Edition = int | str | None
+"""The reason for the schema that clusters have of a kind: the minor version of Kubernetes that they run, None where it
+is not known; or the digest of what was observed, of a custom kind.
+"""
+
+
+class AttributedFinding(NamedTuple):
+    """A finding about an object, and the rule that is its cause (None: the template).
+
+    ``is_left``: the template is as wrong as it stands; ``left_by`` is the last rule that could have corrected it.
+    """
+
+    finding: Problem
+    rule: AppliedRule | None = None
+    is_left: bool = False
+    left_by: AppliedRule | None = None
+
+    def key(self, ref: ObjectRef) -> tuple[object, ...]:
+        """Return what tells a mistake from others; of a rule it is one however many objects it makes wrong."""
+        places = [(rule.origin, rule.rule) if rule else None for rule in (self.rule, self.left_by)]
+        return (*places, None if self.rule else ref, self.finding.field, self.finding.message, self.is_left)
+
+
+class CheckedTemplate:
+    """A template, and what schemas find wrong with it.
+
+    ``right`` are the minor versions of Kubernetes for which it is right; ``is_new``: nothing was said of it yet.
+    """
+
+    def __init__(self, template: Template, right: range, checks: SchemaChecks, *, is_new: bool) -> None:
+        self._manifest, self._right, self._checks, self._is_new = template.manifest, right, checks, is_new
+        self.kind: KindVersion = template.versioned_kind
+        self.is_custom = not checks.has_schema(template.ref.group, template.ref.kind)
+        self._known: dict[Edition, tuple[Problem, ...]] = {}
+
+    def right_minors(self, content: Content) -> range:
+        """Return the versions for which what rules made of the template is known to be right."""
+        if not _is_harmed(content):
+            return self._right
+        verdict = self._checks.verdict(content.manifest)
+        return NO_MINOR if verdict.findings.problems else verdict.right
+
+    def findings(self, manifest: Manifest, edition: Edition) -> tuple[Problem, ...]:
+        """Return what a schema finds wrong with what rules made of the template."""
+        if isinstance(edition, str):
+            return tuple(self._checks.findings_by_digest(manifest, edition).problems)
+        return tuple(self._checks.findings(manifest, edition).problems)
+
+    def after(self, content: Content, edition: Edition) -> tuple[Problem, ...]:
+        """Return what a schema finds wrong with the template after its rules."""
+        return self.findings(content.manifest, edition) if _is_harmed(content) else self.own(edition)
+
+    def own(self, edition: Edition) -> tuple[Problem, ...]:
+        """Return what a schema finds wrong with the template itself."""
+        if edition not in self._known:
+            self._known[edition] = self.findings(pruned(self._manifest), edition)
+        return self._known[edition]
+
+    def own_at(self, edition: Edition) -> tuple[Problem, ...]:
+        """Return what a schema finds wrong with the template, and was not found when the template was read."""
+        if isinstance(edition, str):
+            return self.own(edition)
+        if edition is None or edition in self._right or not self.own(edition):
+            return ()
+        known = _keys(self.own(None))
+        return tuple(self._with_version(each, edition) for each in self.own(edition) if _key(each) not in known)
+
+    def causes(self, content: Content, edition: Edition) -> Iterator[AttributedFinding]:
+        """Yield what is wrong with an object in clusters of an edition, each finding with the rule that causes it."""
+        if not _is_harmed(content):
+            findings = self.findings(content.manifest, edition) if self._is_new else self.own_at(edition)
+            yield from (AttributedFinding(finding, is_left=self._is_left(finding)) for finding in findings)
+            return
+        findings = self.findings(content.manifest, edition)
+        if not findings:
+            return
+        own, late = _keys(self.own(edition)), _keys(self.own_at(edition))
+        runs = [run for run in cast("list[RuleRun]", content.runs) if run.applied.overriders.may_harm]
+        after = [(run.applied, _keys(self.findings(pruned(run.after), edition))) for run in runs]
+        for finding in findings:
+            key = _key(finding)
+            if key not in own:
+                yield AttributedFinding(finding, next((rule for rule, keys in after if key in keys), after[0][0]))
+            elif self._is_left(finding):
+                yield AttributedFinding(finding, is_left=True, left_by=after[-1][0])
+            elif self._is_new or key in late:
+                yield AttributedFinding(finding)
+
+    def _is_left(self, finding: Problem) -> bool:
+        """Say whether the template is wrong as it stands, whatever version takes it, and nobody has said so."""
+        return self._is_new and has_finding(self.own(None), finding)
+
+    def _with_version(self, finding: Problem, minor: int) -> Problem:
+        """Name the next version that takes a field, where it has one."""
+        if finding.kind != "Unknown":
+            return finding
+        later = range(minor + 1, self._checks.schemas.newest + 1)
+        known = next((each for each in later if _key(finding) not in _keys(self.own(each))), None)
+        return replace(finding, hint=f"Kubernetes has it from 1.{known} on") if known else finding
+
+
+def _is_harmed(content: Content) -> bool:
+    """Say whether a rule may have made an object wrong."""
+    return any(rule.overriders.may_harm for rule in cast("tuple[AppliedRule, ...]", content.applied))
+
+
+def _key(finding: Problem) -> tuple[str, str]:
+    return finding.field, finding.message
+
+
+def _keys(findings: Iterable[Problem]) -> set[tuple[str, str]]:
+    return set(map(_key, findings))
+
+
+def has_finding(findings: Iterable[Problem], finding: Problem) -> bool:
+    """Say whether a finding is among others."""
+    return _key(finding) in _keys(findings)
