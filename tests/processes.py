@@ -1,0 +1,46 @@
+"""Processes of this machine as a test measures or kills them: by their own id, and never by name."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Held(NamedTuple):
+    """The memory that a process holds, in KiB, its file descriptors and its threads."""
+
+    memory: int
+    descriptors: int
+    threads: int
+
+
+def held_by(pid: int) -> Held:
+    """Return what a process holds, without its children."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    said = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+    descriptors = len(list(Path(f"/proc/{pid}/fd").iterdir()))
+    return Held(memory=int(said["VmRSS"].split()[0]), descriptors=descriptors, threads=int(said["Threads"]))
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU seconds of a process and of its children that have ended."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def descendants(pid: int) -> Iterator[int]:
+    """Yield the children of a process and theirs, as far as they still live."""
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in map(int, (task / "children").read_text().split()):
+                yield child
+                yield from descendants(child)
+
+
+def kill_all(pid: int) -> None:
+    """Kill a process and everything it started, at once."""
+    for each in (pid, *descendants(pid)):
+        with suppress(ProcessLookupError):
+            os.kill(each, signal.SIGKILL)
