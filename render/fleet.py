@@ -20,18 +20,34 @@ class RenderedRelease(StrEnum):
     KUSTOMIZATION = "Kustomization"
 
 
+class OtherFederation(StrEnum):
+    """Another federation whose objects may be rendered as they stand."""
+
+    KUBEFED = "KubeFed"
+    KUBESPHERE = "KubeSphere"
+    CLUSTERNET = "Clusternet"
+    FEDERATION_V1 = "FederationV1"
+    LIQO = "Liqo"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSettings:
     """The files to read: those below ``paths`` (from argosy.yaml's folder), minus ``ignore`` (gitignore syntax).
 
     ``is_strict``: a file that cannot be used is a problem, also where no object was ever delivered from it.
     ``rendered``: the kinds whose charts and folders are rendered, instead of delivering them as they are.
+    ``federations``: those whose objects are rendered as policies and templates.
     """
 
     paths: tuple[str, ...] = (".",)
     ignore: tuple[str, ...] = ()
     is_strict: bool = False
     rendered: tuple[RenderedRelease, ...] = ()
+    federations: tuple[OtherFederation, ...] = (
+        OtherFederation.KUBEFED,
+        OtherFederation.KUBESPHERE,
+        OtherFederation.CLUSTERNET,
+    )
 
 
 class PushMode(StrEnum):

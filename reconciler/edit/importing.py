@@ -59,7 +59,7 @@ def imported(folder: Path, system: str | None = None) -> Import:
     """
     documents = list(_documents(folder))
     front_end = _found_in(folder, documents) if system is None else named(system)
-    conversion = front_end.converted(documents, _members(documents))
+    conversion = front_end.converted(documents, _members(documents)).without_secrets()
     if not (conversion.units or conversion.members or conversion.kept or conversion.left):
         raise ConfigError(f"{folder} holds no document of {front_end.title}", hint=_HINT)
     return Import(

@@ -28,6 +28,11 @@ FLEET_FIELDS: Mapping[str, Field] = {
         " `HelmRelease` of Flux, the folders of a `Kustomization` of Flux, either of an `Application` of Argo CD.",
         [],
     ),
+    "spec.source.federations": Field(
+        "The federations whose objects are rendered, as templates and policies made of them in memory, instead of"
+        " delivering them as they are. `FederationV1` takes every plain object for one that it divides or copies.",
+        ["KubeFed", "KubeSphere", "Clusternet"],
+    ),
     "spec.rendered": Field("The place where the rendered branch is published."),
     "spec.rendered.remote": Field(
         "A remote's name, or the address of another repository; empty means the remote of the source.", ""

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from .files import FILE_MODE, SourceFile
 
+NUMBERS_LEFT_FREE = 1 << 20
+"""Numbers that a file's own manifests leave free for those that are made of each of them."""
+
 
 class Origin(NamedTuple):
     """The file of a source that an object was built from, and the line it begins at (0: not known)."""
@@ -29,7 +32,8 @@ class BuiltFile:
 
     ``inputs`` are the paths and ids of what was read for it, ``origins`` say where each of its documents comes from.
     ``first`` is the number of its first manifest, where its path is that of a file with manifests of its own, and
-    ``namespace`` is that of objects that name none ("": that of the fleet). Of a build with several outputs, each for
+    ``namespace`` is that of objects that name none ("": that of the fleet). ``subjects`` say what each document was
+    before it was converted, in words for people. Of a build with several outputs, each for
     some clusters, ``variants`` are all of them, and ``variant`` is the number of this one; ``build`` tells it from
     other builds that the same file asks for.
     """
@@ -42,6 +46,7 @@ class BuiltFile:
     origins: tuple[Origin, ...] = field(default=(), repr=False)
     first: int = 0
     namespace: str = ""
+    subjects: tuple[str, ...] = field(default=(), repr=False)
     build: int = 0
     variant: int = 0
     variants: tuple[BuiltVariant, ...] = field(default=(), repr=False)
@@ -49,6 +54,10 @@ class BuiltFile:
     def origin_of(self, position: int) -> Origin:
         """Return the origin of a document; the file that asks for the build where nothing better is known."""
         return self.origins[position] if position < len(self.origins) else Origin(self.path)
+
+    def subject_of(self, position: int) -> str:
+        """Return what a document was before it was converted; "" for one that was not."""
+        return self.subjects[position] if position < len(self.subjects) else ""
 
 
 def inputs_of(file: SourceFile) -> tuple[tuple[str, bytes], ...]:

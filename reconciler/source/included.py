@@ -19,15 +19,13 @@ from render.model import ARGOSY_GROUP, group_of
 from render.words import counted
 
 from .build import BuiltSource, Caches, ReadFiles, SourceReading, read_files, with_built, with_charts
-from .built_files import BuiltFile, Origin
+from .built_files import NUMBERS_LEFT_FREE, BuiltFile, Origin
 from .external import ExternalSources, load_external_sources, lock_of, sources_in
 from .facts import FactsOf
+from .federations import with_federations
 from .files import FILE_MODE, SourceFile
 from .fleet_file import FleetSource
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
-
-_FIRST = 1 << 20
-"""Numbers that a file's own manifests leave free for those of its Sources."""
 
 _DECIDING = ("karmada.io", ARGOSY_GROUP)
 
@@ -55,7 +53,7 @@ def read_everything(
 ) -> ReadFiles:
     """Read the files of a fleet, with what its kustomizations, its charts and its Sources make of others."""
     found = with_charts(read_files(files, home, read, caches), files, home, SourceReading(read, caches, facts))
-    return with_sources(found, files, home, read, caches)
+    return with_federations(with_sources(found, files, home, read, caches), home, read, caches)
 
 
 def with_sources(
@@ -111,7 +109,7 @@ def _included(source: ExternalSource, place: LocatedManifest, content: Files, ca
         id=hashlib.sha1(f"source {source.name}\n".encode() + output, usedforsecurity=False).digest(),
         size=len(output),
         origins=tuple(Origin(f"{source.name}:{each.file.path}") for each in templates),
-        first=(place.number + 1) * _FIRST,
+        first=(place.number + 1) * NUMBERS_LEFT_FREE,
     )
     faults = (*_broken(inner), *(each.problem for each in inner.contents.unreadable))
     problems = tuple(place.problem("", _told(fault), hint=fault.hint) for fault in faults)

@@ -280,6 +280,8 @@ def _origin_of(place: LocatedManifest) -> str:
     """Return the file and line that an object was built from; "" for one that stands in a file."""
     if not isinstance(place.file, BuiltFile):
         return ""
+    if subject := place.file.subject_of(place.position):
+        return subject
     path, line = place.file.origin_of(place.position)
     return f"{path}:{line}" if line else path
 

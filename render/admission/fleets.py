@@ -27,6 +27,7 @@ FLEET_SPEC = Struct(
                 "ignore": TEXTS,
                 "strict": POINTER_FLAG,
                 "render": ListOf(Text(choices=("HelmRelease", "Application", "Kustomization"))),
+                "federations": ListOf(Text(choices=("KubeFed", "KubeSphere", "Clusternet", "FederationV1", "Liqo"))),
             }
         ),
         "rendered": Struct(

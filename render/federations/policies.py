@@ -36,10 +36,12 @@ class _Route(NamedTuple):
 
 
 class WrittenObject(NamedTuple):
-    """One object to write: the file that it belongs into, the origins that it is made of, and itself."""
+    """One object to write: the file that it belongs into, what it is made of, and itself."""
 
     path: str
-    origins: tuple[str, ...]
+    sources: tuple[tuple[str, str], ...]
+    """The origin of each document that it is made of, and its subject; an object that stays as it is has none."""
+
     manifest: Manifest
 
 
@@ -47,37 +49,40 @@ def files_of(conversion: Conversion) -> dict[str, bytes]:
     """Return the files of a conversion by path: templates, policies, overrides and clusters."""
     files: dict[str, list[bytes]] = {}
     for each in written(conversion):
-        comment = f"# from {', '.join(each.origins)}\n".encode()
+        comment = f"# from {', '.join(': '.join(filter(None, source)) for source in each.sources)}\n".encode()
         files.setdefault(each.path, []).append(comment + emit(each.manifest))
     return {path: b"---\n".join(documents) for path, documents in sorted(files.items())}
 
 
-def written(conversion: Conversion) -> list[WrittenObject]:
-    """Return the objects that a conversion makes: one policy where many objects go the same way."""
+def written(conversion: Conversion, prefix: str = "") -> list[WrittenObject]:
+    """Return the objects that a conversion makes: one policy where many objects go the same way.
+
+    Names of policies begin with a prefix where those of people may stand beside them.
+    """
     found: list[WrittenObject] = []
     taken: set[str] = set()
     ways: dict[_Route, list[Unit]] = {}
     for unit in conversion.units:
         path = _path(f"templates/{unit.namespace or 'cluster-scoped'}", unit.manifest, taken)
-        found.append(WrittenObject(path, (_origin(unit),), unit.manifest))
+        found.append(WrittenObject(path, (_source(unit),), unit.manifest))
         if not unit.reach.is_nowhere:
             ways.setdefault(_Route.of(unit), []).append(unit)
-    found += _policies(ways)
+    found += _policies(ways, prefix)
     for unit in conversion.units:
         if unit.rules and not unit.reach.is_nowhere:
             path = f"overrides/{unit.namespace or 'cluster-scoped'}.yaml"
-            found.append(WrittenObject(path, (_origin(unit),), _override(unit)))
+            found.append(WrittenObject(path, (_source(unit),), _override(unit, prefix)))
     for document in conversion.kept:
         folder = "/".join(filter(None, (_folder(document.manifest), document.key[0])))
         path = _path(folder, document.manifest, taken)
-        found.append(WrittenObject(path, (document.origin,), document.manifest))
+        found.append(WrittenObject(path, ((document.origin, ""),), document.manifest))
     for origin, member in conversion.members:
-        found.append(WrittenObject(f"clusters/{member['metadata']['name']}.yaml", (origin,), member))
+        found.append(WrittenObject(f"clusters/{member['metadata']['name']}.yaml", ((origin, ""),), member))
     return found
 
 
-def _origin(unit: Unit) -> str:
-    return f"{unit.origin}: {unit.subject}"
+def _source(unit: Unit) -> tuple[str, str]:
+    return unit.origin, unit.subject
 
 
 def _path(folder: str, manifest: Manifest, taken: set[str]) -> str:
@@ -96,7 +101,7 @@ def _folder(manifest: Manifest) -> str:
     return "overrides" if str(manifest["kind"]).endswith("OverridePolicy") else "policies"
 
 
-def _policies(ways: Mapping[_Route, list[Unit]]) -> Iterator[WrittenObject]:
+def _policies(ways: Mapping[_Route, list[Unit]], prefix: str) -> Iterator[WrittenObject]:
     taken: set[tuple[str, str]] = set()
     for way, units in sorted(ways.items(), key=lambda pair: (pair[0].namespace, _way_name(pair[0]))):
         name = _way_name(way)
@@ -104,7 +109,7 @@ def _policies(ways: Mapping[_Route, list[Unit]]) -> Iterator[WrittenObject]:
             name = f"{name}-{_digest(repr(way))}"
         taken.add((way.namespace, name))
         path = f"policies/{way.namespace or 'cluster-scoped'}.yaml"
-        yield WrittenObject(path, tuple(dict.fromkeys(map(_origin, units))), _policy(way, name, units))
+        yield WrittenObject(path, tuple(dict.fromkeys(map(_source, units))), _policy(way, prefix + name, units))
 
 
 def _policy(way: _Route, name: str, units: list[Unit]) -> Manifest:
@@ -194,8 +199,8 @@ def _weight(weight: Weight) -> dict[str, Any]:
     return {"targetCluster": target, "weight": weight.weight}
 
 
-def _override(unit: Unit) -> Manifest:
-    name = _shortened(_plain(f"{unit.manifest['kind']}-{unit.manifest['metadata']['name']}"))
+def _override(unit: Unit, prefix: str) -> Manifest:
+    name = prefix + _shortened(_plain(f"{unit.manifest['kind']}-{unit.manifest['metadata']['name']}"))
     spec = {"resourceSelectors": [_selected(unit)], "overrideRules": [_rule(each) for each in unit.rules]}
     return _object("OverridePolicy", unit.namespace, name, spec)
 

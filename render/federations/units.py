@@ -4,7 +4,7 @@ Each front-end (``kubefed``) makes units of its documents; ``policies`` makes te
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -14,6 +14,8 @@ from render.selectors import LabelSelector
 
 Operation = Mapping[str, Any]
 """One operation ``{operator, path, value}`` of a plaintext overrider."""
+
+_LEFT_TO_PEOPLE = "the values of a Secret are not copied; write it anew, encrypted, beside the others"
 
 
 class Grade(StrEnum):
@@ -181,6 +183,21 @@ class Conversion:
     kept: tuple[Placed, ...] = ()
     left: tuple[Left, ...] = ()
     others: int = 0
+
+    def without_secrets(self) -> "Conversion":
+        """Return it without Secrets, whose values are not to be copied: each is listed with what to do."""
+        remark = refused("secret-left-out", _LEFT_TO_PEOPLE)
+        units = [unit for unit in self.units if unit.manifest.get("kind") != "Secret"]
+        kept = [each for each in self.kept if each.kind != "Secret"]
+        gone = {each.origin for each in self.kept if each.kind == "Secret"}
+        left = [each for each in self.left if each.origin not in gone]
+        left += [
+            Left(origin=unit.origin, subject=unit.subject, remark=remark)
+            for unit in self.units
+            if unit.manifest.get("kind") == "Secret"
+        ]
+        left += [each.left(remark) for each in self.kept if each.kind == "Secret"]
+        return replace(self, units=tuple(units), kept=tuple(kept), left=tuple(left))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,8 +22,17 @@ def static_weights(
     weight_by_cluster = {name: wish.weight if wish else 0 for name, wish in wishes.items()}
     if not replicas or not all(replicas.values()) or any(weight < 1 for weight in weight_by_cluster.values()):
         return ()
-    if divide(total, weight_by_cluster) != dict(sorted(replicas.items())):
+    if not is_divided_so(total, weight_by_cluster, replicas):
         return ()
     own = tuple(sorted(preferences.keys() & replicas.keys()))
     named = tuple(Weight(weight=weight_by_cluster[name], names=(name,)) for name in own)
     return named if fallback is None else (*named, Weight(weight=fallback.weight, excluded=own))
+
+
+def is_divided_so(total: int, weight_by_cluster: Mapping[str, int], replicas: Mapping[str, int]) -> bool:
+    """Say whether Karmada divides a total so by weights, whichever way it breaks ties between names."""
+    return all(divide(total, weight_by_cluster, uid=uid) == dict(sorted(replicas.items())) for uid in _BOTH_WAYS)
+
+
+_BOTH_WAYS = ("", "b")
+"""An identity for which ties go to the smaller name, and one for which they go to the greater."""

@@ -13,6 +13,7 @@ from render.fleet import (
     KindScope,
     NamespacePropagation,
     OnPolicyRemoval,
+    OtherFederation,
     Permission,
     PushMode,
     RenderedRelease,
@@ -83,7 +84,13 @@ def _source(plain: Manifest) -> SourceSettings:
         ignore=tuple(plain.get("ignore") or ()),
         is_strict=bool(plain.get("strict")),
         rendered=tuple(RenderedRelease(each) for each in plain.get("render") or ()),
+        **_federations(plain),
     )
+
+
+def _federations(plain: Manifest) -> dict[str, tuple[OtherFederation, ...]]:
+    listed = plain.get("federations")
+    return {} if listed is None else {"federations": tuple(map(OtherFederation, listed))}
 
 
 def _rendered(plain: Manifest) -> RenderedSettings:

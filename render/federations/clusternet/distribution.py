@@ -16,8 +16,8 @@ from render.federations.units import (
     exact_for_now,
     refused,
 )
+from render.federations.weights import is_divided_so
 from render.placement import Toleration
-from render.scheduling.webster import divide
 from render.selectors import LabelSelector
 
 from .scheduling import (
@@ -51,8 +51,7 @@ class Way:
         weight_by_name = {name: each.weight for each in self.weights for name in each.names}
         if not shares or not all(shares.values()) or weight_by_name.keys() != shares.keys():
             return ()
-        is_same = divide(feed.replicas or 0, weight_by_name) == dict(sorted(shares.items()))
-        return self.weights if is_same else ()
+        return self.weights if is_divided_so(feed.replicas or 0, weight_by_name, shares) else ()
 
 
 def route_of(

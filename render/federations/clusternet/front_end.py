@@ -73,10 +73,10 @@ class _Subscriptions:
         self._own = its_own
         self._members = [each for each in its_own if each.kind == "ManagedCluster"]
         managed = [managed_cluster(each.manifest) for each in self._members]
-        others = [ManagedCluster(key=f"/{name}", labels=labels) for name, labels in known_clusters.items()]
+        others = [ManagedCluster(key=f"{name}/{name}", labels=labels) for name, labels in known_clusters.items()]
         self._clusters = sorted([*managed, *others], key=lambda each: each.key)
         named = {managed_cluster(each.manifest).key: _name_of(each) for each in self._members}
-        self._names = {**named, **{each.key: each.key[1:] for each in others}}
+        self._names = {**named, **{each.key: each.key.partition("/")[2] for each in others}}
         shadowed = [_shadowed(each) for each in its_own if each.kind == "Manifest"]
         plain = [each for each in documents if not is_clusternet(each.manifest) or each.kind == CHART_KIND]
         self._objects = [*plain, *filter(None, shadowed)]
@@ -97,12 +97,13 @@ class _Subscriptions:
             elif each.kind != CHART_KIND:
                 left.append(each.left(self._read(each)))
         fed = {each.origin for each in units} | {each.origin for each in left}
+        idle = [each for each in self._objects if each.origin not in fed]
         left += [
             each.left(exact("not-fed", "no Subscription feeds it, so that it goes nowhere"))
-            for each in self._objects
-            if each.origin not in fed and each.kind == CHART_KIND
+            for each in idle
+            if is_clusternet(each.manifest)
         ]
-        others = sum(each.origin not in fed and each.kind != CHART_KIND for each in self._objects)
+        others = sum(not is_clusternet(each.manifest) for each in idle)
         members = tuple((each.origin, self._member(each)) for each in self._members)
         return Conversion(units=tuple(units), members=members, left=tuple(left), others=others)
 
@@ -147,9 +148,6 @@ class _Subscriptions:
                 return []
             what = f"{first} feeds it already: an object has one policy, so put the subscribers into one Subscription"
             return [one.left(refused("fed-twice", what))]
-        if one.kind == "Secret":
-            what = "the values of a Secret are not copied; write it anew, encrypted, beside the others"
-            return [one.left(refused("secret-left-out", what))]
         members = Reached(clusters=route.reached, names=self._names)
         if one.kind == CHART_KIND:
             return self._chart(one, route, members)

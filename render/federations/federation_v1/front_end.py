@@ -103,9 +103,6 @@ class _Scaled:
 
 
 def _unit(document: Placed, labels: Mapping[str, Mapping[str, str]], scaled: _Scaled) -> Unit | Left:
-    if document.kind == "Secret":
-        what = "the values of a Secret are not copied; write it anew, encrypted, beside the others"
-        return document.left(refused("secret-left-out", what))
     try:
         reach, remarks = _reach(document.manifest, labels)
     except WrongShape as error:

@@ -74,9 +74,6 @@ def _left_out(document: Placed) -> Any:
     namespace, name = document.key
     if document.kind in _CONTROLLER_WRITTEN and is_karmada(document.manifest):
         return exact("controller-written", "a controller of Karmada wrote it")
-    if document.kind == "Secret":
-        what = "the values of a Secret are not copied; write it anew, encrypted, beside the others"
-        return refused("secret-left-out", what)
     place = name if document.kind == "Namespace" else namespace
     if place.startswith(_SYSTEM_NAMESPACES) or (document.kind, name) in _SYSTEM_NAMES:
         return exact("of-the-system", "it belongs to a control plane, which does not propagate it")

@@ -118,9 +118,6 @@ class _Fleet:
         if target is None:
             hint = "add the FederatedTypeConfig of the kind, or an apiVersion to the template"
             return document.left(refused("ftc-unknown-kind", f"what {document.kind} stands for is not known; {hint}"))
-        if target.kind == "Secret":
-            what = "the values of a Secret are not copied; write it anew, encrypted, beside the others"
-            return document.left(refused("secret-left-out", what))
         try:
             return self._converted_unit(document, target)
         except (WrongShape, PatchFailed) as error:

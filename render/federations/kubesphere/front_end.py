@@ -16,7 +16,16 @@ from .shapes import check_shape
 _CLUSTERS = "cluster.kubesphere.io"
 _REGION = "cluster.kubesphere.io/region"
 _WORKSPACE = "kubesphere.io/workspace"
-_GROUPS = (".kubesphere.io", "kubesphere.io")
+_OWN = {
+    "application.kubesphere.io": frozenset(
+        {"HelmApplication", "HelmApplicationVersion", "HelmCategory", "HelmRelease", "HelmRepo"}
+    ),
+    "cluster.kubesphere.io": frozenset({"Cluster", "Label"}),
+    "kubesphere.io": frozenset({"InstallPlan"}),
+    "tenant.kubesphere.io": frozenset({"WorkspaceTemplate"}),
+}
+"""The kinds of its host, by group; all others of its groups are objects of members."""
+
 _DISABLED = {"key": "kubesphere.io/disabled", "effect": "NoSchedule"}
 _APART = {"key": "kubesphere.io/not-federated", "effect": "NoSchedule"}
 _TYPES = {
@@ -34,12 +43,11 @@ _TYPES = {
     "WorkspaceRoleBinding": ("iam.kubesphere.io", "v1alpha2", "Cluster"),
 }
 _ENABLED_TYPE = "argosy"
-_CHARTS = frozenset({"HelmRelease", "InstallPlan"})
 
 
 def is_kubesphere(manifest: Manifest) -> bool:
-    """Say whether a document is one of KubeSphere's own groups."""
-    return str(manifest.get("apiVersion", "")).rpartition("/")[0].endswith(_GROUPS)
+    """Say whether a document is of KubeSphere's host, which sends others to members."""
+    return manifest.get("kind") in _OWN.get(str(manifest.get("apiVersion", "")).rpartition("/")[0], ())
 
 
 def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[str, str]]) -> Conversion:

@@ -38,7 +38,9 @@ _SKIPPED = "liqo.io/skip-reflection"
 _OWN_LABELS = frozenset({"liqo.io/type", "liqo.io/remote-cluster-id"})
 _WORKLOADS = frozenset({"CronJob", "DaemonSet", "Deployment", "Job", "ReplicaSet", "StatefulSet"})
 _DIVIDED = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
-_REFLECTED = frozenset({"ConfigMap", "Service", "Ingress", "ServiceAccount", "EndpointSlice", "PersistentVolumeClaim"})
+_REFLECTED = frozenset(
+    {"ConfigMap", "EndpointSlice", "Ingress", "PersistentVolumeClaim", "Secret", "Service", "ServiceAccount"}
+)
 _OF_PODS = ("nodeSelector", "tolerations", "affinity", "runtimeClassName")
 
 
@@ -136,10 +138,7 @@ class _Peering:
             bare = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
             within.insert(0, Placed(manifest=bare, origin=offloaded.document.origin))
         for each in within:
-            if each.kind == "Secret":
-                what = "the values of a Secret are not copied; write it anew, encrypted, beside the others"
-                made.append(each.left(refused("secret-left-out", what)))
-            elif each.kind == "Pod":
+            if each.kind == "Pod":
                 what = "a Pod that the scheduler of the home cluster sends to a peer has no counterpart"
                 made.append(each.left(refused("bare-pod", what)))
             else:

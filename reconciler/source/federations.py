@@ -1,0 +1,151 @@
+"""Objects of other federations that stand in a source: what they become takes their place among its manifests.
+
+Each makes templates, policies, overrides and Clusters as ``argosy import`` would write them, in memory and anew in each
+pass; what is sent nowhere is left out. What has no counterpart is a problem of the object, and what is only nearly the
+same a warning.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from render.documents import emit
+from render.fleet import OtherFederation
+from render.model import Manifest, group_of
+
+from .build import BuiltSource, Caches, ReadFiles, with_built
+from .built_files import NUMBERS_LEFT_FREE, BuiltFile, inputs_of
+from .fleet_file import FleetSource
+from .manifests import FieldProblem, LocatedManifest, ReadBlobs
+
+if TYPE_CHECKING:
+    from render.federations.units import Conversion, FrontEnd
+
+_MARKS = ("kubefed", "kubesphere.io", "clusternet.io", "liqo.io", "federation.k8s.io")
+_NAMES = {OtherFederation.FEDERATION_V1: "federation-v1"}
+
+
+class _Remarked(NamedTuple):
+    """The remarks about one manifest, by grade."""
+
+    problems: list[FieldProblem]
+    warnings: list[FieldProblem]
+    notes: dict[str, list[str]]
+
+
+def with_federations(found: ReadFiles, home: FleetSource, read: ReadBlobs, caches: Caches) -> ReadFiles:
+    """Return manifests with what becomes of those of other federations."""
+    for front_end in _front_ends(found.contents.manifests, home.fleet.source.federations):
+        found = _converted(found, front_end, read, caches)
+    return found
+
+
+def _front_ends(manifests: Sequence[LocatedManifest], chosen: Sequence[OtherFederation]) -> "list[FrontEnd]":
+    """Return the federations that documents are of; KubeSphere has KubeFed's beside its own."""
+    if OtherFederation.FEDERATION_V1 not in chosen and not any(_may_be_foreign(each.manifest) for each in manifests):
+        return []
+    from render.federations.front_ends import found_in, named
+
+    names = [_NAMES.get(each, each.value.lower()) for each in chosen]
+    present = {each.name for each in found_in(each.manifest for each in manifests)}
+    if OtherFederation.FEDERATION_V1 in chosen:
+        present.add(_NAMES[OtherFederation.FEDERATION_V1])
+    return [named(name) for name in names if name in present]
+
+
+def _may_be_foreign(manifest: Manifest) -> bool:
+    kind = manifest["kind"]
+    return kind.startswith("Federated") or any(mark in group_of(manifest["apiVersion"]) for mark in _MARKS)
+
+
+def _converted(found: ReadFiles, front_end: "FrontEnd", read: ReadBlobs, caches: Caches) -> ReadFiles:
+    from render.federations.units import Placed
+
+    manifests = found.contents.manifests
+    places = {f"{each.file.path}#{each.number}": each for each in manifests}
+    documents = [Placed(manifest=each.manifest, origin=key) for key, each in places.items()]
+    known = _members(manifests)
+    conversion = front_end.converted(documents, known)
+    taken = _taken(conversion)
+    if not taken:
+        return found
+    remarked = _remarked(conversion, places)
+    delivered = replace(
+        conversion,
+        units=tuple(each for each in conversion.units if not each.reach.is_nowhere),
+        members=tuple(each for each in conversion.members if each[1]["metadata"]["name"] not in known),
+    )
+    files = list(_files(delivered, front_end, places, remarked, taken))
+    built = BuiltSource(
+        files=tuple(file for file, _ in files),
+        contents={file.id: content for file, content in files},
+        problems=tuple(remarked.problems),
+        warnings=tuple(remarked.warnings),
+    )
+    others = tuple(each for key, each in places.items() if key not in taken)
+    return with_built(replace(found, contents=found.contents._replace(manifests=others)), built, read, caches)
+
+
+def _members(manifests: Sequence[LocatedManifest]) -> dict[str, Mapping[str, str]]:
+    """Return the labels of Karmada's Clusters by name."""
+    found: dict[str, Mapping[str, str]] = {}
+    for manifest in (each.manifest for each in manifests):
+        if manifest["kind"] == "Cluster" and group_of(manifest["apiVersion"]) == "cluster.karmada.io":
+            metadata = manifest.get("metadata") or {}
+            labels = metadata.get("labels") or {}
+            if isinstance(metadata.get("name"), str) and isinstance(labels, dict):
+                found[metadata["name"]] = labels
+    return found
+
+
+def _taken(conversion: "Conversion") -> frozenset[str]:
+    """Return the keys of the manifests that something becomes of, or that are left out."""
+    lines = {each.origin for each in conversion.units} | {each.origin for each in conversion.left}
+    return frozenset(lines | {origin for origin, _ in conversion.members})
+
+
+def _remarked(conversion: "Conversion", places: Mapping[str, LocatedManifest]) -> _Remarked:
+    from render.federations.units import Grade
+
+    remarked = _Remarked([], [], {})
+    lines = [(each.origin, each.remark) for each in conversion.left]
+    lines += [(each.origin, remark) for each in conversion.units for remark in each.remarks]
+    for key, remark in dict.fromkeys(lines):
+        if remark.grade is Grade.REFUSED:
+            hint = "argosy import tells what has no counterpart; source.federations leaves the federation out"
+            remarked.problems.append(places[key].problem("", remark.message, hint=hint))
+        elif remark.grade is Grade.APPROXIMATE:
+            remarked.warnings.append(places[key].problem("", remark.message))
+        remarked.notes.setdefault(key, []).append(remark.message)
+    return remarked
+
+
+def _files(
+    conversion: "Conversion",
+    front_end: "FrontEnd",
+    places: Mapping[str, LocatedManifest],
+    remarked: _Remarked,
+    taken: frozenset[str],
+) -> Iterator[tuple[BuiltFile, bytes]]:
+    """Yield one file for each manifest, with what is made of it first; all of them decide on each."""
+    from render.federations.policies import written
+
+    made: dict[str, list[tuple[Manifest, str]]] = {}
+    for each in written(conversion, prefix=f"{front_end.name}-"):
+        key, subject = each.sources[0]
+        told = "; ".join(remarked.notes.get(key, ()))
+        words = f"{subject or places[key].manifest['kind']} of {front_end.title}" + (f": {told}" if told else "")
+        made.setdefault(key, []).append((each.manifest, words))
+    inputs = tuple(dict.fromkeys(one for key in sorted(taken) for one in inputs_of(places[key].file)))
+    for key, documents in made.items():
+        place, content = places[key], b"---\n".join(emit(manifest) for manifest, _ in documents)
+        file = BuiltFile(
+            path=place.file.path,
+            id=hashlib.sha1(f"{front_end.name} {key}\n".encode() + content, usedforsecurity=False).digest(),
+            size=len(content),
+            inputs=inputs,
+            first=(place.number + 1) * NUMBERS_LEFT_FREE,
+            subjects=tuple(words for _, words in documents),
+        )
+        yield file, content
