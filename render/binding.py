@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .cron.rules import CronMemory, ScaledReplicas
 from .model import Manifest, ObjectRef, TargetCluster
 from .placement import Placement
 from .policy import ConflictResolution, Suspension
@@ -99,6 +100,8 @@ class Binding:
     rules changed; nothing is decided by them. ``reschedule_requests`` are the WorkloadRebalancers of the source that
     name the object, ``answered_requests`` those of them that a decision has answered. ``absent_in`` are the clusters in
     which the template is not made, so that none of them is a target; it is the template's, and not written down.
+    ``cron`` is the state of the CronFederatedHPAs that scale the object, ``scaled`` the replicas that one of their
+    rules set (None: those of the template count).
     """
 
     ref: ObjectRef
@@ -125,6 +128,8 @@ class Binding:
     reschedule_triggered_at: str = ""
     reschedule_requests: tuple[str, ...] = ()
     answered_requests: tuple[str, ...] = ()
+    cron: tuple[CronMemory, ...] = ()
+    scaled: ScaledReplicas | None = None
     applied_placement: Placement | None = None
     observed_affinity: str = ""
     last_scheduled_at: str = ""

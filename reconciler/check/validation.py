@@ -28,8 +28,8 @@ from render.model import ObjectRef
 from render.words import listed
 
 from .leftovers import template_texts
+from .named_workloads import named_workload_warnings
 from .policies import policy_warnings, released_warnings
-from .rebalancers import request_warnings
 
 if TYPE_CHECKING:
     from reconciler.publish.rendered_objects import RenderedProblems
@@ -132,7 +132,7 @@ def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple
         *template_texts(desired.templates, line_of),
         *_lint_policies(repository, desired, memory, line_of),
         *_renamed_by_hand(repository, desired, memory, line_of),
-        *request_warnings(desired, line_of),
+        *named_workload_warnings(desired, line_of),
         *(replace(each, kind=each.kind or OVERRIDE) for each in overrides),
         *(unknown_names(loaded.tests, desired, line_of) if line_of else ()),
     )

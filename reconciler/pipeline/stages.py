@@ -22,6 +22,7 @@ from render.bits import members
 from render.cluster_index import ClusterIndex
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster, Template
+from render.quota.enforcement import quota
 from render.scheduling.batch import BatchContext
 from render.works import TargetGroups, WorkContext, Works, render_works
 
@@ -44,6 +45,7 @@ from .namespaces import namespaces_to_place
 from .outcomes import kept_binding, with_rendered_condition
 from .pending import PastOutcome, with_pending_conditions
 from .previous import Previous
+from .quota_shares import place_shares
 from .readme import Tally, readme_file, tally_of
 from .rebalancing import with_requests
 from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
@@ -180,7 +182,13 @@ def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Bi
     """Return what else has to do with the clusters: bindings that keep what they have, CRDs that go along."""
     failed = [before[template.ref] for template, _ in claims.failed if template.ref in before]
     others = inputs.scope.others if inputs.scope else ()
-    return BatchContext(resting=(*claims.released, *failed, *others), apis_by_crd=apis_by_crd(inputs.templates))
+    # Karmada's gate for the enforcement of quotas is off.
+    quotas = () if inputs.desired.fleet.is_karmada_compatible else inputs.desired.quotas
+    return BatchContext(
+        resting=(*claims.released, *failed, *others),
+        apis_by_crd=apis_by_crd(inputs.templates),
+        quotas=[quota(each.manifest) for each in quotas],
+    )
 
 
 def _assembled(inputs: Inputs, built: Built) -> Rendered:
@@ -190,6 +198,7 @@ def _assembled(inputs: Inputs, built: Built) -> Rendered:
     for binding in built.bindings:
         works = built.works.get(binding.ref)
         assembly.place(binding.ref, placed_variants(binding, works, fleet), works.blobs if works else {})
+    place_shares(inputs.desired.quotas, {binding.ref for binding in built.bindings}, built.index, assembly)
     if inputs.scope:
         assembly.clear(ref for ref in inputs.scope.refs if ref.group_kind != "Namespace")
     namespaces = tuple(_placed_namespaces(inputs.desired, built, assembly))

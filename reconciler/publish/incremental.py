@@ -43,8 +43,8 @@ def scope_of(repository: Repository, previous: Previous, desired: Desired, facts
     ``facts`` is the folder of the facts this pass uses (None: none). But for capacity they must be those of the last
     pass: a cluster that serves or is something else concerns whatever may be placed there.
     """
-    # Answers of webhooks are recorded for all objects at once, so a pass that uses them looks at all objects.
-    checkpoint = None if desired.webhooks else read_checkpoint(repository)
+    # Answers of webhooks are recorded for all objects at once, and quotas limit all of them together.
+    checkpoint = None if desired.webhooks or desired.quotas else read_checkpoint(repository)
     is_of_previous = checkpoint is not None and checkpoint.tips.rendered == previous.commit
     if checkpoint is None or not is_of_previous or previous.version != engine_version():
         return None

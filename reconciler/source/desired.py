@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from overrides.policy import OverridePolicy
 from render.cluster import Cluster
+from render.cron.rules import CronAutoscaler
 from render.errors import Problem
 from render.fleet import Fleet
 from render.interpreter import Interpreter
@@ -21,7 +22,8 @@ class Desired:
     """The source of one commit, checked and defaulted; every tuple is sorted by name.
 
     ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` extend the interpreter;
-    ``reschedule_requests`` are the WorkloadRebalancers.
+    ``reschedule_requests`` are the WorkloadRebalancers, ``cron_autoscalers`` the CronFederatedHPAs of workloads,
+    ``quotas`` the FederatedResourceQuotas.
     ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``fact_scoped_kinds``
     are the groups and kinds of templates whose scope neither Kubernetes nor the source tells (see ``kind_scopes``).
     ``right_minors`` are the minor versions of Kubernetes for which templates are right, of those that are not for all.
@@ -42,6 +44,8 @@ class Desired:
     customizations: tuple[Template, ...] = ()
     webhooks: tuple[Template, ...] = ()
     reschedule_requests: tuple[RescheduleRequest, ...] = ()
+    cron_autoscalers: tuple[CronAutoscaler, ...] = ()
+    quotas: tuple[Template, ...] = ()
     warnings: tuple[Problem, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     fact_scoped_kinds: frozenset[tuple[str, str]] = frozenset()

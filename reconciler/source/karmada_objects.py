@@ -12,6 +12,7 @@ from overrides.parsing import override_policy
 from overrides.policy import OverridePolicy
 from render.admission import Admitted, AdmittedKind, Kinds, admitted, kind_of
 from render.cluster import Cluster
+from render.cron.rules import CronAutoscaler
 from render.errors import Problem
 from render.model import Manifest, ObjectRef, Template
 from render.parsing import SharedPlacements, cluster, propagation_policy
@@ -48,6 +49,8 @@ class KarmadaObjects:
     clusters: list[Cluster] = field(default_factory=list)
     customizations: list[Template] = field(default_factory=list)
     reschedule_requests: list[RescheduleRequest] = field(default_factory=list)
+    cron_autoscalers: list[CronAutoscaler] = field(default_factory=list)
+    quotas: list[Template] = field(default_factory=list)
     admitted: list[tuple[str, LocatedManifest]] = field(default_factory=list)
     problems: list[FieldProblem] = field(default_factory=list)
     warnings: list[FieldProblem] = field(default_factory=list)
@@ -99,12 +102,23 @@ def _add(objects: KarmadaObjects, place: LocatedManifest, manifest: Manifest, pl
         case "Cluster":
             objects.clusters.append(cluster(manifest, path=path, document=document))
             return f"Cluster {manifest['metadata']['name']}"
+        case "ResourceInterpreterCustomization":
+            objects.customizations.append(template_of(place, manifest))
+            return f"{manifest['kind']} {manifest['metadata']['name']}"
+        case _:
+            _add_timed(objects, place, manifest)
+            return str(ObjectRef.of(manifest))
+
+
+def _add_timed(objects: KarmadaObjects, place: LocatedManifest, manifest: Manifest) -> None:
+    """Add the value of an object that acts on time, or warn that nothing is done with it."""
+    path, document, ref = place.file.path, place.number, ObjectRef.of(manifest)
+    match manifest["kind"]:
         case "WorkloadRebalancer":
             objects.reschedule_requests.append(reschedule_request(manifest, path=path, document=document))
-            return str(ObjectRef.of(manifest))
-        case kind if kind in IDLE_KINDS:
-            objects.warnings.append(left_out(place, ObjectRef.of(manifest)))
-            return str(ObjectRef.of(manifest))
-        case kind:
-            objects.customizations.append(template_of(place, manifest))
-            return f"{kind} {manifest['metadata']['name']}"
+        case "FederatedResourceQuota":
+            objects.quotas.append(template_of(place, manifest))
+        case "CronFederatedHPA":
+            objects.warnings.append(left_out(place, ref))
+        case _:
+            objects.warnings.append(left_out(place, ref))

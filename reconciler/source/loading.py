@@ -322,6 +322,8 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         customizations=tuple(sorted(karmada.customizations, key=lambda each: each.ref)),
         webhooks=tuple(sorted((template for template, _ in parts.webhooks.placed), key=lambda each: each.ref)),
         reschedule_requests=tuple(sorted(karmada.reschedule_requests, key=lambda each: each.name)),
+        cron_autoscalers=tuple(sorted(karmada.cron_autoscalers, key=lambda each: (each.target, each.name))),
+        quotas=tuple(sorted(karmada.quotas, key=lambda each: each.ref)),
         warnings=warnings,
         skipped=tuple(sorted((*parts.selection.skipped, *parts.contents.skipped))),
         fact_scoped_kinds=frozenset(kind for kind in kinds if parts.scopes.is_fact_scoped(*kind)),

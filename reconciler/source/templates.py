@@ -40,12 +40,11 @@ _INSTEAD = {
     "ClusterTaintPolicy": "taint clusters in their own files, or with `argosy cluster taint`",
     "CronFederatedHPA": "change replicas by commits, in a scheduled job",
     "FederatedHPA": "propagate a HorizontalPodAutoscaler, which then scales in each cluster by itself",
-    "FederatedResourceQuota": "propagate a ResourceQuota, and override its amounts for each cluster",
     "MultiClusterIngress": _NO_NETWORK,
     "MultiClusterService": _NO_NETWORK,
 }
 """Other means to the end of those of Karmada's kinds that are not acted on."""
-IDLE_KINDS = frozenset({"ClusterTaintPolicy", "CronFederatedHPA", "FederatedHPA", "FederatedResourceQuota", "Remedy"})
+IDLE_KINDS = frozenset({"ClusterTaintPolicy", "CronFederatedHPA", "FederatedHPA", "Remedy"})
 """Kinds of Karmada that are admitted, and not acted on."""
 
 _NAMESPACE_LEFT_OUT = "the kind is cluster-scoped, so its namespace is left out"

@@ -7,12 +7,14 @@ with it. Karmada stops at the first rule that it cannot start; rules after it do
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from .occurrences import next_time
 from .rules import CronRule, CronState, Execution, RuleHistory, Scale
 from .schedules import parse_schedule
 from .zones import time_zone
+
+_STRIDES = (timedelta(minutes=5), timedelta(hours=6), timedelta(days=8))
 
 Scaling = Callable[[Scale], str]
 """Set the numbers of a rule; return why that failed, or an empty text."""
@@ -86,10 +88,22 @@ def _firing(
 ) -> tuple[datetime, datetime | None]:
     """Return when the rule fires now, and when it fires after that."""
     fires = due.upcoming or until.astimezone(UTC)
+    if only_latest:
+        fires = _near(rule, fires, until)
     following = upcoming(rule, fires)
     while only_latest and following is not None and following <= until:
         fires, following = following, upcoming(rule, following)
     return fires, following
+
+
+def _near(rule: CronRule, first: datetime, until: datetime) -> datetime:
+    """Return a time of a rule that is not long before an instant, so that little has to be walked through."""
+    for back in _STRIDES:
+        start = until - back
+        found = upcoming(rule, start) if start > first else None
+        if found is not None and found <= until:
+            return found
+    return first
 
 
 def _recorded(history: RuleHistory, run: Execution, rule: CronRule) -> RuleHistory:

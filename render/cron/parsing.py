@@ -2,9 +2,22 @@
 
 from typing import Any
 
-from render.model import Manifest
+from render.model import Manifest, ObjectRef, group_of
 
-from .rules import FAILURES_KEPT, SUCCESSES_KEPT, CronRule, Scale
+from .rules import FAILURES_KEPT, SUCCESSES_KEPT, CronAutoscaler, CronRule, Scale
+
+
+def cron_autoscaler(manifest: Manifest, *, path: str = "", document: int = 0) -> CronAutoscaler:
+    """Return the value of an admitted CronFederatedHPA; what it scales is in its own namespace."""
+    metadata, target = manifest["metadata"], manifest["spec"]["scaleTargetRef"]
+    group = group_of(target.get("apiVersion") or "")
+    return CronAutoscaler(
+        name=metadata["name"],
+        target=ObjectRef(group, target["kind"], metadata["namespace"], target["name"]),
+        rules=cron_rules(manifest),
+        path=path,
+        document=document,
+    )
 
 
 def cron_rules(manifest: Manifest) -> tuple[CronRule, ...]:

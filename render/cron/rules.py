@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from render.model import ObjectRef
+
 SUCCESSES_KEPT = 3
 FAILURES_KEPT = 3
 
@@ -64,3 +66,33 @@ class CronState:
 
     in_force: Mapping[str, CronRule] = field(default_factory=dict)
     histories: tuple[RuleHistory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CronAutoscaler:
+    """A CronFederatedHPA of the source: what it scales, its rules, and where it stands."""
+
+    name: str
+    target: ObjectRef
+    rules: tuple[CronRule, ...] = ()
+    path: str = ""
+    document: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CronMemory:
+    """The state of a CronFederatedHPA as the binding of the workload that it scales records it."""
+
+    autoscaler: str
+    state: CronState = field(default_factory=CronState)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaledReplicas:
+    """The replicas that a rule set, in place of the template's own, with the rule and the time it was due."""
+
+    replicas: int
+    template: int
+    autoscaler: str
+    rule: str
+    due: datetime

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from render.binding import Binding, Condition, GracefulEvictionTask, KeptTargets
+from render.cron.records import plain_memories, plain_scaled
 from render.documents import parse_documents
 from render.model import TargetCluster
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
@@ -36,6 +37,8 @@ def binding_manifest(binding: Binding) -> Plain:
             lastScheduledTime=binding.last_scheduled_at,
             conditions=[_condition(each) for each in binding.conditions],
             kept=[_kept(each) for each in binding.kept],
+            scaled=plain_scaled(binding.scaled),
+            cron=plain_memories(binding.cron),
         ),
     )
 

@@ -1,8 +1,10 @@
 """ResourceBindings and ClusterResourceBindings from plain data: our own, and any Karmada wrote."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask, KeptTargets
+from render.cron.records import cron_memories, scaled_replicas
 from render.model import Manifest, ObjectRef, TargetCluster, group_of
 from render.placement import Placement
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
@@ -21,7 +23,7 @@ def binding(manifest: Manifest, *, placements: SharedPlacements | None = None) -
 
     With ``placements`` of a load, bindings and policies with equal placements share one value.
     """
-    memo, spec, status = placements or SharedPlacements(), manifest["spec"], manifest.get("status") or {}
+    memo, spec = placements or SharedPlacements(), manifest["spec"]
     annotations = manifest["metadata"].get("annotations") or {}
     resource, suspended, groups = (spec.get(key) or {} for key in ("resource", "suspension", "workloadAffinityGroups"))
     placement = None if spec.get("placement") is None else memo.of(spec["placement"])
@@ -49,13 +51,22 @@ def binding(manifest: Manifest, *, placements: SharedPlacements | None = None) -
         anti_affinity_group=groups.get("antiAffinityGroup") or "",
         reschedule_triggered_at=spec.get("rescheduleTriggeredAt") or "",
         applied_placement=_applied_placement(annotations.get(APPLIED_PLACEMENT), placement, memo),
-        observed_affinity=status.get("schedulerObservingAffinityName") or "",
-        last_scheduled_at=status.get("lastScheduledTime") or "",
         answered_requests=tuple((annotations.get(ANSWERED_REQUESTS) or "").split()),
         template_digest=annotations.get(TEMPLATE_DIGEST) or "",
-        kept=tuple(map(_kept, status.get("kept") or ())),
-        conditions=tuple(map(_condition, status.get("conditions") or ())),
+        **_of_status(manifest.get("status") or {}),
     )
+
+
+def _of_status(status: Manifest) -> dict[str, Any]:
+    """Return the fields that stand in the status of a binding."""
+    return {
+        "kept": tuple(map(_kept, status.get("kept") or ())),
+        "cron": cron_memories(status.get("cron") or ()),
+        "scaled": scaled_replicas(status.get("scaled")),
+        "conditions": tuple(map(_condition, status.get("conditions") or ())),
+        "observed_affinity": status.get("schedulerObservingAffinityName") or "",
+        "last_scheduled_at": status.get("lastScheduledTime") or "",
+    }
 
 
 def target_clusters(plain: Iterable[Manifest] | None) -> tuple[TargetCluster, ...]:

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from render.binding import Binding
 from render.cluster_index import ClusterIndex
 from render.model import ObjectRef, TargetCluster
+from render.quota.enforcement import FederatedQuota
+from render.quota.ledger import QuotaLedger
 
 from .capacity import Shares
-from .decisions import SchedulingDecision, Trigger, unchanged
+from .decisions import Refusal, ScheduledReason, SchedulingDecision, Trigger, refused, unchanged
 from .options import SchedulingOptions
 from .scheduler import Scheduler, SchedulingCycle, is_schedulable
 
@@ -47,11 +49,12 @@ class BatchContext:
     """The context of a batch: bindings and templates beside those to schedule.
 
     ``resting`` bindings (released ones) are not scheduled, but keep their targets and so their share of capacity.
-    ``apis_by_crd`` are the kinds that templates of this pass define.
+    ``apis_by_crd`` are the kinds that templates of this pass define, ``quotas`` the limits of namespaces.
     """
 
     resting: Sequence[Binding] = ()
     apis_by_crd: Mapping[ObjectRef, Collection[Api]] = field(default_factory=dict)
+    quotas: Sequence[FederatedQuota] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,22 +117,23 @@ def _steps(scheduler: Scheduler, bindings: Sequence[Binding], context: BatchCont
     # To Karmada a cluster serves what it has reported, and it reports a new kind only after the pass.
     apis_by_crd = {} if scheduler.state.options.requires_recorded_apis else context.apis_by_crd
     _register_current(scheduler, (*bindings, *context.resting))
+    ledger = QuotaLedger(context.quotas, (*bindings, *context.resting))
     left = sorted(bindings, key=lambda each: (each.ref not in apis_by_crd, -each.priority, each.ref))
     while left:
-        refused: list[DecidedBinding] = []
+        waiting: list[DecidedBinding] = []
         is_moving = False
         for binding in left:
-            step = _step(scheduler, binding)
+            step = _within_quotas(ledger, _step(scheduler, binding))
             if step.is_refused:
-                refused.append(step)
+                waiting.append(step)
             else:
                 yield step
                 is_moving |= step.cycle is not None and bool(step.cycle.attempts)
             _account_for(scheduler, step, apis_by_crd.get(binding.ref, ()))
         if not is_moving:
-            yield from refused
+            yield from waiting
             return
-        left = [step.binding for step in refused]
+        left = [step.binding for step in waiting]
 
 
 def _step(scheduler: Scheduler, binding: Binding) -> DecidedBinding:
@@ -137,6 +141,17 @@ def _step(scheduler: Scheduler, binding: Binding) -> DecidedBinding:
         return DecidedBinding(binding, None, unchanged(binding))
     cycle = scheduler.cycle(binding)
     return DecidedBinding(binding, cycle, scheduler.decision(cycle))
+
+
+def _within_quotas(ledger: QuotaLedger, step: DecidedBinding) -> DecidedBinding:
+    """Return a step, or its refusal where its targets would exceed a quota; what is placed is taken from them."""
+    binding, cycle, decision = step
+    exceeded = ledger.refusal(binding, decision.targets)
+    if exceeded:
+        refusal = Refusal(ScheduledReason.QUOTA_EXCEEDED, exceeded)
+        return DecidedBinding(binding, cycle, refused(binding, decision.trigger, refusal))
+    ledger.take(binding, decision.targets)
+    return step
 
 
 def _account_for(scheduler: Scheduler, step: DecidedBinding, apis: Collection[Api]) -> None:

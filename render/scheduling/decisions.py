@@ -30,6 +30,7 @@ class ScheduledReason(StrEnum):
     NO_CLUSTER_FIT = "NoClusterFit"
     UNSCHEDULABLE = "Unschedulable"
     SCHEDULER_ERROR = "SchedulerError"
+    QUOTA_EXCEEDED = "QuotaExceeded"
 
 
 @dataclass(frozen=True, slots=True)

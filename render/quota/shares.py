@@ -1,0 +1,53 @@
+"""Static assignments: a ResourceQuota for each cluster that a FederatedResourceQuota names, and what members report."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from render.model import Manifest
+from render.quantity import Amount
+
+from .sums import amounts, summed
+
+Plain = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedQuota:
+    """The hard limits and the usage that one cluster reports of its share."""
+
+    cluster: str
+    hard: Mapping[str, Amount] = field(default_factory=dict)
+    used: Mapping[str, Amount] = field(default_factory=dict)
+
+
+def resource_quotas(quota: Manifest, clusters: Collection[str]) -> Iterator[tuple[str, Plain]]:
+    """Yield the cluster and the ResourceQuota of each assignment; of several for one cluster the first counts."""
+    done: set[str] = set()
+    for assignment in quota["spec"].get("staticAssignments") or ():
+        cluster, hard = assignment["clusterName"], assignment.get("hard")
+        if cluster in clusters and cluster not in done:
+            done.add(cluster)
+            if hard is not None:
+                yield cluster, resource_quota(quota, hard)
+
+
+def resource_quota(quota: Manifest, hard: Mapping[str, Any]) -> Plain:
+    """Return the ResourceQuota of a share."""
+    metadata = quota["metadata"]
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
+        "spec": {"hard": dict(hard)},
+    }
+
+
+def reported(cluster: str, status: Manifest) -> ReportedQuota:
+    """Return what a cluster reports in the status of its ResourceQuota."""
+    return ReportedQuota(cluster=cluster, hard=amounts(status.get("hard")), used=amounts(status.get("used")))
+
+
+def overall_used(reports: Iterable[ReportedQuota]) -> dict[str, Amount]:
+    """Return the sum of what clusters report as used, of all resources."""
+    return summed(report.used for report in reports)

@@ -1,0 +1,92 @@
+"""Sums of resources as Karmada's quotas add them up.
+
+The usage of workloads is exact. Where a change is added to it, each addend is rounded up first: CPU to thousandths, all
+else to whole units; of a negative fraction the whole part plus one is taken. Names that no scheduler counts are
+dropped from sums, and so are totals that are not positive.
+"""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from render.binding import Binding
+from render.quantity import Amount, QuantityFormat, format_quantity, parse_quantity
+from render.resources import ReplicaRequirements
+
+Amounts = Mapping[str, Amount]
+
+_COUNTED = frozenset({"cpu", "memory", "pods", "ephemeral-storage"})
+_PREFIXES = ("hugepages-", "attachable-volumes-")
+_BINARY = frozenset({"memory", "ephemeral-storage"})
+
+
+def usage(binding: Binding) -> dict[str, Amount]:
+    """Return what the placed replicas of a workload request; of one with components, all of them in each cluster."""
+    if binding.components:
+        each = summed(_times(component.requirements, component.replicas) for component in binding.components)
+        return _nonzero({name: amount * len(binding.targets) for name, amount in each.items()})
+    return _nonzero(_times(binding.requirements, sum(target.replicas for target in binding.targets)))
+
+
+def difference(after: Amounts, before: Amounts) -> dict[str, Amount]:
+    """Return what was added from one usage to another; what is less is negative."""
+    return _nonzero({name: after.get(name, 0) - before.get(name, 0) for name in after.keys() | before.keys()})
+
+
+def summed(addends: Iterable[Amounts]) -> dict[str, Amount]:
+    """Return the exact sum of amounts."""
+    sums: dict[str, Amount] = {}
+    for addend in addends:
+        for name, amount in addend.items():
+            sums[name] = sums.get(name, 0) + amount
+    return sums
+
+
+def total(addends: Iterable[Amounts]) -> dict[str, Amount]:
+    """Return the sum of amounts as the admission of a change keeps it."""
+    sums: dict[str, Amount] = {}
+    for addend in addends:
+        for name, amount in addend.items():
+            if is_counted(name):
+                sums[name] = sums.get(name, 0) + _rounded(name, amount)
+    return {name: amount for name, amount in sums.items() if amount > 0}
+
+
+def is_counted(name: str) -> bool:
+    """Say whether sums of a resource are kept at all."""
+    return name in _COUNTED or name.startswith(_PREFIXES) or ("/" in name and not name.startswith("requests."))
+
+
+def amounts(plain: Mapping[str, object] | None) -> dict[str, Amount]:
+    """Return the amounts of quantities in YAML."""
+    return {name: parse_quantity(str(quantity)) for name, quantity in (plain or {}).items()}
+
+
+def written_amounts(amounts: Amounts) -> dict[str, str]:
+    """Return amounts as quantities in YAML."""
+    return {name: written_amount(name, amounts[name]) for name in sorted(amounts)}
+
+
+def written_amount(name: str, amount: Amount) -> str:
+    """Return an amount as a quantity; of memory and storage in powers of 1,024 where that is shorter."""
+    is_binary = name in _BINARY or name.startswith("hugepages-")
+    return format_quantity(amount, QuantityFormat.BINARY_SI if is_binary else QuantityFormat.DECIMAL_SI)
+
+
+def _times(requirements: ReplicaRequirements | None, count: int) -> dict[str, Amount]:
+    requests = requirements.resource_request if requirements else {}
+    return {name: parse_quantity(quantity) * count for name, quantity in requests.items()}
+
+
+def _nonzero(amounts: Amounts) -> dict[str, Amount]:
+    return {name: amount for name, amount in amounts.items() if amount}
+
+
+def _rounded(name: str, amount: Amount) -> Amount:
+    if name == "cpu":
+        return Fraction(_up(amount * 1000), 1000)
+    return _up(amount)
+
+
+def _up(amount: Amount) -> int:
+    whole = int(amount)
+    return whole if amount == whole else whole + 1
