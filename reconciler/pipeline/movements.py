@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from render.binding import Binding
 from render.model import ObjectRef
@@ -37,22 +38,22 @@ class ReplicaChange:
         return max(0, self.after - self.before)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Movement:
-    """A change of the replicas of one workload, by cluster and in total."""
+    """A change of the replicas of one workload, by cluster and in total; its sums are made once."""
 
     ref: ObjectRef
     before: int
     after: int
     changes: tuple[ReplicaChange, ...]
 
-    @property
+    @cached_property
     def moved(self) -> int:
         """The replicas that leave one cluster and appear in another; what is scaled away or added does not move."""
         lost = sum(change.lost for change in self.changes if not change.is_disconnected)
         return min(lost, self._gained)
 
-    @property
+    @cached_property
     def displaced(self) -> int:
         """The replicas that appear in another cluster, be it that they leave one or that theirs is disconnected."""
         return min(sum(change.lost for change in self.changes), self._gained)
@@ -62,7 +63,7 @@ class Movement:
         """The replicas that appear elsewhere for some that go on in a disconnected cluster."""
         return self.displaced - self.moved
 
-    @property
+    @cached_property
     def _gained(self) -> int:
         return sum(change.gained for change in self.changes)
 
