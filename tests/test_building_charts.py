@@ -9,7 +9,7 @@ import pytest
 
 from reconciler.building.builder import INSTALL_HELM, SourceBuilder
 from reconciler.source.build import Caches
-from reconciler.source.charts import NEWEST_KUBERNETES
+from reconciler.source.chart_requests import NEWEST_KUBERNETES
 from reconciler.source.kubernetes_schemas import KubernetesSchemas
 from reconciler.source.loading import Loaded, load_source
 from render.documents import emit

@@ -262,6 +262,7 @@ def test_the_json_is_of_a_stable_shape(repository: Repository, capsys: pytest.Ca
             {"object": nginx, "action": "changed", "clusters": ["bern", "lima"], "fields": []},
             {"object": nginx, "action": "changed", "clusters": ["oslo"], "fields": [field]},
         ],
+        "origins": [],
         "takeovers": [],
         "released": [],
         "pending": [],

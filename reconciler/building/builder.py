@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from reconciler.source.broken import Broken
 from reconciler.source.build import BuiltSource, LockedOf
-from reconciler.source.charts import ChartRequest
+from reconciler.source.chart_requests import ChartRequest
 from reconciler.source.deployers.request import BuiltFolder, FolderRequest
 from reconciler.source.deployers.trees import LockedTrees
 from reconciler.source.files import FileSelection, SourceFile

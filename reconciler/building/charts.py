@@ -15,7 +15,7 @@ from typing import Any
 
 from overrides.secrecy import holds_secrets
 from reconciler.source.built_files import BuiltFile, Origin
-from reconciler.source.charts import ChartRequest
+from reconciler.source.chart_requests import ChartRequest
 from reconciler.source.manifests import ParseCache
 from render.documents import Document, document_text, read_documents
 from render.gitobjects import object_id
@@ -62,6 +62,8 @@ class Rendering:
             build=self.request.place.number,
             variant=self.request.variant,
             variants=self.request.variants,
+            maker=self.request.maker,
+            parts=self.request.parts,
             inputs=self.request.inputs,
             origins=self.origins,
         )

@@ -40,6 +40,7 @@ from render.words import counted
 
 from .difference import ChangeAction, Difference, ObjectChange, cluster_totals, takeovers_between
 from .objects import FileChange, Texts, changed_files, object_changes
+from .origins import with_origins
 from .past import Past, past_of
 from .pending import pending_difference
 
@@ -140,7 +141,7 @@ def difference_of(comparison: Comparison) -> Difference:
     replicas = replicas_by_cluster(before.values())
     problems = [frozenset(problems_of(side)) for side in (base, head)]
     pending = pending_difference(base, head)
-    return Difference(
+    found = Difference(
         base=base.source.commit,
         head=head.source.commit,
         previous=head.previous.commit if head.previous else "",
@@ -160,6 +161,7 @@ def difference_of(comparison: Comparison) -> Difference:
         replicas=sum(replicas.values()),
         members=tuple(sorted(names[1])),
     )
+    return with_origins(found, base.source.desired, head.source.desired)
 
 
 def _renamed(base: Source, head: Source) -> NewNames:

@@ -76,6 +76,30 @@ class ClusterTotal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartChange:
+    """A part of a build that is another one: its role and name, and the versions it had and has, where it has any.
+
+    ``action`` says whether it came, went or changed.
+    """
+
+    role: str
+    name: str
+    action: ChangeAction
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OriginChange:
+    """A build whose parts are others, and how many of the objects that differ it made."""
+
+    build: str
+    path: str
+    parts: tuple[PartChange, ...] = ()
+    objects: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """The difference between the renderings of two sources ("" is a work tree as it stands).
 
@@ -84,7 +108,8 @@ class Difference:
     clusters that left while one just like it joined. ``members`` are the clusters after the change, ``replicas``
     counts those placed before it. ``problems`` are new, ``solved`` are gone. ``released`` are objects that the change
     releases, and those whose templates it changes in vain. ``pending`` is what the change leaves pending, ``ended``
-    what was pending and is not any more.
+    what was pending and is not any more. ``origins`` are the files that objects were built from, and ``builds`` the
+    builds that differ.
     """
 
     base: str
@@ -105,6 +130,8 @@ class Difference:
     ended: tuple[PendingChange, ...] = ()
     replicas: int = 0
     members: tuple[str, ...] = ()
+    origins: Mapping[ObjectRef, str] = field(default_factory=dict)
+    builds: tuple[OriginChange, ...] = ()
 
     @property
     def is_empty(self) -> bool:

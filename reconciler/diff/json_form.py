@@ -12,7 +12,7 @@ from reconciler.pipeline.movements import Movement, ReplicaChange
 from reconciler.publish.problems import ObjectProblem
 from render.model import ARGOSY_API_VERSION, ObjectRef
 
-from .difference import ChangeAction, ClusterTotal, Difference, PendingChange
+from .difference import ChangeAction, ClusterTotal, Difference, OriginChange, PendingChange
 from .words import summary
 
 
@@ -40,11 +40,13 @@ def plain_difference(difference: Difference) -> dict[str, Any]:
                 "object": plain_ref(change.ref),
                 "action": str(change.action),
                 "clusters": list(change.clusters),
+                **({"origin": difference.origins[change.ref]} if change.ref in difference.origins else {}),
                 **({"preserved": True} if change.is_preserved else {}),
                 "fields": [_plain_field(field) for field in change.fields],
             }
             for change in difference.objects
         ],
+        "origins": [_plain_origin(each) for each in difference.builds],
         "takeovers": [
             {"object": plain_ref(each.ref), "before": each.before or None, "after": each.after or None}
             for each in difference.takeovers
@@ -56,8 +58,8 @@ def plain_difference(difference: Difference) -> dict[str, Any]:
         "pending": [_plain_pending(each) for each in difference.pending],
         "ended": [_plain_pending(each) for each in difference.ended],
         "movements": [_plain_movement(movement) for movement in difference.movements],
-        "problems": [_plain_problem(each) for each in difference.problems],
-        "solved": [_plain_problem(each) for each in difference.solved],
+        "problems": [_plain_problem(difference, each) for each in difference.problems],
+        "solved": [_plain_problem(difference, each) for each in difference.solved],
     }
 
 
@@ -127,9 +129,25 @@ def _plain_field(field: ChangedField) -> dict[str, Any]:
     return value
 
 
-def _plain_problem(problem: ObjectProblem) -> dict[str, Any]:
+def _plain_origin(change: OriginChange) -> dict[str, Any]:
+    """Return a build that differs; a part has the versions it had and has, null where it has none."""
+    parts = [
+        {
+            "role": part.role,
+            "name": part.name,
+            "action": str(part.action),
+            "before": part.before or None,
+            "after": part.after or None,
+        }
+        for part in change.parts
+    ]
+    return {"build": change.build, "path": change.path, "objects": change.objects, "parts": parts}
+
+
+def _plain_problem(difference: Difference, problem: ObjectProblem) -> dict[str, Any]:
     return {
         "object": plain_ref(problem.ref),
+        **({"origin": difference.origins[problem.ref]} if problem.ref in difference.origins else {}),
         "clusters": list(problem.clusters),
         "reason": problem.reason,
         "message": problem.message,

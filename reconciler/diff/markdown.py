@@ -12,10 +12,12 @@ from overrides.changes import ChangedField
 from reconciler.console.cluster_lists import cluster_words
 from reconciler.console.text import escaped, one_line
 from reconciler.pipeline.movements import Movement, ReplicaChange
+from reconciler.publish.problems import ObjectProblem
 
 from .difference import ChangeAction, Difference
+from .origins import origin_words
 from .text import SIGNS, is_number, numbers
-from .words import PRESERVED, ended_words, pending_words, sides, summary, takeover_words, value_texts
+from .words import PRESERVED, ended_words, origin_note, pending_words, sides, summary, takeover_words, value_texts
 
 _ROOM_FOR_END = 200
 _MOST_CHANGES = 10
@@ -72,13 +74,19 @@ def _fitted(section: MarkdownSection, room: int) -> str:
 
 def _sections(difference: Difference) -> Iterator[MarkdownSection]:
     yield MarkdownSection(
-        title="Problems", lines=[f"- {escaped(str(each))}\n" for each in difference.problems], is_open=True
+        title="Problems", lines=[_problem_line(difference, each) for each in difference.problems], is_open=True
     )
-    yield MarkdownSection(title="Solved", lines=[f"- {escaped(str(each))}\n" for each in difference.solved])
+    yield MarkdownSection(title="Solved", lines=[_problem_line(difference, each) for each in difference.solved])
     yield MarkdownSection(
         title="Pending", lines=list(_pending_lines(difference)), before="```diff\n", after="```\n", is_open=True
     )
     yield MarkdownSection(title="Clusters", lines=_cluster_rows(difference), before=_CLUSTER_HEADER, is_open=True)
+    yield MarkdownSection(
+        title="Origins",
+        lines=[f"| {code(each.build)} | {escaped(origin_words(each))} |\n" for each in difference.builds],
+        before=_ORIGIN_HEADER,
+        is_open=True,
+    )
     yield MarkdownSection(
         title="Replicas", lines=[_movement_row(each) for each in difference.movements], before=_REPLICA_HEADER
     )
@@ -88,8 +96,13 @@ def _sections(difference: Difference) -> Iterator[MarkdownSection]:
 
 
 _CLUSTER_HEADER = "| cluster | added | changed | removed | replicas |\n|---|---:|---:|---:|---:|\n"
+_ORIGIN_HEADER = "| built by | what is other |\n|---|---|\n"
 _REPLICA_HEADER = "| workload | replicas | moved | clusters |\n|---|---:|---:|---|\n"
 _POLICY_HEADER = "| object | claimed by | before |\n|---|---|---|\n"
+
+
+def _problem_line(difference: Difference, problem: ObjectProblem) -> str:
+    return f"- {escaped(f'{problem}{origin_note(difference, problem.ref)}')}\n"
 
 
 def _cluster_rows(difference: Difference) -> list[str]:
@@ -133,7 +146,8 @@ def _object_lines(difference: Difference) -> Iterator[str]:
     for change in difference.objects:
         if is_number(change):
             continue
-        where = one_line(f"{change.ref} in {cluster_words(change.clusters, difference.members)}")
+        origin = origin_note(difference, change.ref)
+        where = one_line(f"{change.ref}{origin} in {cluster_words(change.clusters, difference.members)}")
         if change.action is not ChangeAction.CHANGED:
             yield f"{SIGNS[change.action]} {where}{PRESERVED if change.is_preserved else ''}\n"
             continue

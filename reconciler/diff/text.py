@@ -11,12 +11,14 @@ from render.model import ObjectRef
 
 from .difference import ChangeAction, Difference, ObjectChange, PendingChange
 from .groups import grouped, objects_counted
+from .origins import origin_words
 from .words import (
     PRESERVED,
     ended_words,
     field_words,
     moved_words,
     movement_words,
+    origin_note,
     pending_words,
     sides,
     summary,
@@ -63,14 +65,15 @@ def numbers(before: int, after: int) -> str:
 
 def _sections(difference: Difference, *, is_full: bool) -> Iterator[tuple[str, Iterable[str]]]:
     yield "CLUSTERS", _clusters(difference, is_full=is_full)
+    yield "ORIGINS", (f"  {each.build}: {origin_words(each)}\n" for each in difference.builds)
     yield "OBJECTS", _objects(difference, is_full=is_full)
     yield "PENDING", _pending(difference, is_full=is_full)
     yield "POLICIES", _takeovers(difference, is_full=is_full)
     released = map(str, difference.released) if is_full else released_lines(difference.released)
     yield "RELEASED", (f"  {line}\n" for line in released)
     yield "REPLICAS", _replicas(difference, is_full=is_full)
-    yield "PROBLEMS", _problems(difference.problems, is_full=is_full)
-    yield "SOLVED", _problems(difference.solved, is_full=is_full)
+    yield "PROBLEMS", _problems(difference, difference.problems, is_full=is_full)
+    yield "SOLVED", _problems(difference, difference.solved, is_full=is_full)
 
 
 def _clusters(difference: Difference, *, is_full: bool) -> Iterator[str]:
@@ -100,7 +103,8 @@ def _objects(difference: Difference, *, is_full: bool) -> Iterator[str]:
         where = cluster_words(change.clusters, difference.members)
         preserved = PRESERVED if change.is_preserved else ""
         if len(group) == 1:
-            yield f"  {SIGNS[change.action]} {change.ref} in {where}{preserved}\n"
+            origin = origin_note(difference, change.ref)
+            yield f"  {SIGNS[change.action]} {change.ref}{origin} in {where}{preserved}\n"
         else:
             counts = f"{objects_counted(refs)}{preserved or MORE}"
             yield f"  {SIGNS[change.action]} {len(refs)} objects in {where}: {counts}\n"
@@ -125,11 +129,11 @@ def _what(refs: Sequence[ObjectRef]) -> str:
     return str(refs[0]) if len(refs) == 1 else f"{len(refs)} objects ({objects_counted(refs)})"
 
 
-def _problems(problems: Iterable[ObjectProblem], *, is_full: bool) -> Iterator[str]:
+def _problems(difference: Difference, problems: Iterable[ObjectProblem], *, is_full: bool) -> Iterator[str]:
     for group in grouped(problems, _said_of_problem, is_full=is_full):
         first, refs = group[0], [each.ref for each in group]
         if len(refs) == 1:
-            yield f"  {first}\n"
+            yield f"  {first}{origin_note(difference, first.ref)}\n"
         else:
             where = f" in {first_clusters(first.clusters, ', ')}" if first.clusters else ""
             yield f"  {_what(refs)}{where}: {first.reason}: {first.message}\n"

@@ -9,6 +9,7 @@ from overrides.secrecy import HIDDEN
 from reconciler.console.cluster_lists import cluster_words, first_clusters
 from reconciler.pipeline.movements import Movement
 from reconciler.pipeline.pending import SUSPENDED
+from render.model import ObjectRef
 from render.words import counted
 
 from .difference import ChangeAction, Difference, PendingChange, Takeover
@@ -39,6 +40,12 @@ def summary(difference: Difference) -> str:
         _counted(len(difference.solved), "problem solved", "problems solved"),
     ]
     return ", ".join(part for part in parts if part)
+
+
+def origin_note(difference: Difference, ref: ObjectRef) -> str:
+    """Return the file that an object was built from, as messages add it; "" for one that stands in a file."""
+    origin = difference.origins.get(ref, "")
+    return f" (from {origin})" if origin else ""
 
 
 def _objects(changes: Iterable[PendingChange]) -> int:

@@ -12,7 +12,8 @@ from render.words import listed
 from .broken import Broken
 from .built_files import BuiltFile
 from .chart_classes import chart_members
-from .charts import ChartRequest, ChartSource, chart_places, config_maps_in
+from .chart_requests import ChartRequest
+from .charts import ChartSource, chart_places, config_maps_in
 from .deployers.readers import Readers
 from .deployers.request import BuiltFolder, FolderRequest
 from .deployers.rounds import Deployed, Rounds, plain_files

@@ -19,6 +19,18 @@ class Origin(NamedTuple):
     line: int = 0
 
 
+class BuildPart(NamedTuple):
+    """A part that something was built of: its role, its name, its version where it has one, and what tells it apart.
+
+    Roles are ``chart``, ``chart file``, ``values``, ``Kubernetes``, ``APIs``, ``release`` and ``file``.
+    """
+
+    role: str
+    name: str
+    version: str = ""
+    digest: str = ""
+
+
 class BuiltVariant(NamedTuple):
     """One of several outputs of the same build: the clusters it is for, and the record of what makes it differ."""
 
@@ -35,7 +47,8 @@ class BuiltFile:
     ``namespace`` is that of objects that name none ("": that of the fleet). ``subjects`` say what each document was
     before it was converted, in words for people. Of a build with several outputs, each for
     some clusters, ``variants`` are all of them, and ``variant`` is the number of this one; ``build`` tells it from
-    other builds that the same file asks for.
+    other builds that the same file asks for. ``maker`` is the object that asks for the build ("": the file itself), and
+    ``parts`` what it is made of, where that says more than ``inputs``.
     """
 
     path: str
@@ -50,6 +63,13 @@ class BuiltFile:
     build: int = 0
     variant: int = 0
     variants: tuple[BuiltVariant, ...] = field(default=(), repr=False)
+    maker: str = ""
+    parts: tuple[BuildPart, ...] = field(default=(), repr=False)
+
+    @property
+    def made_of(self) -> tuple[BuildPart, ...]:
+        """The parts; without any, the files that were read."""
+        return self.parts or tuple(BuildPart("file", path, "", id_.hex()) for path, id_ in self.inputs)
 
     def origin_of(self, position: int) -> Origin:
         """Return the origin of a document; the file that asks for the build where nothing better is known."""

@@ -16,13 +16,13 @@ from reconciler.locked.reading import LockedFiles
 from render.admission import admitted
 from render.admission.kinds import render_kinds
 from render.admission.syntax import dns_label_fault
-from render.bits import Mask
-from render.documents import emit
-from render.model import ARGOSY_GROUP, Manifest, group_of
+from render.documents import emit, read_documents
+from render.model import ARGOSY_GROUP, Manifest, ObjectRef, group_of
 from render.words import listed
 
-from .built_files import BuiltVariant, inputs_of
-from .chart_classes import Assumed, ChartClass, ChartMembers, is_own, rule_of
+from .built_files import inputs_of
+from .chart_classes import Assumed, ChartClass, ChartMembers, is_own
+from .chart_requests import NEWEST_KUBERNETES, ChartClasses, ChartRequest, ChartRequests
 from .checks import absent_clusters
 from .files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from .manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
@@ -32,92 +32,6 @@ from .templates import with_namespace
 KIND = "HelmChart"
 CHART_FILE = "Chart.yaml"
 _CAPABILITIES, _KUBE_VERSION = b"Capabilities", b"kubeVersion"
-NEWEST_KUBERNETES = "1.37.0"
-"""The version of Kubernetes that charts are rendered for where nothing else is declared."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChartRequest:
-    """One release to render: its name and namespace, the chart, its values in order, and what it may assume.
-
-    ``home`` is the place of the chart for people: a folder, or a Source. ``contents`` reads its files, by path below
-    the chart; ``digest`` names them. ``inputs`` are the files of the repository that all of it depends on. A chart that
-    some clusters ask for in another way has several requests; ``variants`` are all of them, ``variant`` is the number
-    of this one.
-    """
-
-    place: LocatedManifest
-    release: str
-    namespace: str
-    home: str
-    digest: str
-    contents: Callable[[], Mapping[str, bytes]] = field(repr=False, compare=False)
-    inputs: tuple[tuple[str, bytes], ...] = ()
-    values: tuple[bytes, ...] = field(default=(), repr=False)
-    kube_version: str = NEWEST_KUBERNETES
-    api_versions: tuple[str, ...] = ()
-    has_hooks: bool = False
-    has_crds: bool = True
-    variant: int = 0
-    variants: tuple[BuiltVariant, ...] = ()
-
-    @property
-    def asked(self) -> tuple[object, ...]:
-        """Everything that decides what is rendered; requests that are equal in it are one."""
-        names = (self.release, self.namespace, self.digest, self.kube_version, self.api_versions)
-        return (*names, self.values, self.has_hooks, self.has_crds)
-
-    @property
-    def clusters(self) -> frozenset[str]:
-        """The clusters it is for; none where there is no other request for the chart."""
-        return self.variants[self.variant].clusters if self.variants else frozenset()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChartRequests:
-    """The requests of a source, the problems of others, and the folders of charts that are rendered.
-
-    ``taken`` are the places of all of these by identity: none is an object of its own. ``is_by_facts``: some request
-    depends on what members are observed to be.
-    """
-
-    requests: tuple[ChartRequest, ...] = ()
-    problems: tuple[FieldProblem, ...] = ()
-    warnings: tuple[FieldProblem, ...] = ()
-    folders: frozenset[str] = frozenset()
-    taken: frozenset[int] = frozenset()
-    is_by_facts: bool = False
-
-
-@dataclass(slots=True)
-class _Classes:
-    """The distinct requests for one chart, in the order they were found: clusters, rules and request by what is asked.
-
-    ``is_by_facts``: the chart asks what members are, and does not say it itself.
-    """
-
-    found: dict[tuple[object, ...], tuple[Mask, tuple[str, ...], ChartRequest]] = field(default_factory=dict)
-    folders: set[str] = field(default_factory=set)
-    is_by_facts: bool = False
-
-    def add(self, clusters: Mask, rules: tuple[str, ...], request: ChartRequest) -> None:
-        """Add a request for some clusters; equal ones are one, named by the fewest rules that lead to it."""
-        known = self.found.get(request.asked)
-        if known is not None:
-            clusters, rules, request = clusters | known[0], min(rules, known[1], key=len), known[2]
-        self.found[request.asked] = (clusters, rules, request)
-
-    def requests(self, chart: Manifest, place: LocatedManifest, fleet: ChartMembers) -> list[ChartRequest]:
-        """Return the requests: first that with the fewest rules, of several the one for most clusters."""
-        ordered = sorted(self.found.values(), key=lambda each: (len(each[1]), -each[0].bit_count(), each[0] & -each[0]))
-        if len(ordered) == 1:
-            return [ordered[0][2]]
-        variants = tuple(
-            BuiltVariant(fleet.names(clusters), rule_of(chart, place, rules)) for clusters, rules, _ in ordered
-        )
-        return [replace(request, variant=number, variants=variants) for number, (_, _, request) in enumerate(ordered)]
-
-
 _SAME = "a render reads files of the same commit alone"
 
 
@@ -170,9 +84,9 @@ class ChartSource:
             return self._admitted(place, problems)
         return with_namespace(place.manifest, is_namespaced=True, default=self.default_namespace)
 
-    def _classes(self, place: LocatedManifest, chart: Manifest, releases: Releases) -> _Classes | None:
+    def _classes(self, place: LocatedManifest, chart: Manifest, releases: Releases) -> ChartClasses | None:
         """Return the distinct requests for a chart; None for what has no chart after all."""
-        classes = _Classes()
+        classes = ChartClasses()
         for each in self.members.classes_of(chart):
             try:
                 asked = self._checked(each) if is_own(chart) else self._release(each.chart, releases)
@@ -182,12 +96,14 @@ class ChartSource:
             except UnusableRelease as error:
                 raise self._named(error, each) from error
             classes.folders.add(self._chart_path(asked["spec"]["chart"]) or "")
-            is_open = not (request.kube_version and request.api_versions) and self._asks(request)
+            asks, version = self._looked_into(request)
+            is_open = asks and not (request.kube_version and request.api_versions)
             classes.is_by_facts |= is_open
             assumed = self.members.assumed_in(each.clusters) if is_open else {Assumed(): each.clusters}
             for known, clusters in assumed.items():
                 complete = replace(
                     request,
+                    version=version,
                     kube_version=request.kube_version or known.kube_version or NEWEST_KUBERNETES,
                     api_versions=request.api_versions or known.api_versions,
                 )
@@ -212,17 +128,17 @@ class ChartSource:
         message = f"{error.message} (in {names}, by {listed(each.rules)})"
         return UnusableRelease(error.path, message, error.hint, error.place)
 
-    def _asks(self, request: ChartRequest) -> bool:
-        """Say whether a chart asks for the version of Kubernetes or for APIs, as far as its text tells."""
-        if any(_CAPABILITIES in values for values in request.values):
-            return True
-        key = hashlib.sha256(b"capabilities 1\0" + request.digest.encode()).digest()
+    def _looked_into(self, request: ChartRequest) -> tuple[bool, str]:
+        """Return whether a chart asks for the version of Kubernetes or for APIs, as its text tells, and its version."""
+        key = hashlib.sha256(b"chart 1\0" + request.digest.encode()).digest()
         known = self.cache.get_many([key]) if self.cache is not None else {}
         if key not in known:
-            known = {key: ((0, _asks_for_capabilities(request.contents())),)}
+            contents = request.contents()
+            known = {key: ((0, (_asks_for_capabilities(contents), _version_of(contents))),)}
             if self.cache is not None:
                 self.cache.put_many(known)
-        return bool(known[key][0][1])
+        asks, version = known[key][0][1]
+        return bool(asks) or any(_CAPABILITIES in values for values in request.values), str(version)
 
     def _admitted(self, place: LocatedManifest, problems: list[FieldProblem]) -> Manifest | None:
         outcome = admitted(place.manifest, render_kinds()[KIND], default_namespace=self.default_namespace)
@@ -242,7 +158,7 @@ class ChartSource:
         spec, metadata = chart["spec"], chart["metadata"]
         namespace = metadata.get("namespace") or self.default_namespace
         home, digest, contents, inputs = self._chart(spec["chart"])
-        values, value_inputs = self._values(spec, chart.get("values_namespace") or namespace)
+        named, value_inputs = self._values(spec, chart.get("values_namespace") or namespace, place)
         return ChartRequest(
             place=place,
             release=spec.get("releaseName") or metadata["name"],
@@ -251,12 +167,20 @@ class ChartSource:
             digest=digest,
             contents=contents,
             inputs=tuple(sorted({*inputs_of(place.file), *inputs, *value_inputs})),
-            values=values,
+            values=tuple(values for _, values in named),
+            value_names=tuple(name for name, _ in named),
+            chart_files=inputs,
+            maker=self._name(place),
             kube_version=spec.get("kubeVersion") or "",
             api_versions=tuple(spec.get("apiVersions") or ()),
             has_hooks=spec.get("hooks") == "Include",
             has_crds=spec.get("crds") != "Exclude",
         )
+
+    def _name(self, place: LocatedManifest) -> str:
+        """Return the name of the object that asks for a chart."""
+        ref = ObjectRef.of(with_namespace(place.manifest, is_namespaced=True, default=self.default_namespace))
+        return f"{ref.kind} {ref.namespace}/{ref.name}"
 
     def _chart_path(self, chart: Mapping[str, Any]) -> str | None:
         """Return the folder of a chart in the repository; None for one of a Source."""
@@ -311,25 +235,28 @@ class ChartSource:
         files = {each.removeprefix(base): data for each, data in content.items() if each.startswith(base)}
         return f"Source {name}{f' {path}' if path else ''}", f"{digest}/{path}", lambda: files, ()
 
-    def _values(self, spec: Mapping[str, Any], namespace: str) -> tuple[tuple[bytes, ...], list[tuple[str, bytes]]]:
-        """Return the values in order, and the files they stand in."""
-        values: list[bytes] = []
+    def _values(
+        self, spec: Mapping[str, Any], namespace: str, place: LocatedManifest
+    ) -> tuple[list[tuple[str, bytes]], list[tuple[str, bytes]]]:
+        """Return the values in order, by name, and the files they stand in."""
+        values: list[tuple[str, bytes]] = []
         inputs: list[tuple[str, bytes]] = []
         for number, text in enumerate(spec.get("valuesFiles") or ()):
             file = self._values_file(f"spec.valuesFiles[{number}]", text)
-            values.append(self.read([file.id])[file.id])
+            values.append((file.path, self.read([file.id])[file.id]))
             inputs.append((file.path, file.id))
         for number, wanted in enumerate(spec.get("valuesFrom") or ()):
             found = self.config_maps.get((namespace, wanted["configMap"]))
             text = (found.manifest.get("data") or {}).get(wanted.get("key") or "values.yaml") if found else None
             if isinstance(text, str) and found is not None:
-                values.append(text.encode())
+                values.append((f"ConfigMap {namespace}/{wanted['configMap']}", text.encode()))
                 inputs += inputs_of(found.file)
             elif not wanted.get("optional"):
                 raise _missing_config_map(number, namespace, wanted, is_there=found is not None)
         if spec.get("values"):
-            values.append(emit(spec["values"]))
-        return tuple(values), inputs
+            name = "spec.source.helm" if place.manifest["kind"] == "Application" else "spec.values"
+            values.append((name, emit(spec["values"])))
+        return values, inputs
 
     def _values_file(self, path: str, text: str) -> SourceFile:
         where = self._inside(path, text)
@@ -354,6 +281,13 @@ def _asks_for_capabilities(files: Mapping[str, bytes]) -> bool:
             if _asks_for_capabilities(inner):
                 return True
     return False
+
+
+def _version_of(files: Mapping[str, bytes]) -> str:
+    """Return the version that a chart says it has."""
+    documents, _ = read_documents(files[CHART_FILE])
+    value = documents[0].value if documents else None
+    return str(value.get("version") or "") if isinstance(value, dict) else ""
 
 
 def _missing_config_map(number: int, namespace: str, wanted: Mapping[str, Any], *, is_there: bool) -> UnusableRelease:

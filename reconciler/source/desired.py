@@ -15,6 +15,7 @@ from render.policy import PropagationPolicy
 from render.rescheduling.requests import RescheduleRequest
 
 from .files import NO_OBJECTS, Skipped
+from .provenance import SourceBuild
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class Desired:
     ``right_minors`` are the minor versions of Kubernetes for which templates are right, of those that are not for all.
     ``judged_by_clusters`` are templates that are wrong as they stand and that an override may correct.
     ``tools`` are the names and versions of the programs that built some of it; ``is_built_by_facts``: what they made
-    depends on what members are observed to be.
+    depends on what members are observed to be. ``builds`` are those that templates come from.
 
     ``source_digest`` covers the contents of all files but those that hold ordinary templates alone. While it is the
     same, policies, overrides, clusters and settings are the same, and so are the templates that others depend on
@@ -54,6 +55,7 @@ class Desired:
     files: int = 0
     tools: tuple[str, ...] = ()
     is_built_by_facts: bool = False
+    builds: tuple[SourceBuild, ...] = field(default=(), compare=False, repr=False)
     source_digest: str = field(default="", compare=False)
 
     @property

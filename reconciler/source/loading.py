@@ -48,6 +48,7 @@ from .kind_scopes import Scopes
 from .lines import Lines, PlacedLines
 from .manifests import IGNORE_HINT, Contents, FieldProblem, LocatedManifest, ParseCache, ReadBlobs
 from .policy_tests import PolicyTest, PolicyTests, load_tests
+from .provenance import builds_of
 from .roles import Roles, misnamed_kinds, sorted_by_role
 from .schema_checks import CheckedTemplates, SchemaChecks
 from .templates import Templates, keep_encrypted_texts, load_templates, load_webhooks
@@ -332,6 +333,7 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         files=len({place.file.path for place in parts.contents.manifests}),
         tools=parts.built.tools,
         is_built_by_facts=parts.built.is_by_facts,
+        builds=builds_of((*parts.templates.placed, *parts.templates.variants)),
         source_digest=_source_digest(parts, kinds),
     )
 

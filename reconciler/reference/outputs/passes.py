@@ -53,7 +53,10 @@ RENDERING = {
     "warnings": texts("The warnings about the source."),
 }
 
-_MISPLACED = records({**PROBLEM, "object": REF}, "What can no longer be placed or built after the change.")
+_ORIGIN = text("The file and line that the object was built from; absent if it stands in a file.")
+_MISPLACED = records(
+    {**PROBLEM, "object": REF, "origin?": _ORIGIN}, "What can no longer be placed or built after the change."
+)
 _BEFORE_AFTER = {"before": whole("Replicas before."), "after": whole("Replicas afterwards.")}
 _FIELDS = records(
     {
@@ -108,10 +111,29 @@ DIFFERENCE = {
             "object": REF,
             "action": text("`added`, `changed` or `removed`."),
             "clusters": texts("The clusters in which this happens."),
+            "origin?": _ORIGIN,
             "preserved?": flag("True if the clusters keep the object although it leaves their folders."),
             "fields": _FIELDS,
         },
         "The objects that change, cluster by cluster where they differ.",
+    ),
+    "origins": records(
+        {
+            "build": text("The object that asks for the build, or the file of a kustomization."),
+            "path": text("The file that it stands in."),
+            "objects": whole("How many of the objects that differ it made."),
+            "parts": records(
+                {
+                    "role": text("`chart`, `chart file`, `values`, `Kubernetes`, `APIs`, `release` or `file`."),
+                    "name": text("The part's name, such as a path; it may be empty."),
+                    "action": text("`added`, `changed` or `removed`."),
+                    "before": nullable(text("The version it had; null if it has none.")),
+                    "after": nullable(text("The version it has; null if it has none.")),
+                },
+                "The parts that are others.",
+            ),
+        },
+        "The builds of charts and kustomizations that made objects which differ, with what is other in them.",
     ),
     "takeovers": records(
         {

@@ -1,0 +1,60 @@
+"""Builds of a source, with the parts that each was made of, so that a difference can say which of them changed."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from render.model import ObjectRef, Template
+
+from .built_files import BuildPart, BuiltFile
+from .manifests import LocatedManifest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceBuild:
+    """One build: the file that asks for it, the object there that does ("": the file itself), and the objects made."""
+
+    path: str
+    maker: str = ""
+    parts: tuple[BuildPart, ...] = ()
+    refs: frozenset[ObjectRef] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """The name for messages, by which a build is the same one in another commit."""
+        return self.maker or self.path
+
+
+class _PartsFound(NamedTuple):
+    """The parts of a build, and its objects, as they are found file by file."""
+
+    path: str
+    parts: dict[BuildPart, None]
+    refs: set[ObjectRef]
+
+
+def builds_of(placed: Iterable[tuple[Template, LocatedManifest]]) -> tuple[SourceBuild, ...]:
+    """Return the builds that templates come from, sorted by name."""
+    found: dict[str, _PartsFound] = {}
+    for template, place in placed:
+        if isinstance(place.file, BuiltFile):
+            build = found.setdefault(place.file.maker or place.file.path, _PartsFound(place.file.path, {}, set()))
+            build.parts.update(dict.fromkeys(place.file.made_of))
+            build.refs.add(template.ref)
+    return tuple(
+        SourceBuild(
+            path=each.path, maker=name if name != each.path else "", parts=tuple(each.parts), refs=frozenset(each.refs)
+        )
+        for name, each in sorted(found.items())
+    )
+
+
+def digest_of(*texts: bytes) -> str:
+    """Return a digest of some texts, for parts that are compared and never read."""
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
+
+
+def file_parts(role: str, files: Mapping[str, bytes]) -> tuple[BuildPart, ...]:
+    """Return files, by their names and ids, as parts."""
+    return tuple(BuildPart(role, name, "", id_.hex()) for name, id_ in sorted(files.items()))
