@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from reconciler.edit.importing import Import
 
 
-SYSTEMS = ("kubefed", "federation-v1", "clusternet", "kubesphere", "liqo", "karmada")
+SYSTEMS = ("kubefed", "federation-v1", "clusternet", "kubesphere", "liqo", "kubeadmiral", "karmada")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +56,7 @@ def command(log: Log, /, **options: Any) -> int:
     clusternet     Subscriptions with what they feed, Globalizations,
                    Localizations, HelmCharts
     liqo           offloaded namespaces with what stands in them
+    kubeadmiral    plain objects that name a policy, and these policies
     karmada        its own objects, without what a control plane wrote
 
     The report says of each document how well it was converted: exact; exact for now, for the clusters and replicas of

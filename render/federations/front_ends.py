@@ -7,12 +7,13 @@ from render.model import Manifest
 from .clusternet.front_end import CLUSTERNET
 from .federation_v1.front_end import FEDERATION_V1
 from .karmada.front_end import KARMADA
+from .kubeadmiral.front_end import KUBEADMIRAL
 from .kubefed.front_end import KUBEFED
 from .kubesphere.front_end import KUBESPHERE
 from .liqo.front_end import LIQO
 from .units import FrontEnd
 
-FRONT_ENDS: tuple[FrontEnd, ...] = (KUBESPHERE, KUBEFED, CLUSTERNET, LIQO, FEDERATION_V1, KARMADA)
+FRONT_ENDS: tuple[FrontEnd, ...] = (KUBESPHERE, KUBEFED, CLUSTERNET, LIQO, KUBEADMIRAL, FEDERATION_V1, KARMADA)
 """Every federation, by falling precedence where a document can be of several."""
 
 

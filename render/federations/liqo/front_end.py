@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from render.federations.decoding import WrongShape, entry, sequence, struct, text
+from render.federations.decoding import WrongShape, entry, sequence, struct
 from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
 from render.federations.operations import differences
-from render.federations.requirements import checked_requirement, is_met
+from render.federations.requirements import checked_requirement, is_met, requirement_of
 from render.federations.units import (
     ByRoom,
     Conversion,
@@ -212,17 +212,8 @@ def _terms(plain: Any) -> list[tuple[Requirement, ...]]:
 
 
 def _term(plain: Any, what: str) -> tuple[Requirement, ...]:
-    found = sequence(entry(struct(plain, what), "matchExpressions"), f"{what}.matchExpressions", _requirement)
+    found = sequence(entry(struct(plain, what), "matchExpressions"), f"{what}.matchExpressions", requirement_of)
     return tuple(checked_requirement(each, what) for each in found if each.key not in _OWN_LABELS)
-
-
-def _requirement(plain: Any, what: str) -> Requirement:
-    fields = struct(plain, what)
-    return Requirement(
-        key=text(entry(fields, "key"), what),
-        operator=text(entry(fields, "operator"), what),
-        values=tuple(sequence(entry(fields, "values"), what, text)),
-    )
 
 
 def _meets_any(terms: Sequence[Sequence[Requirement]], labels: Mapping[str, str]) -> bool:

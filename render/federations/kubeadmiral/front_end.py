@@ -1,0 +1,262 @@
+"""KubeAdmiral's documents as units: plain objects that name a policy in a label, and the policies that they name."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from render.federations.decoding import WrongShape, sequence
+from render.federations.kubefed.preferences import preferences_of
+from render.federations.manifests import SKIP_NAMESPACE, labelled, member_cluster, without_server_fields
+from render.federations.planner import Preference
+from render.federations.requirements import checked_requirement, is_met, requirement_of
+from render.federations.units import (
+    Conversion,
+    FrontEnd,
+    Left,
+    Placed,
+    Reach,
+    Remark,
+    Rule,
+    Unit,
+    approximate,
+    exact,
+    exact_for_now,
+    refused,
+)
+from render.federations.weights import static_weights
+from render.model import Manifest
+from render.placement import Toleration
+from render.selectors import LabelSelector, Requirement
+
+from .planner import AdmiralWorkload, planned
+from .shapes import check_shape
+
+_GROUP = "core.kubeadmiral.io"
+_POLICY_LABELS = {
+    "kubeadmiral.io/propagation-policy-name": "PropagationPolicy",
+    "kubeadmiral.io/cluster-propagation-policy-name": "ClusterPropagationPolicy",
+}
+_OVERRIDE_LABELS = {
+    "kubeadmiral.io/cluster-override-policy-name": "ClusterOverridePolicy",
+    "kubeadmiral.io/override-policy-name": "OverridePolicy",
+}
+_COUNTED = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
+_READ = frozenset({"ClusterOverridePolicy", "ClusterPropagationPolicy", "OverridePolicy", "PropagationPolicy"})
+_OPERATORS = frozenset({"add", "remove", "replace"})
+_Labels = Mapping[str, Mapping[str, str]]
+
+
+def is_kubeadmiral(manifest: Manifest) -> bool:
+    """Say whether a document can be of KubeAdmiral alone: of its group, or naming one of its policies."""
+    if str(manifest.get("apiVersion", "")).rpartition("/")[0].endswith(".kubeadmiral.io"):
+        return True
+    metadata = manifest.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    return isinstance(labels, dict) and not _POLICY_LABELS.keys().isdisjoint(labels)
+
+
+def converted(documents: Sequence[Placed], known_clusters: _Labels) -> Conversion:
+    """Convert documents: every object that names a policy, and the clusters."""
+    readable: list[Placed] = []
+    left: list[Left] = []
+    its_own = [each for each in documents if is_kubeadmiral(each.manifest)]
+    for each in its_own:
+        try:
+            check_shape(each.manifest, is_its=each.group == _GROUP)
+        except WrongShape as error:
+            left.append(each.left(refused("unreadable", str(error))))
+        else:
+            readable.append(each)
+    members = [each for each in readable if each.group == _GROUP and each.kind == "FederatedCluster"]
+    labels = {**known_clusters, **{each.key[1]: each.metadata.get("labels") or {} for each in members}}
+    policies = {(each.kind, *each.key): each for each in readable if each.group == _GROUP and each.kind in _READ}
+    units: list[Unit] = []
+    for each in readable:
+        if each.group == _GROUP:
+            left.append(each.left(_read(each)))
+            continue
+        try:
+            found = _unit(each, policies, labels)
+        except WrongShape as error:
+            found = each.left(refused("unreadable", str(error)))
+        if isinstance(found, Unit):
+            units.append(found)
+        else:
+            left.append(found)
+    return Conversion(
+        units=tuple(units),
+        members=tuple((each.origin, _member(each)) for each in members),
+        left=tuple(left),
+        others=len(documents) - len(its_own),
+    )
+
+
+def _unit(document: Placed, policies: Mapping[tuple[str, str, str], Placed], labels: _Labels) -> Unit | Left:
+    named = _named(document, _POLICY_LABELS, policies)
+    if not named:
+        return document.left(refused("policy-missing", "the policy that it names is not among the documents"))
+    policy, own_labels = named[0], document.metadata.get("labels") or {}
+    manifest = without_server_fields(document.manifest)
+    kept = {key: value for key, value in own_labels.items() if key not in {**_POLICY_LABELS, **_OVERRIDE_LABELS}}
+    metadata = {key: value for key, value in manifest["metadata"].items() if key != "labels"}
+    manifest["metadata"] = metadata | ({"labels": kept} if kept else {})
+    if document.kind == "Namespace":
+        manifest = labelled(manifest, SKIP_NAMESPACE)
+    reach, remarks = _reach(policy, labels)
+    rules: list[Rule] = []
+    for overriding in _named(document, _OVERRIDE_LABELS, policies):
+        found, doubts = _rules(overriding, labels)
+        rules += found
+        remarks += doubts
+    unit = Unit(
+        manifest=manifest,
+        reach=reach,
+        origin=document.origin,
+        subject=document.subject,
+        rules=tuple(rules),
+        tolerations=_tolerations(policy),
+        remarks=tuple(remarks),
+    )
+    if policy.spec.get("schedulingMode") == "Divide" and document.kind in _COUNTED:
+        return _divided(unit, document, policy, labels)
+    return unit
+
+
+def _divided(unit: Unit, document: Placed, policy: Placed, labels: _Labels) -> Unit:
+    names = [name for name in labels if _reaches(unit.reach, name, labels)]
+    preferences = _preferences(policy)
+    if not names:
+        what = "no cluster is known, so that every cluster gets all of it: add the FederatedClusters"
+        return replace(unit, remarks=(*unit.remarks, approximate("clusters-unknown", what)))
+    total = document.spec.get("replicas", 1)
+    shares = planned(AdmiralWorkload(replicas=total, key="/".join(document.key)), preferences, names).totals
+    if weights := static_weights(total, preferences, shares):
+        return replace(unit, weights=weights)
+    chosen = {name: count for name, count in sorted(shares.items()) if count > 0}
+    pinned = tuple(
+        Rule(names=(name,), operations=({"operator": "replace", "path": "/spec/replicas", "value": count},))
+        for name, count in chosen.items()
+    )
+    what = "the replicas of each cluster are those KubeAdmiral gives it now, before anything runs"
+    return replace(
+        unit,
+        reach=Reach(names=tuple(chosen)) if chosen else Reach(is_nowhere=True),
+        rules=(*pinned, *unit.rules),
+        remarks=(*unit.remarks, exact_for_now("shares-pinned", what)),
+    )
+
+
+def _preferences(policy: Placed) -> dict[str, Preference]:
+    placement = policy.spec.get("placement") or ()
+    found = preferences_of({each["cluster"]: each.get("preferences") or {} for each in placement})
+    return found or {"*": Preference(weight=1)}
+
+
+def _reach(policy: Placed, labels: _Labels) -> tuple[Reach, list[Remark]]:
+    spec = policy.spec
+    remarks = []
+    if spec.get("maxClusters") is not None or spec.get("schedulingProfile"):
+        remarks.append(approximate("scheduling-profile", "the choice among clusters that fit has no counterpart"))
+    names = tuple(each["cluster"] for each in spec.get("placement") or ()) or None
+    terms = _terms(spec.get("clusterAffinity"))
+    own = tuple(sorted((spec.get("clusterSelector") or {}).items()))
+    if len(terms) > 1:
+        fitting = [name for name in labels if any(_meets(term, labels[name]) for term in terms)]
+        names = tuple(name for name in fitting if names is None or name in names)
+        what = "a policy has no clusters that meet one term or another: they are those that meet one now"
+        remarks.append(exact_for_now("union-frozen", what))
+    expressions = terms[0] if len(terms) == 1 else ()
+    selector = LabelSelector(match_labels=own, match_expressions=expressions) if own or expressions else None
+    if names is not None and not names:
+        return Reach(is_nowhere=True), remarks
+    return Reach(names=names, selector=selector), remarks
+
+
+def _rules(policy: Placed, labels: _Labels) -> tuple[list[Rule], list[Remark]]:
+    rules, remarks = [], []
+    for each in policy.spec.get("overrideRules") or ():
+        target, overriders = each.get("targetClusters") or {}, each.get("overriders") or {}
+        patches = overriders.get("jsonpatch") or ()
+        others = sorted(overriders.keys() - {"jsonpatch"})
+        if others or any(patch.get("operator", "replace") not in _OPERATORS for patch in patches):
+            what = f"{policy.subject}: {', '.join(others) or 'an operator'} has no counterpart; write it as jsonpatch"
+            remarks.append(refused("overrider-unknown", what))
+            continue
+        operations = tuple(
+            {"operator": patch.get("operator", "replace"), "path": patch["path"]}
+            | ({"value": patch.get("value")} if patch.get("operator") != "remove" else {})
+            for patch in patches
+        )
+        terms = _terms(target.get("clusterAffinity"))
+        names = tuple(target.get("clusters") or ())
+        if terms:
+            fitting = [name for name in labels if any(_meets(term, labels[name]) for term in terms)]
+            names = tuple(name for name in fitting if not names or name in names)
+        own = tuple(sorted((target.get("clusterSelector") or {}).items()))
+        selector = LabelSelector(match_labels=own) if own else None
+        if operations and (names or not terms):
+            rules.append(Rule(operations=operations, names=names, selector=selector))
+    return rules, remarks
+
+
+def _named(
+    document: Placed, labels: Mapping[str, str], policies: Mapping[tuple[str, str, str], Placed]
+) -> list[Placed]:
+    found = []
+    for label, kind in labels.items():
+        name = (document.metadata.get("labels") or {}).get(label)
+        namespace = "" if kind.startswith("Cluster") else document.key[0]
+        policy = policies.get((kind, namespace, str(name)))
+        if policy is not None:
+            found.append(policy)
+    return found
+
+
+def _terms(plain: Any) -> list[tuple[Requirement, ...]]:
+    what = "clusterAffinity"
+    terms = sequence(plain, what, lambda each, where: sequence(each.get("matchExpressions"), where, requirement_of))
+    return [tuple(checked_requirement(each, what) for each in term) for term in terms]
+
+
+def _meets(term: Sequence[Requirement], labels: Mapping[str, str]) -> bool:
+    return all(is_met(each, labels) for each in term)
+
+
+def _reaches(reach: Reach, name: str, labels: _Labels) -> bool:
+    if reach.is_nowhere or (reach.names is not None and name not in reach.names):
+        return False
+    selector = reach.selector or LabelSelector()
+    is_labelled = all(labels[name].get(key) == value for key, value in selector.match_labels)
+    return is_labelled and _meets(selector.match_expressions, labels[name])
+
+
+def _tolerations(policy: Placed) -> tuple[Toleration, ...]:
+    return tuple(
+        Toleration(
+            key=each.get("key") or "",
+            operator=each.get("operator") or "",
+            value=each.get("value") or "",
+            effect=each.get("effect") or "",
+        )
+        for each in policy.spec.get("tolerations") or ()
+    )
+
+
+def _member(document: Placed) -> Manifest:
+    fields = {
+        "apiEndpoint": document.spec.get("apiEndpoint"),
+        "taints": [dict(each) for each in document.spec.get("taints") or ()],
+        "insecureSkipTLSVerification": document.spec.get("insecure") or None,
+    }
+    return member_cluster(document.key[1], document.metadata.get("labels") or {}, fields)
+
+
+def _read(document: Placed) -> Remark:
+    if document.kind == "FederatedCluster":
+        return exact("credentials-left-out", "its Secret is not copied; give the cluster a context in a kubeconfig")
+    if document.kind in _READ:
+        return exact("policy-read", "it became policies of the objects that name it")
+    return exact("controller-written", "a controller of KubeAdmiral wrote it, or is set up by it")
+
+
+KUBEADMIRAL = FrontEnd(name="kubeadmiral", title="KubeAdmiral", is_its=is_kubeadmiral, converted=converted)
