@@ -7,7 +7,7 @@ Where Git lacks what Karmada's answer depends on, a switch chooses between Argos
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from .guards import MovementGuard, RemovalGuard
+from .guards import EvictionGuard, MovementGuard, RemovalGuard
 
 OTHERS = "*"
 
@@ -182,6 +182,36 @@ class Permission(StrEnum):
     REFUSE = "Refuse"
 
 
+class NoExecuteEviction(StrEnum):
+    """The bindings that taints of ClusterTaintPolicies evict: those whose policy has ``failover.cluster``, or all."""
+
+    POLICY = "Policy"
+    ALWAYS = "Always"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureGates:
+    """Karmada's feature gates that failover asks, each at its default.
+
+    ``failover``: ClusterTaintPolicies taint clusters, and NoExecute taints evict over time. ``graceful_eviction``: a
+    workload may fail over with purgeMode Gracefully. ``stateful_failover_injection``: state goes along.
+    """
+
+    failover: bool = False
+    graceful_eviction: bool = True
+    stateful_failover_injection: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailoverSettings:
+    """The settings of eviction: whom taints evict, how their copies leave where no policy says, and its guard."""
+
+    no_execute_eviction: NoExecuteEviction = NoExecuteEviction.POLICY
+    purge_mode: str = "Gracefully"
+    grace_seconds: int = 600
+    guard: EvictionGuard = field(default_factory=EvictionGuard)
+
+
 class TemplateValidation(StrEnum):
     """The weight of what schemas say of templates: problems as far as it is certain, warnings, or nothing."""
 
@@ -205,6 +235,7 @@ class Fleet:
     ``require_recorded_apis``: a cluster with no recorded APIs fits nothing (Karmada's) instead of everything.
     ``secrets``: whether Secrets may be in the source.
     ``validation``: whether templates are checked against the schemas of their kinds.
+    ``feature_gates`` and ``failover``: what happens by itself when clusters and workloads fail.
     ``field_rules``: who gets a field that others write as well; the first that fits counts.
     ``decryption_secret``: a Secret in each member whose age keys decrypt what SOPS encrypted.
     ``clusters``: the members that are reached by kubeconfig contexts; ``kubeconfigs``: a folder with one kubeconfig a
@@ -231,6 +262,8 @@ class Fleet:
     validation: TemplateValidation = TemplateValidation.STRICT
     removal_guard: RemovalGuard = field(default_factory=RemovalGuard)
     movement_guard: MovementGuard = field(default_factory=MovementGuard)
+    feature_gates: FeatureGates = field(default_factory=FeatureGates)
+    failover: FailoverSettings = field(default_factory=FailoverSettings)
     field_rules: tuple[FieldRule, ...] = ()
     decryption_secret: SecretName | None = None
     clusters: tuple[ClusterAccess, ...] = ()

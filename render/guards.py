@@ -74,3 +74,25 @@ class MovementGuard:
     minimum_clusters: int = 0
     minimum_regions: int = 0
     pinned: tuple[PinnedObject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvictionGuard:
+    """The limits on what leaves clusters by itself.
+
+    Nothing is evicted by taints while more than ``mass_failure`` percent of the clusters, and more than one, are not
+    ready: they may be well, and we the blind. At most ``per_minute`` evictions begin within a minute (None: no limit).
+    ``keeps_last_copy``: what no other cluster can take stays, and so does a copy without a healthy one elsewhere.
+    """
+
+    mass_failure: int = 33
+    per_minute: int | None = None
+    keeps_last_copy: bool = True
+
+    def is_mass_failure(self, failed: int, total: int) -> bool:
+        """Say whether so many of all clusters are not ready that the fault may be ours.
+
+        >>> [EvictionGuard().is_mass_failure(failed, 4) for failed in (1, 2)]
+        [False, True]
+        """
+        return failed > 1 and failed * 100 > total * self.mass_failure

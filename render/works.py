@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 from .binding import Binding
 from .bits import Mask, mask_of
 from .documents import Emitted, Hole, copy_value, emit_together
+from .failover.purge import preserved_labels_of, with_labels
 from .fleet import TieBreak
 from .gitobjects import Blob, Spliced, SplicedIds, object_id
 from .interpreter import Interpreter, InterpreterError, Operation
@@ -176,6 +177,7 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
     targets = context.targets.of(manifest, binding)
     if template.text:
         return _carried(template, clusters_of(targets), context.override)
+    preserved = preserved_labels_of(binding)
     contents: list[Content] = []
     failures: list[WorkFailure] = []
     for revised in _revised_variants(template, binding, targets, context):
@@ -187,6 +189,7 @@ def render_works(template: Template, binding: Binding, context: WorkContext) -> 
                 failures.append(WorkFailure(clusters=overridden.clusters, error=overridden.error))
             elif overridden.manifest is not None:
                 made = _without_default(overridden.manifest) if revised.is_left_out else overridden.manifest
+                made = with_labels(made, preserved) if preserved else made
                 manifest, applied, runs = pruned(made), tuple(overridden.applied), (*revised.runs, *overridden.runs)
                 contents.append(Content(overridden.clusters, manifest, applied, runs))
     blobs: dict[bytes, Blob] = {}

@@ -801,20 +801,14 @@ spec:
         ),
     ),
     Broken(
-        "a remedy and a taint policy, on which only Karmada acts",
+        "a remedy, on which only Karmada acts",
         {
             "a.yaml": "apiVersion: remedy.karmada.io/v1alpha1\nkind: Remedy\n"
             "metadata:\n  name: q\nspec:\n  actions:\n  - TrafficControl\n",
-            "b.yaml": "apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterTaintPolicy\nmetadata:\n  name: t\n"
-            "spec:\n  addOnConditions:\n  - {conditionType: Ready, operator: In, statusValues: ['False']}\n"
-            "  taints:\n  - {key: ill, effect: NoSchedule}\n",
         },
         warnings=(
             "a.yaml:1: Remedy.remedy.karmada.io q is left out: objects of the group"
-            " remedy.karmada.io are never propagated, and Argosy does not act on them\n"
-            "b.yaml:1: ClusterTaintPolicy.policy.karmada.io t is left out: objects of the group policy.karmada.io"
-            " are never propagated, and Argosy does not act on them\n"
-            "  hint: taint clusters in their own files, or with `argosy cluster taint`"
+            " remedy.karmada.io are never propagated, and Argosy does not act on them"
         ),
     ),
     Broken(

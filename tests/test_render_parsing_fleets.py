@@ -5,11 +5,14 @@ from typing import Any
 from render.fleet import (
     ClaimMode,
     ClusterAccess,
+    FailoverSettings,
+    FeatureGates,
     FieldRule,
     FieldRuling,
     Fleet,
     KindScope,
     NamespacePropagation,
+    NoExecuteEviction,
     OnPolicyRemoval,
     Permission,
     RenderedSettings,
@@ -17,7 +20,7 @@ from render.fleet import (
     SourceSettings,
     TieBreak,
 )
-from render.guards import GuardScope, MovementBudget, MovementGuard, PinnedObject, RemovalGuard
+from render.guards import EvictionGuard, GuardScope, MovementBudget, MovementGuard, PinnedObject, RemovalGuard
 from render.parsing import fleet
 
 
@@ -111,6 +114,27 @@ def test_compatibility_turns_every_switch_but_the_written_ones() -> None:
         reserve_capacity=True,
         tie_break=TieBreak.NAME,
         require_recorded_apis=True,
+        failover=FailoverSettings(guard=EvictionGuard(mass_failure=100, keeps_last_copy=False)),
+    )
+
+
+def test_the_gates_and_settings_of_failover_are_read() -> None:
+    settings = {
+        "noExecuteEviction": "Always",
+        "purgeMode": "Directly",
+        "gracefulEvictionTimeoutSeconds": 60,
+        "massFailure": 50,
+        "evictionsPerMinute": 30,
+        "lastCopy": "Evict",
+    }
+    gates = {"Failover": True, "GracefulEviction": False, "StatefulFailoverInjection": True}
+    found = fleet(an_argosy_yaml(featureGates=gates, failover=settings))
+    assert found.feature_gates == FeatureGates(failover=True, graceful_eviction=False, stateful_failover_injection=True)
+    assert found.failover == FailoverSettings(
+        no_execute_eviction=NoExecuteEviction.ALWAYS,
+        purge_mode="Directly",
+        grace_seconds=60,
+        guard=EvictionGuard(mass_failure=50, per_minute=30, keeps_last_copy=False),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from overrides.lint import LineOf, lint_overrides
+from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
 from reconciler.pipeline.previous import Previous
 from reconciler.publish.branches import publication_of
@@ -94,6 +95,7 @@ def _rendered(repository: Repository, source: Source, memory: SourceMemory, log:
             from reconciler.publish.rendered_objects import rendered_problems
 
             previous = _previous(repository, desired.fleet, memory)
+            observed = replace(observed, now=time_of_pass())
             return rendered_problems(run_pass(repository, source, previous, observed, log))
     return None
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,7 @@ from reconciler.publish.allowances import Allowed
 
 from .options.allowances import with_allowance_options
 from .options.member_options import with_access_options
+from .options.now_option import with_now_option
 
 if TYPE_CHECKING:
     from reconciler.diff.difference import Difference
@@ -34,6 +36,7 @@ class DiffOptions:
     max_bytes: int = 60_000
     check: bool = False
     allowed: Allowed = field(default_factory=Allowed)
+    now: datetime | None = None
     watch: bool = False
     bootstrap: bool = False
     live: bool = False
@@ -57,6 +60,7 @@ class DiffOptions:
 )
 @click.option("--check", is_flag=True, help="Ask the guards whether the change may be made: 0 yes, 6 no.")
 @with_allowance_options
+@with_now_option
 @click.option("--watch", is_flag=True, help="Compare the files as they stand again whenever one is saved.")
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
 @click.option("--live", is_flag=True, help="Show what applying a rendered commit would change in clusters.")
@@ -122,7 +126,9 @@ def diff_and_show(log: Log, options: DiffOptions, memory: "SourceMemory | None" 
             raise click.UsageError("name HEAD as well: there is no work tree here to compare")
         base = repository.resolve(options.base)
         head = repository.resolve(options.head) if options.head else ""
-        revisions = Revisions(base=base, head=head, bootstrap=options.bootstrap, allowed=options.allowed)
+        revisions = Revisions(
+            base=base, head=head, bootstrap=options.bootstrap, allowed=options.allowed, now=options.now
+        )
         comparison = compared(repository, revisions, memory or SourceMemory(), log)
     with log.timed("compare"):
         difference = difference_of(comparison)

@@ -1,6 +1,7 @@
 """``argosy explain``: why an object is where it is, what a cluster holds and why, what a policy selects."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import VERBOSE, Log
 from reconciler.console.printing import print_data, print_output
 
+from .options.now_option import with_now_option
 from .options.subject_options import with_namespace_options
 
 
@@ -21,6 +23,7 @@ class ExplainOptions:
     rev: str = ""
     worktree: bool = False
     cluster: str = ""
+    now: datetime | None = None
     output: str = "text"
 
 
@@ -33,6 +36,7 @@ class ExplainOptions:
 @click.option("--rev", default="", metavar="REV", help="A source commit, or a rendered one  [default: HEAD]")
 @click.option("--worktree", is_flag=True, help="Explain the files as they stand, committed or not.")
 @click.option("--cluster", default="", metavar="NAME", help="Only what concerns this cluster.")
+@with_now_option
 @click.option("-o", "--output", type=click.Choice(["text", "json", "markdown"]), default="text", help="Output format.")
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
@@ -65,7 +69,7 @@ def explain_and_show(log: Log, options: ExplainOptions) -> int:
     with open_repository(log.repository, progress=log.transfer) as repository:
         if not options.rev and not options.worktree:
             warn_of_uncommitted(repository, log, hint=AS_THEY_STAND)
-        replay = replay_of(repository, log, revision=options.rev, worktree=options.worktree)
+        replay = replay_of(repository, log, revision=options.rev, worktree=options.worktree, now=options.now)
         answer = answer_to(request, replay)
     if options.output == "json":
         print_data(as_json(answer.value))

@@ -10,11 +10,13 @@ from reconciler.reconcile.options import ReconcileOptions
 
 from .options.allowances import with_allowance_options
 from .options.member_options import with_delivery_options
+from .options.now_option import with_now_option
 
 if TYPE_CHECKING:
     from reconciler.reconcile.reconcile_pass import PassResult
     from reconciler.reconcile.refused_pass import RefusedPass
     from reconciler.repository import Repository
+    from render.timing import Flip
 
 
 @click.command(epilog="Safe to run twice, at once, and from cron: the branch moves by compare-and-swap.")
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 @click.option("--accept-rewind", is_flag=True, help="Accept a source that does not follow the one rendered before.")
 @with_allowance_options
 @click.option("--dry-run", is_flag=True, help="Do everything but commit and apply.")
+@with_now_option
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Output format.")
 @with_delivery_options
 @click.pass_obj
@@ -141,6 +144,7 @@ def plain_result(result: "PassResult") -> dict[str, Any]:
         "pending": [plain_pending(each) for each in outcome.pending],
         "problems": [plain_problem(problem) for problem in problems_of(outcome)],
     }
+    value |= _plain_flip(outcome.flip)
     if result.proposal is not None:
         value["proposal"] = result.proposal.plain()
     if outcome.rendered.held:
@@ -153,6 +157,13 @@ def plain_result(result: "PassResult") -> dict[str, Any]:
     from reconciler.deliver.reports import plain_reports
 
     return {**value, "clusters": plain_reports(result.reports)}
+
+
+def _plain_flip(flip: "Flip | None") -> dict[str, Any]:
+    """Return what happens next by itself, and when; nothing where nothing does."""
+    from render.timing import written
+
+    return {} if flip is None else {"next": {"at": written(flip.at), "what": flip.what}}
 
 
 def plain_refused_pass(result: "RefusedPass") -> dict[str, Any]:

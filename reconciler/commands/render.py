@@ -1,6 +1,7 @@
 """``argosy render``: what every cluster must hold, shown, written to a folder or committed."""
 
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from reconciler.console.printing import print_output
 from reconciler.publish.allowances import Allowed
 
 from .options.allowances import with_allowance_options
+from .options.now_option import with_now_option
 from .options.subject_options import with_namespace_options
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ class RenderOptions:
     bootstrap: bool = False
     accept_rewind: bool = False
     allowed: Allowed = field(default_factory=Allowed)
+    now: datetime | None = None
 
 
 @click.command(epilog="Nothing but Git is read: no cluster, no network. Exit code 1: something could not be placed.")
@@ -65,6 +68,7 @@ class RenderOptions:
 @click.option("--bootstrap", is_flag=True, help="Accept that there is no previous rendered commit.")
 @click.option("--accept-rewind", is_flag=True, help="Commit a source that does not follow the one rendered before.")
 @with_allowance_options
+@with_now_option
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
     """Compute what every cluster must hold.
@@ -111,7 +115,7 @@ def render_and_show(log: Log, options: RenderOptions, memory: "SourceMemory | No
     from reconciler.publish.problems import problems_of
     from reconciler.repository import open_repository
 
-    preview = PreviewOptions(is_first=options.bootstrap, allowed=options.allowed)
+    preview = PreviewOptions(is_first=options.bootstrap, allowed=options.allowed, now=options.now)
     revision = None if options.worktree else options.rev
     selection = Selection(clusters=options.clusters, namespace=options.namespace)
     with open_repository(log.repository, progress=log.transfer) as repository:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
+from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import removals
 from reconciler.pipeline.movements import movements_between
@@ -49,13 +51,14 @@ from .pending import pending_difference
 class Revisions:
     """Two commits to compare, "" for the work tree; ``bootstrap``: there may be no previous rendered commit.
 
-    ``allowed`` is what options allow the change.
+    ``allowed`` is what options allow the change, ``now`` the time of both (None: the time of day).
     """
 
     base: str
     head: str
     bootstrap: bool = False
     allowed: Allowed = field(default_factory=Allowed)
+    now: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +81,7 @@ def compared(repository: Repository, revisions: Revisions, memory: SourceMemory,
         previous = memory.previous(repository, past.commit) if past.commit else None
         status = repository.tip(publication.ref(fleet.status_branch))
         inputs = read_observed_inputs(repository, past.next or status)
-        inputs = replace(inputs, schemas=recorded_schemas(repository, status))
+        inputs = replace(inputs, schemas=recorded_schemas(repository, status), now=time_of_pass(revisions.now))
     check_allowed_clusters(revisions.allowed, source.desired, previous)
     _check_continuity(repository, source, previous, log)
     key = (revisions.base, past.commit, past.next or status or "")

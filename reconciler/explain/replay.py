@@ -7,7 +7,9 @@ the binding back through the rendered branch.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
+from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.renames import NewNames, renamed_binding
@@ -17,10 +19,11 @@ from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import read_observed_inputs, read_previous, read_source
 from reconciler.publish.source_trailers import allowed_by
 from reconciler.repository import CommitInfo, Repository
-from reconciler.repository.trailers import PREVIOUS, SOURCE
+from reconciler.repository.trailers import NOW, PREVIOUS, SOURCE
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster
 from render.scheduling.decisions import Trigger
+from render.timing import parse_instant
 
 _FARTHEST = 1000
 
@@ -49,8 +52,13 @@ class Replay:
         return replay if earlier is not None and earlier.trigger is not Trigger.NONE else None
 
 
-def replay_of(repository: Repository, log: Log, *, revision: str, worktree: bool) -> Replay:
-    """Return the pass of a source revision (or a rendered commit); without either the one of ``HEAD``."""
+def replay_of(
+    repository: Repository, log: Log, *, revision: str, worktree: bool, now: datetime | None = None
+) -> Replay:
+    """Return the pass of a source revision (or a rendered commit); without either the one of ``HEAD``.
+
+    With ``now`` a source is not explained by the commit it was rendered to, but by a pass at that time.
+    """
     commit = "" if worktree else repository.resolve(revision or "HEAD")
     written = written_commit(repository, commit) if commit else None
     if written and len(written.trailer(SOURCE)) == 1:
@@ -59,11 +67,12 @@ def replay_of(repository: Repository, log: Log, *, revision: str, worktree: bool
     publication, branch = publication_of(repository, source.desired.fleet), source.desired.fleet.rendered_branch
     tip = publication.known_tip(branch)
     made = _made_from(repository, commit, tip)
-    if made is not None:
+    if made is not None and now is None:
         return replayed(repository, made, log)
     previous = read_previous(repository, tip) if tip else None
     status = publication.repository.tip(publication.ref(source.desired.fleet.status_branch))
-    outcome = run_pass(repository, source, previous, read_observed_inputs(repository, status), log)
+    inputs = replace(read_observed_inputs(repository, status), now=time_of_pass(now))
+    outcome = run_pass(repository, source, previous, inputs, log)
     return Replay(
         repository=repository, log=log, outcome=outcome, facts=repository.commit_info(status) if status else None
     )
@@ -77,12 +86,18 @@ def _made_from(repository: Repository, source: str, tip: str | None) -> CommitIn
 
 def replayed(repository: Repository, info: CommitInfo, log: Log) -> Replay:
     """Make the pass of a rendered commit again."""
-    inputs = replace(read_observed_inputs(repository, info.id), allowed=allowed_by([info]))
+    inputs = replace(read_observed_inputs(repository, info.id), allowed=allowed_by([info]), now=_time_of(info))
     source = read_source(repository, info.trailer(SOURCE)[0], facts=lambda _fleet: inputs.facts)
     before = info.trailer(PREVIOUS)
     previous = read_previous(repository, before[0]) if before else None
     outcome = run_pass(repository, source, previous, inputs, log)
     return Replay(repository=repository, log=log, outcome=outcome, commit=info.id, facts=info)
+
+
+def _time_of(info: CommitInfo) -> datetime | None:
+    """Return the time that a rendered commit was made by; None where no rule asked for it."""
+    times = info.trailer(NOW)
+    return parse_instant(times[0]) if times else None
 
 
 def names_of_now(outcome: Outcome) -> NewNames:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from render.binding import Binding
 from render.bits import Mask, members
 from render.cluster_index import ClusterIndex
+from render.failover.eviction import DIRECTLY
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, encode_tree, object_id, parse_tree
 from render.layout import object_path
 from render.model import ObjectRef
@@ -48,14 +49,21 @@ def suspended_mask(binding: Binding, fleet: TreeContext) -> Mask:
     return fleet.index.named(binding.suspension.dispatching_on_clusters) & target_mask(binding, fleet)
 
 
+def evicting_mask(binding: Binding, fleet: TreeContext) -> Mask:
+    """Return the clusters that an object leaves gracefully: they keep what they have of it until it may go."""
+    leaving = (task.from_cluster for task in binding.eviction_tasks if task.purge_mode != DIRECTLY)
+    return fleet.index.named(leaving) & ~target_mask(binding, fleet)
+
+
 def placed_variants(binding: Binding, works: Works | None, fleet: TreeContext) -> tuple[Variant, ...]:
     """Return who holds which bytes of a binding's object after this pass.
 
     ``works`` None means that nothing was built: a released binding keeps every byte.
     """
+    leaving = evicting_mask(binding, fleet)
     if works is None:
-        return merged(fleet.held(binding.ref, target_mask(binding, fleet)))
-    kept = suspended_mask(binding, fleet)
+        return merged(fleet.held(binding.ref, target_mask(binding, fleet) | leaving))
+    kept = suspended_mask(binding, fleet) | leaving
     for failure in works.failures:
         kept |= failure.clusters
     if not kept:

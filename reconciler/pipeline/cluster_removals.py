@@ -39,12 +39,16 @@ def is_counted(path: str) -> bool:
 
 
 def removals(
-    before: Mapping[str, bytes], after: Mapping[str, bytes], read_tree: ReadTree, limits: RemovalGuard
+    before: Mapping[str, bytes],
+    after: Mapping[str, bytes],
+    read_tree: ReadTree,
+    limits: RemovalGuard,
+    expected: Mapping[str, Paths] | None = None,
 ) -> tuple[Removal, ...]:
     """Return what every cluster loses, by cluster name; clusters that lose nothing are left out.
 
     ``before`` and ``after`` map a cluster to the tree id of its folder. Namespaces do not count: they are never pruned
-    without confirmation.
+    without confirmation. ``expected`` are the paths that leave a cluster by a rule of failover: they do not count.
     """
     compared: dict[tuple[bytes, bytes | None], tuple[Paths, Paths]] = {}
     found = []
@@ -54,6 +58,7 @@ def removals(
             removed = frozenset(_removed_paths(old, new, read_tree))
             compared[old, new] = frozenset(_object_paths(old, read_tree)) if removed else removed, removed
         held, removed = compared[old, new]
+        removed -= (expected or {}).get(cluster, frozenset())
         if removed:
             reasons = limits.broken_by(_places(removed), _places(held))
             paths = tuple(sorted("/".join(path) for path in removed))

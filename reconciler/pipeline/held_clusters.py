@@ -20,7 +20,7 @@ from render.tree import Variant
 from render.words import counted
 
 from .assembly import Assembly, TreeContext
-from .cluster_removals import Removal, removals
+from .cluster_removals import Paths, Removal, removals
 from .outcomes import with_held_condition
 from .readme import Tally
 
@@ -87,13 +87,20 @@ def _words(removal: Removal) -> str:
 
 
 def clusters_to_hold(
-    assembly: Assembly, folders: Mapping[str, bytes], guard: RemovalGuard, allowed: Mapping[str, int]
+    assembly: Assembly,
+    folders: Mapping[str, bytes],
+    guard: RemovalGuard,
+    allowed: Mapping[str, int],
+    expected: Mapping[str, Paths],
 ) -> HeldClusters:
-    """Return the clusters that would lose more than the guard lets go and than is allowed; none on a first run."""
+    """Return the clusters that would lose more than the guard lets go and than is allowed; none on a first run.
+
+    ``expected`` are the paths that leave a cluster by a rule of failover.
+    """
     fleet, previous = assembly.fleet, assembly.fleet.previous
     if guard.scope is not GuardScope.CLUSTER or previous is None:
         return HeldClusters(removals=(), fleet=fleet)
-    found = removals(previous.clusters, folders, assembly.entries, guard)
+    found = removals(previous.clusters, folders, assembly.entries, guard, expected)
     refused = tuple(each for each in found if each.is_refused(allowed.get(each.cluster, 0)))
     return HeldClusters(removals=refused, fleet=fleet)
 

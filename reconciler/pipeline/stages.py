@@ -20,6 +20,7 @@ from reconciler.source.facts import Facts, with_facts
 from render.binding import Binding
 from render.bits import members
 from render.cluster_index import ClusterIndex
+from render.interpreter import Interpreter
 from render.layout import object_path
 from render.model import ObjectRef, TargetCluster, Template
 from render.quota.enforcement import quota
@@ -40,6 +41,9 @@ from .binding_files import BindingWriter
 from .claims import Claims, claim_templates
 from .cluster_removals import Removal
 from .dependencies import Following, following, with_dependencies
+from .failover import FailedOver, FailoverInputs, failed_over, scheduled, with_stamps, with_taints
+from .health import FILE as HEALTH_FILE
+from .health import health_file
 from .held_clusters import HeldClusters, clusters_to_hold, with_held_bindings
 from .namespaces import namespaces_to_place
 from .outcomes import kept_binding, with_rendered_condition
@@ -51,6 +55,7 @@ from .rebalancing import with_requests
 from .reserves import RESERVED_FILE, Reserves, next_reserves, reserves_file, with_reserves
 from .schedules import Schedule, apis_by_crd, schedule_bindings
 from .scope import Scope
+from .taints import TAINTS_FILE, TaintedClusters, taints_file
 from .webhook_answers import FILE as ANSWERS_FILE
 from .webhook_answers import Answers, Recording, answers_file
 
@@ -61,7 +66,8 @@ class Inputs:
 
     ``answers`` are the recorded answers of interpreter webhooks. ``scope`` limits what is looked at (None: everything);
     it decides how long a pass takes, and nothing else. ``allowed_removals`` are the objects that may leave a cluster
-    beyond the limits of the removal guard, where it holds back clusters one by one.
+    beyond the limits of the removal guard, where it holds back clusters one by one. ``failover`` has the time and
+    the health that what leaves clusters by itself depends on.
     """
 
     desired: Desired
@@ -72,6 +78,7 @@ class Inputs:
     answers: Answers = field(default_factory=dict)
     scope: Scope | None = None
     allowed_removals: Mapping[str, int] = field(default_factory=dict)
+    failover: FailoverInputs = field(default_factory=FailoverInputs)
 
     @property
     def templates(self) -> tuple[Template, ...]:
@@ -88,6 +95,8 @@ class Built:
     work_context: WorkContext
     claims: Claims
     schedule: Schedule
+    failover: FailedOver
+    tainted: TaintedClusters
     following: Following
     works: Mapping[ObjectRef, Works]
     bindings: tuple[Binding, ...]
@@ -119,14 +128,13 @@ def render_pass(inputs: Inputs) -> Rendered:
 
 def _built(inputs: Inputs) -> Built:
     desired, before = inputs.desired, inputs.previous.bindings if inputs.previous else {}
-    clusters = with_facts(desired.clusters, inputs.facts)
-    index = ClusterIndex(with_reserves(clusters, inputs.facts, inputs.reserves))
+    tainted = with_taints(with_facts(desired.clusters, inputs.facts), desired, inputs.failover)
+    index = ClusterIndex(with_reserves(tainted.clusters, inputs.facts, inputs.reserves))
     webhooks = Recording(inputs.answers)
     interpreter = interpreter_of(desired, webhooks.send)
     template_by_ref = {template.ref: template for template in desired.templates}
-    claims = claim_templates(inputs.templates, desired, interpreter, before)
-    claims = replace(claims, bindings=with_requests(claims.bindings, desired.reschedule_requests))
-    schedule = schedule_bindings(claims.bindings, index, desired.fleet, _batch_context(inputs, claims, before))
+    claims = _claims(inputs, interpreter, before)
+    failover, schedule = _scheduled(inputs, claims, tainted, index)
     # What a released binding requires stays with it, or its pods would miss it.
     follows = following((*schedule.bindings, *claims.released), template_by_ref, interpreter)
     bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
@@ -151,11 +159,32 @@ def _built(inputs: Inputs) -> Built:
         work_context=work_context,
         claims=claims,
         schedule=schedule,
+        failover=failover,
+        tainted=tainted,
         following=follows,
         works=works,
         bindings=tuple(sorted((*judged, *kept), key=lambda binding: binding.ref)),
         webhooks=webhooks,
     )
+
+
+def _claims(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef, Binding]) -> Claims:
+    """Match templates with policies, and ask again for what rebalancers name."""
+    claims = claim_templates(inputs.templates, inputs.desired, interpreter, before)
+    return replace(claims, bindings=with_requests(claims.bindings, inputs.desired.reschedule_requests))
+
+
+def _scheduled(
+    inputs: Inputs, claims: Claims, tainted: TaintedClusters, index: ClusterIndex
+) -> tuple[FailedOver, Schedule]:
+    """Take from clusters what leaves them by itself, and schedule the rest."""
+    fleet, before = inputs.desired.fleet, inputs.previous.bindings if inputs.previous else {}
+    context = _batch_context(inputs, claims, before)
+    done = failed_over(claims.bindings, tainted, fleet, inputs.failover)
+    done, schedule = scheduled(
+        claims.bindings, done, lambda bindings: schedule_bindings(bindings, index, fleet, context), fleet
+    )
+    return done, replace(schedule, bindings=tuple(with_stamps(schedule.bindings, inputs.failover.now)))
 
 
 def _judged(
@@ -206,7 +235,8 @@ def _assembled(inputs: Inputs, built: Built) -> Rendered:
         assembly.clear(ref for ref in inputs.scope.refs if ref.group_kind == "Namespace")
     _add_decision_inputs(inputs, built, assembly)
     folders, disconnected = cluster_folders(assembly)
-    held = clusters_to_hold(assembly, folders, inputs.desired.fleet.removal_guard, inputs.allowed_removals)
+    guard, expected = inputs.desired.fleet.removal_guard, built.failover.removed_paths
+    held = clusters_to_hold(assembly, folders, guard, inputs.allowed_removals, expected)
     if held.removals:
         folders.update(held.folders)
         built = replace(built, bindings=_held_bindings(inputs, built, held))
@@ -245,6 +275,10 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
         assembly.add(("facts", f"{name}.yaml"), inputs.facts[name].file())
     if inputs.scope is None and built.webhooks.used:
         assembly.add(("facts", ANSWERS_FILE), answers_file(built.webhooks.used))
+    if inputs.scope is None and (health := health_file(inputs.failover.health)) and built.failover.is_timed:
+        assembly.add(("facts", HEALTH_FILE), health)
+    if built.tainted.recorded:
+        assembly.add((TAINTS_FILE,), taints_file(built.tainted.recorded))
     reserves = next_reserves(built.schedule.scheduler.state.capacity.reserved(), inputs.facts)
     if reserves:
         assembly.add((RESERVED_FILE,), reserves_file(reserves))

@@ -1,7 +1,9 @@
 """The outcome of a revision, or of the files as they stand, computed from what this repository knows already."""
 
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
+from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.branches import publication_of
@@ -18,10 +20,14 @@ from reconciler.repository import Repository
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewOptions:
-    """The options of a preview: there may be no rendered commit yet, and so much is allowed."""
+    """The options of a preview: there may be no rendered commit yet, and so much is allowed.
+
+    ``now`` is its time (None: the time of day).
+    """
 
     is_first: bool = False
     allowed: Allowed = field(default_factory=Allowed)
+    now: datetime | None = None
 
 
 AS_IT_IS = PreviewOptions()
@@ -53,6 +59,7 @@ def previewed(
     for warning in source.desired.warnings:
         log.warning(str(warning))
     tell_skipped(source.desired, log)
-    outcome = run_pass(repository, source, previous, replace(inputs, allowed=options.allowed), log)
+    inputs = replace(inputs, allowed=options.allowed, now=time_of_pass(options.now))
+    outcome = run_pass(repository, source, previous, inputs, log)
     check_rendered(outcome, log)
     return outcome

@@ -63,6 +63,8 @@ class PassContents:
 class Checkpoint:
     """One pass: its fleet (a folder of the repository) and branch, its inputs, and what it reported.
 
+    ``next_flip`` is the time at which a pass would decide otherwise by itself ("": never).
+
     ``members`` is None where the pass reached no member, else what is known of a fleet it left at rest, as plain data
     (empty: it was not at rest). ``version`` and ``clone`` are set when the record is written: the engine, and the
     configuration of the clone.
@@ -75,6 +77,7 @@ class Checkpoint:
     contents: PassContents
     warnings: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    next_flip: str = ""
     members: dict[str, Any] | None = None
     version: str = field(default_factory=engine_version)
     clone: str = ""

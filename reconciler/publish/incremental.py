@@ -5,7 +5,7 @@ from reconciler.pipeline.readme import Tally
 from reconciler.pipeline.scope import Scope, changed_refs, is_volatile
 from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
-from reconciler.source.desired import Desired
+from reconciler.source.desired import Desired, is_failing_over
 from reconciler.source.facts import ClusterFacts
 from render.errors import GitError
 from render.gitobjects import TreeEntry
@@ -43,8 +43,10 @@ def scope_of(repository: Repository, previous: Previous, desired: Desired, facts
     ``facts`` is the folder of the facts this pass uses (None: none). But for capacity they must be those of the last
     pass: a cluster that serves or is something else concerns whatever may be placed there.
     """
-    # Answers of webhooks are recorded for all objects at once, and quotas limit all of them together.
-    checkpoint = None if desired.webhooks or desired.quotas else read_checkpoint(repository)
+    # Answers of webhooks are recorded for all objects at once, quotas limit all of them together, and what leaves
+    # clusters by itself depends on the health and on the tasks of all.
+    is_whole = desired.webhooks or desired.quotas or is_failing_over(desired)
+    checkpoint = None if is_whole else read_checkpoint(repository)
     is_of_previous = checkpoint is not None and checkpoint.tips.rendered == previous.commit
     if checkpoint is None or not is_of_previous or previous.version != engine_version():
         return None

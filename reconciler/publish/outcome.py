@@ -1,11 +1,14 @@
 """One pass with its effects: read, render, guard, and commit by compare-and-swap where the fleet is published."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 
 from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import Removal, removals
+from reconciler.pipeline.failover import BLOCKED, FailoverInputs
+from reconciler.pipeline.health import of_members
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
 from reconciler.pipeline.previous import Previous, RenderedTree
 from reconciler.pipeline.released import Released, released_lines, released_objects
@@ -19,21 +22,24 @@ from reconciler.pipeline.renames import (
 from reconciler.pipeline.reserves import RESERVED_FILE, Reserves, parse_reserves
 from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.stages import Inputs, Rendered, render_pass
+from reconciler.pipeline.taints import TAINTS_FILE, parse_taints
 from reconciler.pipeline.thin_spreads import ThinSpread, thin_spread_lines, thin_spreads_of
 from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.failures import unreached
-from reconciler.repository.trailers import engine_version, rendered_trailers
+from reconciler.repository.trailers import NOW, engine_version, rendered_trailers
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.errors import GitError, GuardRefused
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
 from render.guards import GuardScope
 from render.model import Manifest
+from render.timing import Flip, parse_instant, written
 from render.words import counted
 
 from .allowances import Allowed, RemovalAllowance, removals_allowed
 from .branches import Publication
 from .continuity import renames_by_hand
+from .merged_commits import written_commit
 from .reading import ObservedInputs, Source
 from .schemas import schemas_by_new_names
 from .source_trailers import allowed_between
@@ -48,7 +54,8 @@ class Outcome:
     """A pass that was computed but not committed; ``scope`` is what it looked at (None: everything).
 
     ``previous`` names clusters as the source does; ``new_names`` are those that it gives to clusters renamed since.
-    ``allowed`` is what options allowed it. ``schemas`` are those that clusters were observed to have.
+    ``allowed`` is what options allowed it. ``schemas`` are those that clusters were observed to have. ``now`` is the
+    time it took place at (None: rules of time rested).
     """
 
     repository: Repository
@@ -60,6 +67,12 @@ class Outcome:
     allowed: Allowed = field(default_factory=Allowed)
     new_names: NewNames = field(default_factory=dict)
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
+    now: datetime | None = None
+
+    @property
+    def flip(self) -> Flip | None:
+        """The next instant at which the same inputs give another outcome, and what happens then."""
+        return self.rendered.built.failover.flip
 
     @property
     def changed(self) -> bool:
@@ -75,11 +88,12 @@ class Outcome:
 
     @cached_property
     def removals(self) -> tuple[Removal, ...]:
-        """The objects that each cluster loses."""
+        """The objects that each cluster loses, but for those that leave it by a rule of failover."""
         if self.previous is None:
             return ()
         guard = self.source.desired.fleet.removal_guard
-        return removals(self.previous.tree.clusters, self.rendered.tree.clusters, self.entries, guard)
+        expected = self.rendered.built.failover.removed_paths
+        return removals(self.previous.tree.clusters, self.rendered.tree.clusters, self.entries, guard, expected)
 
     @cached_property
     def released(self) -> tuple[Released, ...]:
@@ -97,7 +111,17 @@ class Outcome:
     def warnings(self) -> tuple[str, ...]:
         """Warnings beside the problems of an outcome: clusters that another name may be of, objects, constraints."""
         thin = thin_spread_lines(self.thin_spreads)
-        return (*self.renames, *released_lines(self.released), *pending_lines(self.pending), *thin)
+        left = self._left_lines()
+        return (*self.renames, *released_lines(self.released), *pending_lines(self.pending), *thin, *left)
+
+    def _left_lines(self) -> Iterable[str]:
+        """Yield what leaves clusters by itself, and what should but may not."""
+        built = self.rendered.built
+        for ref, clusters in sorted(built.failover.left.items()):
+            yield f"{ref} leaves {', '.join(clusters)} by itself"
+        for binding in built.bindings:
+            yield from (f"{binding.ref} {note.message}" for note in binding.conditions if note.reason == BLOCKED)
+        yield from built.failover.notes
 
     @cached_property
     def renames(self) -> tuple[str, ...]:
@@ -166,7 +190,7 @@ def run_pass(
 
     Where clusters are held back one by one, what commits and options allow is a part of what decides.
     """
-    clusters = source.desired.clusters
+    clusters, observed = source.desired.clusters, _never_earlier(repository, previous, observed)
     facts, reserves = facts_by_new_names(observed.facts, clusters), _reserves(repository, previous)
     known = previous.tree.clusters if previous else {}
     previous = previous and previous_by_new_names(previous, clusters)
@@ -179,6 +203,7 @@ def run_pass(
         reserves=reserves_by_new_names(reserves, facts, clusters),
         scope=observed.scope,
         allowed_removals=_allowed_removals(repository, source, previous, observed.allowed),
+        failover=_failover_inputs(repository, source, previous, observed),
     )
     with log.timed("render"):
         rendered = render_pass(inputs)
@@ -189,6 +214,7 @@ def run_pass(
         rendered=rendered,
         scope=observed.scope,
         allowed=observed.allowed,
+        now=observed.now,
         new_names={old: new for old, new in new_names(clusters, known).items() if old in known},
         schemas=schemas_by_new_names(observed.schemas, clusters),
     )
@@ -204,12 +230,38 @@ def _allowed_removals(
     return {name: removals_allowed(counts, name) for name in previous.tree.clusters}
 
 
+def _never_earlier(repository: Repository, previous: Previous | None, observed: ObservedInputs) -> ObservedInputs:
+    """Return the inputs with a time that is not before the last one that decided: a clock may have been set back."""
+    if observed.now is None or previous is None:
+        return observed
+    times = map(parse_instant, written_commit(repository, previous.commit).trailer(NOW))
+    return replace(observed, now=max((observed.now, *filter(None, times))))
+
+
+def _failover_inputs(
+    repository: Repository, source: Source, previous: Previous | None, observed: ObservedInputs
+) -> FailoverInputs:
+    """Return the inputs of failover; health of clusters that the source does not have is left out."""
+    if observed.now is None:
+        return FailoverInputs()
+    taints = _file_beside(repository, previous, TAINTS_FILE)
+    health = of_members(observed.health, (cluster.name for cluster in source.desired.clusters))
+    return FailoverInputs(
+        now=observed.now,
+        health=health if source.desired.fleet.feature_gates.failover else replace(health, conditions={}),
+        taints=parse_taints(taints) if taints else {},
+    )
+
+
 def _reserves(repository: Repository, previous: Previous | None) -> Reserves:
-    entries = {} if previous is None else previous.tree.trees.entries(previous.tree.root)
-    if RESERVED_FILE not in entries:
-        return {}
-    blob_id = entries[RESERVED_FILE].id
-    return parse_reserves(repository.read_blobs([blob_id])[blob_id])
+    content = _file_beside(repository, previous, RESERVED_FILE)
+    return parse_reserves(content) if content else {}
+
+
+def _file_beside(repository: Repository, previous: Previous | None, name: str) -> bytes:
+    """Return a file at the root of the previous tree; nothing where there is none."""
+    entry = previous.tree.trees.entries(previous.tree.root).get(name) if previous else None
+    return repository.read_blobs([entry.id])[entry.id] if entry else b""
 
 
 def check_rewind(repository: Repository, previous: Previous | None, commit: str, *, is_accepted: bool) -> bool:
@@ -257,6 +309,7 @@ def stored_commit(outcome: Outcome) -> NewCommit:
         source=outcome.source.commit,
         previous=tip,
         tools=outcome.source.desired.tools,
+        now=_time_asked_for(outcome),
         removals=[f"{each.cluster} {each.count}" for each in removals_allowed_by_options(outcome)],
     )
     info = repository.commit_info(outcome.source.commit)
@@ -270,6 +323,11 @@ def stored_commit(outcome: Outcome) -> NewCommit:
     commit = encode_commit(tree.root, [tip] if tip else [], text, repository.algorithm)
     repository.store(blobs=tree.blobs, trees=tree.trees, commits=[commit])
     return commit
+
+
+def _time_asked_for(outcome: Outcome) -> str:
+    """Return the time of a pass if a rule asked for it; else ""."""
+    return written(outcome.now) if outcome.now is not None and outcome.rendered.built.failover.is_timed else ""
 
 
 def removals_allowed_by_options(outcome: Outcome) -> tuple[RemovalAllowance, ...]:

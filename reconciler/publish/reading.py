@@ -3,9 +3,12 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from reconciler.building.builder import SourceBuilder
 from reconciler.locked.store import content_store
+from reconciler.pipeline.health import FILE as HEALTH_FILE
+from reconciler.pipeline.health import ObservedHealth, parsed_health
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
 from reconciler.pipeline.scope import Scope
 from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
@@ -60,7 +63,8 @@ class ObservedInputs:
 
     ``folder`` is the id of the tree they were read from (None: from members, or there are none). ``scope`` limits what
     the pass has to look at (None: everything). ``allowed`` is what options allow beyond the guards. ``schemas`` are
-    those of members' custom kinds; they decide what is refused, and nothing of what is rendered.
+    those of members' custom kinds; they decide what is refused, and nothing of what is rendered. ``health`` is that of
+    clusters and workloads, with the time since when; ``now`` is the time of the pass (None: rules of time rest).
     """
 
     facts: Facts = field(default_factory=dict)
@@ -69,6 +73,8 @@ class ObservedInputs:
     scope: Scope | None = None
     allowed: Allowed = field(default_factory=Allowed)
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
+    health: ObservedHealth = field(default_factory=ObservedHealth)
+    now: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,11 +252,12 @@ def read_observed_inputs(repository: Repository, commit: str | None) -> Observed
     if folder is None:
         return ObservedInputs(schemas=schemas)
     files = {entry.name.decode(): entry.id for entry in repository.read_trees([folder])[folder]}
-    answers = files.pop(ANSWERS_FILE, None)
+    answers, health = files.pop(ANSWERS_FILE, None), files.pop(HEALTH_FILE, None)
     found = _read_facts(repository, files.values())
     return ObservedInputs(
         facts={facts.name: facts for facts in found},
         answers=parsed_answers(repository.read_blobs([answers])[answers]) if answers else {},
+        health=parsed_health(repository.read_blobs([health])[health]) if health else ObservedHealth(),
         folder=folder,
         schemas=schemas,
     )

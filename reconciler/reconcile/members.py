@@ -53,6 +53,7 @@ class ReachedMembers:
             answers=lasting_answers(self.observation.answers),
             allowed=self.allowed,
             schemas=self.observation.schemas,
+            health=self.observation.health,
         )
 
     def for_source(self, desired: Desired, publication: Publication, options: DeliveryOptions) -> "ReachedMembers":
@@ -145,5 +146,7 @@ def answered_pass(outcome: Outcome, observed: ObservedInputs, send: Send, log: L
             answers = in_parallel(lambda question: asked(question, send), questions.values(), limit=_AT_ONCE)
         fresh = parsed_answers(answers_file(dict(zip(questions, answers, strict=True))))
         observed = replace(observed, answers={**observed.answers, **fresh})
-        outcome = run_pass(outcome.repository, outcome.source, outcome.previous, observed, log)
+        outcome = run_pass(
+            outcome.repository, outcome.source, outcome.previous, replace(observed, now=outcome.now), log
+        )
     return outcome

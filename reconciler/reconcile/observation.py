@@ -25,6 +25,7 @@ from reconciler.observe.cluster_status import (
 )
 from reconciler.observe.fact_changes import facts_of, facts_to_write
 from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, observe_fleet
+from reconciler.pipeline.health import ObservedHealth, cluster_conditions
 from reconciler.pipeline.webhook_answers import Answers
 from reconciler.publish.schemas import recorded_schemas, schemas_by_new_names
 from reconciler.record.agent_branches import AgentFiles, files_from_agents, is_pulling
@@ -70,6 +71,13 @@ class Observation:
     recorded: RecordedStatus = field(default_factory=RecordedStatus)
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
     has_new_schemas: bool = False
+
+    @property
+    def health(self) -> ObservedHealth:
+        """The recorded health of workloads, and the conditions of clusters as they were found now."""
+        recorded = self.recorded.health()
+        found = {name: cluster_conditions(state.status) for name, state in self.states.items()}
+        return replace(recorded, conditions={**recorded.conditions, **found})
 
     @property
     def uids(self) -> dict[str, str]:
@@ -142,6 +150,7 @@ class PassRecord:
             facts={name: facts for name, facts in observation.facts.items() if name in observation.states},
             answers=self.answers,
             schemas=observation.schemas,
+            desired=self.desired,
             agents=observation.agents.files,
             refusal=self.refusal,
         )

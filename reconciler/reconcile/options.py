@@ -9,6 +9,8 @@ from reconciler.members.options import reached_members
 from reconciler.publish.allowances import Allowed
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from render.fleet import Fleet
 
 
@@ -27,7 +29,7 @@ class ReconcileOptions:
 
     ``is_stopping`` is asked before each member: where it says so, no further one is begun. Where ``is_making_way`` says
     so, to a pass over a newer commit, no more are begun than are at once, and slow ones are left. ``on_source`` is told
-    the source commit once it is found.
+    the source commit once it is found. ``now`` is the time of the pass (None: the time of day).
     """
 
     rev: str = ""
@@ -36,6 +38,7 @@ class ReconcileOptions:
     allowed: Allowed = field(default_factory=Allowed)
     dry_run: bool = False
     output: str = "text"
+    now: "datetime | None" = None
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
     is_stopping: Callable[[], bool] = never_stopping
     is_making_way: Callable[[], bool] = never_stopping

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from reconciler.console.clock import time_of_pass
 from reconciler.console.idle_options import is_given, refuse_options
 from reconciler.console.log import Log
 from reconciler.pipeline.previous import Previous
@@ -40,6 +41,7 @@ from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
 from render.fleet import PushMode
+from render.timing import written
 
 from .locked_content import fetch_locked_content
 from .options import ReconcileOptions, is_reaching
@@ -168,7 +170,8 @@ def render_only(inputs: PassInputs, options: ReconcileOptions, log: Log) -> Pass
     scope = None
     if previous is not None and not _is_proposing(source):
         scope = scope_of(repository, previous, source.desired, observed.folder)
-    outcome = run_pass(repository, source, previous, replace(observed, scope=scope, allowed=options.allowed), log)
+    observed = replace(observed, scope=scope, allowed=options.allowed, now=time_of_pass(options.now))
+    outcome = run_pass(repository, source, previous, observed, log)
     check_rendered(outcome, log)
     result = _committed(outcome, inputs, options, log)
     if inputs.tip.ref and not options.dry_run:
@@ -183,7 +186,8 @@ def render_for_members(
     repository = inputs.publication.repository
     source = _with_facts(repository, inputs.source, members.observed, log)
     scope = _scope_of_members(inputs, source, members)
-    outcome = run_pass(repository, source, inputs.previous, replace(members.observed, scope=scope), log)
+    observed = replace(members.observed, scope=scope, now=time_of_pass(options.now))
+    outcome = run_pass(repository, source, inputs.previous, observed, log)
     outcome = members.with_webhook_answers(outcome, log)
     check_rendered(outcome, log)
     return _committed(outcome, inputs, options, log)
@@ -275,7 +279,7 @@ def _upgraded(
     if previous.version == engine_version() or previous.source == source.commit:
         return previous
     repository, branch = publication.repository, source.desired.fleet.rendered_branch
-    observed = _recorded_inputs(publication, source)
+    observed = replace(_recorded_inputs(publication, source), now=time_of_pass(options.now))
     before = read_source(repository, previous.source, facts=lambda _fleet: observed.facts)
     outcome = run_pass(repository, before, previous, observed, log)
     if options.dry_run or not outcome.changed or _is_proposing(source):
@@ -355,6 +359,7 @@ def _write_checkpoint(
         contents=contents_of(outcome, facts, told),
         warnings=(*map(str, outcome.source.desired.warnings), *outcome.warnings),
         problems=tuple(map(str, problems)),
+        next_flip=written(outcome.flip.at) if outcome.flip else "",
         members=members,
     )
     write_checkpoint(repository, checkpoint)

@@ -6,25 +6,37 @@ its cron job nothing. Where members are reached, all of them have to be as that 
 
 from dataclasses import dataclass
 
+from reconciler.console.clock import time_of_pass
 from reconciler.console.idle_options import is_given
 from reconciler.console.log import Log
 from reconciler.publish.allowances import Allowed
 from reconciler.publish.checkpoint import BranchNames, Checkpoint, is_up_to_date, read_checkpoint
 from reconciler.publish.uncommitted import warn_of_uncommitted
 from reconciler.repository import Repository
+from render.timing import parse_instant, written
 
 from .options import ReconcileOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedReport:
-    """The report of a pass that would do nothing: its commits and branches, its exit code and its text."""
+    """The report of a pass that would do nothing: its commits and branches, its exit code and its text.
+
+    ``next_flip`` is until when it would ("": for good).
+    """
 
     source: str
     rendered: str
     names: BranchNames
     code: int
     text: str
+    next_flip: str = ""
+
+    @property
+    def next_wall(self) -> float | None:
+        """The time of day at which a pass would decide otherwise by itself; None for never."""
+        found = parse_instant(self.next_flip)
+        return found.timestamp() if found else None
 
 
 def read_repeated_report(repository: Repository, options: ReconcileOptions, log: Log) -> RepeatedReport | None:
@@ -46,8 +58,14 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
         log.warning(line)
     rendered, source = str(checkpoint.tips.rendered), checkpoint.tips.source
     text = f"unchanged: {checkpoint.branch} {rendered[:12]} holds source {source[:12]}\n{table}"
-    code = 1 if checkpoint.problems else 0
-    return RepeatedReport(source=source, rendered=rendered, names=checkpoint.names, code=code, text=text)
+    return RepeatedReport(
+        source=source,
+        rendered=rendered,
+        names=checkpoint.names,
+        code=1 if checkpoint.problems else 0,
+        text=text,
+        next_flip=checkpoint.next_flip,
+    )
 
 
 def _up_to_date_checkpoint(repository: Repository, options: ReconcileOptions) -> Checkpoint | None:
@@ -57,6 +75,8 @@ def _up_to_date_checkpoint(repository: Repository, options: ReconcileOptions) ->
         return None
     checkpoint = read_checkpoint(repository)
     if checkpoint is None:
+        return None
+    if checkpoint.next_flip and written(time_of_pass(options.now)) >= checkpoint.next_flip:
         return None
     reaches = checkpoint.members is not None
     is_another = options.dry_run if reaches else any(map(is_given, options.delivery.names()))

@@ -9,11 +9,12 @@ from typing import Any
 
 from reconciler.observe.conditions import condition, condition_of_type, with_times
 from reconciler.pipeline.dependencies import binding_name
+from reconciler.pipeline.health import ReportedHealth, is_status_asked_for
 from render.binding import Binding
 from render.interpreter import Interpreter, InterpreterError, Operation
 from render.model import Manifest, Template
 
-from .work_status import APPLIED
+from .work_status import APPLIED, HEALTHY
 
 FULLY_APPLIED = "FullyApplied"
 STATUS_AGGREGATED = "StatusAggregated"
@@ -86,6 +87,18 @@ def _item(cluster: str, work: Manifest) -> dict[str, Any]:
     entry: Mapping[str, Any] = next(iter(status.get("manifestStatuses") or ()), {})
     reported = {"status": entry["status"]} if entry.get("status") is not None else {}
     return {"clusterName": cluster, **reported, "applied": True, "health": entry.get("health", "Unknown")}
+
+
+def reported_health(cluster: str, work: Manifest, binding: Binding) -> ReportedHealth:
+    """Return the health of an object in a cluster, with the time since when; its status only where a rule reads it."""
+    item = _item(cluster, work)
+    healthy = condition_of_type(work["status"].get("conditions"), HEALTHY)
+    return ReportedHealth(
+        cluster=cluster,
+        health=str(item["health"]),
+        since=str(healthy.get("lastTransitionTime") or ""),
+        status=item.get("status") if is_status_asked_for(binding) else None,
+    )
 
 
 def fully_applied(expected: Collection[str], items: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from reconciler.observe.conditions import condition_of_type
+from reconciler.pipeline.health import FILE as HEALTH_FILE
+from reconciler.pipeline.health import ObservedHealth, parsed_health
 from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.pipeline.webhook_answers import Answers, parsed_answers
 from reconciler.publish.schemas import FOLDER as SCHEMAS
@@ -25,6 +27,7 @@ from .work_status import APPLIED, HEALTHY
 FILES = ("README.md", REFUSAL_PATH)
 FOLDERS = ("bindings", "clusters", "facts", "inventory", "schemas", "works")
 ANSWERS_PATH = f"facts/{ANSWERS_FILE}"
+HEALTH_PATH = f"facts/{HEALTH_FILE}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +77,10 @@ class RecordedStatus:
     def answers(self) -> Answers:
         """Return what interpreter webhooks answered."""
         return parsed_answers(self.files.get(ANSWERS_PATH, b""))
+
+    def health(self) -> ObservedHealth:
+        """Return the health of clusters and workloads that rules of failover asked for."""
+        return parsed_health(self.files.get(HEALTH_PATH, b""))
 
     def clusters(self) -> dict[str, ClusterRecord]:
         """Return the record of every cluster."""

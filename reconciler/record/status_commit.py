@@ -10,12 +10,13 @@ from reconciler.deliver.deviations import recorded_deviations
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.parallel import in_parallel
 from reconciler.observe.cluster_status import ClusterState
-from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
+from reconciler.pipeline.health import ObservedHealth, ReportedHealth, cluster_conditions, health_file, is_asked_for
 from reconciler.pipeline.webhook_answers import Answers, answers_file
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.publish.schemas import FOLDER as SCHEMAS
 from reconciler.publish.schemas import schema_path, schemas_path
 from reconciler.publish.status_branch import Files
+from reconciler.source.desired import Desired, is_failing_over
 from reconciler.source.facts import Facts
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
@@ -24,11 +25,12 @@ from render.interpreter import Interpreter, Layer, Operation
 from render.model import ObjectRef, Template
 from render.words import counted
 
-from .binding_status import BindingInputs, binding_after
+from .binding_status import BindingInputs, binding_after, expected_clusters, reported_health
 from .cluster_files import ClusterRecord, cluster_file, status_page
 from .file_shapes import REFUSAL_PATH
 from .recorded_status import (
     ANSWERS_PATH,
+    HEALTH_PATH,
     RecordedStatus,
     binding_path,
     cluster_lines,
@@ -78,9 +80,9 @@ class StatusInputs:
 
     ``commit`` is the rendered commit it applies, with its ``bindings``; ``states`` and ``facts`` are those of the
     clusters it observed, ``turned`` those of them whose readiness is not what it was; ``answers`` those of webhooks it
-    rendered by (None: it did not render); ``schemas`` are those of members' custom kinds; ``agents`` are the files
-    taken from agents' branches; ``refusal`` is that of the source it should have rendered. Clusters that are no
-    ``members`` are disconnected: what was last seen of them stays, and counts for nothing.
+    rendered by (None: it did not render); ``schemas`` are those of members' custom kinds; ``desired`` is the source;
+    ``agents`` are the files taken from agents' branches; ``refusal`` is that of the source it should have rendered.
+    Clusters that are no ``members`` are disconnected: what was last seen of them stays, and counts for nothing.
     """
 
     now: str
@@ -94,6 +96,7 @@ class StatusInputs:
     facts: Facts = field(default_factory=dict, repr=False)
     answers: Answers | None = field(default=None, repr=False)
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
+    desired: Desired = field(default_factory=Desired, repr=False)
     agents: Files = field(default_factory=dict, repr=False)
     refusal: SourceRefusal | None = None
 
@@ -101,7 +104,8 @@ class StatusInputs:
 def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequence[ClusterReport]) -> Files:
     """Return the files that differ from those recorded."""
     steps = recorded.with_files(inputs.agents)
-    for files_of in (_cluster_files, _fact_files, _schema_files, _work_files, _binding_files, _refusal_files):
+    steps_of = (_cluster_files, _fact_files, _schema_files, _work_files, _health_files, _binding_files, _refusal_files)
+    for files_of in steps_of:
         steps = steps.with_files(files_of(steps, inputs, reports))
     converged = {report.cluster: inputs.commit for report in reports if _is_converged(report)}
     lines = cluster_lines(steps, inputs.members, converged)
@@ -189,6 +193,28 @@ def _work_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iterabl
     return files
 
 
+def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
+    """Return the health that rules of failover ask for, of clusters and of workloads in them."""
+    if not is_failing_over(inputs.desired):
+        return {HEALTH_PATH: None}
+    fleet = inputs.desired.fleet
+    records = recorded.clusters() if fleet.feature_gates.failover else {}
+    conditions = {name: cluster_conditions(record.state.status) for name, record in records.items()}
+    asked = [binding for binding in inputs.bindings.values() if is_asked_for(fleet, binding)]
+    health = ObservedHealth(
+        conditions={name: found for name, found in conditions.items() if name in inputs.members},
+        workloads={binding.ref: reports for binding in asked if (reports := _reported(binding, recorded))},
+    )
+    return {HEALTH_PATH: health_file(health) or None}
+
+
+def _reported(binding: Binding, recorded: RecordedStatus) -> tuple[ReportedHealth, ...]:
+    """Return the health of a binding's object in each of its clusters."""
+    below = path_in_cluster(binding.ref)
+    works = ((name, recorded.manifest(f"works/{name}/{below}")) for name in expected_clusters(binding))
+    return tuple(reported_health(name, work, binding) for name, work in works if work is not None)
+
+
 def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
     if not inputs.commit:
         return {}
@@ -221,7 +247,7 @@ def status_message(inputs: StatusInputs, reports: Sequence[ClusterReport], files
         report for report in reports if f"clusters/{report.cluster}.yaml" in files and report.cluster not in ready
     ]
     ended = {report.cluster: ending for report in changed if (ending := _ending(report))}
-    facts = [name for name in _names_below("facts", files) if f"{name}.yaml" != ANSWERS_FILE]
+    facts = [name for name in _names_below("facts", files) if f"facts/{name}.yaml" not in {ANSWERS_PATH, HEALTH_PATH}]
     schemas = _names_below(SCHEMAS, files)
     objects = Counter(path.split("/", 2)[1] for path in files if path.startswith("works/"))
     parts = [*_grouped(ready), *_grouped(ended)]

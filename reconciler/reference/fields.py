@@ -131,6 +131,45 @@ FLEET_FIELDS: Mapping[str, Field] = {
     "spec.movementGuard.pinned[].namespace": Field("Their namespace; left out means any."),
     "spec.movementGuard.pinned[].name": Field("Their name; left out means any."),
     "spec.movementGuard.pinned[].clusters": Field("The clusters they stay in; left out means those they are in."),
+    "spec.featureGates": Field("Karmada's feature gates that failover asks."),
+    "spec.featureGates.Failover": Field(
+        "Whether ClusterTaintPolicies taint clusters, and NoExecute taints evict when tolerating them ends. While it is"
+        " false, such policies do nothing, and a NoExecute taint of the source moves replicas at once.",
+        default=False,
+    ),
+    "spec.featureGates.GracefulEviction": Field(
+        "Whether a workload may fail over with `purgeMode: Gracefully`.", default=True
+    ),
+    "spec.featureGates.StatefulFailoverInjection": Field(
+        "Whether `statePreservation` of policies takes labels along.", default=False
+    ),
+    "spec.failover": Field("The settings of what leaves clusters by itself."),
+    "spec.failover.noExecuteEviction": Field(
+        "The bindings that NoExecute taints of ClusterTaintPolicies evict. `Policy`: those whose policy has"
+        " `failover.cluster`. `Always`: all of them. A NoExecute taint of a Cluster file evicts all in any case.",
+        "Policy",
+    ),
+    "spec.failover.purgeMode": Field(
+        "The way in which what taints evict leaves, where a policy does not say. `Gracefully`: the copy stays until its"
+        " replacement is healthy. `Directly`: it goes at once.",
+        "Gracefully",
+    ),
+    "spec.failover.gracefulEvictionTimeoutSeconds": Field(
+        "For so many seconds a copy that leaves gracefully waits for its replacement, where a policy does not say.", 600
+    ),
+    "spec.failover.massFailure": Field(
+        "While more than so many percent of the clusters, and more than one, are not ready, taints evict nothing: the"
+        " fault may be on our side. With `compatibility: Karmada`, it is 100.",
+        33,
+    ),
+    "spec.failover.evictionsPerMinute": Field(
+        "At most so many evictions by taints begin within a minute; left out means any number."
+    ),
+    "spec.failover.lastCopy": Field(
+        "The fate of the last copy. `Keep`: what no other cluster can take stays, and a copy that is left does not go"
+        " before a healthy one is elsewhere. `Evict`: it goes, which is the default with `compatibility: Karmada`.",
+        "Keep",
+    ),
     "spec.fieldRules": Field(
         "Who gets fields that others write as well. The first rule that fits counts; annotations of an object count"
         " before them. `*` stands for any text in all but `rule`.",

@@ -203,6 +203,7 @@ TRAILERS = (
                 "With `removalGuard.scope: Cluster`: what `--allow-removal` let leave a cluster, and no source commit.",
             ),
             Entry("Argosy-Version", "The version of Argosy that rendered it."),
+            Entry("Argosy-Now", "The time of the pass, where something that leaves clusters by itself asked for it."),
             Entry("Argosy-Tool", "The name and version of a program that built some of the source: kustomize, helm."),
             Entry("Argosy-Rendered", "In mirrors of a cluster's folder: the rendered commit it was taken from."),
         ),

@@ -13,6 +13,7 @@ from render.interpreter.webhooks import Send
 from render.model import ObjectRef, Template
 from render.policy import PropagationPolicy
 from render.rescheduling.requests import RescheduleRequest
+from render.taint_policy import ClusterTaintPolicy
 
 from .files import NO_OBJECTS, Skipped
 from .provenance import SourceBuild
@@ -41,6 +42,7 @@ class Desired:
     templates: tuple[Template, ...] = ()
     policies: tuple[PropagationPolicy, ...] = ()
     override_policies: tuple[OverridePolicy, ...] = ()
+    taint_policies: tuple[ClusterTaintPolicy, ...] = ()
     clusters: tuple[Cluster, ...] = ()
     customizations: tuple[Template, ...] = ()
     webhooks: tuple[Template, ...] = ()
@@ -80,3 +82,8 @@ class Desired:
 def interpreter_of(desired: Desired, send: Send | None = None) -> Interpreter:
     """Return the interpreter of a source; ``send`` asks its webhooks (None: they are not asked)."""
     return Interpreter.of((each.manifest for each in (*desired.customizations, *desired.webhooks)), send=send)
+
+
+def is_failing_over(desired: Desired) -> bool:
+    """Say whether something may leave clusters by itself: the fleet or a policy asks for it."""
+    return desired.fleet.feature_gates.failover or any(policy.failover for policy in desired.policies)

@@ -15,9 +15,10 @@ from render.cluster import Cluster
 from render.cron.rules import CronAutoscaler
 from render.errors import Problem
 from render.model import Manifest, ObjectRef, Template
-from render.parsing import SharedPlacements, cluster, propagation_policy
+from render.parsing import SharedPlacements, cluster, cluster_taint_policy, propagation_policy
 from render.policy import PropagationPolicy
 from render.rescheduling.requests import RescheduleRequest, reschedule_request
+from render.taint_policy import ClusterTaintPolicy
 
 from .manifests import FieldProblem, LocatedManifest
 from .templates import IDLE_KINDS, left_out, template_of
@@ -41,11 +42,12 @@ def admitted_kind(manifest: Manifest) -> AdmittedKind | None:
 class KarmadaObjects:
     """The policies, overrides, clusters, customizations and rebalancers of the source, and what is wrong with others.
 
-    ``admitted`` has the name and the place of each of these.
+    ``taint_policies`` taint clusters. ``admitted`` has the name and the place of each of these.
     """
 
     policies: list[PropagationPolicy] = field(default_factory=list)
     override_policies: list[OverridePolicy] = field(default_factory=list)
+    taint_policies: list[ClusterTaintPolicy] = field(default_factory=list)
     clusters: list[Cluster] = field(default_factory=list)
     customizations: list[Template] = field(default_factory=list)
     reschedule_requests: list[RescheduleRequest] = field(default_factory=list)
@@ -99,15 +101,16 @@ def _add(objects: KarmadaObjects, place: LocatedManifest, manifest: Manifest, pl
             override = override_policy(manifest, path=path, document=document)
             objects.override_policies.append(override)
             return str(override)
+        case "ClusterTaintPolicy":
+            objects.taint_policies.append(cluster_taint_policy(manifest, path=path, document=document))
         case "Cluster":
             objects.clusters.append(cluster(manifest, path=path, document=document))
-            return f"Cluster {manifest['metadata']['name']}"
         case "ResourceInterpreterCustomization":
             objects.customizations.append(template_of(place, manifest))
-            return f"{manifest['kind']} {manifest['metadata']['name']}"
         case _:
             _add_timed(objects, place, manifest)
             return str(ObjectRef.of(manifest))
+    return f"{manifest['kind']} {manifest['metadata']['name']}"
 
 
 def _add_timed(objects: KarmadaObjects, place: LocatedManifest, manifest: Manifest) -> None:

@@ -17,6 +17,7 @@ from functools import partial
 from typing import NamedTuple
 
 from reconciler.locked.reading import LockedFiles, RepositoryFiles, StoredFile
+from render.admission.policy_warnings import WITHOUT_FAILOVER
 from render.cluster import Cluster
 from render.errors import InputError, Problem
 from render.fleet import Permission, TemplateValidation
@@ -281,7 +282,7 @@ def _placed_clusters(karmada: KarmadaObjects) -> Iterator[tuple[Cluster, Located
 def _warnings(parts: _Parts) -> Iterator[FieldProblem]:
     """Yield the warnings: those of manifests, absent clusters, Secrets in clear text."""
     yield from parts.built.warnings
-    yield from parts.karmada.warnings
+    yield from _warnings_of_policies(parts)
     yield from parts.templates.warnings
     yield from parts.doubtful
     yield from parts.webhooks.warnings
@@ -302,6 +303,14 @@ def _file_problems(parts: _Parts) -> tuple[Problem, ...]:
     return (*parts.lock.problems, *unreadable)
 
 
+def _warnings_of_policies(parts: _Parts) -> Iterator[FieldProblem]:
+    """Yield the warnings about Karmada's objects, but for what a gate of the fleet makes work."""
+    is_on = parts.home.fleet.feature_gates.failover
+    for warning in parts.karmada.warnings:
+        if not (is_on and WITHOUT_FAILOVER in warning.problem.message):
+            yield warning
+
+
 def _file_warnings(parts: _Parts, problems: Sequence[Problem]) -> Iterator[Problem]:
     if not parts.contents.manifests and not problems:
         yield Problem(parts.home.folder or ".", 0, "", "no file here holds a Kubernetes manifest")
@@ -318,6 +327,7 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         fleet=parts.home.fleet,
         templates=tuple(sorted((template for template, _ in parts.templates.placed), key=lambda each: each.ref)),
         policies=tuple(sorted(karmada.policies, key=lambda policy: (policy.namespace, policy.name))),
+        taint_policies=tuple(sorted(karmada.taint_policies, key=lambda policy: policy.name)),
         override_policies=tuple(sorted(karmada.override_policies, key=lambda policy: (policy.namespace, policy.name))),
         clusters=tuple(sorted(karmada.clusters, key=lambda cluster: cluster.name)),
         customizations=tuple(sorted(karmada.customizations, key=lambda each: each.ref)),

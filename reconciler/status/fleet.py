@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from reconciler.console.clock import time_of_pass
 from reconciler.console.log import Log
 from reconciler.pipeline.outcomes import RENDERED
 from reconciler.pipeline.pending import pending_of, plain_pending
@@ -89,7 +90,7 @@ def lag_of(repository: Repository, previous: Previous, head: str, log: Log) -> S
 
 def asks_for_the_same(repository: Repository, previous: Previous, commit: str, log: Log) -> bool:
     """Return whether a source makes the same tree with the facts of the rendered commit; InputError if broken."""
-    inputs = read_observed_inputs(repository, previous.commit)
+    inputs = replace(read_observed_inputs(repository, previous.commit), now=time_of_pass())
     source = read_source(repository, commit, facts=lambda _fleet: inputs.facts)
     check_continuity(repository, source, previous)
     return not run_pass(repository, source, previous, inputs, log).changed

@@ -67,6 +67,23 @@ FLEET_SPEC = Struct(
                 ),
             }
         ),
+        "featureGates": Struct(
+            {
+                "Failover": POINTER_FLAG,
+                "GracefulEviction": POINTER_FLAG,
+                "StatefulFailoverInjection": POINTER_FLAG,
+            }
+        ),
+        "failover": Struct(
+            {
+                "noExecuteEviction": Text(choices=("Policy", "Always")),
+                "purgeMode": Text(choices=("Gracefully", "Directly")),
+                "gracefulEvictionTimeoutSeconds": _COUNT,
+                "massFailure": _COUNT,
+                "evictionsPerMinute": Whole(INT32, minimum=1),
+                "lastCopy": Text(choices=("Keep", "Evict")),
+            }
+        ),
         "fieldRules": ListOf(
             Struct(
                 {
@@ -110,6 +127,8 @@ def check_fleet(fleet: Mapping[str, Any], findings: Findings) -> None:
     if (branch := rendered.get("branch")) and not _BRANCH.fullmatch(branch):
         findings.problem("spec.rendered.branch", f"{quoted(branch)} is no name for a branch")
     _check_guards(spec, findings)
+    if (percent := spec.get("failover", {}).get("massFailure", 0)) > 100:
+        findings.problem("spec.failover.massFailure", f"must be at most 100, not {percent}")
     _check_unique(spec.get("kinds", ()), ("group", "kind"), "spec.kinds", findings)
     _check_unique(spec.get("clusters", ()), ("name",), "spec.clusters", findings)
     for index, access in enumerate(spec.get("clusters", ())):

@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from render.jsonpath import check_jsonpath
+
 from .findings import Findings, alternatives
 from .syntax import label_key_fault, label_value_fault, quoted
 
-_IDLE_FAILOVER = "is not acted on yet: replicas stay where something fails"
+WITHOUT_FAILOVER = "does nothing while featureGates.Failover is false in argosy.yaml"
+"""The warning about what only that gate makes work; where the gate is on, nobody need be warned."""
 OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 Plain = Mapping[str, Any]
@@ -19,7 +22,8 @@ def warn_of_policy(policy: Plain, findings: Findings) -> None:
     warn_of_placement(spec["placement"], "spec.placement", findings)
     failover = spec.get("failover") or {}
     for part, behavior in failover.items():
-        findings.warning(f"spec.failover.{part}", _IDLE_FAILOVER, hint="a commit that changes the placement moves them")
+        if part == "cluster":
+            findings.warning("spec.failover.cluster", WITHOUT_FAILOVER)
         for index, rule in enumerate((behavior.get("statePreservation") or {}).get("rules") or ()):
             _warn_of_json_path(
                 rule["jsonPath"], f"spec.failover.{part}.statePreservation.rules[{index}].jsonPath", findings
@@ -112,7 +116,7 @@ def _warn_of_toleration(toleration: Plain, path: str, findings: Findings) -> Non
     elif toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         findings.warning(f"{path}.tolerationSeconds", "only means something with effect NoExecute")
     elif toleration.get("tolerationSeconds") is not None:
-        findings.warning(f"{path}.tolerationSeconds", "is not acted on yet: the taint is tolerated without an end")
+        findings.warning(f"{path}.tolerationSeconds", f"{WITHOUT_FAILOVER}: the taint is tolerated without an end")
 
 
 def _warn_of_spread(placement: Plain, path: str, findings: Findings) -> None:
@@ -154,5 +158,7 @@ def _warn_of_weights(scheduling: Plain, path: str, findings: Findings) -> None:
 
 
 def _warn_of_json_path(text: str, path: str, findings: Findings) -> None:
-    if not (text.startswith("{") and text.endswith("}") and text.count("{") == text.count("}")):
+    if fault := check_jsonpath(text):
+        findings.warning(path, f"{quoted(text)} is no JSONPath: {fault}")
+    elif "{" not in text:
         findings.warning(path, f"{quoted(text)} is no JSONPath", hint="write it in braces: '{.updatedReplicas}'")

@@ -6,8 +6,8 @@ nothing else of the binding is written before that has happened.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from render.binding import GracefulEvictionTask
-from render.model import TargetCluster
+from render.binding import Binding, GracefulEvictionTask
+from render.model import Manifest, TargetCluster
 
 from .eviction import DIRECTLY
 
@@ -36,3 +36,18 @@ def injected_labels(targets: Sequence[str], tasks: Sequence[GracefulEvictionTask
     if len(targets) != 1 or last is None or last.purge_mode != DIRECTLY:
         return {}
     return {} if targets[0] in last.clusters_before_failover else last.preserved_label_state
+
+
+def preserved_labels_of(binding: Binding) -> Mapping[str, str]:
+    """Return the labels of preserved state that the copies of a binding get."""
+    if not binding.eviction_tasks:
+        return {}
+    required = (target for snapshot in binding.required_by for target in snapshot.clusters)
+    names = tuple(dict.fromkeys(target.name for target in (*binding.targets, *required)))
+    return injected_labels(names, binding.eviction_tasks)
+
+
+def with_labels(manifest: Manifest, labels: Mapping[str, str]) -> Manifest:
+    """Return a manifest with labels of preserved state, which win over its own."""
+    metadata = manifest["metadata"]
+    return {**manifest, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), **labels}}}

@@ -6,12 +6,15 @@ from typing import Any
 from render.fleet import (
     ClaimMode,
     ClusterAccess,
+    FailoverSettings,
+    FeatureGates,
     FieldRule,
     FieldRuling,
     Fleet,
     ForgeKind,
     KindScope,
     NamespacePropagation,
+    NoExecuteEviction,
     OnPolicyRemoval,
     OtherFederation,
     Permission,
@@ -24,7 +27,7 @@ from render.fleet import (
     TemplateValidation,
     TieBreak,
 )
-from render.guards import GuardScope, MovementBudget, MovementGuard, PinnedObject, RemovalGuard
+from render.guards import EvictionGuard, GuardScope, MovementBudget, MovementGuard, PinnedObject, RemovalGuard
 from render.model import Manifest
 
 _NAMESPACE = "argosy-system"
@@ -34,6 +37,7 @@ _ARGOSY: Manifest = {
     "reserveCapacity": True,
     "tieBreak": "Identity",
     "requireRecordedAPIs": False,
+    "guardsEvictions": True,
 }
 _KARMADA: Manifest = {
     "claims": "Sticky",
@@ -41,6 +45,7 @@ _KARMADA: Manifest = {
     "reserveCapacity": False,
     "tieBreak": "Name",
     "requireRecordedAPIs": True,
+    "guardsEvictions": False,
 }
 
 
@@ -70,6 +75,8 @@ def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
         validation=TemplateValidation(spec.get("validation") or "Strict"),
         removal_guard=_removal_guard(spec.get("removalGuard") or {}),
         movement_guard=_movement_guard(spec.get("movementGuard") or {}),
+        feature_gates=_feature_gates(spec.get("featureGates") or {}),
+        failover=_failover(spec.get("failover") or {}, is_guarded=switches["guardsEvictions"]),
         field_rules=tuple(map(_field_rule, spec.get("fieldRules") or ())),
         decryption_secret=_decryption_secret(spec.get("decryption") or {}),
         clusters=tuple(map(_cluster_access, spec.get("clusters") or ())),
@@ -123,6 +130,30 @@ def _movement_guard(plain: Manifest) -> MovementGuard:
         minimum_clusters=plain.get("minimumClusters") or 0,
         minimum_regions=plain.get("minimumRegions") or 0,
         pinned=tuple(map(_pinned_object, plain.get("pinned") or ())),
+    )
+
+
+def _feature_gates(plain: Manifest) -> FeatureGates:
+    default = FeatureGates()
+    return FeatureGates(
+        failover=plain.get("Failover", default.failover),
+        graceful_eviction=plain.get("GracefulEviction", default.graceful_eviction),
+        stateful_failover_injection=plain.get("StatefulFailoverInjection", default.stateful_failover_injection),
+    )
+
+
+def _failover(plain: Manifest, *, is_guarded: bool) -> FailoverSettings:
+    default = FailoverSettings()
+    guard = default.guard if is_guarded else EvictionGuard(mass_failure=100, keeps_last_copy=False)
+    return FailoverSettings(
+        no_execute_eviction=NoExecuteEviction(plain.get("noExecuteEviction") or default.no_execute_eviction),
+        purge_mode=plain.get("purgeMode") or default.purge_mode,
+        grace_seconds=plain.get("gracefulEvictionTimeoutSeconds", default.grace_seconds),
+        guard=EvictionGuard(
+            mass_failure=plain.get("massFailure", guard.mass_failure),
+            per_minute=plain.get("evictionsPerMinute", guard.per_minute),
+            keeps_last_copy=plain["lastCopy"] == "Keep" if plain.get("lastCopy") else guard.keeps_last_copy,
+        ),
     )
 
 

@@ -71,12 +71,14 @@ def attempt(state: PassState, task: Task, group: AffinityGroup, trigger: Trigger
 def filters_of(state: PassState, task: Task, group: AffinityGroup) -> Filters:
     """Return the clusters each filter lets pass; a current target of the binding is exempt from some filters.
 
-    Karmada exempts it from all taints. With ``rescheduling: Source`` a NoExecute taint ends that.
+    Karmada exempts it from all taints. With ``rescheduling: Source`` a NoExecute taint ends that, unless the rules of
+    failover take care of such taints.
     """
     binding, rules, held = task.binding, task.rules, task.current.clusters
-    by_source = state.options.rescheduling is Rescheduling.SOURCE
+    options = state.options
+    by_source = options.rescheduling is Rescheduling.SOURCE and not options.evicts_over_time
     together = apart = -1
-    if state.options.honours_workload_affinity:
+    if options.honours_workload_affinity:
         together, apart = state.workload_groups.together(binding), state.workload_groups.apart(binding)
     return Filters(
         placement=rules.placement,

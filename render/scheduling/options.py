@@ -12,7 +12,8 @@ class SchedulingOptions:
 
     ``requires_recorded_apis``: a cluster of which no APIs are recorded serves nothing, instead of anything.
     ``lists_by_name``: targets in name order; Karmada lists those of Duplicated workloads and non-workloads by their
-    capacity. ``propagates_empty_workloads``: Karmada's ``--enable-empty-workload-propagation``. The last two are
+    capacity. ``evicts_over_time``: a NoExecute taint is left to the rules of failover, which know of time.
+    ``propagates_empty_workloads``: Karmada's ``--enable-empty-workload-propagation``. The last two are
     Karmada's gates WorkloadAffinity and CustomizedClusterResourceModeling.
     """
 
@@ -21,6 +22,7 @@ class SchedulingOptions:
     reserves_capacity: bool = True
     requires_recorded_apis: bool = False
     lists_by_name: bool = True
+    evicts_over_time: bool = False
     propagates_empty_workloads: bool = False
     honours_workload_affinity: bool = True
     uses_resource_models: bool = True
@@ -47,4 +49,5 @@ class SchedulingOptions:
             requires_recorded_apis=fleet.require_recorded_apis,
             lists_by_name=not fleet.is_karmada_compatible,
             honours_workload_affinity=not fleet.is_karmada_compatible,
+            evicts_over_time=fleet.feature_gates.failover,
         )

@@ -260,6 +260,10 @@ RECONCILIATION = {
     "released": RELEASED,
     "pending": PENDING,
     "problems": PROBLEMS,
+    "next?": record(
+        {"at": text("The time, as RFC 3339."), "what": text("The change, such as `web leaves paris`.")},
+        "The next change that happens by itself while nothing else changes.",
+    ),
     "refused?": record(REFUSAL, "The refusal of a newer source: the last good commit was applied again."),
     "clusters?": {**REPORTS, "description": "Where the pass applied: what was done in each cluster."},
 }

@@ -157,7 +157,11 @@ def _report(job: PassJob, options: ReconcileOptions, log: Log) -> PassReport:
         repeated = read_repeated_report(repository, options, log)
         if repeated is not None:
             report = PassReport(
-                code=repeated.code, source=repeated.source, rendered=repeated.rendered, is_unchanged=True
+                code=repeated.code,
+                source=repeated.source,
+                rendered=repeated.rendered,
+                is_unchanged=True,
+                next_wall=repeated.next_wall,
             )
             return _told_again(report, job, repository, repeated.names, log) if job.has_unsent else report
         from reconciler.publish.status_branch import StatusBranch
@@ -221,6 +225,7 @@ def _of_result(result: "PassResult", log: Log) -> PassReport:
         is_committed=result.commit is not None,
         unplaced=tuple(map(str, problems)),
         moved=_moved_replicas(result),
+        next_wall=result.outcome.flip.at.timestamp() if result.outcome.flip else None,
     )
     try:
         if result.reports is not None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from render.admission.findings import Findings
+from render.admission.policy_warnings import WITHOUT_FAILOVER
 from render.admission.schema import ListOf, Struct
 from render.admission.shared_schema import CLUSTER_AFFINITY, TEXT, TEXTS
 
@@ -32,6 +33,7 @@ def check_taint_policy(policy: Mapping[str, Any], findings: Findings) -> None:
 def warn_of_taint_policy(policy: Mapping[str, Any], findings: Findings) -> None:
     """Warn of conditions that never match, and of a policy without any."""
     spec = policy["spec"]
+    findings.warning("spec", WITHOUT_FAILOVER)
     named = ("addOnConditions", "removeOnConditions")
     if not any(spec.get(name) for name in named):
         findings.warning("spec", "adds and removes no taint: it has no conditions", hint="add addOnConditions")

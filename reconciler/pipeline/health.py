@@ -1,0 +1,133 @@
+"""The health of clusters and workloads, with the time since when: what the rules of failover are told.
+
+It is observed, and recorded by value beside the facts: on the status branch as a pass found it, in a rendered commit as
+the pass used it. Only what some rule asks for is in it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from render.binding import AggregatedStatusItem, Binding
+from render.cluster import ClusterCondition
+from render.documents import emit, parse_documents
+from render.failover.tasks import UNHEALTHY
+from render.failover.workload import WorkloadHealth
+from render.fleet import Fleet
+from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef
+from render.timing import parse_instant
+
+KIND = "ObservedHealth"
+FILE = "_health.yaml"
+"""Its name in the folder of facts; no cluster can be called like that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedHealth:
+    """The health of an object in one cluster, since when it is so, and its status where a rule reads it."""
+
+    cluster: str
+    health: str
+    since: str = ""
+    status: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedHealth:
+    """The conditions of clusters by name, and the health of workloads in their clusters."""
+
+    conditions: Mapping[str, tuple[ClusterCondition, ...]] = field(default_factory=dict)
+    workloads: Mapping[ObjectRef, tuple[ReportedHealth, ...]] = field(default_factory=dict)
+
+    def of(self, ref: ObjectRef) -> WorkloadHealth:
+        """Return the health of one workload, as the rules take it."""
+        reports = self.workloads.get(ref, ())
+        began = ((each.cluster, parse_instant(each.since)) for each in reports if each.health == UNHEALTHY)
+        return WorkloadHealth(
+            reported=tuple(
+                AggregatedStatusItem(cluster=each.cluster, health=each.health, status=each.status) for each in reports
+            ),
+            unhealthy_since={cluster: since for cluster, since in began if since is not None},
+        )
+
+
+def is_asked_for(fleet: Fleet, binding: Binding) -> bool:
+    """Say whether a rule of failover asks for the health of a binding's workload."""
+    failover = binding.failover or {}
+    by_cluster = fleet.feature_gates.failover and "cluster" in failover
+    return bool("application" in failover or by_cluster or binding.eviction_tasks)
+
+
+def is_status_asked_for(binding: Binding) -> bool:
+    """Say whether a rule reads labels out of the status of a binding's workload."""
+    behaviors = (binding.failover or {}).values()
+    return any((each.get("statePreservation") or {}).get("rules") for each in behaviors)
+
+
+def health_file(health: ObservedHealth) -> bytes:
+    """Return observed health as the file that records it; nothing where there is none."""
+    if not health.conditions and not health.workloads:
+        return b""
+    clusters = [
+        {"name": name, "conditions": [_plain(vars_of(each)) for each in found]}
+        for name, found in sorted(health.conditions.items())
+    ]
+    workloads = [
+        {"object": _plain(vars_of(ref)), "clusters": [_plain(vars_of(each)) for each in found]}
+        for ref, found in sorted(health.workloads.items())
+    ]
+    return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "clusters": clusters, "workloads": workloads})
+
+
+def parsed_health(content: bytes) -> ObservedHealth:
+    """Read observed health back from its file."""
+    if not content:
+        return ObservedHealth()
+    value = parse_documents(content)[0].value
+    return ObservedHealth(
+        conditions={
+            each["name"]: tuple(ClusterCondition(**found) for found in each["conditions"])
+            for each in value.get("clusters") or ()
+        },
+        workloads={
+            _ref(each["object"]): tuple(ReportedHealth(**found) for found in each["clusters"])
+            for each in value.get("workloads") or ()
+        },
+    )
+
+
+def cluster_conditions(status: Manifest) -> tuple[ClusterCondition, ...]:
+    """Return the conditions of a Cluster's status."""
+    return tuple(
+        ClusterCondition(
+            type=str(each["type"]),
+            status=str(each.get("status") or ""),
+            reason=str(each.get("reason") or ""),
+            since=str(each.get("lastTransitionTime") or ""),
+        )
+        for each in status.get("conditions") or ()
+    )
+
+
+def vars_of(value: Any) -> dict[str, Any]:
+    """Return the fields of a value by name."""
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
+def _plain(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value not in ("", None)}
+
+
+def _ref(plain: Manifest) -> ObjectRef:
+    return ObjectRef(plain.get("group", ""), plain["kind"], plain.get("namespace", ""), plain["name"])
+
+
+def of_members(health: ObservedHealth, names: Iterable[str]) -> ObservedHealth:
+    """Return the health of some clusters alone."""
+    known = frozenset(names)
+    return ObservedHealth(
+        conditions={name: found for name, found in health.conditions.items() if name in known},
+        workloads={
+            ref: tuple(each for each in found if each.cluster in known) for ref, found in health.workloads.items()
+        },
+    )

@@ -1,0 +1,101 @@
+"""The taints of clusters that have a time: those of ClusterTaintPolicies, and NoExecute taints of the source.
+
+A taint in a file has no time of its own, and one by a policy lasts from when it was added. The rendered branch keeps
+both in ``taints.yaml``; what left the source, or the policies, leaves the file.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from render.cluster import Cluster, Taint
+from render.cluster_index import ClusterIndex
+from render.documents import emit, parse_documents
+from render.failover.health import identity
+from render.failover.taint_eviction import NO_EXECUTE
+from render.failover.taint_policies import with_policy_taints
+from render.model import ARGOSY_API_VERSION
+from render.parsing.clusters import taint as parse_taint
+from render.taint_policy import ClusterTaintPolicy
+from render.timing import written
+
+from .health import ObservedHealth
+
+TAINTS_FILE = "taints.yaml"
+KIND = "ClusterTaints"
+
+Taints = Mapping[str, tuple[Taint, ...]]
+"""The recorded taints by cluster name; a cluster without an entry has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaintedClusters:
+    """The clusters with all of their taints, those to record, and those that policies added."""
+
+    clusters: tuple[Cluster, ...]
+    recorded: Taints = field(default_factory=dict)
+    by_policy: Taints = field(default_factory=dict)
+
+
+def tainted_clusters(
+    clusters: Iterable[Cluster],
+    policies: Iterable[ClusterTaintPolicy],
+    health: ObservedHealth,
+    before: Taints,
+    now: datetime,
+) -> TaintedClusters:
+    """Return the clusters with the taints of policies, and with the time of what the source taints."""
+    index, found = ClusterIndex(clusters), tuple(policies)
+    targets = {policy.name: index.all if policy.targets is None else index.matching(policy.targets) for policy in found}
+    tainted: list[Cluster] = []
+    recorded: dict[str, tuple[Taint, ...]] = {}
+    by_policy: dict[str, tuple[Taint, ...]] = {}
+    for position, cluster in enumerate(index.clusters):
+        known = {identity(taint): taint for taint in before.get(cluster.name, ())}
+        own = tuple(_timed(taint, known, now) for taint in cluster.taints)
+        concerned = [policy for policy in found if targets[policy.name] >> position & 1]
+        kept = _kept(known, own, concerned)
+        taints = with_policy_taints((*own, *kept), health.conditions.get(cluster.name, ()), concerned, now)
+        present = set(map(identity, own))
+        added = tuple(taint for taint in taints if identity(taint) not in present)
+        lasting = tuple(taint for taint in own if taint.effect == NO_EXECUTE and taint not in cluster.taints)
+        tainted.append(cluster if taints == cluster.taints else replace(cluster, taints=taints))
+        recorded |= {cluster.name: (*lasting, *added)} if lasting or added else {}
+        by_policy |= {cluster.name: added} if added else {}
+    return TaintedClusters(clusters=tuple(tainted), recorded=recorded, by_policy=by_policy)
+
+
+def _timed(taint: Taint, known: Mapping[tuple[str, str], Taint], now: datetime) -> Taint:
+    """Return a taint of the source with its time: that of when it was first seen, unless it tells one."""
+    if taint.effect != NO_EXECUTE or taint.time_added:
+        return taint
+    before = known.get(identity(taint))
+    return replace(taint, time_added=before.time_added if before and before.time_added else written(now))
+
+
+def _kept(
+    known: Mapping[tuple[str, str], Taint], own: Iterable[Taint], policies: Iterable[ClusterTaintPolicy]
+) -> tuple[Taint, ...]:
+    """Return the recorded taints that a policy still speaks of, and the source does not."""
+    spoken = {identity(taint) for policy in policies for taint in policy.taints}
+    present = set(map(identity, own))
+    return tuple(taint for key, taint in known.items() if key in spoken and key not in present)
+
+
+def taints_file(taints: Taints) -> bytes:
+    """Return taints as the file that records them."""
+    clusters = {
+        name: [{key: word for key, word in _words(taint).items() if word} for taint in found]
+        for name, found in sorted(taints.items())
+    }
+    return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "clusters": clusters})
+
+
+def _words(taint: Taint) -> dict[str, str]:
+    return {"key": taint.key, "value": taint.value, "effect": taint.effect, "timeAdded": taint.time_added}
+
+
+def parse_taints(content: bytes) -> Taints:
+    """Read taints back from their file."""
+    clusters = parse_documents(content)[0].value["clusters"]
+    return {name: tuple(map(parse_taint, found)) for name, found in clusters.items()}
