@@ -23,6 +23,7 @@ from .closures import Closure, closure_of
 from .folders import INSTALL, FolderBuilds, refused
 from .remote import with_locked
 from .roots import root_folders
+from .sandbox import RunLimits
 from .tools import find_helm, find_kustomize
 from .tree import Kustomizations
 
@@ -31,10 +32,14 @@ INSTALL_HELM = "install helm 3 and put it on PATH (https://helm.sh/docs/intro/in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceBuilder:
-    """The builds of sources; ``path`` is where tools are looked for, ``cache`` remembers what they made."""
+    """The builds of sources; ``path`` is where tools are looked for, ``cache`` remembers what they made.
+
+    ``limits`` bound each rendering of a chart.
+    """
 
     path: str = field(default_factory=lambda: os.environ.get("PATH", os.defpath))
     cache: ParseCache | None = None
+    limits: RunLimits = field(default_factory=RunLimits)
 
     def __call__(
         self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs, locked: LockedOf
@@ -74,7 +79,7 @@ class SourceBuilder:
         tool = find_helm(self.path, self.cache)
         if tool is None:
             return BuiltSource(broken=(_without_helm(requests),))
-        renderings = list(Renderings(tool=tool, cache=self.cache).of(requests))
+        renderings = list(Renderings(tool=tool, cache=self.cache, limits=self.limits).of(requests))
         # An object is not placed by half of its variants: what fails for some clusters fails the chart.
         failed = {id(rendering.request.place.manifest) for rendering in renderings if rendering.complaint}
         made = [rendering for rendering in renderings if id(rendering.request.place.manifest) not in failed]

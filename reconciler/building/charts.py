@@ -10,7 +10,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from overrides.secrecy import holds_secrets
@@ -22,7 +22,7 @@ from render.gitobjects import object_id
 from render.model import is_opaque
 
 from .complaints import shortened
-from .sandbox import run_in_copy
+from .sandbox import RunLimits, run_in_copy
 from .tools import Tool
 from .volatile import volatile_calls
 
@@ -78,6 +78,7 @@ class Renderings:
 
     tool: Tool
     cache: ParseCache | None = None
+    limits: RunLimits = field(default_factory=RunLimits)
 
     def of(self, requests: Iterable[ChartRequest]) -> Iterator[Rendering]:
         """Yield the rendering of each request."""
@@ -124,13 +125,13 @@ class Renderings:
         contents = {f"chart/{path}": data for path, data in chart.items()}
         contents |= {f"values-{number}.yaml": values for number, values in enumerate(request.values)}
         command = (*self.tool.command, *self._options(request))
-        first = run_in_copy(command, contents)
+        first = run_in_copy(command, contents, limits=self.limits)
         if first.complaint:
             complaint = shortened(first.complaint)
             return Rendering(request=request, complaint=complaint, is_bounded=first.is_bounded)
         rendering = _with_documents(request, first.output)
         if not is_compared:
-            second = _with_documents(request, run_in_copy(command, contents).output)
+            second = _with_documents(request, run_in_copy(command, contents, limits=self.limits).output)
             if rendering.output != second.output:
                 return _refused_as_random(rendering, second, chart)
         calls = volatile_calls(chart, {origin.path for origin in rendering.origins}, request.home, is_random=False)

@@ -14,6 +14,8 @@ from reconciler.locked.archives import unpacked_archive
 from reconciler.locked.model import UnavailableSource
 from reconciler.locked.reading import LockedFiles
 from render.admission import admitted
+from render.admission.charts import check_helm_chart
+from render.admission.findings import Findings
 from render.admission.kinds import render_kinds
 from render.admission.syntax import dns_label_fault
 from render.documents import emit, read_documents
@@ -152,6 +154,10 @@ class ChartSource:
             name = str(chart["spec"]["releaseName"])
             if dns_label_fault(name) or dns_label_fault(chart["metadata"]["namespace"]):
                 raise UnusableRelease("", f"{name!r} in {chart['metadata']['namespace']!r} is no name of a release")
+            findings = Findings()
+            check_helm_chart(chart, findings)
+            for problem in findings.problems:
+                raise UnusableRelease("", problem.message, problem.hint)
         return chart
 
     def _request(self, place: LocatedManifest, chart: Manifest) -> ChartRequest:
