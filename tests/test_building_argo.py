@@ -235,7 +235,7 @@ def test_charts_and_plugins_are_left_to_others() -> None:
     files: dict[str, Content] = {
         "plugin.yaml": an_application("plugin", plugin={}),
         "kustomized.yaml": an_application("kustomized"),
-        "apps/kustomization.yaml": "resources: [one.yaml]\n",
+        "apps/kustomization.yaml": "resources: [one.yaml]\nnameSuffix: ''\n",
         "apps/one.yaml": MAP,
     }
     found = argo(files)

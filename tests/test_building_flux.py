@@ -52,7 +52,8 @@ def test_an_object_of_flux_is_delivered_as_it_is_unless_argosy_yaml_asks_for_its
     assert (objects_of(found), said(found)) == (["ConfigMap default/one"], "")
     (template,) = found.desired.templates
     assert (template.path, template.origin) == ("cluster/apps.yaml", "apps/one.yaml:1")
-    assert found.desired.tools == (VERSION,)
+    assert found.desired.tools == (), "it only lists resources"
+    assert flux({**files, "cluster/apps.yaml": a_kustomization(namePrefix="a-")}).desired.tools == (VERSION,)
 
 
 class Added(NamedTuple):

@@ -257,7 +257,7 @@ MAPS = {"apiVersion": "v1", "kind": "ConfigMap"}
 FLEET = {
     "cluster.yaml": a_cluster("member1"),
     "policy.yaml": a_policy("all", selectors=[MAPS], placement=on_clusters("member1")),
-    "apps/kustomization.yaml": b"resources: [one.yaml]\n",
+    "apps/kustomization.yaml": b"resources: [one.yaml]\nnameSuffix: ''\n",
     "apps/one.yaml": a_config_map("one"),
 }
 

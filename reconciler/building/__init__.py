@@ -4,6 +4,8 @@
 tree, and ``roots`` says which ones nobody else builds upon. ``tools`` finds the programs, and ``sandbox`` runs one over
 a private copy of a closure alone. A build is a function of the ids of these files and of the tool's version, and
 ``builds`` remembers it by exactly that; ``origins`` says which file each object came from.
+``simple`` builds without the tool what only lists resources, ``sealed`` keeps what SOPS signed, and ``remote`` puts
+locked content in the place of other repositories. ``folders`` are those that objects of Flux and Argo CD deploy.
 ``charts`` renders charts, ``volatile`` finds the calls in them that answer otherwise each time, and ``complaints`` are
 what is shown of a failure.
 """

@@ -17,14 +17,14 @@ from reconciler.source.manifests import FieldProblem, ParseCache, ReadBlobs
 from render.errors import Problem
 from render.words import counted, listed
 
-from .builds import BuildOutcome, Builds
+from .builds import MISSING, BuildOutcome, Builds
 from .charts import Rendering, Renderings
 from .closures import Closure, closure_of
-from .folders import INSTALL, FolderBuilds, refused
+from .folders import INSTALL, FolderBuilds, left_out_of, refused
 from .remote import with_locked
 from .roots import root_folders
 from .sandbox import RunLimits
-from .tools import find_helm, find_kustomize
+from .tools import find_helm
 from .tree import Kustomizations
 
 INSTALL_HELM = "install helm 3 and put it on PATH (https://helm.sh/docs/intro/install)"
@@ -54,18 +54,16 @@ class SourceBuilder:
         roots = root_folders(known, chosen, selection.named)
         closures = [closure_of(known, folder) for folder in roots]
         wanted = [closure for closure in closures if closure.refusal is None]
-        tool = find_kustomize(self.path, self.cache) if wanted else None
-        outcomes = Builds(tool=tool, cache=self.cache).outcomes(wanted) if tool else []
+        outcomes = Builds(path=self.path, cache=self.cache).outcomes(wanted)
         made = [outcome for outcome in outcomes if not outcome.complaint]
-        broken = [*_refused(closures), *_failed(outcomes, tool.version if tool else "")]
-        if wanted and tool is None:
-            broken.append(_missing(wanted))
+        broken = [*_refused(closures), *_failed(outcomes), *_without_tool(outcomes)]
+        broken += (each for outcome in made for each in left_out_of(outcome))
         return BuiltSource(
             files=tuple(outcome.file for outcome in made),
             contents={outcome.file.id: outcome.output for outcome in made},
             claimed=frozenset(_claimed(known, closures, chosen, selection)),
             broken=tuple(broken),
-            tools=(tool.version,) if tool else (),
+            tools=tuple(sorted({outcome.tool for outcome in made} - {""})),
         )
 
     def build_folders(self, requests: Sequence[FolderRequest], locked: LockedTrees) -> Sequence[BuiltFolder]:
@@ -154,21 +152,22 @@ def _refused(closures: Iterable[Closure]) -> Iterator[Broken]:
     return (refused(closure) for closure in closures if closure.refusal is not None)
 
 
-def _failed(outcomes: Iterable[BuildOutcome], version: str) -> Iterator[Broken]:
+def _failed(outcomes: Iterable[BuildOutcome]) -> Iterator[Broken]:
     """Yield the builds that failed."""
     for outcome in outcomes:
-        if outcome.complaint:
-            problem = Problem(
-                outcome.closure.kustomizations[0], 0, "", f"{version} cannot build it: {outcome.complaint}"
-            )
-            tool = version.partition(" ")[0] if outcome.is_bounded else version
+        if outcome.complaint and outcome.tool:
+            message = f"{outcome.tool} cannot build it: {outcome.complaint}"
+            problem = Problem(outcome.closure.shown(outcome.closure.kustomizations[0]), 0, "", message)
+            tool = outcome.tool.partition(" ")[0] if outcome.is_bounded else outcome.tool
             yield Broken(problem=problem, files=outcome.closure.inputs, tool=tool)
 
 
-def _missing(closures: Sequence[Closure]) -> Broken:
-    """Return the one problem of all builds that have no tool."""
-    folders = listed(sorted(closure.folder or "." for closure in closures))
-    message = f"kustomize is not installed, so {counted(len(closures), 'kustomization')} cannot be built: {folders}"
-    inputs = {each for closure in closures for each in closure.inputs}
-    problem = Problem(closures[0].kustomizations[0], 0, "", message, INSTALL)
-    return Broken(problem=problem, files=tuple(sorted(inputs)), tool="kustomize")
+def _without_tool(outcomes: Iterable[BuildOutcome]) -> Iterator[Broken]:
+    """Yield the one problem of all builds that need the tool where there is none."""
+    closures = [outcome.closure for outcome in outcomes if outcome.complaint and not outcome.tool]
+    if closures:
+        folders = listed(sorted(closure.folder or "." for closure in closures))
+        message = f"{MISSING}, so {counted(len(closures), 'kustomization')} cannot be built: {folders}"
+        inputs = {each for closure in closures for each in closure.inputs}
+        problem = Problem(closures[0].kustomizations[0], 0, "", message, INSTALL)
+        yield Broken(problem=problem, files=tuple(sorted(inputs)), tool="kustomize")

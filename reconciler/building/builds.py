@@ -3,7 +3,7 @@
 import hashlib
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,17 +19,23 @@ from .closures import Closure
 from .complaints import shortened
 from .origins import Origins
 from .sandbox import run_in_copy
-from .tools import Tool
+from .sealed import CIPHERTEXT, LeftOutOfBuild, sealed_documents, with_signed_texts
+from .simple import SimpleBuilds
+from .tools import Tool, find_kustomize
 
-_FORM = b"kustomize 1"
+_FORM = b"kustomize 2"
 """The form of what is remembered; another one has another name."""
+_SIMPLE = "simple 1"
+"""The version of builds that need no tool."""
+MISSING = "kustomize is not installed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOutcome:
     """The output of a build, or the complaint of one that failed; ``is_bounded``: a bound ended it.
 
-    ``is_secret``: the output has secrets, which stand in no cache.
+    ``is_secret``: the output has secrets, which stand in no cache. ``tool`` is the name and version of the program that
+    built it ("": none), ``left_out`` are objects that cannot be delivered.
     """
 
     closure: Closure
@@ -38,6 +44,8 @@ class BuildOutcome:
     complaint: str = ""
     is_bounded: bool = False
     is_secret: bool = False
+    tool: str = ""
+    left_out: tuple[LeftOutOfBuild, ...] = ()
 
     @property
     def file(self) -> BuiltFile:
@@ -51,57 +59,90 @@ class BuildOutcome:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Builds:
-    """Builds by one tool; ``cache`` remembers the output of those that make no secrets."""
+    """Builds by the tool, or without it where that is simple; ``cache`` remembers those that make no secrets.
 
-    tool: Tool
+    ``path`` is where the tool is looked for, once some build needs it.
+    """
+
+    path: str
     cache: ParseCache | None = None
 
     def outcomes(self, closures: Sequence[Closure]) -> list[BuildOutcome]:
         """Return the outcome of each build, in order."""
-        keys = [self._key(closure) for closure in closures]
-        by_key = dict(zip(keys, closures, strict=True))
-        known = self.cache.get_many(by_key) if self.cache is not None else {}
-        outcomes = {key: _restored(closure, known[key]) for key, closure in by_key.items() if key in known}
-        missing = {key: closure for key, closure in by_key.items() if key not in known}
-        fresh = {}
-        for key, outcome in zip(missing, self._built(list(missing.values())), strict=True):
-            outcomes[key] = outcome
-            if not outcome.complaint and not outcome.is_secret:
-                fresh[key] = _stored(outcome)
-        if self.cache is not None and fresh:
-            self.cache.put_many(fresh)
-        return [outcomes[key] for key in keys]
+        outcomes = self._remembered(closures, _SIMPLE)
+        missing = [closure for closure in closures if closure.key not in outcomes]
+        if missing:
+            contents = _contents(missing)
+            simple = SimpleBuilds(contents)
+            made = [_simple_outcome(each, simple) for each in missing]
+            self._remember([each for each in made if each is not None], _SIMPLE)
+            outcomes |= {each.closure.key: each for each in made if each is not None}
+            missing = [closure for closure in closures if closure.key not in outcomes]
+        if missing:
+            outcomes |= self._by_tool(missing, contents)
+        return [outcomes[closure.key] for closure in closures]
 
-    def _key(self, closure: Closure) -> bytes:
-        """Return the key of a build: the digest of all it depends on."""
-        lines = (f"{path}\0{id_.hex()}\n" for path, id_ in closure.contents)
-        head = f"{self.tool.version}\0{closure.folder}\n"
-        text = "".join((head, *lines)).encode("utf-8", "surrogateescape")
-        return hashlib.sha256(_FORM + b"\0" + text).digest()
+    def _by_tool(self, closures: Sequence[Closure], contents: Mapping[bytes, bytes]) -> dict[bytes, BuildOutcome]:
+        """Return the outcomes of builds that need the tool."""
+        tool = find_kustomize(self.path, self.cache)
+        if tool is None:
+            return {each.key: BuildOutcome(closure=each, complaint=MISSING, is_bounded=True) for each in closures}
+        outcomes = self._remembered(closures, tool.version)
+        missing = {each.key: each for each in closures if each.key not in outcomes}
+        fresh = list(_built(tool, list(missing.values()), contents)) if missing else []
+        self._remember(fresh, tool.version)
+        return outcomes | {each.closure.key: each for each in fresh}
 
-    def _built(self, closures: list[Closure]) -> Iterator[BuildOutcome]:
-        """Build as many at once as there are cores, reading the files of all of them first."""
-        if not closures:
-            return
-        contents = _contents(closures)
-        origins = Origins(lambda ids: {id_: contents[id_] for id_ in ids})
+    def _remembered(self, closures: Sequence[Closure], by: str) -> dict[bytes, BuildOutcome]:
+        """Return the builds that are remembered as made by the tool of a version, or without one."""
+        if self.cache is None:
+            return {}
+        by_key = {_key(each, by): each for each in closures}
+        found = self.cache.get_many(by_key)
+        return {by_key[key].key: _restored(by_key[key], stored, by) for key, stored in found.items()}
 
-        def build(closure: Closure) -> BuildOutcome:
-            return self._outcome(closure, contents)
+    def _remember(self, outcomes: Sequence[BuildOutcome], by: str) -> None:
+        kept = {_key(each.closure, by): _stored(each) for each in outcomes if not each.complaint and not each.is_secret}
+        if self.cache is not None and kept:
+            self.cache.put_many(kept)
 
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as workers:
-            for outcome in workers.map(build, closures):
-                yield _with_origins(outcome, origins)
 
-    def _outcome(self, closure: Closure, contents: dict[bytes, bytes]) -> BuildOutcome:
+def _key(closure: Closure, by: str) -> bytes:
+    """Return the key of a build: the digest of all it depends on."""
+    return hashlib.sha256(b"\0".join((_FORM, by.encode(), closure.key))).digest()
+
+
+def _simple_outcome(closure: Closure, simple: SimpleBuilds) -> BuildOutcome | None:
+    """Return a build that needs no tool; None for any other."""
+    made = None if closure.is_printed else simple.of(closure)
+    if made is None:
+        return None
+    return BuildOutcome(
+        closure=closure,
+        output=made.output,
+        origins=tuple(Origin(closure.shown(each.path), each.line) for each in made.origins),
+        is_secret=any(holds_secrets(value) and not is_opaque(value) for value in made.values),
+    )
+
+
+def _built(tool: Tool, closures: list[Closure], contents: Mapping[bytes, bytes]) -> Iterator[BuildOutcome]:
+    """Build as many at once as there are cores."""
+    origins = Origins(lambda ids: {id_: contents[id_] for id_ in ids})
+
+    def build(closure: Closure) -> BuildOutcome:
         restrictor = "LoadRestrictionsNone" if closure.reaches_beside else "LoadRestrictionsRootOnly"
-        command = (*self.tool.command, ".", "--load-restrictor", restrictor)
+        command = (*tool.command, ".", "--load-restrictor", restrictor)
         run = run_in_copy(command, {file.path: contents[file.id] for file in closure.files}, at=closure.folder)
+        said = shortened(run.complaint)
         return BuildOutcome(
-            closure=closure, output=run.output, complaint=shortened(run.complaint), is_bounded=run.is_bounded
+            closure=closure, output=run.output, complaint=said, is_bounded=run.is_bounded, tool=tool.version
         )
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as workers:
+        for outcome in workers.map(build, closures):
+            yield _with_origins(outcome, origins, contents)
 
 
 def _contents(closures: Iterable[Closure]) -> dict[bytes, bytes]:
@@ -112,28 +153,41 @@ def _contents(closures: Iterable[Closure]) -> dict[bytes, bytes]:
     return {id_: content for read, wanted in ids.values() for id_, content in read(wanted).items()}
 
 
-def _with_origins(outcome: BuildOutcome, origins: Origins) -> BuildOutcome:
+def _with_origins(outcome: BuildOutcome, origins: Origins, contents: Mapping[bytes, bytes]) -> BuildOutcome:
     if outcome.complaint:
         return outcome
-    closure = outcome.closure
-    values = [document.value for document in read_documents(outcome.output)[0]]
+    closure, output = outcome.closure, outcome.output
+    documents = read_documents(output)[0]
+    values = [document.value for document in documents]
     written = [file for file in closure.files if file.path in {*closure.resources, *closure.kustomizations}]
     found = origins.of(values, written, closure.kustomizations[0])
+    shown = tuple(Origin(closure.shown(each.path), each.line) for each in found)
+    left_out: tuple[LeftOutOfBuild, ...] = ()
+    if any(CIPHERTEXT in contents[file.id] for file in closure.files):
+        sealed = sealed_documents({file.path: contents[file.id] for file in written})
+        signed = with_signed_texts(output, documents, shown, sealed)
+        texts = (b"---\n" + text.strip(b"\n").removeprefix(b"---\n") + b"\n" for text in signed.texts)
+        output, shown, left_out = b"".join(texts), signed.origins, signed.left_out
     return replace(
         outcome,
-        origins=tuple(Origin(closure.shown(each.path), each.line) for each in found),
+        output=output,
+        origins=shown,
+        left_out=left_out,
         is_secret=any(holds_secrets(value) and not is_opaque(value) for value in values),
     )
 
 
 def _stored(outcome: BuildOutcome) -> tuple[tuple[int, Any], ...]:
-    return ((0, (zlib.compress(outcome.output, 1), tuple(map(tuple, outcome.origins)))),)
+    left_out = tuple((*each.origin, each.message, each.hint) for each in outcome.left_out)
+    return ((0, (zlib.compress(outcome.output, 1), tuple(map(tuple, outcome.origins)), left_out)),)
 
 
-def _restored(closure: Closure, stored: Any) -> BuildOutcome:
-    output, origins = stored[0][1]
+def _restored(closure: Closure, stored: Any, by: str) -> BuildOutcome:
+    output, origins, left_out = stored[0][1]
     return BuildOutcome(
         closure=closure,
         output=zlib.decompress(output),
         origins=tuple(Origin(path, line) for path, line in origins),
+        left_out=tuple(LeftOutOfBuild(Origin(path, line), message, hint) for path, line, message, hint in left_out),
+        tool="" if by == _SIMPLE else by,
     )

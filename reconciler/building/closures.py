@@ -4,6 +4,7 @@ A closure is found before any tool runs, by what kustomizations name. Whatever i
 repository, an address, a path that leads out, a link - is refused here, so that the tool never comes to look for it.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -36,7 +37,7 @@ class Closure:
 
     ``kustomizations`` and ``resources`` are the paths of those that say what is built, and that hold manifests.
     ``reaches_beside``: some kustomization names a file
-    outside its own folder, which kustomize has to be allowed.
+    outside its own folder, which kustomize has to be allowed. ``is_printed``: the text matters that kustomize prints.
     """
 
     folder: str
@@ -45,6 +46,7 @@ class Closure:
     resources: frozenset[str] = frozenset()
     refusal: BuildRefusal | None = None
     reaches_beside: bool = False
+    is_printed: bool = False
     stand_ins: Mapping[str, StandIn] = field(default_factory=dict, repr=False)
     read: ReadBlobs = field(repr=False, compare=False)
 
@@ -61,6 +63,13 @@ class Closure:
 
     def _inputs_of(self, path: str, id_: bytes) -> tuple[tuple[str, bytes], ...]:
         return self.stand_ins[path].inputs if path in self.stand_ins else ((path, id_),)
+
+    @property
+    def key(self) -> bytes:
+        """The digest of all that the build depends on beside the tool."""
+        lines = (f"{path}\0{id_.hex()}\n" for path, id_ in self.contents)
+        text = "".join((f"{self.folder}\0{self.is_printed}\n", *lines))
+        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
 
     def shown(self, path: str) -> str:
         """Return the path of a file as people find it."""

@@ -20,10 +20,9 @@ from render.documents import document_text, emit, read_documents
 from render.errors import Problem
 from render.gitobjects import object_id
 
-from .builds import BuildOutcome, Builds
+from .builds import MISSING, BuildOutcome, Builds
 from .closures import Closure, closure_of
 from .remote import with_locked
-from .tools import Tool, find_kustomize
 from .tree import Kustomizations, StandIn, is_plain
 
 INSTALL = "install kustomize and put it on PATH (https://kubectl.docs.kubernetes.io/installation/kustomize), or kubectl"
@@ -69,13 +68,9 @@ class FolderBuilds:
         """Return the outcome of each request, in order."""
         prepared = [self._prepared(request) for request in requests]
         wanted = [each for each in prepared if isinstance(each, _Prepared) and each.closure.refusal is None]
-        tool = find_kustomize(self.path, self.cache) if wanted else None
-        closures = [each.closure for each in wanted]
-        made = Builds(tool=tool, cache=self.cache).outcomes(closures) if tool else []
-        built = dict(zip(map(id, wanted), made, strict=False))
-        return [
-            each if isinstance(each, BuiltFolder) else _outcome(each, built.get(id(each)), tool) for each in prepared
-        ]
+        made = Builds(path=self.path, cache=self.cache).outcomes([each.closure for each in wanted])
+        built = dict(zip(map(id, wanted), made, strict=True))
+        return [each if isinstance(each, BuiltFolder) else _outcome(each, built.get(id(each))) for each in prepared]
 
     def _prepared(self, request: FolderRequest) -> "_Prepared | BuiltFolder":
         tree, folder = request.tree, request.folder
@@ -88,7 +83,8 @@ class FolderBuilds:
         if request.resources is not None:
             return _taken(tree, [f"{base}{each}" for each in request.resources])
         if found and not request.additions:
-            return _Prepared(request=request, closure=closure_of(known, folder))
+            closure = replace(closure_of(known, folder), is_printed=request.is_printed)
+            return _Prepared(request=request, closure=closure)
         try:
             document = _document(found[0][0], known) if found else _listing(request)
         except _UneditableError as error:
@@ -100,7 +96,7 @@ class FolderBuilds:
         before = StandIn(tuple((each.path, each.id) for each, _ in found), path)
         stand_in = known.stand_ins.get(path) or before
         closure = closure_of(known.with_edited(file, edited, content, stand_in), folder)
-        return _Prepared(request=request, closure=closure)
+        return _Prepared(request=request, closure=replace(closure, is_printed=request.is_printed))
 
     def _kustomizations(self, tree: SourceTree) -> Kustomizations:
         if tree.name not in self._known:
@@ -109,20 +105,30 @@ class FolderBuilds:
         return self._known[tree.name]
 
 
-def _outcome(each: _Prepared, built: BuildOutcome | None, tool: Tool | None) -> BuiltFolder:
+def _outcome(each: _Prepared, built: BuildOutcome | None) -> BuiltFolder:
     tree, inputs, claimed = each.request.tree, tuple(sorted(each.inputs)), each.claimed
-    if each.closure.refusal is not None:
+    if built is None:
         return BuiltFolder(broken=_refused_in(each), claimed=claimed, inputs=inputs)
     folder = each.request.folder or "."
-    if tool is None or built is None:
-        message = f"kustomize is not installed, so {folder} cannot be built"
+    if built.complaint and not built.tool:
+        message = f"{MISSING}, so {folder} cannot be built"
         return BuiltFolder(complaint=message, hint=INSTALL, claimed=claimed, inputs=inputs, tool="kustomize")
     if built.complaint:
-        name = tool.version.partition(" ")[0] if built.is_bounded else tool.version
-        message = f"{tool.version} cannot build {folder}: {built.complaint}"
+        name = built.tool.partition(" ")[0] if built.is_bounded else built.tool
+        message = f"{built.tool} cannot build {folder}: {built.complaint}"
         return BuiltFolder(complaint=message, claimed=claimed, inputs=inputs, tool=name)
     origins = tuple(tree.origin(origin) for origin in built.origins)
-    return BuiltFolder(output=built.output, origins=origins, claimed=claimed, inputs=inputs, tool=tool.version)
+    left_out = tuple(replace(broken, files=inputs) for broken in left_out_of(built))
+    return BuiltFolder(
+        output=built.output, origins=origins, claimed=claimed, inputs=inputs, tool=built.tool, left_out=left_out
+    )
+
+
+def left_out_of(built: BuildOutcome) -> Iterator[Broken]:
+    """Yield the objects of a build that cannot be delivered."""
+    for origin, message, hint in built.left_out:
+        problem = Problem(origin.path, origin.line, "", message, hint)
+        yield Broken(problem=problem, files=built.closure.inputs)
 
 
 def _taken(tree: SourceTree, paths: Sequence[str]) -> BuiltFolder:

@@ -101,7 +101,13 @@ class FluxSources:
         if inside and folder != inside and not folder.startswith(f"{inside}/"):
             raise UnusableDeployer("spec.path", f"the Source of its repository has the folder {inside!r} alone")
         folder = folder.removeprefix(inside).strip("/")
-        return FolderRequest(place=place, tree=tree, folder=folder, additions=_additions(spec, tree, folder))
+        return FolderRequest(
+            place=place,
+            tree=tree,
+            folder=folder,
+            additions=_additions(spec, tree, folder),
+            is_printed=bool(spec.get("postBuild")),
+        )
 
     def _tree(self, spec: Mapping[str, Any], own: str) -> tuple[SourceTree, str]:
         """Return the tree of a Kustomization, and the folder of the repository that it begins at."""

@@ -29,7 +29,7 @@ class FolderRequest:
     ``additions`` are fields of a kustomization that are added to the one of the folder, as the tool adds them.
     ``resources`` are files that are taken as they stand (None: the folder is built, or every YAML file below it where
     it has no kustomization). ``namespace`` is that of objects which name none ("": that of the fleet). ``place`` is the
-    object that asks for it, in its field ``field``.
+    object that asks for it, in its field ``field``. ``is_printed``: the text matters that the tool prints.
     """
 
     place: LocatedManifest
@@ -39,11 +39,14 @@ class FolderRequest:
     resources: tuple[str, ...] | None = None
     namespace: str = ""
     field: str = "spec.path"
+    is_printed: bool = False
 
     @property
     def key(self) -> bytes:
         """The digest of all that the build depends on beside the files of the tree."""
-        text = json.dumps([self.tree.name, self.folder, self.additions, self.resources], sort_keys=True, default=str)
+        text = json.dumps(
+            [self.tree.name, self.folder, self.additions, self.resources, self.is_printed], sort_keys=True, default=str
+        )
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
 
 
@@ -52,7 +55,8 @@ class BuiltFolder:
     """The outcome of a build: its output with the origin of each document, or why there is none.
 
     ``claimed`` are the files of the repository that it reads, ``inputs`` all that it depends on. ``complaint`` is what
-    a tool says of it, ``broken`` what is wrong in a file of the folder.
+    a tool says of it, ``broken`` what is wrong in a file of the folder,
+    ``left_out`` are objects that cannot be delivered.
     """
 
     output: bytes = dataclasses.field(default=b"", repr=False)
@@ -62,4 +66,5 @@ class BuiltFolder:
     complaint: str = ""
     hint: str = ""
     broken: Broken | None = None
+    left_out: tuple[Broken, ...] = ()
     tool: str = ""

@@ -146,7 +146,7 @@ class Rounds:
         )
         found_places = load_manifests([file], read=lambda _: {file.id: done.output}, cache=self.cache).manifests
         left_out = done.left_out if isinstance(done, Finished) else ()
-        broken = tuple(self._left_out(place, each, inputs) for each in left_out)
+        broken = (*built.left_out, *(self._left_out(place, each, inputs) for each in left_out))
         return DeployedFolder(file=file, output=done.output, places=found_places, claimed=built.claimed, broken=broken)
 
     def _unusable(self, place: LocatedManifest, error: UnusableDeployer) -> Broken:

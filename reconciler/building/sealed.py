@@ -1,0 +1,144 @@
+"""Documents that SOPS encrypted, as a build leaves them: what SOPS signed has to stay as it was signed.
+
+kustomize writes every document anew, with its fields sorted, and the signature covers values in their order. So a
+document that is otherwise unchanged gets its own text back. One of which SOPS signed the ciphertext alone is written in
+the order of its file, with what the kustomization changed. Any other could not be decrypted any more: it is left out.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from reconciler.source.built_files import Origin
+from render.documents import Document, document_text, read_documents
+from render.model import ciphertext, is_opaque, is_signed_whole
+from render.words import listed
+
+CIPHERTEXT = b"ENC[AES256_GCM,"
+_SIGNED = "write into the file what the kustomization changes, or encrypt it with mac_only_encrypted: true"
+_GENERATED = "encrypt a manifest instead, and list it under resources"
+
+
+class LeftOutOfBuild(NamedTuple):
+    """An object of a build that cannot be delivered: its origin, the fault and a hint."""
+
+    origin: Origin
+    message: str
+    hint: str
+
+
+class SealedDocument(NamedTuple):
+    """A document that SOPS encrypted, as it stands in a file."""
+
+    value: Mapping[str, Any]
+    text: bytes
+    origin: Origin
+
+
+class Unsealed(NamedTuple):
+    """Documents of a build with the texts that SOPS signed, and those that are left out."""
+
+    texts: tuple[bytes, ...]
+    origins: tuple[Origin, ...]
+    left_out: tuple[LeftOutOfBuild, ...]
+
+
+def sealed_documents(files: Mapping[str, bytes]) -> dict[str, SealedDocument]:
+    """Return the documents of files that SOPS encrypted, by their signature."""
+    found = {}
+    for path, content in files.items():
+        if CIPHERTEXT not in content:
+            continue
+        for document in read_documents(content)[0]:
+            if isinstance(document.value, dict) and is_opaque(document.value):
+                text = document_text(content, document.index)
+                mac = str(document.value["sops"].get("mac"))
+                found[mac] = SealedDocument(document.value, text, Origin(path, document.line))
+    return found
+
+
+def with_signed_texts(
+    output: bytes, documents: Iterable[Document], origins: Iterable[Origin], sealed: Mapping[str, SealedDocument]
+) -> Unsealed:
+    """Return the documents of a build, those that SOPS encrypted with the text that it signed."""
+    texts, kept, left_out = [], [], []
+    for document, origin in zip(documents, origins, strict=False):
+        text, fault = _text(document, output, sealed)
+        if fault is None:
+            texts.append(text)
+            kept.append(origin)
+        else:
+            left_out.append(LeftOutOfBuild(origin, *fault))
+    return Unsealed(tuple(texts), tuple(kept), tuple(left_out))
+
+
+def _text(
+    document: Document, output: bytes, sealed: Mapping[str, SealedDocument]
+) -> tuple[bytes, tuple[str, str] | None]:
+    """Return the text of a document, or why it is left out."""
+    value = document.value
+    if not isinstance(value, dict) or not is_opaque(value):
+        keys = list(_encrypted_keys(value))
+        if keys:
+            return b"", (
+                f"{_name(value)} has a file that SOPS encrypted, and nobody decrypts: {listed(keys)}",
+                _GENERATED,
+            )
+        return document_text(output, document.index), None
+    found = sealed.get(str(value["sops"].get("mac")))
+    if found is None:
+        return document_text(output, document.index), None
+    if found.value == value:
+        return found.text, None
+    ordered = _ordered(value, found.value)
+    if not is_signed_whole(value) and ciphertext(ordered) == ciphertext(found.value):
+        return json.dumps(ordered, ensure_ascii=False).encode(), None
+    changed = listed(sorted(_changed(found.value, value, "")))
+    return b"", (f"{_name(value)} is signed by SOPS, and the build changes {changed}", _SIGNED)
+
+
+def _ordered(value: Any, like: Any) -> Any:
+    """Return a value with its keys in the order that another one has; further keys come last."""
+    if isinstance(value, dict) and isinstance(like, dict):
+        keys = [key for key in like if key in value]
+        return {key: _ordered(value[key], like.get(key)) for key in (*keys, *(key for key in value if key not in like))}
+    if isinstance(value, list) and isinstance(like, list):
+        others = [*like, *([None] * max(0, len(value) - len(like)))]
+        return [_ordered(inner, other) for inner, other in zip(value, others, strict=False)]
+    return value
+
+
+def _changed(before: Any, after: Any, path: str) -> Iterator[str]:
+    """Yield the paths of the fields that differ, and no value."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in before.keys() | after.keys():
+            if before.get(key) != after.get(key) or (key in before) != (key in after):
+                yield from _changed(before.get(key), after.get(key), f"{path}.{key}".removeprefix("."))
+    elif before != after:
+        yield path
+
+
+def _encrypted_keys(value: Any) -> Iterator[str]:
+    """Yield the keys of a Secret or ConfigMap whose values are files that SOPS encrypted as a whole."""
+    if not isinstance(value, dict) or value.get("kind") not in {"Secret", "ConfigMap"}:
+        return
+    for key in ("data", "stringData", "binaryData"):
+        part = value.get(key)
+        for name, text in part.items() if isinstance(part, dict) else ():
+            if isinstance(text, str) and CIPHERTEXT in _decoded(text):
+                yield f"{key}.{name}"
+
+
+def _decoded(text: str) -> bytes:
+    data = text.encode("utf-8", "surrogateescape")
+    try:
+        return data + base64.b64decode(data, validate=False)
+    except (binascii.Error, ValueError):
+        return data
+
+
+def _name(value: Mapping[str, Any]) -> str:
+    metadata = value.get("metadata")
+    return f"{value.get('kind')} {metadata.get('name') if isinstance(metadata, dict) else ''}"
