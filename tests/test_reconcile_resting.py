@@ -290,3 +290,16 @@ def test_a_member_of_another_identity_is_refused(fleet: Fleet) -> None:
         "Converged",
         "Converged",
     ]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no cache"])
+def test_objects_are_read_anew_where_what_was_kept_of_them_is_gone(content: bytes | None, fleet: Fleet) -> None:
+    fleet.run("--bootstrap")
+    fleet.rest()
+    (kept,) = (fleet.repository.path / ".git/argosy").glob("rendered-*.cache")
+    kept.unlink() if content is None else kept.write_bytes(content)
+    touch(fleet.members["ap"], Step({}, "delete", "ap", 2, 1), 1)
+    assert "ap: ConfigMap shop/map2: created (Missing)\n" in fleet.run().err
+    assert kept.stat().st_size > 100
+    touch(fleet.members["ap"], Step({}, "delete", "ap", 2, 1), 1)
+    assert "ap: ConfigMap shop/map2: created (Missing)\n" in fleet.run().err

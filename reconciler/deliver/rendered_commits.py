@@ -1,6 +1,6 @@
 """Rendered commits as clusters must hold them: objects with their bindings' rules, and the removals allowed since."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.pipeline.binding_files import BindingReader
@@ -16,7 +16,8 @@ from reconciler.publish.merged_commits import written_commit
 from reconciler.publish.reading import read_previous
 from reconciler.publish.source_trailers import allowed_between
 from reconciler.repository import Repository
-from reconciler.repository.trailers import SOURCE
+from reconciler.repository.cache import Cache
+from reconciler.repository.trailers import SOURCE, engine_version
 from render.binding import Binding
 from render.cluster import Cluster
 from render.documents import parse_documents
@@ -63,6 +64,7 @@ class RenderedCommits:
     known_manifests: Mapping[bytes, Manifest] = field(default_factory=dict)
     _commits: dict[str, Previous] = field(default_factory=dict)
     _manifests: dict[bytes, Manifest] = field(default_factory=dict)
+    _bindings: dict[bytes, Binding] = field(default_factory=dict)
     _encrypted: dict[int, bytes] = field(default_factory=dict, repr=False)
     _before: dict[tuple[str, str], bool] = field(default_factory=dict)
     _objects: dict[tuple[str, bytes, frozenset[ObjectRef]], tuple[DesiredObject, ...]] = field(default_factory=dict)
@@ -73,7 +75,7 @@ class RenderedCommits:
         """Return a rendered commit."""
         if commit not in self._commits:
             known = self.known if self.known and self.known.commit == commit else None
-            found = known or read_previous(self.repository, commit)
+            found = known or read_previous(self.repository, commit, self._bindings)
             self._commits[commit] = previous_by_new_names(found, self.clusters)
         return self._commits[commit]
 
@@ -172,10 +174,21 @@ class RenderedCommits:
         known = ((id_, self.known_manifests[id_]) for id_ in wanted & self.known_manifests.keys())
         self._manifests |= {id_: manifest for id_, manifest in known if not is_opaque(manifest)}
         missing = wanted - self._manifests.keys()
-        for blob_id, content in self.repository.read_blobs(missing).items() if missing else ():
+        if missing:
+            with Cache(self.repository.cache_dir, "rendered", version=engine_version()) as cache:
+                self._manifests |= cache.get_many(missing)
+                cache.put_many(self._parsed(missing - self._manifests.keys()))
+
+    def _parsed(self, blob_ids: Collection[bytes]) -> dict[bytes, Manifest]:
+        """Read objects that no pass has read before, and return those that a next one need not read."""
+        fresh = {}
+        for blob_id, content in self.repository.read_blobs(blob_ids).items() if blob_ids else ():
             manifest = self._manifests[blob_id] = parse_documents(content)[0].value
             if is_opaque(manifest):
                 self._encrypted[id(manifest)] = content
+            else:
+                fresh[blob_id] = manifest
+        return fresh
 
 
 def _rules(binding: Binding | None, cluster: str) -> tuple[bool, ...]:

@@ -160,13 +160,17 @@ class RenderedTree:
 class StoredBindings(Mapping[ObjectRef, Binding]):
     """The bindings of a rendered commit, all read when the first is asked for that was not loaded before.
 
-    Equal target lists and placements are one value each. A file that is no binding is a ``GitError``.
+    Equal target lists and placements are one value each. A file that is no binding is a ``GitError``. ``parsed`` are
+    bindings by blob id, which several commits may share: most are the same in one commit and the next.
     """
 
-    __slots__ = ("_commit", "_is_complete", "_known", "_read", "_reader", "_tree")
+    __slots__ = ("_by_blob", "_commit", "_is_complete", "_known", "_read", "_reader", "_tree")
 
-    def __init__(self, commit: str, tree: RenderedTree, read: ReadBlobs) -> None:
+    def __init__(
+        self, commit: str, tree: RenderedTree, read: ReadBlobs, parsed: dict[bytes, Binding] | None = None
+    ) -> None:
         self._commit, self._tree, self._read = commit, tree, read
+        self._by_blob = {} if parsed is None else parsed
         self._reader = BindingReader()
         self._known: dict[ObjectRef, Binding | None] = {}
         self._is_complete = False
@@ -196,9 +200,9 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
         trees, root = self._tree.trees, self._tree.root
         trees.load_below((root,), path_by_ref.values())
         entries = {ref: trees.entry(root, path) for ref, path in path_by_ref.items()}
-        contents = self._read([entry.id for entry in entries.values() if entry is not None])
+        found = self._bindings((path_by_ref[ref], entry.id) for ref, entry in entries.items() if entry is not None)
         for ref, entry in entries.items():
-            self._known[ref] = None if entry is None else self._parsed(path_by_ref[ref], contents[entry.id])
+            self._known[ref] = None if entry is None else found[entry.id]
 
     def _complete(self) -> None:
         if self._is_complete:
@@ -206,9 +210,16 @@ class StoredBindings(Mapping[ObjectRef, Binding]):
         self._is_complete = True
         folder = self._tree.trees.entries(self._tree.root).get("bindings")
         files = list(self._tree.files(folder.id)) if folder else []
-        contents = self._read([blob_id for _, blob_id in files])
-        found = (self._parsed(("bindings", *path), contents[blob_id]) for path, blob_id in files)
-        self._known = {binding.ref: binding for binding in found}
+        found = self._bindings((("bindings", *path), blob_id) for path, blob_id in files)
+        self._known = {found[blob_id].ref: found[blob_id] for _, blob_id in files}
+
+    def _bindings(self, files: Iterable[tuple[Path, bytes]]) -> Mapping[bytes, Binding]:
+        """Return the bindings of some files by blob id, reading those that are not known yet."""
+        missing = {blob_id: path for path, blob_id in files if blob_id not in self._by_blob}
+        contents = self._read(missing) if missing else {}
+        for blob_id, path in missing.items():
+            self._by_blob[blob_id] = self._parsed(path, contents[blob_id])
+        return self._by_blob
 
     def _parsed(self, path: Path, content: bytes) -> Binding:
         try:

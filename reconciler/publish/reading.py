@@ -27,6 +27,7 @@ from reconciler.source.lines import PlacedLines
 from reconciler.source.loading import Loaded, load_source
 from reconciler.source.manifests import ParseCache, ParsedBlob
 from reconciler.source.observed_schemas import ObservedSchemas
+from render.binding import Binding
 from render.errors import GitError, InputError, Problem
 from render.fleet import Fleet
 from render.gitobjects import TREE_MODE, TreeEntry
@@ -227,8 +228,11 @@ def recorded_facts(repository: Repository) -> FactsOf:
     return facts
 
 
-def read_previous(repository: Repository, commit: str) -> Previous:
-    """Read a rendered commit as the state the next pass starts from; GitError when Argosy did not write it."""
+def read_previous(repository: Repository, commit: str, parsed: dict[bytes, Binding] | None = None) -> Previous:
+    """Read a rendered commit as the state the next pass starts from; GitError when Argosy did not write it.
+
+    ``parsed`` are bindings that were read of other commits, by blob id, to which those of this one are added.
+    """
     info = written_commit(repository, commit)
     sources, versions, tools = info.trailer(SOURCE), info.trailer(VERSION), info.trailer(TOOL)
     if len(sources) != 1 or len(versions) != 1:
@@ -238,7 +242,7 @@ def read_previous(repository: Repository, commit: str) -> Previous:
             " (a pull request is merged by a merge commit, by rebasing or fast-forwarding, so that its trailers stay)",
         )
     tree = RenderedTree.of(info.tree, repository.read_trees)
-    bindings = StoredBindings(commit, tree, repository.read_blobs)
+    bindings = StoredBindings(commit, tree, repository.read_blobs, parsed)
     return Previous(commit=commit, source=sources[0], version=versions[0], tools=tools, bindings=bindings, tree=tree)
 
 
