@@ -176,7 +176,7 @@ def _member(cluster: Placed) -> Manifest:
 
 def _credentials(cluster: Placed) -> Remark:
     if (cluster.spec.get("connection") or {}).get("type") == "proxy":
-        what = "the token of its tunnel is not copied: install `argosy agent` in it, which pulls"
+        what = "the token of its tunnel is not copied: let Argo CD or Flux in it apply its folder"
         return approximate("tunnel-left-out", what)
     return exact("credentials-left-out", "its kubeconfig is not copied; give the cluster a context in a kubeconfig")
 
