@@ -4,6 +4,7 @@ import io
 import time
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,10 @@ class MemoryFleet:
             source = read_again_with_facts(repository, source, observation.facts)
             tip = context.publication.current_tip(fleet.rendered_branch)
             previous = read_previous(repository, tip) if tip else None
-            outcome = run_pass(repository, source, previous, ObservedInputs(facts=observation.facts), log)
+            inputs = ObservedInputs(
+                facts=observation.facts, health=observation.health, now=datetime.fromtimestamp(self.now, UTC)
+            )
+            outcome = run_pass(repository, source, previous, inputs, log)
             commit = commit_outcome(outcome, context.publication, fleet.rendered_branch) or str(tip)
             run = ApplyRun(
                 context=context,

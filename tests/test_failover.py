@@ -1,11 +1,13 @@
 """Failover from the observation to the commit: taints, eviction, tasks and application failover over time."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from render.documents import parse_documents
+from render.timing import written
 
 from .build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
 from .failing import observed
@@ -289,3 +291,19 @@ def evict_paris(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> str:
     ended = argosy(fleet, capsys, "reconcile", "--now", "2026-03-01T09:05:10Z")
     assert ended.code in {0, 1}
     return ended.err
+
+
+def test_status_says_what_happens_next_by_itself(fleet: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    now = datetime.now(UTC).replace(microsecond=0)
+    placement = {
+        "clusterTolerations": [{**TOLERATED[0], "tolerationSeconds": 86400}],
+        "replicaScheduling": weighted(paris=1, rome=1, oslo=1),
+    }
+    fleet.commit({"policy.yaml": a_policy("web", selectors=[WEB], placement=placement, failover={"cluster": {}})})
+    for ready in (ALL_UP, PARIS_DOWN):
+        observed(fleet, ready=ready)
+        assert argosy(fleet, capsys, "reconcile", "--bootstrap", "--now", written(now)).code == 0
+    lines = argosy(fleet, capsys, "status").out.splitlines()
+    assert lines[1] == f"next: {now + timedelta(days=1):%Y-%m-%d %H:%M:%S} UTC, web leaves paris"
+    value = parse_documents(argosy(fleet, capsys, "status", "-o", "json").out.encode())[0].value
+    assert value["next"] == {"at": written(now + timedelta(days=1)), "what": "web leaves paris"}

@@ -14,7 +14,7 @@ from reconciler.plans.model import ClusterDesired, DesiredObject
 from reconciler.publish.allowances import RemovalAllowance
 from reconciler.publish.merged_commits import written_commit
 from reconciler.publish.reading import read_previous
-from reconciler.publish.source_trailers import allowed_between
+from reconciler.publish.source_trailers import allowed_between, evictions_between
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import SOURCE, engine_version
@@ -28,20 +28,26 @@ from render.policy import ConflictResolution
 
 @dataclass(slots=True)
 class RemovalTrailers:
-    """The allowances between a rendered commit a cluster converged at and the one it is given, each pair read once."""
+    """The allowances between a rendered commit a cluster converged at and the one it is given, each pair read once.
+
+    They are those of source commits, and what left clusters by a rule of failover, as rendered commits record it.
+    """
 
     repository: Repository
     commit: str
     _known: dict[str, tuple[RemovalAllowance, ...]] = field(default_factory=dict)
 
     def allowed(self, cluster: str, converged: str) -> int | None:
-        """Return how many objects may leave a cluster at once; None where the source does not say so."""
+        """Return how many objects may leave a cluster at once; None where nothing says so."""
         if converged and converged not in self._known:
             self._known[converged] = self._since(converged)
         allowances = self._known.get(converged, ())
         return max((each.count for each in allowances if each.cluster in {cluster, "*"}), default=None)
 
     def _since(self, converged: str) -> tuple[RemovalAllowance, ...]:
+        return (*self._by_source(converged), *evictions_between(self.repository, converged, self.commit))
+
+    def _by_source(self, converged: str) -> tuple[RemovalAllowance, ...]:
         try:
             named = (written_commit(self.repository, commit) for commit in (converged, self.commit))
             old, new = (info.trailer(SOURCE)[0] for info in named)

@@ -15,7 +15,7 @@ from reconciler.source.desired import Desired
 from render.binding import Binding, Condition
 from render.cluster import Cluster, Taint
 from render.failover.application import FailoverGates, toleration_seconds
-from render.failover.eviction import Leaving
+from render.failover.eviction import DIRECTLY, Leaving
 from render.failover.taint_eviction import NO_EXECUTE, TaintedBinding
 from render.failover.tasks import HEALTHY
 from render.failover.workload import (
@@ -68,11 +68,18 @@ class FailedOver:
     def removed_paths(self) -> Mapping[str, frozenset[tuple[str, ...]]]:
         """The paths below the folder of each cluster that may be gone because of these rules."""
         found: dict[str, set[tuple[str, ...]]] = {}
-        for clusters_by_ref in (self.left, self.ended):
-            for ref, clusters in clusters_by_ref.items():
-                for cluster in clusters:
-                    found.setdefault(cluster, set()).add(tuple(object_path(ref)))
+        for ref, clusters in (*self._left_directly(), *self.ended.items()):
+            for cluster in clusters:
+                found.setdefault(cluster, set()).add(tuple(object_path(ref)))
         return {cluster: frozenset(paths) for cluster, paths in found.items()}
+
+    def _left_directly(self) -> Iterator[tuple[ObjectRef, tuple[str, ...]]]:
+        """Yield what leaves clusters in this pass without staying there for a while."""
+        for binding in self.bindings if self.left else ():
+            names = self.left.get(binding.ref, ())
+            tasks = (task for task in binding.eviction_tasks if task.purge_mode == DIRECTLY)
+            if found := tuple(task.from_cluster for task in tasks if task.from_cluster in names):
+                yield binding.ref, found
 
 
 def with_taints(clusters: tuple[Cluster, ...], desired: Desired, inputs: FailoverInputs) -> TaintedClusters:

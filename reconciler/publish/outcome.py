@@ -27,7 +27,7 @@ from reconciler.pipeline.thin_spreads import ThinSpread, thin_spread_lines, thin
 from reconciler.repository import NewCommit, RefUpdate, Repository
 from reconciler.repository.commits import CommitInfo, CommitText, encode_commit
 from reconciler.repository.failures import unreached
-from reconciler.repository.trailers import NOW, engine_version, rendered_trailers
+from reconciler.repository.trailers import EVICTED, NOW, engine_version, rendered_trailers
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.errors import GitError, GuardRefused
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
@@ -313,9 +313,11 @@ def stored_commit(outcome: Outcome) -> NewCommit:
         removals=[f"{each.cluster} {each.count}" for each in removals_allowed_by_options(outcome)],
     )
     info = repository.commit_info(outcome.source.commit)
+    evicted = outcome.rendered.built.failover.removed_paths
+    counts = [f"{name} {len(paths)}" for name, paths in sorted(evicted.items())]
     text = CommitText(
         message=_message(outcome, info),
-        trailers=trailers,
+        trailers={**trailers, EVICTED: counts} if counts else trailers,
         author=repository.author,
         time=info.time,
         written_by="" if is_engine_upgrade(outcome) else info.author,

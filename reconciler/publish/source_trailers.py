@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from reconciler.repository import CommitInfo, Repository
-from reconciler.repository.trailers import ALLOW_MOVEMENT, ALLOW_REMOVAL
+from reconciler.repository.trailers import ALLOW_MOVEMENT, ALLOW_REMOVAL, EVICTED
 from render.errors import GitError
 
 from .allowances import Allowed, MovementAllowance, RemovalAllowance
@@ -26,6 +26,18 @@ def allowed_by(commits: Sequence[CommitInfo]) -> Allowed:
         removals=tuple(_trailers(commits, ALLOW_REMOVAL, RemovalAllowance.parse)),
         movements=tuple(_trailers(commits, ALLOW_MOVEMENT, MovementAllowance.parse)),
     )
+
+
+def evictions_between(repository: Repository, old: str, new: str) -> tuple[RemovalAllowance, ...]:
+    """Return how many objects left each cluster by rules of failover, from one rendered commit to a later one."""
+    try:
+        commits = repository.commits_between(old, new, _MOST_COMMITS) if old != new else ()
+    except GitError:  # a commit that is not here any more allows nothing
+        return ()
+    counts: dict[str, int] = {}
+    for each in _trailers(commits, EVICTED, RemovalAllowance.parse):
+        counts[each.cluster] = counts.get(each.cluster, 0) + each.count
+    return tuple(RemovalAllowance(cluster=cluster, count=count) for cluster, count in sorted(counts.items()))
 
 
 def _commits_between(repository: Repository, old: str, new: str) -> tuple[CommitInfo, ...]:

@@ -204,6 +204,10 @@ TRAILERS = (
             ),
             Entry("Argosy-Version", "The version of Argosy that rendered it."),
             Entry("Argosy-Now", "The time of the pass, where something that leaves clusters by itself asked for it."),
+            Entry(
+                "Argosy-Evicted",
+                "A cluster, and how many objects rules of failover take from it, which the guard lets go.",
+            ),
             Entry("Argosy-Tool", "The name and version of a program that built some of the source: kustomize, helm."),
             Entry("Argosy-Rendered", "In mirrors of a cluster's folder: the rendered commit it was taken from."),
         ),

@@ -8,6 +8,7 @@ PREVIOUS = "Argosy-Previous"
 VERSION = "Argosy-Version"
 TOOL = "Argosy-Tool"
 NOW = "Argosy-Now"
+EVICTED = "Argosy-Evicted"
 ALLOW_REMOVAL = "Argosy-Allow-Removal"
 ALLOW_MOVEMENT = "Argosy-Allow-Movement"
 

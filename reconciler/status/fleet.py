@@ -25,10 +25,12 @@ from reconciler.record.recorded_status import RecordedStatus
 from reconciler.record.refusal import SourceRefusal
 from reconciler.repository import Repository
 from reconciler.repository.refs import head_branch
+from reconciler.source.desired import is_failing_over
 from render.binding import Binding
 from render.cluster import Cluster
 from render.errors import ConfigError, GitError, InputError
 from render.model import ARGOSY_API_VERSION
+from render.timing import Flip, written
 
 
 class Lag(StrEnum):
@@ -132,7 +134,8 @@ def _is_ancestor(repository: Repository, ancestor: str, commit: str) -> bool:
 class FleetStatus:
     """The fleet as its rendered branch describes it, beside the source at HEAD; ``objects`` are counted by cluster.
 
-    Where the source at HEAD has problems, ``source`` is the one that was rendered last.
+    Where the source at HEAD has problems, ``source`` is the one that was rendered last. ``flip``: what happens next
+    by itself.
     """
 
     branch: str
@@ -140,6 +143,7 @@ class FleetStatus:
     lag: SourceLag
     previous: Previous
     objects: Mapping[str, int]
+    flip: Flip | None = None
 
     @cached_property
     def members(self) -> Mapping[str, Cluster]:
@@ -187,7 +191,17 @@ def fleet_status(repository: Repository, log: Log) -> FleetStatus:
         lag=lag_of(repository, previous, head, log),
         previous=previous,
         objects=_objects(previous),
+        flip=_next_flip(publication, source, previous, log),
     )
+
+
+def _next_flip(publication: Publication, source: Source, previous: Previous, log: Log) -> Flip | None:
+    """Return what happens next by itself, as far as is known here; only a fleet that asks for failover is rendered."""
+    if not is_failing_over(source.desired):
+        return None
+    repository, branch = publication.repository, source.desired.fleet.status_branch
+    inputs = read_observed_inputs(repository, repository.tip(publication.ref(branch)))
+    return run_pass(repository, source, previous, replace(inputs, now=time_of_pass()), log).flip
 
 
 def nothing_rendered(branch: str) -> ConfigError:
@@ -244,6 +258,7 @@ def as_value(status: FleetStatus) -> dict[str, Any]:
         "head": status.lag.head,
         "current": status.lag.is_current,
         "engine": previous.version,
+        **({"next": {"at": written(status.flip.at), "what": status.flip.what}} if status.flip else {}),
         "clusters": {name: _cluster_value(name, status) for name in status.clusters},
         "bindings": [_binding_value(binding) for binding in status.bindings],
         "pending": [plain_pending(each) for each in pending_of(status.bindings)],

@@ -30,6 +30,7 @@ def fleet_text(branches: RecordedFleet, *, wide: bool) -> Iterator[str]:
     refusal = branches.refusal
     newest = fleet.lag.words(is_refused=refusal is not None)
     yield f"{fleet.branch} {fleet.previous.commit[:12]} holds source {fleet.previous.source[:12]}{newest}\n"
+    yield f"next: {fleet.flip.at:%Y-%m-%d %H:%M:%S} UTC, {fleet.flip.what}\n" if fleet.flip else ""
     yield "".join(f"{line}\n" for line in refusal.lines) if refusal is not None else ""
     lines = cluster_lines(recorded, fleet.members)
     if lines:

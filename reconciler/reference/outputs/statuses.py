@@ -56,6 +56,10 @@ FLEET_STATUS = {
     "head": text("The commit HEAD points to."),
     "current": flag("True if the newest source is rendered."),
     "engine": text("The version of Argosy that rendered it."),
+    "next?": record(
+        {"at": text("The time, as RFC 3339."), "what": text("The change, such as `web leaves paris`.")},
+        "The next change that happens by itself while nothing else changes.",
+    ),
     "clusters": mapping(
         record(
             {

@@ -1,0 +1,88 @@
+"""The rules of failover over time: between two flips nothing changes, whatever the time between them."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.pipeline.failover import FailedOver, FailoverInputs, failed_over
+from reconciler.pipeline.health import ObservedHealth, ReportedHealth
+from reconciler.pipeline.taints import TaintedClusters
+from render.binding import Binding, GracefulEvictionTask
+from render.cluster import Cluster, Taint
+from render.failover.taint_eviction import NO_EXECUTE
+from render.fleet import FailoverSettings, FeatureGates, Fleet
+from render.guards import EvictionGuard
+from render.model import ObjectRef, TargetCluster
+from render.placement import Placement, Toleration
+from render.timing import written
+
+NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)
+NAMES = ("oslo", "paris", "rome")
+SECONDS = st.integers(0, 2000)
+
+
+def ago(seconds: int) -> str:
+    return written(NINE - timedelta(seconds=seconds))
+
+
+@st.composite
+def bindings(draw: st.DrawFn) -> tuple[Binding, ...]:
+    made = []
+    for number in range(draw(st.integers(1, 3))):
+        leaving = draw(st.sampled_from(["", *NAMES]))
+        task = GracefulEvictionTask(
+            from_cluster=leaving, purge_mode="Gracefully", creation_timestamp=ago(draw(SECONDS))
+        )
+        seconds = draw(st.none() | SECONDS)
+        toleration = Toleration(key="down", operator="Exists", effect=NO_EXECUTE, toleration_seconds=seconds)
+        application = {"decisionConditions": {"tolerationSeconds": draw(SECONDS)}, "purgeMode": "Directly"}
+        made.append(
+            Binding(
+                ref=ObjectRef("apps", "Deployment", "default", f"web-{number}"),
+                api_version="apps/v1",
+                replicas=2,
+                targets=tuple(TargetCluster(name, 1) for name in NAMES if name != leaving),
+                applied_placement=Placement(cluster_tolerations=(toleration,)),
+                eviction_tasks=(task,) if leaving else (),
+                propagate_deps=True,
+                failover={"cluster": {}} | ({"application": application} if draw(st.booleans()) else {}),
+            )
+        )
+    return tuple(made)
+
+
+@st.composite
+def healths(draw: st.DrawFn, placed: tuple[Binding, ...]) -> ObservedHealth:
+    words = st.sampled_from(["Healthy", "Unhealthy", "Unknown"])
+    reports = {
+        binding.ref: tuple(ReportedHealth(cluster=name, health=draw(words), since=ago(draw(SECONDS))) for name in NAMES)
+        for binding in placed
+    }
+    return ObservedHealth(workloads=reports)
+
+
+@given(st.data(), SECONDS, st.floats(0, 1, exclude_max=True), st.none() | st.integers(1, 2), st.booleans())
+def test_between_a_pass_and_its_next_flip_every_pass_decides_the_same(
+    data: st.DataObject, seconds: int, share: float, limit: int | None, keeps: bool
+) -> None:
+    """A pass that leaves nothing and ends nothing is repeated at any time before its flip: nothing is committed."""
+    placed = data.draw(bindings())
+    taint = Taint(key="down", effect=NO_EXECUTE, time_added=ago(data.draw(SECONDS)))
+    clusters = tuple(Cluster(name=name, taints=(taint,) if name == "paris" else ()) for name in NAMES)
+    health = data.draw(healths(placed))
+    guard = EvictionGuard(per_minute=limit, keeps_last_copy=keeps)
+    fleet = Fleet(feature_gates=FeatureGates(failover=True), failover=FailoverSettings(guard=guard))
+
+    def passed(now: datetime) -> FailedOver:
+        return failed_over(placed, TaintedClusters(clusters=clusters), fleet, FailoverInputs(now=now, health=health))
+
+    now = NINE + timedelta(seconds=seconds)
+    done = passed(now)
+    if done.left or done.ended:
+        return
+    assert done.bindings == placed
+    end = done.flip.at if done.flip else now + timedelta(days=30)
+    assert end > now
+    again = passed(now + timedelta(seconds=int(share * (end - now).total_seconds())))
+    assert (again.bindings, again.flip) == (done.bindings, done.flip)
