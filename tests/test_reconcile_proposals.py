@@ -188,6 +188,41 @@ class TestOneForge:
             assert scene.passed(capsys, *reached).code == 0
             assert maps_in(member) == {"one": {"a": "2"}, "two": {"a": "2"}}
 
+    def test_a_pass_renders_nothing_while_its_proposal_waits(
+        self, scene: Scene, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        """Neither where no member is reached, nor where all are as they were; then the merge is noticed at once."""
+        scene.passed(capsys, "--bootstrap")
+        scene.changed(one="2")
+        scene.passed(capsys)
+        again = scene.passed(capsys, "-vv")
+        assert (" render ms=" in again.err, again.out.endswith(f"; its pull request waits to be merged: {URL}\n")) == (
+            False,
+            True,
+        )
+        with serving_members([FakeCluster(name="member1")], tmp_path / "members") as served:
+            reached = ("--kubeconfigs", str(served.kubeconfigs))
+            lines = [scene.passed(capsys, "-vv", *reached) for _ in range(4)]
+            assert ["render ms=" in each.err for each in lines][-1:] == [False], lines[-1].err
+            assert lines[-1].out == lines[-2].out
+            scene.merge()
+            assert scene.passed(capsys, *reached).out.startswith(f"unchanged: {RENDERED} ")
+
+    def test_a_proposal_that_somebody_touches_is_looked_after(
+        self, scene: Scene, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        scene.passed(capsys, "--bootstrap")
+        scene.changed(one="2")
+        scene.passed(capsys)
+        scene.forge.requests[0]["body"] = "what a bot wrote"
+        assert "its pull request is renewed" in scene.passed(capsys).out
+        scene.hub.git("update-ref", "-d", f"refs/heads/{PROPOSED}")
+        assert scene.passed(capsys).code == 0
+        assert scene.tip(PROPOSED)
+        scene.forge.told(scene.forge.requests[0])
+        scene.forge.requests[0]["state"] = "closed"
+        assert "somebody closed its pull request" in scene.passed(capsys).out
+
     def test_a_forge_that_refuses_ends_a_pass_with_4_after_the_members(
         self, scene: Scene, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:

@@ -60,14 +60,27 @@ class PassContents:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedCommit:
+    """A commit that waits for a person: the path of the fleet's argosy.yaml, and the words for what is proposed."""
+
+    commit: str
+    fleet_path: str
+    what: str
+
+
+NO_CONTENTS = PassContents(source_digest="", digests=[], volatile=[], facts="", tally={})
+"""The contents of a pass that nothing may be rendered by: what it saw is not what the rendered branch holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
     """One pass: its fleet (a folder of the repository) and branch, its inputs, and what it reported.
 
     ``next_flip`` is the time at which a pass would decide otherwise by itself ("": never).
 
-    ``members`` is None where the pass reached no member, else what is known of a fleet it left at rest, as plain data
-    (empty: it was not at rest). ``version`` and ``clone`` are set when the record is written: the engine, and the
-    configuration of the clone.
+    ``members`` is None where the pass reached no member, else what is known of those it left at rest, as plain data
+    (empty: there were none). ``proposed`` is the commit that it proposed, if it did. ``version`` and ``clone`` are set
+    when the record is written: the engine, and the configuration of the clone.
     """
 
     folder: str
@@ -79,6 +92,7 @@ class Checkpoint:
     problems: tuple[str, ...] = ()
     next_flip: str = ""
     members: dict[str, Any] | None = None
+    proposed: ProposedCommit | None = None
     version: str = field(default_factory=engine_version)
     clone: str = ""
 
@@ -109,6 +123,7 @@ def _parsed(value: dict[str, Any]) -> Checkpoint:
         "contents": PassContents(**value["contents"]),
         "warnings": tuple(value["warnings"]),
         "problems": tuple(value["problems"]),
+        "proposed": ProposedCommit(**value["proposed"]) if value["proposed"] else None,
     }
     return Checkpoint(**fields)
 

@@ -75,6 +75,12 @@ class Outcome:
         return self.rendered.built.failover.flip
 
     @property
+    def summary(self) -> str:
+        """The source that was rendered, and for how many clusters, in words."""
+        clusters = counted(len(self.rendered.tree.clusters), "cluster")
+        return f"source {self.source.commit[:12]} for {clusters}"
+
+    @property
     def changed(self) -> bool:
         """Return whether the outcome differs from the previous one; facts that moved nothing do not count.
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from reconciler.publish.outcome import Outcome
 from reconciler.publish.problems import problems_of
 from render.fleet import PushMode
-from render.words import counted
 
 from .reconcile_pass import PassResult
 
@@ -33,13 +32,13 @@ def commit_line(result: PassResult, *, dry_run: bool) -> str:
     if not outcome.changed:
         tip = outcome.previous.commit[:12] if outcome.previous else ""
         return f"unchanged: {branch} {tip} holds source {source}"
-    what = f"source {source} for {counted(len(outcome.rendered.tree.clusters), 'cluster')}"
+    what = outcome.summary
     place = result.publication.place
     where = f"{branch} at {place}" if place else branch
     if dry_run:
         return f"would commit {what} to {where}" if _is_pushed(outcome) else f"would propose {what} for {where}"
     if result.proposal is not None:
-        return _proposal_line(result.proposal, what)
+        return proposal_line(result.proposal, what)
     return f"committed {str(result.commit)[:12]} to {where}: {what}"
 
 
@@ -48,6 +47,7 @@ def _is_pushed(outcome: Outcome) -> bool:
     return outcome.previous is None or outcome.source.desired.fleet.rendered.push is PushMode.BRANCH
 
 
-def _proposal_line(proposal: "Proposal", what: str) -> str:
+def proposal_line(proposal: "Proposal", what: str) -> str:
+    """Return the line that says what is proposed, and whether a person was asked."""
     where = f": {proposal.url}" if proposal.url else ""
     return f"proposed {proposal.commit[:12]} on {proposal.branch}: {what}; {_PROPOSED[proposal.state]}{where}"

@@ -112,15 +112,38 @@ def _asked(outcome: Outcome, forge: Forge, commit: str, log: Log) -> tuple[Propo
     wanted = Wanted(head=fleet.proposed_branch, base=fleet.rendered_branch)
     known = listed(forge, wanted)
     request = next((each for each in known if each.is_open), None)
-    if request is not None and _mark(commit) in request.body:
-        return ProposalState.UNCHANGED, request
-    if request is None and (refused := next((each for each in known if each.commit == commit), None)):
-        return ProposalState.CLOSED, refused
+    found = _known_request(known, commit)
+    if found is not None:
+        return found
     subject = one_line(outcome.repository.commit_info(commit).subject)
     wanted = replace(wanted, title=cleaned(subject)[:_MOST_OF_A_TITLE], body=_body(outcome, commit, log))
     if request is None:
         return ProposalState.OPENED, opened(forge, wanted)
     return ProposalState.RENEWED, renewed(forge, request.number, wanted)
+
+
+def _known_request(known: tuple[PullRequest, ...], commit: str) -> tuple[ProposalState, PullRequest] | None:
+    """Return the pull request that asks for a commit, or asked and was closed; None where one has to be made."""
+    request = next((each for each in known if each.is_open), None)
+    if request is not None:
+        return (ProposalState.UNCHANGED, request) if _mark(commit) in request.body else None
+    refused = next((each for each in known if each.commit == commit), None)
+    return (ProposalState.CLOSED, refused) if refused is not None else None
+
+
+def known_proposal(publication: Publication, fleet: Fleet, commit: str) -> Proposal | None:
+    """Return the proposal of an earlier pass as it stands now; None where a pass has to look after it."""
+    try:
+        if publication.current_tip(fleet.proposed_branch) != commit:
+            return None
+        wanted = Wanted(head=fleet.proposed_branch, base=fleet.rendered_branch)
+        found = _known_request(listed(_forge(publication, fleet), wanted), commit)
+    except (GitError, ConfigError):
+        return None
+    if found is None:
+        return None
+    state, request = found
+    return Proposal(commit=commit, branch=fleet.proposed_branch, state=state, url=request.url)
 
 
 def _mark(commit: str) -> str:

@@ -19,13 +19,11 @@ from reconciler.console.log import Log
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.scope import Scope
 from reconciler.publish.branches import Publication, maintain_repository, publication_of
-from reconciler.publish.checkpoint import BranchNames, BranchTips, Checkpoint, write_checkpoint
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.guards import check_allowed_clusters, check_guards
-from reconciler.publish.incremental import contents_of, scope_of
+from reconciler.publish.incremental import scope_of
 from reconciler.publish.mirrors import update_mirrors
 from reconciler.publish.outcome import Outcome, check_rewind, commit_outcome, run_pass
-from reconciler.publish.problems import problems_of
 from reconciler.publish.reading import (
     ObservedInputs,
     Source,
@@ -41,14 +39,15 @@ from reconciler.repository import Repository
 from reconciler.repository.trailers import engine_version
 from render.errors import ConfigError, GuardRefused, InputError, SourceMoved
 from render.fleet import PushMode
-from render.timing import written
 
+from .checkpointing import EndedRender
 from .locked_content import fetch_locked_content
 from .options import ReconcileOptions, is_reaching
 from .source_tip import SourceTip, find_source
 
 if TYPE_CHECKING:  # what speaks to clusters is only imported for fleets whose members are reached
     from reconciler.deliver.results import ClusterReport
+    from reconciler.source.desired import Desired
 
     from .members import ReachedMembers
     from .proposing import Proposal
@@ -137,7 +136,7 @@ def _reconciled(
     if members is None:
         return result
     if result.proposal is not None:
-        return replace(result, reports=_merged_reports(result, members, log))
+        return _with_merged_reports(result, inputs, members, options, log)
     return _with_reports(result, inputs, members, options, log)
 
 
@@ -235,13 +234,49 @@ def _with_reports(
     return result
 
 
-def _merged_reports(result: PassResult, members: "ReachedMembers", log: Log) -> "tuple[ClusterReport, ...]":
-    """Apply what is merged to the members, while a newer commit is proposed."""
+def _with_merged_reports(
+    result: PassResult, inputs: PassInputs, members: "ReachedMembers", options: ReconcileOptions, log: Log
+) -> PassResult:
+    """Apply what is merged to the members, while a newer commit is proposed.
+
+    Where nothing was to be written, the next pass ends where it finds the members so and the proposal still waits.
+    """
+    from .resting import EndedPass
+
+    status, repository = members.context.status, result.publication.repository
+    before = status.tip()
+    merged, reports = _merged_reports(result, members, log)
+    result = replace(result, reports=reports)
+    recorded = read_observed_inputs(repository, before)
+    is_stopped = options.is_stopping() or options.is_making_way()
+    if is_stopped or not inputs.tip.ref or recorded.facts != members.observation.facts:
+        return result
+    ended = EndedPass(
+        reports=reports,
+        desired=merged,
+        options=options.delivery,
+        open_client=members.open_client,
+        status=status,
+        before=before,
+        known={},
+        is_idle=status.tip() == before,
+    )
+    fleet = ended.resting_fleet()
+    if fleet.is_idle:
+        _write_checkpoint(result, inputs, recorded.folder, fleet.plain())
+    return result
+
+
+def _merged_reports(
+    result: PassResult, members: "ReachedMembers", log: Log
+) -> "tuple[Desired, tuple[ClusterReport, ...]]":
+    """Apply what is merged to the members, and return its source with what came of it."""
     previous, repository = result.outcome.previous, result.publication.repository
     assert previous is not None
     facts = read_observed_inputs(repository, previous.commit).facts
     merged = read_source(repository, previous.source, facts=lambda _fleet: facts).desired
-    return members.apply_merged(replace(merged, fleet=result.outcome.source.desired.fleet), previous.commit, log)
+    desired = replace(merged, fleet=result.outcome.source.desired.fleet)
+    return desired, members.apply_merged(desired, previous.commit, log)
 
 
 def read_inputs(repository: Repository, tip: SourceTip, options: ReconcileOptions, log: Log) -> PassInputs:
@@ -333,39 +368,15 @@ def _committed(outcome: Outcome, inputs: PassInputs, options: ReconcileOptions, 
 def _write_checkpoint(
     result: PassResult, inputs: PassInputs, facts: bytes | None, members: dict[str, Any] | None = None
 ) -> None:
-    """Write down what this pass saw and reported, so that the next one need not look at everything."""
-    outcome, publication, tip = result.outcome, inputs.publication, inputs.tip
-    repository, fleet = publication.repository, outcome.source.desired.fleet
-    # What is held back is said in each pass, and the next one has to look at everything.
-    if result.rendered is None or result.proposal is not None or outcome.rendered.held:
+    """Write the checkpoint of a pass, unless the forge that it proposes to has yet to be asked."""
+    proposal = result.proposal
+    if result.rendered is None or (proposal is not None and proposal.error is not None):
         return
-    problems = problems_of(outcome)
-    told = frozenset((*(each.ref for each in problems), *(each.ref for each in outcome.thin_spreads)))
-    checkpoint = Checkpoint(
-        folder=repository.folder.under,
-        branch=fleet.rendered_branch,
-        names=BranchNames(
-            source_remote=tip.remote,
-            source_ref=tip.ref,
-            publish_remote="" if repository.mirrors else publication.remote,
-            rendered_ref=_published_ref(publication, fleet.rendered_branch),
-            status_ref=_published_ref(publication, fleet.status_branch),
-        ),
-        tips=BranchTips(
-            source=tip.commit,
-            rendered=result.rendered,
-            status=repository.tip(publication.ref(fleet.status_branch)),
-        ),
-        contents=contents_of(outcome, facts, told),
-        warnings=(*map(str, outcome.source.desired.warnings), *outcome.warnings),
-        problems=tuple(map(str, problems)),
-        next_flip=written(outcome.flip.at) if outcome.flip else "",
-        members=members,
+    ended = EndedRender(
+        outcome=result.outcome,
+        publication=inputs.publication,
+        tip=inputs.tip,
+        rendered=result.rendered,
+        proposed=proposal.commit if proposal is not None else "",
     )
-    write_checkpoint(repository, checkpoint)
-
-
-def _published_ref(publication: Publication, branch: str) -> str:
-    """Return the ref to ask for a branch: the remote's own name where a remote is asked, else the ref known here."""
-    is_asked = publication.remote and not publication.repository.mirrors
-    return f"refs/heads/{branch}" if is_asked else publication.ref(branch)
+    ended.write_checkpoint(facts, members)

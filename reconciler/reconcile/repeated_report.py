@@ -44,6 +44,9 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
     checkpoint = _up_to_date_checkpoint(repository, options)
     if checkpoint is None:
         return None
+    proposal = _proposed_line(repository, checkpoint)
+    if proposal is None:
+        return None
     table = ""
     if checkpoint.members is not None:
         from .idle_pass import fleet_still_at_rest
@@ -57,7 +60,7 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
     for line in (*checkpoint.warnings, *checkpoint.problems):
         log.warning(line)
     rendered, source = str(checkpoint.tips.rendered), checkpoint.tips.source
-    text = f"unchanged: {checkpoint.branch} {rendered[:12]} holds source {source[:12]}\n{table}"
+    text = f"{proposal or f'unchanged: {checkpoint.branch} {rendered[:12]} holds source {source[:12]}'}\n{table}"
     return RepeatedReport(
         source=source,
         rendered=rendered,
@@ -66,6 +69,22 @@ def read_repeated_report(repository: Repository, options: ReconcileOptions, log:
         text=text,
         next_flip=checkpoint.next_flip,
     )
+
+
+def _proposed_line(repository: Repository, checkpoint: Checkpoint) -> str | None:
+    """Return the line of a proposal that still waits for a person ("": there is none); None where a pass is to do."""
+    proposed = checkpoint.proposed
+    if proposed is None:
+        return ""
+    from reconciler.publish.branches import publication_of
+    from reconciler.publish.reading import read_known_fleet
+
+    from .pass_lines import proposal_line
+    from .proposing import known_proposal
+
+    fleet = read_known_fleet(repository, checkpoint.tips.source, proposed.fleet_path)
+    proposal = known_proposal(publication_of(repository, fleet), fleet, proposed.commit)
+    return None if proposal is None else proposal_line(proposal, proposed.what)
 
 
 def _up_to_date_checkpoint(repository: Repository, options: ReconcileOptions) -> Checkpoint | None:

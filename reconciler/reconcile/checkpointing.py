@@ -1,0 +1,74 @@
+"""The checkpoint of a pass, written once it has ended well."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from reconciler.publish.branches import Publication
+from reconciler.publish.checkpoint import (
+    NO_CONTENTS,
+    BranchNames,
+    BranchTips,
+    Checkpoint,
+    ProposedCommit,
+    write_checkpoint,
+)
+from reconciler.publish.incremental import contents_of
+from reconciler.publish.outcome import Outcome
+from reconciler.publish.problems import problems_of
+from render.timing import written
+
+from .source_tip import SourceTip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedRender:
+    """A pass that committed, or proposed a commit ("": it did not), or found nothing new; ``rendered`` is the tip."""
+
+    outcome: Outcome
+    publication: Publication
+    tip: SourceTip
+    rendered: str
+    proposed: str = ""
+
+    def write_checkpoint(self, facts: bytes | None, members: dict[str, Any] | None = None) -> None:
+        """Write down what this pass saw and reported, so that the next one need not look at everything."""
+        outcome, publication, tip = self.outcome, self.publication, self.tip
+        repository, fleet = publication.repository, outcome.source.desired.fleet
+        # What is held back is said in each pass, and the next one has to look at everything.
+        if outcome.rendered.held:
+            return
+        problems, proposed = problems_of(outcome), None
+        told = frozenset((*(each.ref for each in problems), *(each.ref for each in outcome.thin_spreads)))
+        contents = contents_of(outcome, facts, told)
+        if self.proposed:
+            proposed = ProposedCommit(commit=self.proposed, fleet_path=fleet.path, what=outcome.summary)
+            contents = NO_CONTENTS
+        checkpoint = Checkpoint(
+            folder=repository.folder.under,
+            branch=fleet.rendered_branch,
+            names=BranchNames(
+                source_remote=tip.remote,
+                source_ref=tip.ref,
+                publish_remote="" if repository.mirrors else publication.remote,
+                rendered_ref=_published_ref(publication, fleet.rendered_branch),
+                status_ref=_published_ref(publication, fleet.status_branch),
+            ),
+            tips=BranchTips(
+                source=tip.commit,
+                rendered=self.rendered,
+                status=repository.tip(publication.ref(fleet.status_branch)),
+            ),
+            contents=contents,
+            warnings=(*map(str, outcome.source.desired.warnings), *outcome.warnings),
+            problems=tuple(map(str, problems)),
+            next_flip=written(outcome.flip.at) if outcome.flip else "",
+            members=members,
+            proposed=proposed,
+        )
+        write_checkpoint(repository, checkpoint)
+
+
+def _published_ref(publication: Publication, branch: str) -> str:
+    """Return the ref to ask for a branch: the remote's own name where a remote is asked, else the ref known here."""
+    is_asked = publication.remote and not publication.repository.mirrors
+    return f"refs/heads/{branch}" if is_asked else publication.ref(branch)
