@@ -305,3 +305,21 @@ def test_a_template_that_goes_nowhere_is_a_warning_until_a_rule_completes_it(
     repository.commit({"argosy.yaml": settings(source={"strict": True})})
     ended = argosy(repository, capsys, "validate")
     assert (ended.code, ended.out.startswith("web.yaml:8: spec.selector: required, but missing\n")) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field"),
+    [
+        ("/spec/template/spec/containers/0/imgae", "nginx", "spec.template.spec.containers[0].imgae"),
+        ("/metadata/labels", {"-bad-": "x"}, "metadata.labels"),
+        ("/spec/selector/matchLabels/app", "other", "spec.template.metadata.labels"),
+    ],
+)
+def test_only_parts_that_a_rule_left_alone_are_not_checked_again(
+    path: str, value: Any, field: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A rule that compares parts with each other sees those that stayed as well."""
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit({**FLEET, "override.yaml": adding(path, value)})
+    ended = argosy(repository, capsys, "validate")
+    assert (ended.code, f": {field}: " in ended.out) == (3, True)

@@ -51,8 +51,23 @@ class CheckedTemplate:
         """Return the versions for which what rules made of the template is known to be right."""
         if not _is_harmed(content):
             return self._right
-        verdict = self._checks.verdict(content.manifest)
-        return NO_MINOR if verdict.findings.problems else verdict.right
+        verdict = self._checks.verdict(content.manifest, known=self._unchanged(content.manifest))
+        if verdict.findings.problems or not self._right:
+            return NO_MINOR if verdict.findings.problems else verdict.right
+        return range(max(self._right.start, verdict.right.start), min(self._right.stop, verdict.right.stop))
+
+    def _unchanged(self, manifest: Manifest) -> frozenset[int]:
+        """Return the ids of the objects that rules left as they are in the template, if that is right."""
+        before = self._manifest
+        if not self._right or manifest["apiVersion"] != before["apiVersion"]:
+            return frozenset()
+        known: set[int] = set()
+        for name, each in manifest.items():
+            other = before.get(name)
+            if type(each) is dict and type(other) is dict:
+                parts = [each] if each == other else [part for key, part in each.items() if part == other.get(key)]
+                known.update(id(part) for part in parts if type(part) is dict)
+        return frozenset(known)
 
     def findings(self, manifest: Manifest, edition: Edition) -> tuple[Problem, ...]:
         """Return what a schema finds wrong with what rules made of the template."""

@@ -117,8 +117,13 @@ class SchemaChecks:
         """
         return self.verdict(manifest, minor).findings
 
-    def verdict(self, manifest: Manifest, minor: int | None = None) -> SchemaVerdict:
-        """Return the same, and for which versions an object is known to be right."""
+    def verdict(
+        self, manifest: Manifest, minor: int | None = None, known: frozenset[int] = frozenset()
+    ) -> SchemaVerdict:
+        """Return the same, and for which versions an object is known to be right.
+
+        ``known`` are the ids of objects inside that are right for some version, and are not checked again.
+        """
         group, kind = group_of(manifest["apiVersion"]), manifest["kind"]
         if is_opaque(manifest):
             return SchemaVerdict(Findings(), EVERY_MINOR)
@@ -126,7 +131,7 @@ class SchemaChecks:
             return SchemaVerdict(self._custom.findings(manifest), EVERY_MINOR)
         if not self.has_schema(group, kind):
             return SchemaVerdict(Findings(), EVERY_MINOR)
-        verdict = self._verdict(manifest) if minor is None else self._verdict_at(manifest, minor)
+        verdict = self._verdict(manifest, known) if minor is None else self._verdict_at(manifest, minor)
         if kind in _SIZED and not group:
             _check_size(manifest, verdict.findings)
         return verdict
@@ -160,11 +165,11 @@ class SchemaChecks:
         """True where there are schemas for every version that a member is known to run."""
         return all(self.schemas.oldest <= minor <= self.schemas.newest for minor in self.minors)
 
-    def _verdict(self, manifest: Manifest) -> SchemaVerdict:
+    def _verdict(self, manifest: Manifest, known: frozenset[int] = frozenset()) -> SchemaVerdict:
         """Return what the newest version finds; nothing where a version that a member may run finds nothing."""
         api_version, kind = manifest["apiVersion"], manifest["kind"]
         served = self.schemas.minors(api_version, kind)
-        best = self._checked(manifest, served[-1]) if served else SchemaFindings()
+        best = self._checked(manifest, served[-1], known) if served else SchemaFindings()
         if served and not best.problems:
             return SchemaVerdict(best, self._right(served, best.since))
         if not self.is_certain:
@@ -187,9 +192,9 @@ class SchemaChecks:
             return SchemaVerdict(not_served(self.schemas, manifest, (minor,)), NO_MINOR)
         return SchemaVerdict(self._checked(manifest, minor), NO_MINOR)
 
-    def _checked(self, manifest: Manifest, minor: int) -> SchemaFindings:
+    def _checked(self, manifest: Manifest, minor: int, known: frozenset[int] = frozenset()) -> SchemaFindings:
         check = self.schemas.check_of(manifest["apiVersion"], manifest["kind"], minor)
-        return check_manifest(check, manifest) if check else SchemaFindings()
+        return check_manifest(check, manifest, known) if check else SchemaFindings()
 
 
 def _both(first: range, second: range) -> range:

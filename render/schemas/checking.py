@@ -24,12 +24,13 @@ from .steps import Steps, path_of
 Schema = Mapping[str, Any]
 """A schema as plain data."""
 
-Check = Callable[[Any, Steps, Findings], None]
+Check = Callable[[Any, Steps, "SchemaFindings"], None]
 """Report what is wrong with a value."""
 
 _MOST_NAMED = 12
 _QUOTE = "put it in quotes"
 _SCALARS = frozenset({str, int, float, bool})
+_KEY_TYPES = frozenset({str, int, float, bool, type(None)})
 _DEFAULT_KEYS: Mapping[str, Any] = {"protocol": "TCP"}
 _AGAIN = "an entry before it has the same {}"
 _NUMERIC = frozenset({"integer", "number"})
@@ -37,18 +38,22 @@ _INT32, _INT64 = 1 << 31, 1 << 63
 
 
 class SchemaFindings(Findings):
-    """The findings of schemas; from the version ``since`` on, the schemas say the same of what was checked."""
+    """The findings of schemas; from the version ``since`` on, the schemas say the same of what was checked.
 
-    __slots__ = ("since",)
+    ``known`` are the ids of objects inside that are right, and need not be checked.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("known", "since")
+
+    def __init__(self, known: frozenset[int] = frozenset()) -> None:
         super().__init__()
         self.since = 0
+        self.known = known
 
 
-def check_manifest(check: Check, manifest: Manifest) -> SchemaFindings:
-    """Return what is wrong with a manifest by the schema of its kind."""
-    findings = SchemaFindings()
+def check_manifest(check: Check, manifest: Manifest, known: frozenset[int] = frozenset()) -> SchemaFindings:
+    """Return what is wrong with a manifest by the schema of its kind, but for objects inside that are known."""
+    findings = SchemaFindings(known)
     check(manifest, None, findings)
     return findings
 
@@ -122,7 +127,7 @@ class _Lazy:
         self._of, self._schema = of, schema
         self.check: Check = self._made
 
-    def _made(self, value: Any, steps: Steps, findings: Findings) -> None:
+    def _made(self, value: Any, steps: Steps, findings: SchemaFindings) -> None:
         self.check = self._of(self._schema)
         self.check(value, steps, findings)
 
@@ -131,16 +136,17 @@ class _KnownFields:
     """The fields of an object: the type whose values are all right, of those that have one, and checks of the rest.
 
     ``late`` has the version from which on a field is as it is now, of those that changed; "" is the object itself.
-    ``rule`` is kept by values whose types are right.
+    ``rule`` is kept by values whose types are right. ``has_own``: something is said of the object itself.
     """
 
-    __slots__ = ("_of", "late", "members", "required", "rule", "schemas")
+    __slots__ = ("_of", "has_own", "late", "members", "required", "rule", "schemas")
 
     def __init__(self, of: Callable[[Schema], Check], schema: Schema) -> None:
         self._of = of
         self.schemas: Mapping[str, Schema] = schema["properties"]
         self.late: Mapping[str, int] = schema.get(SINCE, {})
         self.required: tuple[str, ...] = tuple(schema.get("required", ()))
+        self.has_own = bool(self.required) or "" in self.late
         self.rule: Rule | None = None
         self.members: dict[str, type | Check] = {
             name: _PLAIN_TYPES[each["type"]]
@@ -148,7 +154,7 @@ class _KnownFields:
             if len(each) == 1 and each.get("type") in _PLAIN_TYPES and name not in self.late
         }
 
-    def check_member(self, name: str, value: Any, steps: Steps, findings: Findings) -> None:
+    def check_member(self, name: str, value: Any, steps: Steps, findings: SchemaFindings) -> None:
         """Check a field for the first time, one of the wrong type, or one that is unknown."""
         schema = self.schemas.get(name)
         if schema is None:
@@ -168,22 +174,22 @@ SINCE = "x-since"
 _PLAIN_TYPES: Mapping[str, type] = {"string": str, "boolean": bool}
 
 
-def _check_nothing(_value: Any, _steps: Steps, _findings: Findings) -> None:
+def _check_nothing(_value: Any, _steps: Steps, _findings: SchemaFindings) -> None:
     """Take any value."""
 
 
-def _check_late(minor: int, check: Check, value: Any, steps: Steps, findings: Findings) -> None:
+def _check_late(minor: int, check: Check, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     """Check a field that is as it is only from a version on."""
-    if isinstance(findings, SchemaFindings):
-        findings.since = max(findings.since, minor)
+    findings.since = max(findings.since, minor)
     check(value, steps, findings)
 
 
-def _check_fields(fields: _KnownFields, value: Any, steps: Steps, findings: Findings) -> None:
-    if type(value) is not dict:
-        report_wrong_type(value, steps, "an object", findings)
+def _check_fields(fields: _KnownFields, value: Any, steps: Steps, findings: SchemaFindings) -> None:
+    if type(value) is not dict or id(value) in findings.known:
+        _check_object(value, steps, findings)
         return
-    before, members = len(findings.problems), fields.members
+    problems, members = findings.problems, fields.members
+    before = len(problems)
     for name, each in value.items():
         member = members.get(name)
         if member is type(each):
@@ -192,12 +198,13 @@ def _check_fields(fields: _KnownFields, value: Any, steps: Steps, findings: Find
             fields.check_member(name, each, steps, findings)
         elif each is not None:
             member(each, (steps, name), findings)
-    _check_object_itself(fields, value, steps, findings)
-    if fields.rule is not None and len(findings.problems) == before:
+    if fields.has_own:
+        _check_object_itself(fields, value, steps, findings)
+    if fields.rule is not None and len(problems) == before:
         fields.rule(value, steps, findings)
 
 
-def _check_object_itself(fields: _KnownFields, value: Any, steps: Steps, findings: Findings) -> None:
+def _check_object_itself(fields: _KnownFields, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     for name in fields.required:
         if value.get(name) is None:
             findings.required(path_of((steps, name)))
@@ -205,7 +212,7 @@ def _check_object_itself(fields: _KnownFields, value: Any, steps: Steps, finding
         _check_late(fields.late[""], _check_nothing, value, steps, findings)
 
 
-def _check_map(values: _Lazy, plain: type | None, value: Any, steps: Steps, findings: Findings) -> None:
+def _check_map(values: _Lazy, plain: type | None, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) is not dict:
         report_wrong_type(value, steps, "an object", findings)
         return
@@ -214,12 +221,12 @@ def _check_map(values: _Lazy, plain: type | None, value: Any, steps: Steps, find
             values.check(each, (steps, name), findings)
 
 
-def _check_object(value: Any, steps: Steps, findings: Findings) -> None:
+def _check_object(value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) is not dict:
         report_wrong_type(value, steps, "an object", findings)
 
 
-def _check_list(items: _Lazy, value: Any, steps: Steps, findings: Findings) -> None:
+def _check_list(items: _Lazy, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) is not list:
         hint = "write it as a list, also of one" if type(value) in {str, int, dict} else ""
         report_wrong_type(value, steps, "a list", findings, hint)
@@ -229,7 +236,7 @@ def _check_list(items: _Lazy, value: Any, steps: Steps, findings: Findings) -> N
             items.check(each, (steps, number), findings)
 
 
-def _check_set(check: Check, value: Any, steps: Steps, findings: Findings) -> None:
+def _check_set(check: Check, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     """Check a list in which nothing may stand twice."""
     check(value, steps, findings)
     if type(value) is not list or len(value) < 2:
@@ -242,17 +249,20 @@ def _check_set(check: Check, value: Any, steps: Steps, findings: Findings) -> No
             seen.add((type(entry), entry))
 
 
-def _check_entries(check: Check, defaults: Mapping[str, Any], value: Any, steps: Steps, findings: Findings) -> None:
+def _check_entries(
+    check: Check, defaults: Mapping[str, Any], value: Any, steps: Steps, findings: SchemaFindings
+) -> None:
     """Check a list whose entries are told apart by some of their fields, which no two may share."""
     check(value, steps, findings)
     if type(value) is not list or len(value) < 2:
         return
-    seen: set[tuple[Any, ...]] = set()
+    seen: set[Any] = set()
+    keys = tuple(defaults.items())
     for number, entry in enumerate(value):
         if type(entry) is not dict:
             continue
-        found = tuple(entry.get(key) if entry.get(key) is not None else other for key, other in defaults.items())
-        if not all(isinstance(each, str | int | float | None) for each in found):
+        found = tuple([other if (each := entry.get(key)) is None else each for key, other in keys])
+        if not _KEY_TYPES.issuperset(map(type, found)):
             continue
         if found in seen:
             findings.problem(path_of((steps, number)), _AGAIN.format(" and ".join(defaults)), kind="Duplicate")
@@ -266,12 +276,14 @@ def _of_text(schema: Schema) -> Check:
     return partial(_check_form, *known) if known else _check_text
 
 
-def _check_text(value: Any, steps: Steps, findings: Findings) -> None:
+def _check_text(value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) is not str:
         report_wrong_type(value, steps, "a string", findings, _QUOTE if type(value) in {bool, int, float} else "")
 
 
-def _check_word(words: frozenset[str], named: tuple[str, ...], value: Any, steps: Steps, findings: Findings) -> None:
+def _check_word(
+    words: frozenset[str], named: tuple[str, ...], value: Any, steps: Steps, findings: SchemaFindings
+) -> None:
     if type(value) is not str:
         _check_text(value, steps, findings)
     elif value not in words:
@@ -280,7 +292,9 @@ def _check_word(words: frozenset[str], named: tuple[str, ...], value: Any, steps
         findings.problem(path_of(steps), "none of the values it may have", hint=hint, kind="NotSupported")
 
 
-def _check_form(is_right: Callable[[str], bool], message: str, value: Any, steps: Steps, findings: Findings) -> None:
+def _check_form(
+    is_right: Callable[[str], bool], message: str, value: Any, steps: Steps, findings: SchemaFindings
+) -> None:
     if type(value) is not str:
         _check_text(value, steps, findings)
     elif not is_right(value):
@@ -291,7 +305,7 @@ def _of_whole(schema: Schema) -> Check:
     return partial(_check_whole, _INT32 if schema.get("format") == "int32" else _INT64)
 
 
-def _check_whole(bound: int, value: Any, steps: Steps, findings: Findings) -> None:
+def _check_whole(bound: int, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) is int:
         if not -bound <= value < bound:
             findings.problem(path_of(steps), f"must be from {-bound} to {bound - 1}")
@@ -304,23 +318,23 @@ def _check_whole(bound: int, value: Any, steps: Steps, findings: Findings) -> No
             report_wrong_type(value, steps, "a whole number", findings, hint)
 
 
-def _check_number(value: Any, steps: Steps, findings: Findings) -> None:
+def _check_number(value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) not in {int, float, Hole}:
         report_wrong_type(value, steps, "a number", findings)
 
 
-def _check_flag(value: Any, steps: Steps, findings: Findings) -> None:
+def _check_flag(value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) is not bool:
         hint = "write true or false, without quotes" if isinstance(value, str) else ""
         report_wrong_type(value, steps, "a boolean", findings, hint)
 
 
-def _check_number_or_text(value: Any, steps: Steps, findings: Findings) -> None:
+def _check_number_or_text(value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) is not str and type(value) not in {int, Hole} and not (type(value) is float and value.is_integer()):
         report_wrong_type(value, steps, "a whole number or a string", findings)
 
 
-def _check_quantity(value: Any, steps: Steps, findings: Findings) -> None:
+def _check_quantity(value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) is str:
         if not is_quantity(value):
             findings.problem(path_of(steps), "must be a quantity such as '500m', '2' or '64Mi'")
@@ -328,7 +342,7 @@ def _check_quantity(value: Any, steps: Steps, findings: Findings) -> None:
         report_wrong_type(value, steps, "a quantity such as '500m', '2' or '64Mi'", findings)
 
 
-def report_unknown(name: str, known: Mapping[str, object], steps: Steps, findings: Findings) -> None:
+def report_unknown(name: str, known: Mapping[str, object], steps: Steps, findings: SchemaFindings) -> None:
     """Report a field that a schema does not have."""
     near = nearest(name, known)
     named = f"known here: {', '.join(sorted(known)) or 'nothing'}" if len(known) <= _MOST_NAMED else ""
@@ -336,7 +350,7 @@ def report_unknown(name: str, known: Mapping[str, object], steps: Steps, finding
     findings.problem(path_of((steps, name)), "unknown field", hint=hint, kind="Unknown")
 
 
-def report_wrong_type(value: Any, steps: Steps, expected: str, findings: Findings, hint: str = "") -> None:
+def report_wrong_type(value: Any, steps: Steps, expected: str, findings: SchemaFindings, hint: str = "") -> None:
     """Report a value of another type; its type is named, and nothing of it."""
     found = NAME_BY_TYPE.get(type(value), "something else")
     findings.unusable(path_of(steps), f"must be {expected}, not {found}", hint=hint)

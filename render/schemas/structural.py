@@ -10,10 +10,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from render.admission.findings import Findings, alternatives
+from render.admission.findings import alternatives
 from render.suggestions import nearest
 
-from .checking import Check, Schema, SchemaSet, report_unknown, report_wrong_type
+from .checking import Check, Schema, SchemaFindings, SchemaSet, report_unknown, report_wrong_type
 from .steps import Steps, path_of
 
 _SAID = frozenset({"description", "title", "example", "externalDocs", "default", "enum", "format"})
@@ -74,7 +74,7 @@ class _Structure(NamedTuple):
     is_open: bool
 
 
-def _check_structure(structure: _Structure, value: Any, steps: Steps, findings: Findings) -> None:
+def _check_structure(structure: _Structure, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) is not dict:
         report_wrong_type(value, steps, "an object", findings)
         return
@@ -90,12 +90,12 @@ def _check_structure(structure: _Structure, value: Any, steps: Steps, findings: 
             findings.required(path_of((steps, name)))
 
 
-def _check_all(checks: tuple[Check, ...], value: Any, steps: Steps, findings: Findings) -> None:
+def _check_all(checks: tuple[Check, ...], value: Any, steps: Steps, findings: SchemaFindings) -> None:
     for check in checks:
         check(value, steps, findings)
 
 
-def _check_at(name: str, check: Check, value: Any, steps: Steps, findings: Findings) -> None:
+def _check_at(name: str, check: Check, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if isinstance(value, dict) and value.get(name) is not None:
         check(value[name], (steps, name), findings)
 
@@ -130,14 +130,14 @@ _BOUNDS: Mapping[str, _Bound] = {
 }
 
 
-def _check_bound(bound: _Bound, limit: float, value: Any, steps: Steps, findings: Findings) -> None:
+def _check_bound(bound: _Bound, limit: float, value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if type(value) in bound.types:
         size = value if isinstance(value, int | float) else len(value)
         if size < limit if bound.is_least else size > limit:
             findings.problem(path_of(steps), bound.message.format(limit))
 
 
-def _check_word(words: tuple[Any, ...], value: Any, steps: Steps, findings: Findings) -> None:
+def _check_word(words: tuple[Any, ...], value: Any, steps: Steps, findings: SchemaFindings) -> None:
     if not isinstance(value, str | int | float | bool) or value in words:
         return
     named = [word for word in words if isinstance(word, str) and word]

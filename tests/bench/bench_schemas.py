@@ -46,8 +46,10 @@ def reported(options: argparse.Namespace, seconds: dict[str, list[float]]) -> in
     print(f"{options.templates} templates x {options.clusters} clusters, {options.rules} objects overridden")
     for validation, found in seconds.items():
         print(f"{validation:7} {statistics.median(found):.3f} s CPU, best {min(found):.3f}")
-    cost = min(seconds["Strict"]) / min(seconds["Off"]) - 1
-    print(f"checks cost {cost:.1%} of a cold pass, the bar is {BAR:.0%}")
+    best = min(seconds["Strict"]) / min(seconds["Off"]) - 1
+    # Each pass with checks beside the one that ran next to it: on a busy machine the medians of both drift apart.
+    cost = statistics.median(one / other for one, other in zip(seconds["Strict"], seconds["Off"], strict=True)) - 1
+    print(f"checks cost {cost:.1%} of a cold pass by the median ({best:.1%} by the best), the bar is {BAR:.0%}")
     return int(cost > BAR)
 
 

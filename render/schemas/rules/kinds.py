@@ -88,6 +88,9 @@ def _check_host(host: str | None, steps: Steps, findings: Findings) -> None:
 
 
 def _is_address(text: str) -> bool:
+    # Of nearly all names the last letter tells, in a hundredth of the time.
+    if not text[-1:].isdigit() and ":" not in text:
+        return False
     try:
         ip_address(text)
     except ValueError:
