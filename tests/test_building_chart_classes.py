@@ -3,6 +3,7 @@
 The stand-in for helm prints the values that it is given, so values are the objects that a chart makes.
 """
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -460,3 +461,29 @@ def test_a_pass_over_values_per_cluster_commits_once_and_only_what_differs(
         "bindings/team/Deployment.apps/web.yaml",
         "clusters/eu-2/team/Deployment.apps/web.yaml",
     ]
+
+
+def test_another_helm_that_renders_otherwise_is_not_comparable_and_the_difference_is_shown(
+    tmp_path: Path, bin_folder: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", f"{bin_folder}{os.pathsep}{os.environ['PATH']}")
+    repository = Repository.create(tmp_path / "fleet")
+    repository.commit(a_shop())
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    program = Path(bin_folder) / "helm"
+    script = (
+        program.read_text().replace("v9.9.9", "v9.9.10").replace("cat values-0.yaml", "sed s/1.29/1.30/ values-0.yaml")
+    )
+    program.write_text(script)
+    ended = argosy(repository, capsys, "verify")
+    head, *lines = ended.out.splitlines()
+    assert (ended.code, ": not comparable: helm v9.9.9 built its source, here helm v9.9.10 did; tree " in head) == (
+        3,
+        True,
+    )
+    image = '      spec.template.spec.containers[web].image: "nginx:1.29" -> "nginx:1.30"'
+    paths = [f"clusters/{name}/team/Deployment.apps/web.yaml" for name in ("eu-1", "eu-2", "us-1")]
+    assert lines == [line for path in paths for line in (f"  ~ {path}", image)]
+    answer = json.loads(argosy(repository, capsys, "verify", "-o", "json").out)
+    differences = answer["commits"][0]["differences"]
+    assert [(each["path"], each["action"]) for each in differences] == [(path, "changed") for path in paths]

@@ -1,16 +1,22 @@
 """The verdict on a rendered commit: made again from what it records, it has the same bytes or it has not."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from overrides.changes import ChangedField
 from reconciler.console.log import Log
+from reconciler.diff.difference import ChangeAction
+from reconciler.diff.objects import Texts, changed_files
 from reconciler.explain.replay import replayed
 from reconciler.publish.branches import publication_of
 from reconciler.publish.merged_commits import written_commit
+from reconciler.publish.outcome import Outcome
 from reconciler.publish.reading import read_source
 from reconciler.repository import CommitInfo, Repository
 from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version
 from render.errors import ConfigError
+from render.gitobjects import TreeEntry
 
 
 class Equality(StrEnum):
@@ -23,13 +29,26 @@ class Equality(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileDifference:
+    """A file that is another one when it is made again, and the fields in which it differs, as committed and as made.
+
+    ``action``: ``added`` if it is only made, ``removed`` if it is only committed.
+    """
+
+    path: str
+    action: ChangeAction
+    fields: tuple[ChangedField, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The result of replaying one rendered commit, with a detail where it is not equal."""
+    """The result of replaying one rendered commit, with a detail and the files that differ where it is not equal."""
 
     commit: str
     source: str
     result: Equality
     detail: str = ""
+    differences: tuple[FileDifference, ...] = ()
 
 
 def rendered_tip(repository: Repository) -> str:
@@ -60,11 +79,34 @@ def verdict_of(repository: Repository, info: CommitInfo, log: Log) -> Verdict:
     if root == info.tree:
         return Verdict(commit=info.id, source=source, result=Equality.EQUAL)
     detail = f"tree {info.tree.hex()}, made {root.hex()}"
+    differences = tuple(_differences(outcome, info.tree))
     wrote, here = written.trailer(TOOL), outcome.source.desired.tools
     if set(wrote) != set(here):
         detail = f"{_named(wrote)} built its source, here {_named(here)} did; {detail}"
-        return Verdict(commit=info.id, source=source, result=Equality.NOT_COMPARABLE, detail=detail)
-    return Verdict(commit=info.id, source=source, result=Equality.DIFFERENT, detail=detail)
+        result = Equality.NOT_COMPARABLE
+    else:
+        result = Equality.DIFFERENT
+    return Verdict(commit=info.id, source=source, result=result, detail=detail, differences=differences)
+
+
+def _differences(outcome: Outcome, committed: bytes) -> Iterator[FileDifference]:
+    """Yield the files that differ, sorted; those of clusters with their fields, which all others only tell of."""
+    tree, repository = outcome.rendered.tree, outcome.repository
+
+    def entries(tree_id: bytes) -> Iterable[TreeEntry]:
+        return outcome.entries(tree_id) if tree_id in tree.trees else repository.read_trees([tree_id])[tree_id]
+
+    files = sorted(changed_files({"": committed}, {"": tree.root}, entries), key=lambda each: each.path)
+    manifests = [each for each in files if each.before and each.after and each.path.startswith("clusters/")]
+    wanted = {id_ for each in manifests for id_ in (each.before, each.after) if id_}
+    blobs = {id_: tree.blobs[id_] for id_ in wanted & tree.blobs.keys()}
+    texts = Texts({**blobs, **repository.read_blobs(wanted - blobs.keys())})
+    for each in files:
+        fields: tuple[ChangedField, ...] = ()
+        if each in manifests and each.before and each.after:
+            fields = texts.fields(each.before, each.after)
+        action = ChangeAction.ADDED if not each.before else ChangeAction.CHANGED if each.after else ChangeAction.REMOVED
+        yield FileDifference(path=each.path, action=action, fields=fields)
 
 
 def _named(tools: tuple[str, ...]) -> str:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from reconciler.check.verification import Verdict
 
 
+_MOST_FILES, _MOST_FIELDS = 10, 5
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyOptions:
     """The options of ``argosy verify``; no ``revision`` is the tip of the rendered branch."""
@@ -64,13 +67,43 @@ def _show(verdicts: "Sequence[Verdict]", options: VerifyOptions) -> None:
     from render.model import ARGOSY_API_VERSION
 
     if options.output == "json":
-        commits = [
-            {"commit": each.commit, "source": each.source, "result": str(each.result), "detail": each.detail}
-            for each in verdicts
-        ]
+        commits = [_plain_verdict(each) for each in verdicts]
         value = {"apiVersion": ARGOSY_API_VERSION, "kind": "Verification", "commits": commits}
         print_data(as_json(value))
         return
     for each in verdicts:
         detail = f": {each.detail}" if each.detail else ""
         print_text(f"{each.commit[:12]} source {each.source[:12] or '-'}: {each.result}{detail}")
+        _print_differences(each)
+
+
+def _plain_verdict(verdict: "Verdict") -> dict[str, Any]:
+    from reconciler.diff.json_form import plain_field
+
+    differences = [
+        {"path": file.path, "action": str(file.action), "fields": [plain_field(each) for each in file.fields]}
+        for file in verdict.differences
+    ]
+    return {
+        "commit": verdict.commit,
+        "source": verdict.source,
+        "result": str(verdict.result),
+        "detail": verdict.detail,
+        "differences": differences,
+    }
+
+
+def _print_differences(verdict: "Verdict") -> None:
+    """Print the files that differ, the first few of many."""
+    from reconciler.diff.text import SIGNS
+    from reconciler.diff.words import field_words
+    from render.words import counted
+
+    for file in verdict.differences[:_MOST_FILES]:
+        print_text(f"  {SIGNS[file.action]} {file.path}")
+        for field in file.fields[:_MOST_FIELDS]:
+            print_text(f"      {field_words(field)}")
+        if len(file.fields) > _MOST_FIELDS:
+            print_text(f"      and {counted(len(file.fields) - _MOST_FIELDS, 'field')} more")
+    if len(verdict.differences) > _MOST_FILES:
+        print_text(f"  and {counted(len(verdict.differences) - _MOST_FILES, 'file')} more (-o json names them)")

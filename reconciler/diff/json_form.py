@@ -42,7 +42,7 @@ def plain_difference(difference: Difference) -> dict[str, Any]:
                 "clusters": list(change.clusters),
                 **({"origin": difference.origins[change.ref]} if change.ref in difference.origins else {}),
                 **({"preserved": True} if change.is_preserved else {}),
-                "fields": [_plain_field(field) for field in change.fields],
+                "fields": [plain_field(field) for field in change.fields],
             }
             for change in difference.objects
         ],
@@ -95,7 +95,7 @@ def _plain_pending(change: PendingChange) -> dict[str, Any]:
         "message": change.message,
         "clusters": list(change.clusters),
         "action": None if change.action is None else str(change.action),
-        "fields": [_plain_field(field) for field in change.fields],
+        "fields": [plain_field(field) for field in change.fields],
     }
 
 
@@ -120,7 +120,8 @@ def plain_ref(ref: ObjectRef) -> dict[str, str]:
     return {"group": ref.group, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
 
 
-def _plain_field(field: ChangedField) -> dict[str, Any]:
+def plain_field(field: ChangedField) -> dict[str, Any]:
+    """Return a changed field as plain data."""
     value: dict[str, Any] = {"path": field.path, "operator": field.operator}
     if field.operator != "add":
         value["before"] = field.before

@@ -157,6 +157,11 @@ class Texts:
             self._changes[texts] = field_changes(self._manifest(texts[0]), self._manifest(texts[1]))
         return self._changes[texts], are_spliced and _numbers(old) != _numbers(new)
 
+    def fields(self, before: bytes, after: bytes) -> tuple[ChangedField, ...]:
+        """Return all fields in which two blobs differ, divided numbers too."""
+        old, new = (self._manifest((_data(self.blobs[each]),)) for each in (before, after))
+        return field_changes(old, new)
+
     def _manifest(self, text: Text) -> Manifest:
         if text not in self._manifests:
             self._manifests[text] = parse_documents(b"0".join(text))[0].value

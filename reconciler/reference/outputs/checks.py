@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from reconciler.reference.shapes import Shape, flag, mapping, record, records, sequence, text, texts, whole
 
 from .parts import RENDERED, SOURCE
+from .passes import FIELDS
 
 _FINDING = {"path": text("The file."), "line": whole("The line; 0 if it is about the whole file."), "field": text()}
 _FINDINGS: Mapping[str, Shape] = {
@@ -46,6 +47,14 @@ VERIFICATION = {
             "source": text("The source commit; empty if the commit names none."),
             "result": text("`equal`, `different`, `not comparable` or `not written by Argosy`."),
             "detail": text("The reason in a sentence; it may be empty."),
+            "differences": records(
+                {
+                    "path": text("The file."),
+                    "action": text("`changed`; `added` if it is only made, `removed` if it is only committed."),
+                    "fields": FIELDS,
+                },
+                "The files that are others when they are made again; those of clusters with their fields.",
+            ),
         },
         "The commits, newest first.",
     ),

@@ -58,7 +58,7 @@ _MISPLACED = records(
     {**PROBLEM, "object": REF, "origin?": _ORIGIN}, "What can no longer be placed or built after the change."
 )
 _BEFORE_AFTER = {"before": whole("Replicas before."), "after": whole("Replicas afterwards.")}
-_FIELDS = records(
+FIELDS = records(
     {
         "path": text("The JSON pointer of the field."),
         "operator": text("`add`, `replace` or `remove`."),
@@ -74,7 +74,7 @@ _PENDING_CHANGES = records(
         "message": text("The reason, in a sentence; empty for `SuspendDispatching`."),
         "clusters": texts("The suspended clusters this is about."),
         "action": nullable(text("`added` or `changed`: what would happen there; null if nothing would.")),
-        "fields": _FIELDS,
+        "fields": FIELDS,
     },
     "What the change leaves pending: suspended clusters do not get it, or a lazy policy waits.",
 )
@@ -113,7 +113,7 @@ DIFFERENCE = {
             "clusters": texts("The clusters in which this happens."),
             "origin?": _ORIGIN,
             "preserved?": flag("True if the clusters keep the object although it leaves their folders."),
-            "fields": _FIELDS,
+            "fields": FIELDS,
         },
         "The objects that change, cluster by cluster where they differ.",
     ),
