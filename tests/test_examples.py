@@ -10,6 +10,8 @@ from reconciler.cli import run
 from tests.build import Repository, argosy
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+AT = ("--now", "2026-03-02T06:00:00Z")
+"""The time at which examples are rendered, where their rules ask for it."""
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/rendered"))
 
 
@@ -18,7 +20,7 @@ def rendered(name: str, folder: Path) -> Path:
     fleet, target = folder / "fleet", folder / "rendered"
     shutil.copytree(EXAMPLES / name, fleet, ignore=shutil.ignore_patterns("rendered", "README.md"))
     Repository.create(fleet).commit({}, name)
-    assert run(["-q", "-C", str(fleet), "render", "--output-dir", str(target)]) == 0
+    assert run(["-q", "-C", str(fleet), "render", *AT, "--output-dir", str(target)]) == 0
     return target
 
 
@@ -56,7 +58,7 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 def test_an_example_runs_where_it_stands(name: str, together: Repository, tmp_path: Path) -> None:
     """Neither the folders beside it nor what was rendered of it are part of it."""
     target, fleet = tmp_path / "rendered", together.path / "examples" / name
-    assert run(["-q", "-C", str(fleet), "render", "--output-dir", str(target)]) == 0
+    assert run(["-q", "-C", str(fleet), "render", *AT, "--output-dir", str(target)]) == 0
     assert contents(target) == contents(EXAMPLES / name / "rendered")
 
 

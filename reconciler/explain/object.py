@@ -7,6 +7,7 @@ that the explanation fits what is rendered.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from reconciler.pipeline.cron import next_firing
 from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED, failure_reason
 from reconciler.pipeline.pending import SUSPENDED, pending_of
 from reconciler.pipeline.stages import Built, Rendered
@@ -21,6 +22,7 @@ from render.scheduling.explanation import Explanation
 from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
 from render.scheduling.unmet_placements import Unmet, absent_clusters, unmet_placement
 from render.selection import ImplicitPriority
+from render.timing import written
 from render.words import counted
 
 from .capacity import ClusterRoom, rooms_of
@@ -58,7 +60,8 @@ class ObjectExplanation:
     it has none), ``targets`` those it got. ``unmet`` are parts of the placement that no cluster meets, or too few.
     ``decision`` is None where the scheduler had no say; ``decided_in`` is the rendered commit it was taken in, if that
     is an earlier one. ``facts`` says when observations were recorded. ``pending`` is what is decided and not carried
-    out. ``origin`` is the file that a tool made it from, where ``path`` asks for that.
+    out. ``origin`` is the file that a tool made it from, where ``path`` asks for that. ``scaled`` says in a sentence
+    which rule of a CronFederatedHPA set its replicas, and which fires next.
     """
 
     ref: ObjectRef
@@ -78,6 +81,7 @@ class ObjectExplanation:
     unmet: tuple[Unmet, ...] = ()
     pending: tuple[str, ...] = ()
     origin: str = ""
+    scaled: str = ""
 
 
 def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> ObjectExplanation:
@@ -103,7 +107,18 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         kept=tuple(_kept(binding, built)) if binding else (),
         unmet=(*unmet_of(match.policy, built), *_thin(binding, built)),
         pending=tuple(each.message for each in pending_of([binding])) if binding else (),
+        scaled=scaling_words(binding) if binding else "",
     )
+
+
+def scaling_words(binding: Binding) -> str:
+    """Return which rule set the replicas of a workload, and which fires next; nothing where no rule scales it."""
+    flip = next_firing(binding.ref, binding.cron)
+    after = f"; next, {flip.what} at {written(flip.at)}" if flip else ""
+    if scaled := binding.scaled:
+        by = f"CronFederatedHPA {scaled.autoscaler} set {counted(scaled.replicas, 'replica')} by its rule {scaled.rule}"
+        return f"{by} at {written(scaled.due)}, where the template says {scaled.template}{after}"
+    return f"The replicas are the template's own{after}" if flip else ""
 
 
 def unmet_of(policy: PropagationPolicy | None, built: Built) -> tuple[Unmet, ...]:

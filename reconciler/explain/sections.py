@@ -60,6 +60,8 @@ def _outcome(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:
         asked = "" if explanation.replicas is None else f"asks for {counted(explanation.replicas, 'replica')} and "
         yield f"It {asked}goes to {names}."
     yield from (f"It is {message}." for message in explanation.pending)
+    if explanation.scaled:
+        yield f"{explanation.scaled}."
 
 
 def _policies(policies: Iterable[PolicyVerdict]) -> Section:

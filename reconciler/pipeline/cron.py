@@ -25,7 +25,8 @@ from render.timing import Flip, earliest
 class CronScaling:
     """The templates of a pass with the replicas that rules set, and what bindings record of them.
 
-    ``flip`` is when the next rule fires. ``is_timed``: rules asked for the time.
+    ``flip`` is when the next rule fires. ``is_timed``: rules asked for the time. ``fired`` are the objects whose
+    replicas a rule set in this pass.
     """
 
     templates: tuple[Template, ...]
@@ -33,6 +34,7 @@ class CronScaling:
     scaled: Mapping[ObjectRef, ScaledReplicas] = field(default_factory=dict)
     flip: Flip | None = None
     is_timed: bool = False
+    fired: frozenset[ObjectRef] = frozenset()
 
     def recorded(self, bindings: Iterable[Binding]) -> tuple[Binding, ...]:
         """Return bindings with the state of what scales them."""
@@ -77,9 +79,14 @@ def scaled_by_cron(
         templates=tuple(result),
         memories=memories,
         scaled=scaled,
-        flip=earliest(_flip(ref, each) for ref, found in memories.items() for each in found),
+        flip=earliest(next_firing(ref, found) for ref, found in memories.items()),
         is_timed=now is not None and bool(memories),
+        fired=frozenset(ref for ref, number in scaled.items() if number != _scaled_before(before.get(ref))),
     )
+
+
+def _scaled_before(binding: Binding | None) -> ScaledReplicas | None:
+    return binding.scaled if binding else None
 
 
 def _own_replicas(template: Template, interpreter: Interpreter) -> int | None:
@@ -128,10 +135,11 @@ def _fired(before: CronState, after: CronState) -> list[tuple[str, Execution]]:
     return sorted(runs, key=lambda found: found[1].due)
 
 
-def _flip(ref: ObjectRef, memory: CronMemory) -> Flip | None:
-    upcoming = [
+def next_firing(ref: ObjectRef, memories: Iterable[CronMemory]) -> Flip | None:
+    """Return when a rule fires next of all that scale an object, and what it does then."""
+    return earliest(
         Flip(each.upcoming, f"{memory.autoscaler} sets {ref} to {memory.state.in_force[each.name].scale.replicas}")
+        for memory in memories
         for each in memory.state.histories
         if each.upcoming is not None and each.name in memory.state.in_force
-    ]
-    return earliest(upcoming)
+    )

@@ -40,6 +40,7 @@ from .assembly import (
 from .binding_files import BindingWriter
 from .claims import Claims, claim_templates
 from .cluster_removals import Removal
+from .cron import CronScaling, scaled_by_cron
 from .dependencies import Following, following, with_dependencies
 from .failover import FailedOver, FailoverInputs, failed_over, scheduled, with_stamps, with_taints
 from .health import FILE as HEALTH_FILE
@@ -96,11 +97,21 @@ class Built:
     claims: Claims
     schedule: Schedule
     failover: FailedOver
+    cron: CronScaling
     tainted: TaintedClusters
     following: Following
     works: Mapping[ObjectRef, Works]
     bindings: tuple[Binding, ...]
     webhooks: Recording
+
+    @property
+    def expected_removals(self) -> Mapping[str, frozenset[tuple[str, ...]]]:
+        """The paths below the folder of each cluster that may be gone because of failover, or of a rule of cron."""
+        failed_over = self.failover.removed_paths
+        scaled = frozenset(tuple(object_path(ref)) for ref in self.cron.fired)
+        if not scaled:
+            return failed_over
+        return {name: failed_over.get(name, frozenset()) | scaled for name in self.index.names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +143,10 @@ def _built(inputs: Inputs) -> Built:
     index = ClusterIndex(with_reserves(tainted.clusters, inputs.facts, inputs.reserves))
     webhooks = Recording(inputs.answers)
     interpreter = interpreter_of(desired, webhooks.send)
-    template_by_ref = {template.ref: template for template in desired.templates}
-    claims = _claims(inputs, interpreter, before)
+    cron = scaled_by_cron(desired.templates, desired.cron_autoscalers, interpreter, before, inputs.failover.now)
+    inputs = replace(inputs, desired=replace(desired, templates=cron.templates))
+    template_by_ref = {template.ref: template for template in cron.templates}
+    claims = _claims(inputs, interpreter, before, cron)
     failover, schedule = _scheduled(inputs, claims, tainted, index)
     # What a released binding requires stays with it, or its pods would miss it.
     follows = following((*schedule.bindings, *claims.released), template_by_ref, interpreter)
@@ -144,11 +157,8 @@ def _built(inputs: Inputs) -> Built:
         override=OverrideEngine(desired.override_policies, index.clusters).override,
     )
     unbuilt = {binding.ref for binding in claims.released}
-    works = {
-        binding.ref: render_works(template_by_ref[binding.ref], binding, work_context)
-        for binding in bindings
-        if binding.ref not in unbuilt
-    }
+    made = (binding for binding in bindings if binding.ref not in unbuilt)
+    works = {each.ref: render_works(template_by_ref[each.ref], each, work_context) for each in made}
     held = TreeContext(index=index, previous=inputs.previous.tree if inputs.previous else None)
     past = PastOutcome(fleet=held, before=before, source=inputs.source)
     judged = _judged(_recorded(bindings, works, index), works, claims.waiting, past)
@@ -160,6 +170,7 @@ def _built(inputs: Inputs) -> Built:
         claims=claims,
         schedule=schedule,
         failover=failover,
+        cron=cron,
         tainted=tainted,
         following=follows,
         works=works,
@@ -168,10 +179,11 @@ def _built(inputs: Inputs) -> Built:
     )
 
 
-def _claims(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef, Binding]) -> Claims:
-    """Match templates with policies, and ask again for what rebalancers name."""
+def _claims(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef, Binding], cron: CronScaling) -> Claims:
+    """Match templates with policies, record what scales them, and ask again for what rebalancers name."""
     claims = claim_templates(inputs.templates, inputs.desired, interpreter, before)
-    return replace(claims, bindings=with_requests(claims.bindings, inputs.desired.reschedule_requests))
+    bindings = with_requests(cron.recorded(claims.bindings), inputs.desired.reschedule_requests)
+    return replace(claims, bindings=bindings)
 
 
 def _scheduled(
@@ -235,7 +247,7 @@ def _assembled(inputs: Inputs, built: Built) -> Rendered:
         assembly.clear(ref for ref in inputs.scope.refs if ref.group_kind == "Namespace")
     _add_decision_inputs(inputs, built, assembly)
     folders, disconnected = cluster_folders(assembly)
-    guard, expected = inputs.desired.fleet.removal_guard, built.failover.removed_paths
+    guard, expected = inputs.desired.fleet.removal_guard, built.expected_removals
     held = clusters_to_hold(assembly, folders, guard, inputs.allowed_removals, expected)
     if held.removals:
         folders.update(held.folders)

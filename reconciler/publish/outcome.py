@@ -33,7 +33,7 @@ from render.errors import GitError, GuardRefused
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
 from render.guards import GuardScope
 from render.model import Manifest
-from render.timing import Flip, parse_instant, written
+from render.timing import Flip, earliest, parse_instant, written
 from render.words import counted
 
 from .allowances import Allowed, RemovalAllowance, removals_allowed
@@ -72,7 +72,8 @@ class Outcome:
     @property
     def flip(self) -> Flip | None:
         """The next instant at which the same inputs give another outcome, and what happens then."""
-        return self.rendered.built.failover.flip
+        built = self.rendered.built
+        return earliest((built.failover.flip, built.cron.flip))
 
     @property
     def summary(self) -> str:
@@ -94,11 +95,11 @@ class Outcome:
 
     @cached_property
     def removals(self) -> tuple[Removal, ...]:
-        """The objects that each cluster loses, but for those that leave it by a rule of failover."""
+        """The objects that each cluster loses, but for those that leave it by a rule of time."""
         if self.previous is None:
             return ()
         guard = self.source.desired.fleet.removal_guard
-        expected = self.rendered.built.failover.removed_paths
+        expected = self.rendered.built.expected_removals
         return removals(self.previous.tree.clusters, self.rendered.tree.clusters, self.entries, guard, expected)
 
     @cached_property
@@ -335,7 +336,9 @@ def stored_commit(outcome: Outcome) -> NewCommit:
 
 def _time_asked_for(outcome: Outcome) -> str:
     """Return the time of a pass if a rule asked for it; else ""."""
-    return written(outcome.now) if outcome.now is not None and outcome.rendered.built.failover.is_timed else ""
+    built = outcome.rendered.built
+    is_asked = built.failover.is_timed or built.cron.is_timed
+    return written(outcome.now) if outcome.now is not None and is_asked else ""
 
 
 def removals_allowed_by_options(outcome: Outcome) -> tuple[RemovalAllowance, ...]:

@@ -12,6 +12,7 @@ from overrides.parsing import override_policy
 from overrides.policy import OverridePolicy
 from render.admission import Admitted, AdmittedKind, Kinds, admitted, kind_of
 from render.cluster import Cluster
+from render.cron.parsing import cron_autoscaler
 from render.cron.rules import CronAutoscaler
 from render.errors import Problem
 from render.model import Manifest, ObjectRef, Template
@@ -122,6 +123,10 @@ def _add_timed(objects: KarmadaObjects, place: LocatedManifest, manifest: Manife
         case "FederatedResourceQuota":
             objects.quotas.append(template_of(place, manifest))
         case "CronFederatedHPA":
-            objects.warnings.append(left_out(place, ref))
+            autoscaler = cron_autoscaler(manifest, path=path, document=document)
+            if autoscaler.target.kind == "FederatedHPA":
+                objects.warnings.append(left_out(place, ref, "it scales a FederatedHPA"))
+            else:
+                objects.cron_autoscalers.append(autoscaler)
         case _:
             objects.warnings.append(left_out(place, ref))

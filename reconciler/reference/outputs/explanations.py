@@ -72,6 +72,7 @@ OBJECT_EXPLANATION = {
     "ref": OBJECT,
     "path?": text("The file of the template."),
     "origin?": text("The file and line that a tool made the object from, where `path` is what asks for that."),
+    "scaled?": text("The rule of a CronFederatedHPA that set its replicas, and the one that fires next."),
     "verdict": text("What claims the object, in one sentence."),
     "policies?": records(
         {
