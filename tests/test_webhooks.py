@@ -583,13 +583,14 @@ def test_a_pass_that_knows_the_last_one_still_looks_at_all_that_webhooks_answere
     assert fleet.argosy("verify", "-n", "1").out.split()[-1] == "equal"
 
 
-def test_rendering_loads_nothing_that_could_ask(fleet: Fleet) -> None:
+def test_rendering_loads_nothing_that_could_ask_or_build_what_is_not_there(fleet: Fleet) -> None:
     program = (
         "import sys\n"
         "from reconciler.cli import run\n"
         "run(['-C', sys.argv[1], 'render', '-o', 'name'])\n"
         "loaded = {'ssl', 'http.client', 'kubernetes', 'urllib3'} & set(sys.modules)\n"
-        "print(sorted(loaded | {name for name in sys.modules if name.startswith('reconciler.members.webhook')}))\n"
+        "unused = ('reconciler.members.webhook', 'reconciler.building')\n"
+        "print(sorted(loaded | {name for name in sys.modules if name.startswith(unused)}))\n"
     )
     command = [sys.executable, "-c", program, str(fleet.repository.path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS)

@@ -1,11 +1,11 @@
 """From commits to values: the source of a revision, the facts, and the previous rendered commit."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import NamedTuple
 
-from reconciler.building.builder import SourceBuilder
 from reconciler.locked.store import content_store
 from reconciler.pipeline.health import FILE as HEALTH_FILE
 from reconciler.pipeline.health import ObservedHealth, parsed_health
@@ -18,14 +18,17 @@ from reconciler.repository.cache import Cache
 from reconciler.repository.objects import File, Snapshot
 from reconciler.repository.trailers import SOURCE, TOOL, VERSION, engine_version
 from reconciler.source.broken import Broken
-from reconciler.source.build import Caches
+from reconciler.source.build import Build, BuiltSource, Caches, LockedOf
+from reconciler.source.chart_requests import ChartRequest
+from reconciler.source.deployers.request import BuiltFolder, FolderRequest
+from reconciler.source.deployers.trees import LockedTrees
 from reconciler.source.desired import Desired
 from reconciler.source.facts import ClusterFacts, Facts, FactsOf
-from reconciler.source.files import MAX_FILE_SIZE, SourceFile, is_kustomization, may_be_read
+from reconciler.source.files import MAX_FILE_SIZE, FileSelection, SourceFile, is_kustomization, may_be_read
 from reconciler.source.fleet_file import load_fleet
 from reconciler.source.lines import PlacedLines
 from reconciler.source.loading import Loaded, load_source
-from reconciler.source.manifests import ParseCache, ParsedBlob
+from reconciler.source.manifests import ParseCache, ParsedBlob, ReadBlobs
 from reconciler.source.observed_schemas import ObservedSchemas
 from render.binding import Binding
 from render.errors import GitError, InputError, Problem
@@ -205,6 +208,28 @@ def worktree_of(repository: Repository) -> Snapshot:
     return repository.worktree_snapshot(wanted=lambda _path, size: size <= MAX_FILE_SIZE)
 
 
+class _LaterBuild(NamedTuple):
+    """The builder of sources, which is only imported for one that has something to build."""
+
+    cache: ParseCache
+
+    def __call__(
+        self, files: Sequence[SourceFile], selection: FileSelection, read: ReadBlobs, locked: LockedOf
+    ) -> BuiltSource:
+        return self._builder()(files, selection, read, locked) if selection.kustomizations else BuiltSource()
+
+    def build_folders(self, requests: Sequence[FolderRequest], locked: LockedTrees) -> Sequence[BuiltFolder]:
+        return self._builder().build_folders(requests, locked) if requests else ()
+
+    def render_charts(self, requests: Sequence[ChartRequest]) -> BuiltSource:
+        return self._builder().render_charts(requests) if requests else BuiltSource()
+
+    def _builder(self) -> Build:
+        from reconciler.building.builder import SourceBuilder
+
+        return SourceBuilder(cache=self.cache)
+
+
 @contextmanager
 def source_caches(repository: Repository, parsed: dict[bytes, ParsedBlob] | None = None) -> Iterator[Caches]:
     """Open the caches of parsed files and of builds, and write what is new at the end; ``parsed`` comes before both."""
@@ -214,8 +239,7 @@ def source_caches(repository: Repository, parsed: dict[bytes, ParsedBlob] | None
         known: tuple[ParseCache, ParseCache] = (documents, builds)
         if parsed is not None:
             known = (MemoryCache(parsed, documents), MemoryCache(parsed, builds))
-        build = SourceBuilder(cache=known[1])
-        yield Caches(parsed=known[0], contents=content_store(repository), build=build)
+        yield Caches(parsed=known[0], contents=content_store(repository), build=_LaterBuild(known[1]))
 
 
 def recorded_facts(repository: Repository) -> FactsOf:
