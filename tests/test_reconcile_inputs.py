@@ -231,7 +231,7 @@ def test_every_rendered_commit_can_be_made_again_and_one_that_cannot_is_told(
                 (
                     "-: not written by Argosy: it has no Argosy-Source trailer",
                     f"{source[:12]}: not comparable: engine 0.0.1 wrote it, this is {version}",
-                    f"{source[:12]}: different: tree {edited}, made {made}",
+                    f"{source[:12]}: different: tree {edited}, made {made}\n  ~ README.md",
                     f"{source[:12]}: equal",
                 ),
                 strict=True,
