@@ -41,7 +41,7 @@ def is_met(requirement: Requirement, labels: Mapping[str, str]) -> bool:
     """Say whether labels meet a checked requirement; a label that is no whole number meets no comparison."""
     if requirement.operator not in COMPARISONS:
         return holds(requirement, labels)
-    found, bound = _number(labels.get(requirement.key, "")), _number(requirement.values[0])
+    found, bound = _number(labels.get(requirement.key) or ""), _number(requirement.values[0])
     if found is None or bound is None:
         return False
     return found > bound if requirement.operator == "Gt" else found < bound

@@ -16,8 +16,14 @@ def texts(plain: Any, what: str) -> object:
 
 
 def list_of(read: Read) -> Read:
-    """Return what reads a list."""
-    return lambda plain, what: sequence(plain, what, read)
+    """Return what reads a list without null in it."""
+
+    def read_entry(plain: Any, what: str) -> object:
+        if plain is None:
+            raise WrongShape(f"{what} is null")
+        return read(plain, what)
+
+    return lambda plain, what: sequence(plain, what, read_entry)
 
 
 def map_of(read: Read) -> Read:

@@ -47,7 +47,7 @@ class Way:
 
     def weights_for(self, feed: FeedOrder, names: Mapping[str, str]) -> tuple[Weight, ...]:
         """Return static weights that divide a feed as its shares do, none where there are none."""
-        shares = {names[key]: count for key, count in self.shares.get(feed.key, {}).items()}
+        shares = {names.get(key, key): count for key, count in self.shares.get(feed.key, {}).items()}
         weight_by_name = {name: each.weight for each in self.weights for name in each.names}
         if not shares or not all(shares.values()) or weight_by_name.keys() != shares.keys():
             return ()

@@ -54,15 +54,20 @@ def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[
     """Convert documents: what subscriptions feed, and everything of Clusternet's own."""
     readable: list[Placed] = []
     left: list[Left] = []
+    others = 0
     for each in documents:
+        is_its = is_clusternet(each.manifest)
         try:
-            check_shape(each.manifest, is_its=is_clusternet(each.manifest))
+            check_shape(each.manifest, is_its=is_its)
         except WrongShape as error:
-            left.append(each.left(refused("unreadable", str(error))))
+            if is_its:
+                left.append(each.left(refused("unreadable", str(error))))
+            else:
+                others += 1
         else:
             readable.append(each)
     found = _Subscriptions(readable, known_clusters).converted()
-    return replace(found, left=(*left, *found.left))
+    return replace(found, left=(*left, *found.left), others=found.others + others)
 
 
 class _Subscriptions:
@@ -215,8 +220,7 @@ class _Subscriptions:
         orders = []
         for each in objects:
             key = feed_key({"apiVersion": each.manifest["apiVersion"], "kind": each.kind, **_place(each)})
-            count = each.spec.get("replicas", 1) if each.kind in _COUNTED else None
-            orders.append(FeedOrder(key=key, replicas=told.get(key, count)))
+            orders.append(FeedOrder(key=key, replicas=told.get(key, _replicas_of(each))))
         return orders
 
     def _member(self, document: Placed) -> Manifest:
@@ -255,6 +259,14 @@ def _sets_replicas(source: Manifest, overriding: Sequence[Manifest], members: Re
     """Say whether people override the replicas, which then are not Karmada's to divide alone."""
     rules = _rules(source, overriding, members, made).rules
     return any(each["path"] in {"/spec", "/spec/replicas"} for rule in rules for each in rule.operations)
+
+
+def _replicas_of(document: Placed) -> int | None:
+    """Return the replicas of an object of a kind that Clusternet divides, 1 where they are not given."""
+    if document.kind not in _COUNTED:
+        return None
+    count = document.spec.get("replicas")
+    return count if isinstance(count, int) else 1
 
 
 def _replicas(count: int) -> dict[str, Any]:

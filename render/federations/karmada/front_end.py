@@ -114,7 +114,7 @@ def _is_default(toleration: Mapping[str, Any]) -> bool:
         "operator": "Exists",
         "effect": "NoExecute",
         "tolerationSeconds": _DEFAULT_SECONDS,
-    } and (toleration.get("key") in _DEFAULT_TOLERATIONS)
+    } and (str(toleration.get("key")) in _DEFAULT_TOLERATIONS)
 
 
 def _is_of_controllers(key: str) -> bool:

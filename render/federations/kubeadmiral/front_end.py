@@ -128,7 +128,8 @@ def _divided(unit: Unit, document: Placed, policy: Placed, labels: _Labels) -> U
     if not names:
         what = "no cluster is known, so that every cluster gets all of it: add the FederatedClusters"
         return replace(unit, remarks=(*unit.remarks, approximate("clusters-unknown", what)))
-    total = document.spec.get("replicas", 1)
+    replicas = document.spec.get("replicas")
+    total = 1 if replicas is None else replicas
     shares = planned(AdmiralWorkload(replicas=total, key="/".join(document.key)), preferences, names).totals
     if weights := static_weights(total, preferences, shares):
         return replace(unit, weights=weights)

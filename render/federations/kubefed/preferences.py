@@ -30,7 +30,7 @@ class Divided:
     federated: dict[str, Any] | None = None
 
 
-def preferences_of(clusters: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Preference]:
+def preferences_of(clusters: Mapping[str, Mapping[str, Any] | None] | None) -> dict[str, Preference]:
     """Return the preferences of a map ``cluster or *: {minReplicas, maxReplicas, weight}``."""
     return {
         name: Preference(
@@ -38,7 +38,8 @@ def preferences_of(clusters: Mapping[str, Mapping[str, Any]] | None) -> dict[str
             max_replicas=each.get("maxReplicas"),
             weight=each.get("weight") or 0,
         )
-        for name, each in (clusters or {}).items()
+        for name, wish in (clusters or {}).items()
+        for each in (wish or {},)
     }
 
 

@@ -143,7 +143,8 @@ def _beyond_workspaces(federated: Sequence[Placed]) -> list[Left]:
     names = {each.key[1]: _names(each) for each in federated if each.kind == "FederatedWorkspace"}
     found = []
     for each in federated:
-        workspace = str((each.metadata.get("labels") or {}).get(_WORKSPACE))
+        labels = each.metadata.get("labels")
+        workspace = str(labels.get(_WORKSPACE)) if isinstance(labels, dict) else ""
         if each.kind == "FederatedNamespace" and names.get(workspace) and _names(each):
             beyond = sorted(_names(each) - names[workspace])
             if beyond:

@@ -53,15 +53,20 @@ def converted(documents: Sequence[Placed], known_clusters: Mapping[str, Mapping[
     """Convert documents: the namespaces that are offloaded, with everything in them."""
     readable: list[Placed] = []
     left: list[Left] = []
+    others = 0
     for each in documents:
+        is_its = is_liqo(each.manifest)
         try:
-            check_shape(each.manifest, is_its=is_liqo(each.manifest))
+            check_shape(each.manifest, is_its=is_its)
         except WrongShape as error:
-            left.append(each.left(refused("unreadable", str(error))))
+            if is_its:
+                left.append(each.left(refused("unreadable", str(error))))
+            else:
+                others += 1
         else:
             readable.append(each)
     found = _Peering(readable, known_clusters).converted()
-    return replace(found, left=(*left, *found.left))
+    return replace(found, left=(*left, *found.left), others=found.others + others)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
