@@ -206,6 +206,12 @@ POLICY_TEST_FIELDS: Mapping[str, Field] = {
     "spec.given.argosy": Field(
         "A Fleet to try: the switches in its `spec`, and those its `compatibility` implies, replace argosy.yaml's."
     ),
+    "spec.given.now": Field(
+        "The time of the pass that is expected to decide so, as `2026-03-01T14:05:00Z`. Passes before it, from when"
+        " everything was healthy, are run first: one whenever something fails or an answer flips by itself."
+    ),
+    "spec.given.notReady": Field("The clusters that are not ready, each with the time since when.", {}),
+    "spec.given.unhealthy": Field("The clusters in which all is unhealthy, each with the time since when.", {}),
     "spec.expect": Field("What is expected; each item is about one object."),
     "spec.expect[].kind": Field("The kind of the object."),
     "spec.expect[].group": Field("The API group of the object; left out means the core group."),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from render.admission import admitted
@@ -10,6 +11,7 @@ from render.cluster import Cluster
 from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, Manifest, ObjectRef, Template, group_of
 from render.parsing import fleet as parse_fleet
+from render.timing import parse_instant
 
 from .karmada_objects import admitted_kind, load_karmada_objects
 from .manifests import FieldProblem, LocatedManifest
@@ -70,7 +72,8 @@ class Expectation:
 class PolicyTest:
     """A test: clusters and templates added to the source's (or put in their place), clusters lost, expectations.
 
-    ``settings`` are fields of the Fleet to try, by their names there.
+    ``settings`` are fields of the Fleet to try, by their names there. ``now`` is the time it asks about (None: a first
+    pass); ``not_ready`` and ``unhealthy`` are the clusters that fail, or all in them, with the time since when.
     """
 
     name: str
@@ -81,6 +84,9 @@ class PolicyTest:
     without_clusters: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     expectations: tuple[Expectation, ...] = ()
+    now: datetime | None = None
+    not_ready: Mapping[str, datetime] = field(default_factory=dict)
+    unhealthy: Mapping[str, datetime] = field(default_factory=dict)
 
 
 def parsed_expectation(spec: Manifest, *, namespace: str) -> Expectation:
@@ -155,10 +161,19 @@ def _loaded_test(
         templates=tuple(template for template, _ in templates.placed),
         without_clusters=tuple(given.get("withoutClusters") or ()),
         settings=_settings(place, given, loaded),
+        now=parse_instant(given.get("now") or ""),
+        not_ready=_instants(given.get("notReady")),
+        unhealthy=_instants(given.get("unhealthy")),
         expectations=tuple(
             parsed_expectation(each, namespace=_namespace_of(each, is_namespaced, fleet)) for each in expected
         ),
     )
+
+
+def _instants(plain: Mapping[str, str] | None) -> Mapping[str, datetime]:
+    """Return times by cluster; admission has refused what is none."""
+    found = ((name, parse_instant(text)) for name, text in (plain or {}).items())
+    return {name: instant for name, instant in found if instant is not None}
 
 
 def _settings(place: LocatedManifest, given: Any, loaded: PolicyTests) -> Mapping[str, Any]:

@@ -69,6 +69,10 @@ def _last_part(name: str) -> str:
 def _names(test: PolicyTest, names: KnownNames) -> Iterator[Named]:
     for number, name in enumerate(test.without_clusters):
         yield _cluster(f"spec.given.withoutClusters[{number}]", name, names)
+    for name in test.not_ready:
+        yield _cluster(f"spec.given.notReady.{name}", name, names)
+    for name in test.unhealthy:
+        yield _cluster(f"spec.given.unhealthy.{name}", name, names)
     for number, expected in enumerate(test.expectations):
         yield from _expected(f"spec.expect[{number}]", expected, names)
 

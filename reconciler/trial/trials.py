@@ -16,6 +16,7 @@ from render.patterns import matches_whole, part_pattern
 from render.suggestions import nearest
 
 from .fields import MISSING, WITHHELD, displayed, field_of, held_objects
+from .stepping import rendered_at
 
 NO_ANSWERS: Answers = {}
 
@@ -48,9 +49,13 @@ class Trial:
 
 
 def trial_of(test: PolicyTest, desired: Desired, answers: Answers = NO_ANSWERS) -> Trial:
-    """Render what a test describes, as if for the first time, and compare; ``answers`` are those known of webhooks."""
+    """Render what a test describes, as if for the first time, and compare; ``answers`` are those known of webhooks.
+
+    A test with a time is about the pass at that time, after those that went before it.
+    """
     given = with_given(desired, test)
-    rendered = render_pass(Inputs(desired=given, facts={}, previous=None, source="", answers=answers))
+    inputs = Inputs(desired=given, facts={}, previous=None, source="", answers=answers)
+    rendered = render_pass(inputs) if test.now is None else rendered_at(test, inputs, test.now)
     refs = {expectation.ref for expectation in test.expectations}
     bindings = {each.ref: each for each in rendered.built.bindings if each.ref in refs}
     mismatches = [

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from render.patterns import UnusablePattern, check_pattern, part_pattern
+from render.timing import parse_instant
 
 from .findings import Findings
 from .schema import INT32, Anything, Flag, ListOf, MapOf, Struct, Text, Whole
 from .shared_schema import TEXT, TEXTS
+from .syntax import quoted
 
 POLICY_TEST_SPEC = Struct(
     {
@@ -17,6 +19,9 @@ POLICY_TEST_SPEC = Struct(
                 "templates": ListOf(Anything()),
                 "withoutClusters": TEXTS,
                 "argosy": Anything(),
+                "now": TEXT,
+                "notReady": MapOf(TEXT),
+                "unhealthy": MapOf(TEXT),
             }
         ),
         "expect!": ListOf(
@@ -52,6 +57,7 @@ _SOMEWHERE = ("clusters", "notIn", "replicas", "fields")
 
 def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
     """Report paths that are no JSON pointers, patterns that are none, and expectations that exclude each other."""
+    _check_times(test["spec"].get("given") or {}, findings)
     for number, expectation in enumerate(test["spec"].get("expect") or ()):
         here = f"spec.expect[{number}]"
         if expectation.get("absent") and (others := [each for each in _SOMEWHERE if expectation.get(each)]):
@@ -59,6 +65,18 @@ def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
             findings.problem(f"{here}.absent", f"is expected beside {', '.join(others)}", hint=hint)
         _check_pattern(expectation.get("messageMatches"), f"{here}.messageMatches", findings)
         _check_fields(expectation.get("fields") or (), f"{here}.fields", findings)
+
+
+def _check_times(given: Mapping[str, Any], findings: Findings) -> None:
+    """Report what is no time, and failures without the time that is asked about."""
+    times = {"spec.given.now": given["now"]} if given.get("now") else {}
+    for name in ("notReady", "unhealthy"):
+        times |= {f"spec.given.{name}.{cluster}": text for cluster, text in (given.get(name) or {}).items()}
+        if given.get(name) and not given.get("now"):
+            findings.problem(f"spec.given.{name}", "means nothing without spec.given.now")
+    for path, text in times.items():
+        if parse_instant(text) is None:
+            findings.problem(path, f"{quoted(text)} is no time", hint="write it as '2026-03-01T14:05:00Z'")
 
 
 def _check_pattern(pattern: str | None, path: str, findings: Findings) -> None:

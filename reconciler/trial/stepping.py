@@ -1,0 +1,93 @@
+"""A PolicyTest over time: the passes from before anything failed until the time that the test asks about.
+
+The first pass finds everything healthy. One follows whenever something fails and whenever an answer flips by itself,
+as passes come one after the other in a fleet that runs.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from reconciler.pipeline.failover import FailoverInputs
+from reconciler.pipeline.health import ObservedHealth, ReportedHealth
+from reconciler.pipeline.previous import Previous, ReadTrees, RenderedTree
+from reconciler.pipeline.stages import Inputs, Rendered, render_pass
+from reconciler.source.facts import ClusterFacts
+from reconciler.source.policy_tests import PolicyTest
+from render.binding import Binding
+from render.cluster import ClusterCondition
+from render.failover.tasks import HEALTHY, UNHEALTHY
+from render.gitobjects import TreeEntry, parse_tree
+from render.model import ObjectRef
+from render.timing import SECOND, written
+
+_MOST_STEPS = 1000
+_READY = "Ready"
+
+
+def rendered_at(test: PolicyTest, inputs: Inputs, now: datetime) -> Rendered:
+    """Return what the pass at a time renders, after all passes that went before it; a replay of at most 1000."""
+    changes = sorted({at for at in (*test.not_ready.values(), *test.unhealthy.values()) if at <= now})
+    at = min((now, *changes)) - SECOND
+    known: dict[bytes, bytes] = {}
+    rendered = render_pass(_at(test, inputs, at, None, known))
+    for _ in range(_MOST_STEPS):
+        if at >= now:
+            break
+        flip = rendered.built.failover.flip
+        coming = [each for each in (*changes, *([flip.at] if flip else [])) if at < each <= now]
+        at = min(coming, default=now)
+        rendered = render_pass(_at(test, inputs, at, rendered, known))
+    return rendered
+
+
+def _at(test: PolicyTest, inputs: Inputs, at: datetime, before: Rendered | None, known: dict[bytes, bytes]) -> Inputs:
+    """Return the inputs of a pass: what has failed by then, and what the pass before it left."""
+    names = [cluster.name for cluster in inputs.desired.clusters]
+    failed = {name: since for name, since in test.not_ready.items() if since <= at}
+    bindings = before.built.bindings if before else ()
+    health = ObservedHealth(
+        conditions={name: (_condition(failed.get(name)),) for name in names},
+        workloads={binding.ref: tuple(_reports(binding, test.unhealthy, at)) for binding in bindings},
+    )
+    return replace(
+        inputs,
+        facts={name: _facts(name, is_ready=name not in failed) for name in names},
+        previous=_previous(before, known) if before else None,
+        failover=FailoverInputs(now=at, health=health, taints=before.built.tainted.recorded if before else {}),
+    )
+
+
+def _condition(failed: datetime | None) -> ClusterCondition:
+    return ClusterCondition(type=_READY, status="False" if failed else "True", since=written(failed) if failed else "")
+
+
+def _facts(name: str, *, is_ready: bool) -> ClusterFacts:
+    status = "True" if is_ready else "False"
+    return ClusterFacts(name=name, status={"conditions": [{"type": _READY, "status": status}]})
+
+
+def _reports(binding: Binding, unhealthy: Mapping[str, datetime], at: datetime) -> Iterable[ReportedHealth]:
+    for target in binding.targets:
+        since = unhealthy.get(target.name)
+        is_failing = since is not None and since <= at
+        yield ReportedHealth(
+            cluster=target.name,
+            health=UNHEALTHY if is_failing else HEALTHY,
+            since=written(since) if since and is_failing else "",
+        )
+
+
+def _previous(before: Rendered, known: dict[bytes, bytes]) -> Previous:
+    """Return a pass as the next one reads it back; ``known`` are the trees of all passes."""
+    known |= before.tree.trees
+    bindings: dict[ObjectRef, Binding] = {binding.ref: binding for binding in before.built.bindings}
+    tree = RenderedTree.of(before.tree.root, _reader(known))
+    return Previous(commit="", source="", version="", bindings=bindings, tree=tree)
+
+
+def _reader(known: Mapping[bytes, bytes]) -> ReadTrees:
+    def read(ids: Iterable[bytes]) -> dict[bytes, tuple[TreeEntry, ...]]:
+        return {id_: tuple(parse_tree(known[id_])) for id_ in ids}
+
+    return read
