@@ -171,6 +171,17 @@ def test_an_extension_has_the_values_of_each_cluster(fleet: Imported) -> None:
     }
 
 
+def test_an_extension_of_the_host_goes_nowhere(tmp_path: Path) -> None:
+    plan = {
+        "apiVersion": "kubesphere.io/v1alpha1",
+        "kind": "InstallPlan",
+        "metadata": {"name": "gatekeeper"},
+        "spec": {"extension": {"name": "gatekeeper", "version": "1.0.0"}},
+    }
+    found = imported(tmp_path, "kubesphere", [*DOCUMENTS[:3], plan])
+    assert (found.told("InstallPlan gatekeeper"), sorted(found.sent)) == ({"host-only": "exact"}, [])
+
+
 def test_a_selector_of_groups_stays_a_selector(fleet: Imported) -> None:
     """KS-06."""
     policy = fleet.object("PropagationPolicy", "p", "to-a-cn-b-us-cluster.kubesphere.io-group-4cdf61cb")

@@ -8,7 +8,7 @@ from typing import Any
 from render.documents import DocumentErrors, parse_documents
 from render.federations.decoding import WrongShape, checked_selector, label_selector
 from render.federations.operations import differences
-from render.federations.units import Left, Placed, Reach, Rule, Unit, approximate, refused
+from render.federations.units import Left, Placed, Reach, Rule, Unit, approximate, exact, refused
 from render.selection import matches
 
 _CLUSTER = "kubesphere.io/cluster"
@@ -51,6 +51,9 @@ def release_of(document: Placed, repositories: Mapping[str, str]) -> list[Unit] 
 def extension_of(document: Placed, labels_by_cluster: Mapping[str, Mapping[str, str]]) -> list[Unit] | Left:
     """Return the HelmRelease of an extension, with the values of each cluster that overrides them."""
     extension, scheduling = document.spec.get("extension") or {}, document.spec.get("clusterScheduling") or {}
+    if not scheduling:
+        what = "it says of no members where it goes: it is installed in the host alone"
+        return document.left(exact("host-only", what))
     name = str(extension.get("name") or document.key[1])
     chart = {"chart": name, "version": extension.get("version"), "sourceRef": _source(_EXTENSIONS)}
     namespace = f"extension-{name}"
