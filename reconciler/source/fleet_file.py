@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from render.admission import Admitted, admit
+from render.admission.syntax import quoted
 from render.errors import Problem
 from render.fleet import Fleet
-from render.model import ARGOSY_GROUP, Manifest, group_of
+from render.model import ARGOSY_API_VERSION, ARGOSY_GROUP, Manifest, group_of
 from render.parsing import fleet as parse_fleet
 from render.suggestions import nearest
 
@@ -89,6 +90,8 @@ def _parsed(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[
     field_problems += (FieldProblem(fleets[0], problem) for problem in outcome.problems)
     if outcome.object is not None:
         field_problems += _absent_paths(fleets[0], outcome.object, paths)
+    if not fleets:
+        field_problems += _misnamed(contents.manifests)
     unreadable = (each.problem for each in contents.unreadable)
     problems = (*unreadable, *Lines(read).located(field_problems))
     if not fleets and not problems:
@@ -97,6 +100,18 @@ def _parsed(file: SourceFile, paths: Collection[str], read: ReadBlobs) -> tuple[
     if problems or outcome.object is None:
         return Fleet(), tuple(sorted(problems))
     return parse_fleet(outcome.object, path=file.path), ()
+
+
+def _misnamed(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
+    """Yield the documents of an argosy.yaml that were meant to be a Fleet."""
+    for place in places:
+        api_version, kind = place.manifest["apiVersion"], place.manifest["kind"]
+        if group_of(api_version) == ARGOSY_GROUP:
+            yield place.problem("kind", f"is {quoted(kind)}, but argosy.yaml holds a Fleet", hint="write 'Fleet'")
+        elif nearest(kind, ["Fleet"]) or kind == "Fleet":
+            message = f"is {quoted(api_version)}, but argosy.yaml holds a Fleet of Argosy"
+            hint = f"write {ARGOSY_API_VERSION!r}" + ("" if kind == "Fleet" else ", and kind: Fleet")
+            yield place.problem("apiVersion", message, hint=hint)
 
 
 def _absent_paths(place: LocatedManifest, fleet: Manifest, paths: Collection[str]) -> Iterator[FieldProblem]:

@@ -10,6 +10,10 @@ from .syntax import label_key_fault, label_value_fault, quoted
 
 WITHOUT_FAILOVER = "does nothing while featureGates.Failover is false in argosy.yaml"
 """The warning about what only that gate makes work; where the gate is on, nobody need be warned."""
+_WITHOUT_VALUES = {
+    "In": "list them under values, or write the operator Exists",
+    "NotIn": "list them under values, or write the operator DoesNotExist",
+}
 OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 Plain = Mapping[str, Any]
@@ -85,7 +89,8 @@ def warn_of_label_selector(selector: Plain | None, path: str, findings: Findings
             findings.warning(f"{path}.matchLabels", f"{fault}; the selector matches nothing")
     for index, expression in enumerate(selector.get("matchExpressions") or ()):
         if fault := _expression_fault(expression):
-            findings.warning(f"{path}.matchExpressions[{index}]", f"{fault}; the selector matches nothing")
+            hint = _WITHOUT_VALUES.get(expression["operator"], "") if not expression.get("values") else ""
+            findings.warning(f"{path}.matchExpressions[{index}]", f"{fault}; the selector matches nothing", hint=hint)
 
 
 def _expression_fault(expression: Plain) -> str:
@@ -147,6 +152,9 @@ def _is_static(scheduling: Plain | None) -> bool:
 def _warn_of_weights(scheduling: Plain, path: str, findings: Findings) -> None:
     weights = scheduling.get("weightPreference")
     if weights is None:
+        if scheduling.get("replicaDivisionPreference") and scheduling.get("replicaSchedulingType") == "Duplicated":
+            message = "means nothing where replicas are Duplicated: every cluster gets all of them"
+            findings.warning(f"{path}.replicaDivisionPreference", message, hint="write replicaSchedulingType: Divided")
         return
     here = f"{path}.weightPreference"
     if scheduling.get("replicaDivisionPreference") == "Aggregated" or scheduling["replicaSchedulingType"] != "Divided":
