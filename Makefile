@@ -11,7 +11,7 @@ DEMO_READY := $(DEMO)/venv/.ready
 EVERY_CORE := -n auto --maxprocesses 8 --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help environment test lint types contracts pytest smoke demo fuzz mutations bench e2e attack audit clean
+.PHONY: help environment test lint types contracts pytest smoke demo fuzz mutations bench e2e e2e-peers attack audit clean
 .NOTPARALLEL:
 
 define install
@@ -24,7 +24,7 @@ define install
 endef
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z0-9]*\):.*  ## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):.*  ## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 $(READY): pyproject.toml
 	$(call install,$(VENV),.[test])
@@ -67,6 +67,9 @@ bench: $(READY)  ## the benchmarks; one of them: make bench ARGS=yaml
 e2e: $(READY)  ## against real Kubernetes API servers, which it builds and starts
 	@$(BIN)/python -m tests.kubernetes
 	@ARGOSY_E2E=required $(BIN)/pytest -m cluster $(if $(ARGS),$(ARGS),$(EVERY_CORE))
+
+e2e-peers: $(READY)  ## the controller beside a real Git server, and its alerts as Prometheus reads them; it builds both
+	@ARGOSY_E2E=required ARGOSY_PEERS=required $(BIN)/pytest tests/test_run_peers.py $(ARGS)
 
 attack: $(READY)  ## what somebody hostile would try, with counts: members, pull requests, branches, time and memory
 	@$(BIN)/pytest tests/attack --durations 5 -rfE $(EVERY_CORE) $(ARGS)

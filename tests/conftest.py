@@ -22,11 +22,17 @@ from .clusters import Member, started
 from .fakes import FakeCluster
 from .helm import installed_helm, obtain_helm
 from .kubernetes.programs import installed
+from .peers import PEERS, installed_peer, obtain_peer
 
 PLAIN = ("etcd", "kube-apiserver", "kube-controller-manager")
 MODE = os.environ.get("ARGOSY_E2E", "")
 REQUIRED = MODE == "required"
 AVAILABLE = REQUIRED or (MODE != "off" and all(installed(name) for name in PLAIN))
+MISSING_PEERS = frozenset(
+    name
+    for name in PEERS
+    if os.environ.get("ARGOSY_PEERS") != "required" and (MODE == "off" or installed_peer(name) is None)
+)
 HELM = REQUIRED or (MODE != "off" and installed_helm() is not None)
 SIMULATED = REQUIRED or (AVAILABLE and all(installed(name) for name in ("kube-scheduler", "kwok")))
 
@@ -82,7 +88,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     without = [
         item
         for item in items
-        if (not HELM if "helm" in getattr(item, "fixturenames", ()) else not AVAILABLE and id(item) in needing)
+        if any(name in getattr(item, "fixturenames", ()) for name in MISSING_PEERS)
+        or (not HELM if "helm" in getattr(item, "fixturenames", ()) else not AVAILABLE and id(item) in needing)
         or (not SIMULATED and "simulated" in getattr(item, "fixturenames", ()))
     ]
     config.stash[COUNTS] = len(needing) - len(without), len(without)
@@ -133,6 +140,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def helm() -> Path:
     """The folder of a real helm, for a search path."""
     return obtain_helm().parent
+
+
+@pytest.fixture(scope="session")
+def gitea() -> Path:
+    """A real Gitea."""
+    return obtain_peer("gitea")
+
+
+@pytest.fixture(scope="session")
+def promtool() -> Path:
+    """The program by which Prometheus checks rules and queries."""
+    return obtain_peer("promtool")
 
 
 @pytest.fixture(scope="session")

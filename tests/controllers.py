@@ -49,14 +49,18 @@ class Controller:
 
 @contextmanager
 def controller(
-    folder: Path, *arguments: str, environment: Mapping[str, str] | None = None, options: Sequence[str] = ("-v",)
+    folder: Path,
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    options: Sequence[str] = ("-v",),
+    seconds: float = SECONDS,
 ) -> Iterator[Controller]:
-    """Run ``argosy run`` for as long as the block; its cache is in the folder."""
+    """Run ``argosy run`` for as long as the block, which may take so many seconds; its cache is in the folder."""
     log = folder / f"run-{len(list(folder.glob('run-*.log')))}.log"
     clean = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     own = {"XDG_CACHE_HOME": str(folder / "cache"), **AUTHOR, **(environment or {})}
     command = [sys.executable, "-m", "reconciler", *options, "run", *arguments]
-    with log.open("w") as file, running(command, stderr=file, cwd=ROOT, env=clean | own) as process:
+    with log.open("w") as file, running(command, seconds=seconds, stderr=file, cwd=ROOT, env=clean | own) as process:
         yield Controller(process, log)
 
 

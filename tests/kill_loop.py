@@ -26,6 +26,7 @@ from .waiting import eventually
 
 _OPTIONS = ("--bootstrap", "--drift", "5s")
 _NAMES = 12
+_MOST_SECONDS = 1800.0
 _OURS = re.compile(r"m[0-9]+")
 
 
@@ -78,7 +79,7 @@ class KillLoop:
         home, stack = self.folder / f"runner-{number}", ExitStack()
         home.mkdir(exist_ok=True)
         options = (*_OPTIONS, "--kubeconfigs", str(self.folder / "kubeconfigs"), "--poll", "500ms")
-        return stack.enter_context(controller(home, where, *options)), stack
+        return stack.enter_context(controller(home, where, *options, seconds=_MOST_SECONDS)), stack
 
     def run(self, seconds: float) -> None:
         """Push every second and kill a controller every two or so, for so long; then let both come to rest."""

@@ -1,0 +1,114 @@
+"""Programs of others that a few tests run for real: Gitea, a Git server with webhooks, and Prometheus' promtool.
+
+Each is built once with Go from its module, whose digest is pinned here, and which pins its own. ``make e2e-peers``
+builds them; anything else uses them where they are there. Gitea's pages are read from beside the program.
+"""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from .waiting import SECONDS
+
+BUILD_SECONDS = 60 * 60
+
+
+class Peer(NamedTuple):
+    """A module at a version with its digest, the package in it, what it is built with, and folders it needs beside."""
+
+    module: str
+    version: str
+    digest: str
+    package: str
+    tags: str
+    is_cgo: bool = False
+    beside: tuple[str, ...] = ()
+
+
+PEERS = {
+    "gitea": Peer(
+        module="code.gitea.io/gitea",
+        version="v1.26.0",
+        digest="h1:fJP9dqLbzKrKWUVnCVTfVersZdVDuyJQLEDzCAOmKKA=",
+        package=".",
+        tags="sqlite sqlite_unlock_notify",
+        is_cgo=True,
+        beside=("options", "public", "templates"),
+    ),
+    # Without the discovery of services, for which it would need the libraries of every cloud.
+    "promtool": Peer(
+        module="github.com/prometheus/prometheus",
+        version="v0.316.0",
+        digest="h1:f1GRFerhTMKQma+awCoC9T820ecWeGSdF+xAlMHzZzM=",
+        package="./cmd/promtool",
+        tags="remove_all_sd",
+    ),
+}
+
+
+def peer_folder(name: str) -> Path:
+    """Return the folder of a built program: one for each version and platform."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    machine = f"{platform.system().lower()}-{platform.machine().lower()}"
+    return base / "argosy-test" / f"{name}-{PEERS[name].version}-{machine}"
+
+
+def installed_peer(name: str) -> Path | None:
+    """Return the program if it is already here."""
+    path = peer_folder(name) / name
+    return path if os.access(path, os.X_OK) else None
+
+
+def obtain_peer(name: str) -> Path:
+    """Return the program, built with Go where it is missing."""
+    found = installed_peer(name)
+    if found is not None:
+        return found
+    if shutil.which("go") is None:
+        raise FileNotFoundError(f"{name} is not here and cannot be built: install Go")
+    peer, folder = PEERS[name], peer_folder(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        source, made = Path(place) / "source", Path(place) / name
+        _copied(peer, source)
+        environment = {
+            **os.environ,
+            "CGO_ENABLED": "1" if peer.is_cgo else "0",
+            "GOFLAGS": "-mod=readonly",
+            "GOWORK": "off",
+        }
+        build = ["go", "build", "-trimpath", "-ldflags", "-s -w", "-tags", peer.tags, "-o", str(made), peer.package]
+        _ran(build, cwd=source, environment=environment, seconds=BUILD_SECONDS)
+        for each in peer.beside:
+            shutil.rmtree(folder / each, ignore_errors=True)
+            (source / each).rename(folder / each)
+        made.replace(folder / name)
+    return folder / name
+
+
+def _copied(peer: Peer, source: Path) -> None:
+    """Copy the module, whose own go.sum counts only where it is the one that is built."""
+    told = _ran(["go", "mod", "download", "-json", f"{peer.module}@{peer.version}"], cwd=source.parent)
+    found = json.loads(told)
+    if found["Sum"] != peer.digest:
+        raise FileNotFoundError(f"{peer.module} {peer.version} has the digest {found['Sum']}, not {peer.digest}")
+    shutil.copytree(found["Dir"], source)
+    for path in (source, *source.rglob("*")):
+        if path.is_dir():
+            path.chmod(0o755)
+
+
+def _ran(
+    command: list[str], *, cwd: Path, environment: dict[str, str] | None = None, seconds: float = 5 * SECONDS
+) -> str:
+    done = subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=seconds
+    )
+    if done.returncode:
+        raise FileNotFoundError(f"{' '.join(command)} said:\n{done.stderr.strip()[-4000:]}")
+    return done.stdout
