@@ -1,6 +1,7 @@
 """``argosy import --from kubefed``: the rules of federated objects and replica preferences, one row each."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -245,6 +246,18 @@ def test_every_cluster_is_sent_what_kubefed_sent_it(vector: Vector, fleet: Impor
     assert fleet.counts(f"{place}/{kind.removeprefix('Federated')}/x") == vector.counts
     codes = fleet.told(f"{kind} {place}/x")
     assert vector.code in codes, codes
+
+
+def test_an_ingress_of_before_is_of_today(tmp_path: Path) -> None:
+    """As in KubeFed's own examples, which name no apiVersion."""
+    path = {"path": "/", "backend": {"serviceName": "web", "servicePort": 80}}
+    ingress = federated("Ingress", {"spec": {"rules": [{"http": {"paths": [path]}}]}}, ALL)
+    vector = Vector("ingress", ingress, {})
+    found = imported(tmp_path, "kubefed", [member("c1"), *documents_of(vector)])
+    (rule,) = found.sent["ingress/Ingress/x"]["c1"]["spec"]["rules"]
+    backend = {"service": {"name": "web", "port": {"number": 80}}}
+    assert rule["http"]["paths"] == [{"pathType": "ImplementationSpecific", "path": "/", "backend": backend}]
+    assert found.told("FederatedIngress ingress/x") == {"ingress-upgraded": "approximate"}
 
 
 def test_what_goes_nowhere_has_no_policy(fleet: Imported) -> None:

@@ -1,8 +1,8 @@
 """Objects of Federation v1's frozen API versions as today's API servers take them."""
 
-from collections.abc import Mapping
 from typing import Any
 
+from render.federations.ingresses import upgraded_ingress
 from render.federations.manifests import without_server_fields
 from render.federations.units import Remark, approximate
 from render.model import Manifest
@@ -36,7 +36,7 @@ def upgraded(manifest: Manifest) -> tuple[dict[str, Any], list[Remark]]:
     if clean["kind"] in _WORKLOADS and str(clean["apiVersion"]).startswith(("extensions/", "apps/v1beta")):
         return _workload(clean)
     if clean["kind"] == "Ingress" and str(clean["apiVersion"]).startswith(("extensions/", "networking.k8s.io/v1beta1")):
-        return _ingress(clean)
+        return upgraded_ingress(clean)
     return clean, []
 
 
@@ -49,33 +49,3 @@ def _workload(manifest: dict[str, Any]) -> tuple[dict[str, Any], list[Remark]]:
         what = f"{manifest['kind']} of apps/v1 needs a selector: it is made of the labels of the pods"
         remarks.append(approximate("selector-derived", what))
     return {**manifest, "apiVersion": "apps/v1", "spec": spec}, remarks
-
-
-def _ingress(manifest: dict[str, Any]) -> tuple[dict[str, Any], list[Remark]]:
-    spec = dict(manifest.get("spec") or {})
-    if "backend" in spec:
-        spec["defaultBackend"] = _backend(spec.pop("backend"))
-    if spec.get("rules"):
-        spec["rules"] = [_ingress_rule(each) for each in spec["rules"]]
-    what = "its paths have become networking.k8s.io/v1's, with pathType ImplementationSpecific"
-    made = {**manifest, "apiVersion": "networking.k8s.io/v1", "spec": spec}
-    return made, [approximate("ingress-upgraded", what)]
-
-
-def _ingress_rule(rule: Mapping[str, Any]) -> dict[str, Any]:
-    http = rule.get("http")
-    if not isinstance(http, dict):
-        return dict(rule)
-    paths = [
-        {"pathType": "ImplementationSpecific", **each, "backend": _backend(each.get("backend") or {})}
-        for each in http.get("paths") or ()
-    ]
-    return {**rule, "http": {**http, "paths": paths}}
-
-
-def _backend(plain: Mapping[str, Any]) -> dict[str, Any]:
-    if "serviceName" not in plain:
-        return dict(plain)
-    port = plain.get("servicePort")
-    named = {"name": port} if isinstance(port, str) else {"number": port}
-    return {"service": {"name": plain["serviceName"], "port": named}}

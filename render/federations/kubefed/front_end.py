@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from render.federations.decoding import WrongShape
+from render.federations.ingresses import is_old_ingress, upgraded_ingress
 from render.federations.json_patch import PatchFailed
 from render.federations.manifests import RETAIN_REPLICAS, SKIP_NAMESPACE, labelled, member_cluster
 from render.federations.planner import ANY_CLUSTER, Preference
@@ -128,6 +129,9 @@ class _Fleet:
         sent = object_of(federated, target)
         manifest = _named(sent.manifest, target)
         remarks = [exact(*_WARNED[code]) for code in sent.warnings]
+        if document.kind not in self._types and is_old_ingress(manifest):
+            manifest, changes = upgraded_ingress(manifest)
+            remarks += changes
         patches, reach, weights, divided_notes = self._divided(document, target, manifest)
         if (federated.get("spec") or {}).get("retainReplicas"):
             manifest = labelled(manifest, RETAIN_REPLICAS)
