@@ -25,6 +25,7 @@ from render.layout import object_path
 from render.model import ObjectRef, TargetCluster, Template
 from render.quota.enforcement import quota
 from render.scheduling.batch import BatchContext
+from render.timing import Flip, earliest
 from render.works import TargetGroups, WorkContext, Works, render_works
 
 from .assembly import (
@@ -103,6 +104,11 @@ class Built:
     works: Mapping[ObjectRef, Works]
     bindings: tuple[Binding, ...]
     webhooks: Recording
+
+    @property
+    def flip(self) -> Flip | None:
+        """The next instant at which the same inputs give another outcome, and what happens then."""
+        return earliest((self.failover.flip, self.cron.flip))
 
     @property
     def expected_removals(self) -> Mapping[str, frozenset[tuple[str, ...]]]:

@@ -33,7 +33,7 @@ from render.errors import GitError, GuardRefused
 from render.gitobjects import TREE_MODE, Blob, TreeEntry, parse_tree
 from render.guards import GuardScope
 from render.model import Manifest
-from render.timing import Flip, earliest, parse_instant, written
+from render.timing import Flip, parse_instant, written
 from render.words import counted
 
 from .allowances import Allowed, RemovalAllowance, removals_allowed
@@ -72,8 +72,7 @@ class Outcome:
     @property
     def flip(self) -> Flip | None:
         """The next instant at which the same inputs give another outcome, and what happens then."""
-        built = self.rendered.built
-        return earliest((built.failover.flip, built.cron.flip))
+        return self.rendered.built.flip
 
     @property
     def summary(self) -> str:

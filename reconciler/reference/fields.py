@@ -210,6 +210,7 @@ POLICY_TEST_FIELDS: Mapping[str, Field] = {
         "The time of the pass that is expected to decide so, as `2026-03-01T14:05:00Z`. Passes before it, from when"
         " everything was healthy, are run first: one whenever something fails or an answer flips by itself."
     ),
+    "spec.given.since": Field("The time of the first of those passes; rules of a CronFederatedHPA count from then on."),
     "spec.given.notReady": Field("The clusters that are not ready, each with the time since when.", {}),
     "spec.given.unhealthy": Field("The clusters in which all is unhealthy, each with the time since when.", {}),
     "spec.expect": Field("What is expected; each item is about one object."),

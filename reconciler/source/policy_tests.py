@@ -73,7 +73,8 @@ class PolicyTest:
     """A test: clusters and templates added to the source's (or put in their place), clusters lost, expectations.
 
     ``settings`` are fields of the Fleet to try, by their names there. ``now`` is the time it asks about (None: a first
-    pass); ``not_ready`` and ``unhealthy`` are the clusters that fail, or all in them, with the time since when.
+    pass), ``since`` that of the first pass before; ``not_ready`` and ``unhealthy`` are the clusters that fail, or all
+    in them, with the time since when.
     """
 
     name: str
@@ -85,6 +86,7 @@ class PolicyTest:
     settings: Mapping[str, Any] = field(default_factory=dict)
     expectations: tuple[Expectation, ...] = ()
     now: datetime | None = None
+    since: datetime | None = None
     not_ready: Mapping[str, datetime] = field(default_factory=dict)
     unhealthy: Mapping[str, datetime] = field(default_factory=dict)
 
@@ -162,6 +164,7 @@ def _loaded_test(
         without_clusters=tuple(given.get("withoutClusters") or ()),
         settings=_settings(place, given, loaded),
         now=parse_instant(given.get("now") or ""),
+        since=parse_instant(given.get("since") or ""),
         not_ready=_instants(given.get("notReady")),
         unhealthy=_instants(given.get("unhealthy")),
         expectations=tuple(

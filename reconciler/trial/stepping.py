@@ -1,7 +1,7 @@
 """A PolicyTest over time: the passes from before anything failed until the time that the test asks about.
 
-The first pass finds everything healthy. One follows whenever something fails and whenever an answer flips by itself,
-as passes come one after the other in a fleet that runs.
+The first pass finds everything healthy; a test may say when it was. One follows whenever something fails and whenever
+an answer flips by itself, as passes come one after the other in a fleet that runs.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,13 +28,13 @@ _READY = "Ready"
 def rendered_at(test: PolicyTest, inputs: Inputs, now: datetime) -> Rendered:
     """Return what the pass at a time renders, after all passes that went before it; a replay of at most 1000."""
     changes = sorted({at for at in (*test.not_ready.values(), *test.unhealthy.values()) if at <= now})
-    at = min((now, *changes)) - SECOND
+    at = test.since or min((now, *changes)) - SECOND
     known: dict[bytes, bytes] = {}
     rendered = render_pass(_at(test, inputs, at, None, known))
     for _ in range(_MOST_STEPS):
         if at >= now:
             break
-        flip = rendered.built.failover.flip
+        flip = rendered.built.flip
         coming = [each for each in (*changes, *([flip.at] if flip else [])) if at < each <= now]
         at = min(coming, default=now)
         rendered = render_pass(_at(test, inputs, at, rendered, known))

@@ -20,6 +20,7 @@ POLICY_TEST_SPEC = Struct(
                 "withoutClusters": TEXTS,
                 "argosy": Anything(),
                 "now": TEXT,
+                "since": TEXT,
                 "notReady": MapOf(TEXT),
                 "unhealthy": MapOf(TEXT),
             }
@@ -68,15 +69,19 @@ def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
 
 
 def _check_times(given: Mapping[str, Any], findings: Findings) -> None:
-    """Report what is no time, and failures without the time that is asked about."""
-    times = {"spec.given.now": given["now"]} if given.get("now") else {}
-    for name in ("notReady", "unhealthy"):
-        times |= {f"spec.given.{name}.{cluster}": text for cluster, text in (given.get(name) or {}).items()}
+    """Report what is no time, and what means nothing without the time that is asked about."""
+    times = {f"spec.given.{name}": given[name] for name in ("now", "since") if given.get(name)}
+    for name in ("since", "notReady", "unhealthy"):
+        if name != "since":
+            times |= {f"spec.given.{name}.{cluster}": text for cluster, text in (given.get(name) or {}).items()}
         if given.get(name) and not given.get("now"):
             findings.problem(f"spec.given.{name}", "means nothing without spec.given.now")
     for path, text in times.items():
         if parse_instant(text) is None:
             findings.problem(path, f"{quoted(text)} is no time", hint="write it as '2026-03-01T14:05:00Z'")
+    since, now = (parse_instant(given.get(name) or "") for name in ("since", "now"))
+    if since and now and since > now:
+        findings.problem("spec.given.since", "must not be after now")
 
 
 def _check_pattern(pattern: str | None, path: str, findings: Findings) -> None:
