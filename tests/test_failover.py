@@ -307,3 +307,14 @@ def test_status_says_what_happens_next_by_itself(fleet: Repository, capsys: pyte
     assert lines[1] == f"next: {now + timedelta(days=1):%Y-%m-%d %H:%M:%S} UTC, web leaves paris"
     value = parse_documents(argosy(fleet, capsys, "status", "-o", "json").out.encode())[0].value
     assert value["next"] == {"at": written(now + timedelta(days=1)), "what": "web leaves paris"}
+
+
+def test_explain_says_until_when_a_workload_waits_and_what_stays_where_it_left(
+    fleet: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evict_paris(fleet, capsys)
+    said = argosy(fleet, capsys, "explain", "deploy/web", "--rev", "argosy/rendered~1").out
+    assert "By itself: web leaves paris at 2026-03-01T09:05:10Z." in said
+    said = argosy(fleet, capsys, "explain", "deploy/web").out
+    assert "By itself: web ends in paris at 2026-03-01T09:15:11Z." in said
+    assert "left since 2026-03-01T09:05:10Z; what is there stays until healthy copies replace it" in said

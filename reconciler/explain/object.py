@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reconciler.pipeline.cron import next_firing
+from reconciler.pipeline.failover import BLOCKED
 from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED, failure_reason
 from reconciler.pipeline.pending import SUSPENDED, pending_of
 from reconciler.pipeline.stages import Built, Rendered
 from reconciler.pipeline.thin_spreads import thin_spreads_of
 from reconciler.source.desired import Desired
 from render.binding import Binding, BindingSnapshot, KeptTargets
+from render.failover.eviction import DIRECTLY
 from render.matching.policy_index import Match, NoPolicyReason
 from render.matching.precedence import RankedPolicy
 from render.model import ObjectRef, TargetCluster
@@ -61,7 +63,8 @@ class ObjectExplanation:
     ``decision`` is None where the scheduler had no say; ``decided_in`` is the rendered commit it was taken in, if that
     is an earlier one. ``facts`` says when observations were recorded. ``pending`` is what is decided and not carried
     out. ``origin`` is the file that a tool made it from, where ``path`` asks for that. ``scaled`` says in a sentence
-    which rule of a CronFederatedHPA set its replicas, and which fires next.
+    which rule of a CronFederatedHPA set its replicas, and which fires next. ``waits`` says what becomes of it by
+    itself, and when, because clusters or the object in them fail.
     """
 
     ref: ObjectRef
@@ -82,6 +85,7 @@ class ObjectExplanation:
     pending: tuple[str, ...] = ()
     origin: str = ""
     scaled: str = ""
+    waits: str = ""
 
 
 def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> ObjectExplanation:
@@ -108,6 +112,7 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         unmet=(*unmet_of(match.policy, built), *_thin(binding, built)),
         pending=tuple(each.message for each in pending_of([binding])) if binding else (),
         scaled=scaling_words(binding) if binding else "",
+        waits=f"{flip.what} at {written(flip.at)}" if (flip := built.failover.waits.get(ref)) else "",
     )
 
 
@@ -203,9 +208,21 @@ def _kept(binding: Binding, built: Built) -> Iterator[Kept]:
         names = names_of(failure.clusters, built)
         failed.update(names)
         yield Kept(clusters=names, reason=failure_reason([failure.error]), message=str(failure.error))
+    yield from _left(binding)
     for condition in binding.conditions:
         if condition.type == RENDERED and (held := tuple(name for name in condition.clusters if name not in failed)):
             yield Kept(clusters=held, reason=REMOVAL_HELD, message=condition.message)
+
+
+def _left(binding: Binding) -> Iterator[Kept]:
+    """Yield the clusters that a binding leaves by itself, and those that it would leave if it could."""
+    for task in binding.eviction_tasks:
+        if task.purge_mode != DIRECTLY:
+            message = f"left since {task.creation_timestamp}; what is there stays until healthy copies replace it"
+            yield Kept(clusters=(task.from_cluster,), reason=task.reason, message=message)
+    for condition in binding.conditions:
+        if condition.reason == BLOCKED:
+            yield Kept(clusters=condition.clusters, reason=BLOCKED, message=condition.message)
 
 
 def _suspension_message(binding: Binding, kept: KeptTargets) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from reconciler.source.desired import Desired
-from render.binding import Binding, Condition
+from render.binding import Binding, Condition, GracefulEvictionTask
 from render.cluster import Cluster, Taint
 from render.failover.application import FailoverGates, toleration_seconds
 from render.failover.eviction import DIRECTLY, Leaving
@@ -54,7 +54,8 @@ class FailedOver:
     """The bindings of a pass after failover, and what it did.
 
     ``left`` are the clusters that workloads leave in this pass, ``ended`` those whose task ended. ``is_timed``: it
-    asked for the time. ``flip`` is when the same facts give another outcome. ``notes`` are for people.
+    asked for the time. ``flip`` is when the same facts give another outcome. ``waits`` has that
+    of each object. ``notes`` are for people.
     """
 
     bindings: tuple[Binding, ...]
@@ -62,6 +63,7 @@ class FailedOver:
     ended: Mapping[ObjectRef, tuple[str, ...]] = field(default_factory=dict)
     is_timed: bool = False
     flip: Flip | None = None
+    waits: Mapping[ObjectRef, Flip] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -106,6 +108,7 @@ def failed_over(
         ended=round_.ended,
         is_timed=is_timed,
         flip=earliest(round_.flips),
+        waits=round_.waits,
         notes=tuple(round_.notes),
     )
 
@@ -123,7 +126,9 @@ def scheduled(
         bindings = tuple(
             _blocked(original[each.ref], done.left[each.ref]) if each.ref in blocked else each for each in done.bindings
         )
-        done = replace(done, bindings=bindings, left={ref: at for ref, at in done.left.items() if ref not in blocked})
+        left = {ref: at for ref, at in done.left.items() if ref not in blocked}
+        waits = {ref: flip for ref, flip in done.waits.items() if ref not in blocked}
+        done = replace(done, bindings=bindings, left=left, waits=waits)
         result = schedule(done.bindings)
     return done, result
 
@@ -183,13 +188,20 @@ class _Round:
         self.left: dict[ObjectRef, tuple[str, ...]] = {}
         self.ended: dict[ObjectRef, tuple[str, ...]] = {}
         self.flips: list[Flip] = []
+        self.waits: dict[ObjectRef, Flip] = {}
         self.notes: list[str] = []
         if self._is_blind and self._taints:
             self.notes.append("so many clusters are not ready at once that taints evict nothing")
 
     def passed(self, binding: Binding) -> Binding:
         """Return one binding after the rules."""
-        binding = _without_note(binding)
+        known = len(self.flips)
+        after_all = self._after_all(_without_note(binding))
+        if found := earliest(self.flips[known:]):
+            self.waits[binding.ref] = found
+        return after_all
+
+    def _after_all(self, binding: Binding) -> Binding:
         health = self._health.of(binding.ref)
         state = Leaving(binding.targets, binding.eviction_tasks)
         state = self._after_tasks(binding, state, health)
@@ -198,9 +210,18 @@ class _Round:
         if state == Leaving(binding.targets, binding.eviction_tasks):
             return binding
         gone = {target.name for target in state.targets}
+        self.flips += self._ends(binding.ref, state.tasks)
         if left := tuple(target.name for target in binding.targets if target.name not in gone):
             self.left[binding.ref] = left
         return replace(binding, targets=state.targets, eviction_tasks=state.tasks)
+
+    def _ends(self, ref: ObjectRef, tasks: Sequence[GracefulEvictionTask]) -> Iterator[Flip]:
+        """Yield when tasks that begin now end at the latest."""
+        for task in tasks:
+            seconds = task.grace_period_seconds
+            if task.suppress_deletion is None and not task.creation_timestamp:
+                grace = self._rules.grace_seconds if seconds is None else seconds
+                yield Flip(after(self._now, grace + 1), f"{ref.name} ends in {task.from_cluster}")
 
     def _after_tasks(self, binding: Binding, state: Leaving, health: WorkloadHealth) -> Leaving:
         if not state.tasks:

@@ -293,7 +293,7 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
         assembly.add(("facts", f"{name}.yaml"), inputs.facts[name].file())
     if inputs.scope is None and built.webhooks.used:
         assembly.add(("facts", ANSWERS_FILE), answers_file(built.webhooks.used))
-    if inputs.scope is None and (health := health_file(inputs.failover.health)) and built.failover.is_timed:
+    if built.failover.is_timed and (health := health_file(inputs.failover.health)):
         assembly.add(("facts", HEALTH_FILE), health)
     if built.tainted.recorded:
         assembly.add((TAINTS_FILE,), taints_file(built.tainted.recorded))

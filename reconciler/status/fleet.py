@@ -196,8 +196,8 @@ def fleet_status(repository: Repository, log: Log) -> FleetStatus:
 
 
 def _next_flip(publication: Publication, source: Source, previous: Previous, log: Log) -> Flip | None:
-    """Return what happens next by itself, as far as is known here; only a fleet that asks for failover is rendered."""
-    if not is_failing_over(source.desired):
+    """Return what happens next by itself, as far as is known here; a fleet without rules of time is not rendered."""
+    if not is_failing_over(source.desired) and not source.desired.cron_autoscalers:
         return None
     repository, branch = publication.repository, source.desired.fleet.status_branch
     inputs = read_observed_inputs(repository, repository.tip(publication.ref(branch)))
