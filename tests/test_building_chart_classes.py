@@ -275,6 +275,21 @@ def test_a_rule_for_clusters_that_are_not_there_is_a_warning(bin_folder: str) ->
     ]
 
 
+def test_a_policy_that_selects_a_chart_is_no_probable_mistake(
+    tmp_path: Path, bin_folder: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", f"{bin_folder}{os.pathsep}{os.environ['PATH']}")
+    repository = Repository.create(tmp_path / "fleet")
+    policy = an_override("HelmChart", "argosy.dev/v1alpha1", "/spec/values/data/text", "howdy")
+    repository.commit({**CHART, **CLUSTERS, "shop.yaml": a_chart(values=HOME), "us.yaml": policy})
+    assert "selects no template" not in argosy(repository, capsys, "validate").out
+    repository.commit({"us.yaml": policy.replace(b"HelmChart", b"HelmChrat")})
+    said_now = argosy(repository, capsys, "validate").out
+    assert (
+        "us.yaml:16: spec.resourceSelectors[0]: selects no template\n  hint: did you mean kind 'HelmChart'?" in said_now
+    )
+
+
 def test_what_fails_for_some_clusters_fails_the_chart_and_names_them(tmp_path: Path) -> None:
     path = a_script(tmp_path / "bin", "helm", "/bin/cat values-0.yaml; ! /bin/grep -q hallo values-0.yaml")
     found = loaded({**CHART, **CLUSTERS, "shop.yaml": a_chart(values=HOME, overrideRules=[in_eu(data=HALLO)])}, path)

@@ -30,15 +30,16 @@ def lint_overrides(
     clusters: Iterable[Cluster],
     *,
     line_of: LineOf | None = None,
+    charts: Sequence[Template] = (),
 ) -> tuple[Problem, ...]:
-    """Return the warnings about override policies, given the templates and clusters they meet, sorted."""
+    """Return the warnings about override policies, given the templates, charts and clusters they meet, sorted."""
     index = ClusterIndex(clusters)
     trials = trials_of(policies, templates, index)
     certain = [*unmatched_targets(policies, index), *image_value_findings(policies), *renames(policies)]
     known = {(finding.origin, finding.field) for finding in certain}
     findings = [
         *certain,
-        *unmatched_selectors(policies, templates, index),
+        *unmatched_selectors(policies, [*templates, *charts], index),
         *(finding for finding in effect_findings(trials) if (finding.origin, finding.field) not in known),
         *conflict_findings(trials, index),
     ]

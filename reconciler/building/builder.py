@@ -122,8 +122,8 @@ def _warnings(rendering: Rendering) -> Iterator[FieldProblem]:
 
 def _without_helm(requests: Sequence[ChartRequest]) -> Broken:
     """Return the one problem of all charts where there is no helm."""
-    releases = listed(sorted(request.release for request in requests))
-    message = f"helm is not installed, so {counted(len(requests), 'chart')} cannot be rendered: {releases}"
+    releases = sorted(request.release for request in requests if request.variant == 0)
+    message = f"helm is not installed, so {counted(len(releases), 'chart')} cannot be rendered: {listed(releases)}"
     inputs = {each for request in requests for each in request.inputs}
     problem = Problem(requests[0].place.file.path, 0, "", message, INSTALL_HELM)
     return Broken(problem=problem, files=tuple(sorted(inputs)), tool="helm")

@@ -128,7 +128,8 @@ def _previous(repository: Repository, fleet: Fleet, memory: SourceMemory) -> Pre
 
 def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple[Problem, ...]:
     desired, line_of = loaded.desired, loaded.lines.line_of if loaded.lines else None
-    overrides = lint_overrides(desired.override_policies, desired.templates, desired.clusters, line_of=line_of)
+    policies, clusters = desired.override_policies, desired.clusters
+    overrides = lint_overrides(policies, desired.templates, clusters, line_of=line_of, charts=desired.charts)
     return (
         *_unchecked_kinds(desired, _observed_schemas(repository, desired.fleet), line_of),
         *template_texts(desired.templates, line_of),

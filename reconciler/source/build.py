@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
 from render.errors import Problem
+from render.model import Template
 from render.words import listed
 
 from .broken import Broken
@@ -33,7 +34,7 @@ class BuiltSource:
     ``files`` are their output, with ``contents`` by id. ``claimed`` are the files of the source that some build reads,
     which are therefore no manifests of their own. ``broken`` has the builds that failed, ``problems`` what
     may not even be tried; ``tools`` are the names and versions of what was used. ``is_by_facts``: some of it depends on
-    what members are observed to be.
+    what members are observed to be. ``charts`` are what asks for charts, as override policies select it.
     """
 
     files: tuple[BuiltFile, ...] = ()
@@ -44,6 +45,7 @@ class BuiltSource:
     warnings: tuple[FieldProblem, ...] = ()
     tools: tuple[str, ...] = ()
     is_by_facts: bool = False
+    charts: tuple[Template, ...] = ()
 
     def joined(self, other: "BuiltSource") -> "BuiltSource":
         """Return the outcome of both."""
@@ -56,6 +58,7 @@ class BuiltSource:
             warnings=(*self.warnings, *other.warnings),
             tools=(*self.tools, *other.tools),
             is_by_facts=self.is_by_facts or other.is_by_facts,
+            charts=(*self.charts, *other.charts),
         )
 
     def read_with(self, read: ReadBlobs) -> ReadBlobs:
@@ -230,6 +233,7 @@ def with_charts(found: ReadFiles, files: Sequence[SourceFile], home: FleetSource
         problems=(*asked.problems, *rendered.problems),
         warnings=(*asked.warnings, *rendered.warnings),
         is_by_facts=asked.is_by_facts,
+        charts=asked.charts,
     )
     left_out = tuple(
         each for each in found.selection.skipped if not (each.reason is Reason.HELM and each.path in asked.folders)

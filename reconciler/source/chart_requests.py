@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from render.bits import Mask
-from render.model import Manifest
+from render.model import Manifest, Template
 from render.words import listed
 
 from .built_files import BuildPart, BuiltVariant
@@ -79,8 +79,8 @@ class ChartRequest:
 class ChartRequests:
     """The requests of a source, the problems of others, and the folders of charts that are rendered.
 
-    ``taken`` are the places of all of these by identity: none is an object of its own. ``is_by_facts``: some request
-    depends on what members are observed to be.
+    ``taken`` are the places of all of these by identity: none is an object of its own. ``charts`` are what asks, as
+    override policies select it. ``is_by_facts``: some request depends on what members are observed to be.
     """
 
     requests: tuple[ChartRequest, ...] = ()
@@ -88,6 +88,7 @@ class ChartRequests:
     warnings: tuple[FieldProblem, ...] = ()
     folders: frozenset[str] = frozenset()
     taken: frozenset[int] = frozenset()
+    charts: tuple[Template, ...] = ()
     is_by_facts: bool = False
 
 

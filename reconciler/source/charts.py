@@ -29,7 +29,7 @@ from .checks import absent_clusters
 from .files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
 from .manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
 from .releases import Releases, UnusableRelease
-from .templates import with_namespace
+from .templates import template_of, with_namespace
 
 KIND = "HelmChart"
 CHART_FILE = "Chart.yaml"
@@ -55,7 +55,7 @@ class ChartSource:
         problems: list[FieldProblem] = []
         requests: list[ChartRequest] = []
         folders, taken, is_by_facts = set(), set(), False
-        own = []
+        own, charts = [], []
         for place in places:
             try:
                 chart = self._chart_of(place, problems)
@@ -64,6 +64,7 @@ class ChartSource:
                 if chart is None or classes is None:
                     continue
                 requests += classes.requests(chart, place, self.members)
+                charts.append(template_of(place, chart))
                 taken.add(id(place))
                 folders |= classes.folders
                 is_by_facts |= classes.is_by_facts
@@ -77,6 +78,7 @@ class ChartSource:
             warnings=tuple(absent_clusters(own, known)) if known else (),
             folders=frozenset(folders - {""}),
             taken=frozenset(taken),
+            charts=tuple(charts),
             is_by_facts=is_by_facts,
         )
 

@@ -31,7 +31,8 @@ class Desired:
     ``right_minors`` are the minor versions of Kubernetes for which templates are right, of those that are not for all.
     ``judged_by_clusters`` are templates that are wrong as they stand and that an override may correct.
     ``tools`` are the names and versions of the programs that built some of it; ``is_built_by_facts``: what they made
-    depends on what members are observed to be. ``builds`` are those that templates come from.
+    depends on what members are observed to be. ``builds`` are those that templates come from,
+    and ``charts`` what asks for charts, as override policies select it.
 
     ``source_digest`` covers the contents of all files but those that hold ordinary templates alone. While it is the
     same, policies, overrides, clusters and settings are the same, and so are the templates that others depend on
@@ -57,6 +58,7 @@ class Desired:
     files: int = 0
     tools: tuple[str, ...] = ()
     is_built_by_facts: bool = False
+    charts: tuple[Template, ...] = field(default=(), compare=False, repr=False)
     builds: tuple[SourceBuild, ...] = field(default=(), compare=False, repr=False)
     source_digest: str = field(default="", compare=False)
 
