@@ -418,7 +418,8 @@ def test_a_folder_that_makes_another_deployer_of_itself_each_time_is_refused() -
     )
     assert objects_of(found) == ["ConfigMap default/one"]
     assert said(found) == (
-        "a.yaml:2: what is deployed still changes after 12 rounds: objects deploy each other in a circle"
+        "a.yaml:2: more than 2000 objects deploy folders, or they still change after 12 rounds: objects deploy each"
+        " other in a circle"
     )
 
 

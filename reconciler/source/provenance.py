@@ -37,11 +37,14 @@ class _PartsFound(NamedTuple):
 def builds_of(placed: Iterable[tuple[Template, LocatedManifest]]) -> tuple[SourceBuild, ...]:
     """Return the builds that templates come from, sorted by name."""
     found: dict[str, _PartsFound] = {}
+    seen: set[int] = set()
     for template, place in placed:
         if isinstance(place.file, BuiltFile):
             build = found.setdefault(place.file.maker or place.file.path, _PartsFound(place.file.path, {}, set()))
-            build.parts.update(dict.fromkeys(place.file.made_of))
             build.refs.add(template.ref)
+            if id(place.file) not in seen:
+                seen.add(id(place.file))
+                build.parts.update(dict.fromkeys(place.file.made_of))
     return tuple(
         SourceBuild(
             path=each.path, maker=name if name != each.path else "", parts=tuple(each.parts), refs=frozenset(each.refs)

@@ -27,6 +27,8 @@ from .request import BuiltFolder, FolderRequest, UnusableDeployer
 from .trees import LockedTrees
 
 _MOST_ROUNDS = 12
+_MOST_DEPLOYERS = 2_000
+"""Objects that deploy folders; there may be any number of others."""
 _FREE_BITS = 20
 """Bits of the numbers of manifests that are built for one object."""
 
@@ -95,11 +97,13 @@ class Rounds:
             before = [place for each in outcomes.values() for place in each.places]
             outcomes = self._outcomes(known, first, [*entries, *before])
             after = _after(first, outcomes, self.readers)
+            if len(after) > _MOST_DEPLOYERS:
+                break
             made = [place.manifest for each in outcomes.values() for place in each.places]
             if _is_same(after, known) and made == [place.manifest for place in before]:
                 return self._deployed(known, outcomes)
             known = after
-        return replace(self._deployed(known, outcomes), broken=tuple(self._endless(known)))
+        return replace(self._deployed(known, outcomes), outcomes=(), broken=tuple(self._endless(known)))
 
     def _outcomes(
         self,
@@ -117,9 +121,13 @@ class Rounds:
                 outcomes[ref, 0] = DeployedFolder(broken=(self._unusable(place, error),))
         fresh = {each.key: each for each in requests.values() if each.key not in self._built}
         self._built.update(zip(fresh, self.build(list(fresh.values()), sources.locked), strict=True))
+        made: set[ObjectRef] = set()
         for asked, request in requests.items():
+            if len(made) > _MOST_DEPLOYERS:
+                break
             try:
                 outcomes[asked] = self._outcome(asked, request, settings)
+                made |= {ObjectRef.of(each.manifest) for each in outcomes[asked].places if self.readers.reads(each)}
             except UnusableDeployer as error:
                 claimed = self._built[request.key].claimed
                 outcomes[asked] = DeployedFolder(broken=(self._unusable(request.place, error),), claimed=claimed)
@@ -165,7 +173,10 @@ class Rounds:
 
     def _endless(self, known: Mapping[ObjectRef, LocatedManifest]) -> Iterator[Broken]:
         place = known[min(known)]
-        message = f"what is deployed still changes after {_MOST_ROUNDS} rounds: objects deploy each other in a circle"
+        message = (
+            f"more than {_MOST_DEPLOYERS} objects deploy folders, or they still change after {_MOST_ROUNDS} rounds:"
+            " objects deploy each other in a circle"
+        )
         yield self._broken(place.problem("", message), inputs_of(place.file))
 
     def _deployed(
