@@ -3,7 +3,7 @@
 import random
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -32,6 +32,7 @@ class Fleet:
         self.members = {name: FakeCluster(name=name) for name in NAMES}
         self.down: set[str] = set()
         self.planned: set[str] = set()
+        self.meanwhile: Callable[[], object] | None = None
         for member in self.members.values():
             add_node(member, "node", **ROOM)
         faults = {name: self._fault(name) for name in NAMES}
@@ -42,6 +43,9 @@ class Fleet:
     def _fault(self, name: str) -> Any:
         def fault(handler: BaseHTTPRequestHandler) -> bool:
             is_list = handler.path.startswith(f"{OBJECTS['ConfigMap']}?") or "configmaps?" in handler.path
+            if is_list and METADATA in handler.headers.get("Accept", "") and self.meanwhile:
+                happening, self.meanwhile = self.meanwhile, None
+                happening()
             if is_list and METADATA not in handler.headers.get("Accept", ""):
                 self.planned.add(name)
             return name in self.down
@@ -279,6 +283,39 @@ def test_a_member_that_does_not_answer_leaves_the_others_at_rest(fleet: Fleet) -
     assert ended.code == 7, ended
     assert fleet.planned == set()
     assert [line.split()[-1] for line in ended.out.splitlines()[-3:]] == ["Converged", "Converged", "Unreachable"]
+    fleet.run()
+    recorded = fleet.lines()
+    fleet.forget()
+    fleet.run()
+    assert (fleet.planned, fleet.lines()) == ({"eu", "ap"}, recorded)
+
+
+def test_a_member_that_answers_again_is_at_rest_as_before(fleet: Fleet) -> None:
+    fleet.run("--bootstrap")
+    fleet.rest()
+    recorded = fleet.lines()
+    fleet.down = {"us"}
+    fleet.run()
+    fleet.down.clear()
+    assert fleet.run().code == 0
+    assert fleet.planned == set()
+    assert fleet.lines() == recorded
+
+
+def test_bindings_are_recorded_again_where_somebody_changed_what_is_recorded(fleet: Fleet) -> None:
+    fleet.run("--bootstrap")
+    fleet.rest()
+    recorded = fleet.lines()
+
+    def change() -> None:
+        _restore(fleet, "bindings/shop/ConfigMap/map1.yaml", lambda text: text.replace("FullyAppliedSuccess", "Other"))
+
+    change()
+    fleet.run("-o", "json")
+    assert (fleet.planned, fleet.lines()) == (set(), recorded)
+    fleet.meanwhile = change
+    fleet.run("-o", "json")
+    assert (fleet.planned, fleet.lines()) == (set(), recorded)
 
 
 def test_a_member_of_another_identity_is_refused(fleet: Fleet) -> None:

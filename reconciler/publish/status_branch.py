@@ -80,6 +80,11 @@ class StatusBranch:
         below = self.repository.read_trees([found])[found] if found is not None else ()
         return {entry.name.decode(): entry.id.hex() for entry in below}
 
+    def object_folders(self, commit: str | None) -> dict[str, str]:
+        """Return the ids of the folders of a commit of the branch that record objects, by name."""
+        entries = self.entries(commit) if commit is not None else ()
+        return {name: entry.id.hex() for entry in entries if (name := entry.name.decode()) in {"bindings", "works"}}
+
     def contents(self, folder: bytes) -> Iterable[bytes]:
         """Return the distinct contents of all files below a folder with this id."""
         level, blobs = {folder}, set[bytes]()

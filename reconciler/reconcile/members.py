@@ -1,6 +1,5 @@
 """The members' part of a pass: observed before it renders, applied to and recorded after it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.console.log import Log
@@ -25,7 +24,7 @@ from .observation import Observation, PassRecord, observe_and_warn
 from .options import ReconcileOptions
 from .orphans import agree_on_terminal
 from .reaching import member_access
-from .resting_members import RestingMember
+from .resting_members import KnownRest
 
 MOST_ROUNDS = 10
 """The number of times a pass may be rendered again with new answers of webhooks.
@@ -73,13 +72,15 @@ class ReachedMembers:
             return outcome
         return answered_pass(outcome, self.observed, interpreter.send, log)
 
-    def apply(
-        self, outcome: Outcome, commit: str, resting: Mapping[str, RestingMember], log: Log
-    ) -> tuple[ClusterReport, ...]:
+    def apply(self, outcome: Outcome, commit: str, rest: KnownRest, log: Log) -> tuple[ClusterReport, ...]:
         """Apply the rendered commit to the members, unless they were at rest and are, and return a report of each."""
-        answers = outcome.rendered.built.webhooks.used
-        record = PassRecord(observation=self.observation, desired=outcome.source.desired, answers=answers)
-        run = replace(self._run(commit, record, log), resting=resting)
+        record = PassRecord(
+            observation=self.observation,
+            desired=outcome.source.desired,
+            answers=outcome.rendered.built.webhooks.used,
+            recorded_folders=rest.recorded_folders,
+        )
+        run = replace(self._run(commit, record, log), resting=rest.members)
         return apply_and_log(replace(run, previous=outcome.committed(commit), manifests=outcome.manifests()), log)
 
     def apply_again(

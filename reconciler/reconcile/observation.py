@@ -120,13 +120,15 @@ class PassRecord:
     """The record of a pass beside its reports: the observation, the source, and the answers it rendered by, if it did.
 
     ``answers`` are None for a pass that applies what was rendered before; the recorded ones stay then. ``refusal`` is
-    that of the newer source which such a pass was asked to render.
+    that of the newer source which such a pass was asked to render. ``recorded_folders`` are the ids of the folders
+    that record the objects, if they are of this source and the commit that is applied (None: not known to be).
     """
 
     observation: Observation
     desired: Desired
     answers: Answers | None = None
     refusal: SourceRefusal | None = None
+    recorded_folders: Mapping[str, str] | None = None
 
     def status_inputs(
         self, commit: str, bindings: Mapping[ObjectRef, Binding], observation: Observation | None = None

@@ -19,6 +19,7 @@ from reconciler.console.log import Log
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.scope import Scope
 from reconciler.publish.branches import Publication, maintain_repository, publication_of
+from reconciler.publish.checkpoint import BranchTips
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.guards import check_allowed_clusters, check_guards
 from reconciler.publish.incremental import scope_of
@@ -210,10 +211,12 @@ def _with_reports(
     The checkpoint tells the next pass what this one rendered by and which members were left at rest, so that it skips
     them where it finds them so, and ends where it finds all of them so and nothing was written.
     """
-    from .resting import EndedPass, known_resting_members
+    from .resting import EndedPass, known_rest
 
     desired, status, repository = result.outcome.source.desired, members.context.status, result.publication.repository
-    before, known = status.tip(), known_resting_members(repository, desired, options.delivery)
+    before = status.tip()
+    tips = BranchTips(source=inputs.tip.commit, rendered=result.rendered, status=before)
+    known = known_rest(desired, options.delivery, status, tips)
     reports = members.apply(result.outcome, result.rendered or "", known, log)
     result = replace(result, reports=reports)
     if options.is_stopping() or options.is_making_way():
@@ -227,7 +230,7 @@ def _with_reports(
             open_client=members.open_client,
             status=status,
             before=before,
-            known=known,
+            known=known.members,
             is_idle=result.commit is None and status.tip() == before,
         )
         _write_checkpoint(result, inputs, recorded.folder, ended.resting_fleet().plain())

@@ -5,7 +5,7 @@ The files are made for whatever the status branch holds by then, because another
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reconciler.deliver.results import ClusterReport
 from reconciler.deliver.server_forms import remember_server_forms
@@ -91,7 +91,12 @@ class ReportRecording:
             )
 
     def _status_files(self, inputs: StatusInputs | None, reports: Sequence[ClusterReport], tip: str | None) -> Files:
-        return status_files(read_recorded(self.status, tip), inputs, reports) if inputs else {}
+        if inputs is None or self.record is None:
+            return {}
+        known = self.record.recorded_folders
+        is_known = known is not None and known == self.status.object_folders(tip)
+        inputs = replace(inputs, has_recorded_bindings=is_known)
+        return status_files(read_recorded(self.status, tip), inputs, reports)
 
     def _inventory_files(self, reports: Iterable[ClusterReport], tip: str | None) -> Files:
         inventories = read_inventories(self.status, tip)

@@ -23,29 +23,32 @@ from reconciler.observe.members import MOST_SECONDS
 from reconciler.observe.rest import MemberAtRest, member_at_rest
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action
-from reconciler.publish.checkpoint import read_checkpoint
+from reconciler.publish.checkpoint import BranchTips, read_checkpoint
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.record.agent_branches import is_pulling
 from reconciler.record.work_changes import STALE_SECONDS
-from reconciler.repository import Repository
 from reconciler.source.desired import Desired
 
 from .idle_pass import ended_visits, plain_options
 from .observation import utc
-from .resting_members import RestingFleet, RestingMember
+from .resting_members import KnownRest, RestingFleet, RestingMember
 
 _OBSERVED_AT = re.compile(rb'^observedAt: "?([0-9TZ:-]+)"?$', re.MULTILINE)
 
 
-def known_resting_members(
-    repository: Repository, desired: Desired, options: DeliveryOptions
-) -> dict[str, RestingMember]:
-    """Return the members that the last pass with these options left at rest, over a source alike but for templates."""
-    checkpoint = read_checkpoint(repository)
+def known_rest(desired: Desired, options: DeliveryOptions, status: StatusBranch, tips: BranchTips) -> KnownRest:
+    """Return the members that the last pass with these options left at rest, over a source alike but for templates.
+
+    ``tips`` are those of this pass, before it records anything.
+    """
+    checkpoint = read_checkpoint(status.repository)
     if checkpoint is None or checkpoint.contents.source_digest != desired.source_digest:
-        return {}
+        return KnownRest()
     fleet = RestingFleet.parse(checkpoint.members)
-    return fleet.by_name() if fleet.options == plain_options(options) else {}
+    if fleet.options != plain_options(options):
+        return KnownRest()
+    recorded_folders = status.object_folders(tips.status) if checkpoint.tips == tips else None
+    return KnownRest(members=fleet.by_name(), recorded_folders=recorded_folders)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +72,8 @@ class EndedPass:
         if not (_is_ordinary(self.options) and _is_plain_fleet(self.desired, self.options)):
             return RestingFleet()
         members = sorted((*self._skipped(), *self._found()), key=lambda member: member.cluster)
-        is_idle = self.is_idle and bool(members) and len(members) == len(self.reports)
+        is_idle = self.is_idle and bool(members) and all(report.applied is not None for report in self.reports)
+        is_idle = is_idle and len(members) == len(self.reports)
         lines = tuple(line for report in self.reports for line in report_lines(report)) if is_idle else ()
         return RestingFleet(
             fleet_path=self.desired.fleet.path,
@@ -82,10 +86,13 @@ class EndedPass:
         )
 
     def _skipped(self) -> Iterator[RestingMember]:
-        """Yield the members that were at rest and still are; they hold the commit of this pass now."""
+        """Yield the members that were at rest: those that still are hold this commit now, others did not answer."""
         for report in self.reports:
-            if report.is_repeated and report.applied is not None:
-                yield replace(self.known[report.cluster], commit=report.applied.commit)
+            known = self.known.get(report.cluster)
+            if known is not None and report.is_repeated and report.applied is not None:
+                yield replace(known, commit=report.applied.commit)
+            elif known is not None and report.applied is None:
+                yield known
 
     def _found(self) -> Iterator[RestingMember]:
         """Yield the members that this pass found at rest, and recorded nothing new of."""

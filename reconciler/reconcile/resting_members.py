@@ -112,6 +112,18 @@ def _parsed_result(value: Mapping[str, Any]) -> ObjectResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KnownRest:
+    """The members that the last pass left at rest, by name, and what it recorded.
+
+    ``recorded_folders`` are the ids of the folders of the status branch that record the objects, where that pass was
+    over the same source and commit, else None.
+    """
+
+    members: Mapping[str, RestingMember] = field(default_factory=dict)
+    recorded_folders: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RestingFleet:
     """A fleet as a pass left it: the members at rest, the models of their nodes, and the report of that pass.
 

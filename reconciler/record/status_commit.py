@@ -83,6 +83,7 @@ class StatusInputs:
     rendered by (None: it did not render); ``schemas`` are those of members' custom kinds; ``desired`` is the source;
     ``agents`` are the files taken from agents' branches; ``refusal`` is that of the source it should have rendered.
     Clusters that are no ``members`` are disconnected: what was last seen of them stays, and counts for nothing.
+    ``has_recorded_bindings``: bindings are recorded as the last pass left them, of the same commit and source.
     """
 
     now: str
@@ -99,6 +100,7 @@ class StatusInputs:
     desired: Desired = field(default_factory=Desired, repr=False)
     agents: Files = field(default_factory=dict, repr=False)
     refusal: SourceRefusal | None = None
+    has_recorded_bindings: bool = False
 
 
 def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequence[ClusterReport]) -> Files:
@@ -215,8 +217,13 @@ def _reported(binding: Binding, recorded: RecordedStatus) -> tuple[ReportedHealt
     return tuple(reported_health(name, work, binding) for name, work in works if work is not None)
 
 
-def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
-    if not inputs.commit:
+def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequence[ClusterReport]) -> Files:
+    is_as_recorded = (
+        inputs.has_recorded_bindings
+        and not inputs.agents
+        and all(report.is_repeated or report.applied is None for report in reports)
+    )
+    if is_as_recorded or not inputs.commit:
         return {}
     works = recorded.works()
     files: dict[str, bytes | None] = dict.fromkeys(recorded.below("bindings"))
