@@ -64,7 +64,8 @@ def _unbuilt(desired: Desired) -> Iterator[str]:
     found = Counter(each.reason for each in desired.skipped)
     if count := len({each.path for each in desired.templates if each.origin}):
         are = "is" if count == 1 else "are"
-        yield f"{counted(count, 'kustomization')} {are} built by {' and '.join(desired.tools)}"
+        by = f" by {' and '.join(desired.tools)}" if desired.tools else ", and need no tool for it"
+        yield f"{counted(count, 'kustomization')} {are} built{by}"
     if count := found[Reason.HELM]:
         are = "is" if count == 1 else "are"
         yield f"{counted(count, 'Helm chart')} {are} not read: helm template FOLDER > FILE makes objects of one"
