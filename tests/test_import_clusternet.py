@@ -208,6 +208,15 @@ def documents_of(vector: Vector) -> list[Document]:
     return [subscription, in_place(vector.feed, place), *overridden]
 
 
+ANNOTATED = overriding(
+    "Globalization",
+    "annotated",
+    config_map(),
+    {"type": "MergePatch", "value": '{"metadata":{"annotations":{"a":"1"}}}'},
+    clusterAffinity={"matchLabels": {"region": "bj"}},
+    priority=100,
+)
+DEPENDENT = overriding("Globalization", "dependent", config_map(), patch("/metadata/annotations/x", "y"), priority=200)
 LABELLED = overriding(
     "Globalization",
     "labels",
@@ -245,6 +254,7 @@ VERSION = overriding(
 )
 ALL: Document = {"subscribers": [{"clusterAffinity": {}}]}
 MORE = [
+    Vector("CN-13d", ALL, config_map(a="1"), {}, {}, (ANNOTATED, DEPENDENT)),
     Vector("CN-14", ALL, deployment(1), {}, {}, (LABELLED,)),
     Vector("CN-15", ALL, config_map(**{"server.conf": '{"zone_id":"z0"}'}), {}, {}, (ZONED,)),
     Vector("CN-16", ALL, CHART, {}, {}, (VALUES, TAG, VERSION)),
@@ -259,7 +269,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Imported:
     taints = [{"key": "k", "effect": "NoSchedule"}]
     documents = [cluster(name, labels) for name, labels in LABELS.items()]
     documents.append(cluster("t", TAINTED["t"], taints=taints))
-    documents += [each for vector in [*VECTORS, *MORE[:3]] for each in documents_of(vector)]
+    documents += [each for vector in [*VECTORS, *MORE[:4]] for each in documents_of(vector)]
     return imported(tmp_path_factory.mktemp("clusternet"), "clusternet", documents)
 
 
@@ -284,6 +294,17 @@ def test_a_merge_patch_becomes_operations_for_the_clusters_selected(fleet: Impor
             ]
         },
     }
+
+
+def test_rules_that_depend_on_each_other_are_written_by_cluster(fleet: Imported) -> None:
+    """CN-13: a path that is missing in one cluster, and there in another, where an earlier rule made it."""
+    (rule,) = fleet.object("OverridePolicy", "cn-13d", "configmap-x")["spec"]["overrideRules"]
+    annotations = {"a": "1", "x": "y"}
+    assert rule == {
+        "targetCluster": {"clusterNames": ["b", "c"]},
+        "overriders": {"plaintext": [{"operator": "add", "path": "/metadata/annotations", "value": annotations}]},
+    }
+    assert fleet.told("ConfigMap cn-13d/x") == {"overrides-frozen": "exact for now"}
 
 
 def test_a_field_is_written_as_clusternet_writes_it(fleet: Imported) -> None:
@@ -311,9 +332,9 @@ def test_a_chart_is_a_release_with_the_version_and_values_of_each_cluster(fleet:
 @pytest.mark.parametrize(
     ("vector", "preference", "code"),
     [
-        (MORE[3], {"replicaDivisionPreference": "Aggregated"}, "binpack"),
+        (MORE[4], {"replicaDivisionPreference": "Aggregated"}, "binpack"),
         (
-            MORE[4],
+            MORE[5],
             {
                 "replicaDivisionPreference": "Weighted",
                 "weightPreference": {"dynamicWeight": "AvailableReplicas"},

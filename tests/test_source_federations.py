@@ -78,6 +78,13 @@ def test_federated_objects_render_beside_karmadas(tmp_path: Path, capsys: pytest
     assert paused == {"c1": None, "c2": True, "c3": None}
 
 
+def test_no_policy_claims_what_kubefed_sends_nowhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    selectors = [{"apiVersion": "v1", "kind": "ConfigMap"}]
+    policy = a_policy("all", namespace="shop", selectors=selectors, placement=on_clusters("c3"))
+    found = sent(a_fleet(tmp_path, NAMESPACE, SETTINGS, NOWHERE, policy), capsys)
+    assert [name for name in found if "/ConfigMap/" in name] == ["c1/ConfigMap/settings"]
+
+
 def test_replicas_follow_the_planner_of_kubefed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = sent(a_fleet(tmp_path, NAMESPACE, WEB, PREFERENCE), capsys)
     shares = {name: found[f"{name}/Deployment/web"]["spec"]["replicas"] for name in ("c1", "c2", "c3")}
