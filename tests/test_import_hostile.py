@@ -10,6 +10,7 @@ import pytest
 from render.federations.front_ends import named
 from render.federations.policies import files_of
 from render.federations.units import Placed
+from render.federations.weights import is_divided_so
 
 from . import test_import_clusternet as clusternet
 from . import test_import_federation_v1 as federation_v1
@@ -83,3 +84,8 @@ def test_nothing_in_a_document_makes_a_conversion_fail(name: str) -> None:
         conversion = front_end.converted(placed, {"c1": {}}).without_secrets()
         assert all(path.endswith(".yaml") for path in files_of(conversion))
         assert chosen == before
+
+
+def test_no_division_of_more_than_32_bits_is_tried() -> None:
+    """Seats are given one by one where doubles are not exact any more, which would not end."""
+    assert not is_divided_so(2**62, {"a": 1, "b": 3}, {"a": 2**60, "b": 3 * 2**60})

@@ -30,9 +30,15 @@ def static_weights(
 
 
 def is_divided_so(total: int, weight_by_cluster: Mapping[str, int], replicas: Mapping[str, int]) -> bool:
-    """Say whether Karmada divides a total so by weights, whichever way it breaks ties between names."""
+    """Say whether Karmada divides a total so by weights, whichever way it breaks ties between names.
+
+    A total, or a weight, of more than 32 bits is none that Kubernetes takes.
+    """
+    if max(total, *weight_by_cluster.values()) > _MOST:
+        return False
     return all(divide(total, weight_by_cluster, uid=uid) == dict(sorted(replicas.items())) for uid in _BOTH_WAYS)
 
 
+_MOST = (1 << 31) - 1
 _BOTH_WAYS = ("", "b")
 """An identity for which ties go to the smaller name, and one for which they go to the greater."""
