@@ -149,6 +149,7 @@ SAID = [
     ("test",),
     ("lock", "--check"),
     ("rbac", "--cluster", "member1"),
+    ("rebalance", "deploy/web", "-n", SPACE),
 ]
 
 

@@ -18,6 +18,7 @@ from reconciler.publish.source_trailers import allowed_between, evictions_betwee
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
 from reconciler.repository.trailers import SOURCE, engine_version
+from reconciler.source.manifests import may_be_secret
 from render.binding import Binding
 from render.cluster import Cluster
 from render.documents import parse_documents
@@ -186,13 +187,13 @@ class RenderedCommits:
                 cache.put_many(self._parsed(missing - self._manifests.keys()))
 
     def _parsed(self, blob_ids: Collection[bytes]) -> dict[bytes, Manifest]:
-        """Read objects that no pass has read before, and return those that a next one need not read."""
+        """Read objects that no pass has read before, and return those that may be kept for the next one."""
         fresh = {}
         for blob_id, content in self.repository.read_blobs(blob_ids).items() if blob_ids else ():
             manifest = self._manifests[blob_id] = parse_documents(content)[0].value
             if is_opaque(manifest):
                 self._encrypted[id(manifest)] = content
-            else:
+            elif not may_be_secret(content, [manifest]):
                 fresh[blob_id] = manifest
         return fresh
 

@@ -160,7 +160,7 @@ def _parsed(file: SourceFile, content: bytes, fresh: dict[bytes, ParsedBlob]) ->
             if any(_has_identity(value) for _, value in documents):
                 yield from _manifests(file, documents)
             return
-    if not _may_be_secret(content, documents):
+    if not may_be_secret(content, (value for _, value in documents)):
         fresh[file.id] = documents
     yield from _manifests(file, documents)
 
@@ -179,9 +179,9 @@ def _file_problems(file: SourceFile, content: bytes, errors: Iterable[DocumentEr
         yield Problem(file.path, error.line, "", error.message, error.hint if is_meant else IGNORE_HINT)
 
 
-def _may_be_secret(content: bytes, documents: ParsedBlob) -> bool:
-    """Say whether a blob holds secrets, which must not stand in a cache as well; most lack even a word for one."""
-    return _SECRET_WORD.search(content) is not None and any(holds_secrets(value) for _, value in documents)
+def may_be_secret(content: bytes, values: Iterable[Any]) -> bool:
+    """Say whether a file holds secrets, which must not stand in a cache as well; most lack even a word for one."""
+    return _SECRET_WORD.search(content) is not None and any(map(holds_secrets, values))
 
 
 def _manifests(file: SourceFile, documents: ParsedBlob) -> Iterator[_Outcome]:
