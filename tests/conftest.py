@@ -92,7 +92,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         or (not HELM if "helm" in getattr(item, "fixturenames", ()) else not AVAILABLE and id(item) in needing)
         or (not SIMULATED and "simulated" in getattr(item, "fixturenames", ()))
     ]
-    config.stash[COUNTS] = len(needing) - len(without), len(without)
+    left_out = needing & {id(item) for item in without}
+    config.stash[COUNTS] = len(needing) - len(left_out), len(left_out)
     if not without:
         return
     config.hook.pytest_deselected(items=without)
