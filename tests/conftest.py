@@ -22,17 +22,13 @@ from .clusters import Member, started
 from .fakes import FakeCluster
 from .helm import installed_helm, obtain_helm
 from .kubernetes.programs import installed
-from .peers import PEERS, installed_peer, obtain_peer
+from .peers import PEERS, obtain_peer
 
 PLAIN = ("etcd", "kube-apiserver", "kube-controller-manager")
 MODE = os.environ.get("ARGOSY_E2E", "")
 REQUIRED = MODE == "required"
 AVAILABLE = REQUIRED or (MODE != "off" and all(installed(name) for name in PLAIN))
-MISSING_PEERS = frozenset(
-    name
-    for name in PEERS
-    if os.environ.get("ARGOSY_PEERS") != "required" and (MODE == "off" or installed_peer(name) is None)
-)
+MISSING_PEERS = frozenset(name for name in PEERS if os.environ.get("ARGOSY_PEERS") != "required")
 HELM = REQUIRED or (MODE != "off" and installed_helm() is not None)
 SIMULATED = REQUIRED or (AVAILABLE and all(installed(name) for name in ("kube-scheduler", "kwok")))
 

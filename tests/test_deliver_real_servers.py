@@ -61,6 +61,15 @@ def client_as(member: Member, *, identity: Impersonation | None = None, **user: 
     return Recorder(KubeClient(connection, deadline=time.monotonic() + 60))
 
 
+def may_list_config_maps(member: Member, user: str) -> bool:
+    """Ask the member whether a user has a right, which comes into force a moment after its role is there."""
+    asked = {"user": user, "resourceAttributes": {"verb": "list", "resource": "configmaps"}}
+    path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+    status, answer = member.request("POST", path, {"spec": asked})
+    assert status == 201, answer
+    return bool(answer["status"]["allowed"])
+
+
 @contextmanager
 def made(member: Member, path: str, body: dict[str, Any]) -> Iterator[None]:
     """Have an object of the cluster's while a test runs."""
@@ -122,6 +131,7 @@ class TestRefusals:
         inventory = cluster.inventory(*manifests, a_config_map("gone", namespace=space))
         cluster.apply(a_config_map("gone", namespace=space))
         with made(member, f"{RBAC}/clusterroles", role), made(member, f"{RBAC}/clusterrolebindings", binding):
+            eventually(lambda: may_list_config_maps(member, f"limited-{space}"), "the rights are in force")
             client = client_as(member, identity=Impersonation(user=f"limited-{space}"))
             applied = cluster.apply(*manifests, inventory=inventory, client=client)
         assert outcomes(applied) == {
