@@ -24,6 +24,11 @@ class TreeEntry(NamedTuple):
     mode: int
     id: bytes
 
+    @property
+    def text(self) -> str:
+        """The name as text; bytes that are no UTF-8 become lone surrogates, as in ``os.fsdecode``."""
+        return self.name.decode("utf-8", "surrogateescape")
+
 
 class Spliced(NamedTuple):
     """A blob made of fixed segments with one integer between each two: ``len(segments) == len(values) + 1``.

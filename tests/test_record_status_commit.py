@@ -80,9 +80,11 @@ def test_a_kind_that_no_webhook_judges_is_left_for_later() -> None:
 
 
 def test_a_file_that_was_just_made_is_not_read_and_one_at_fault_is_named() -> None:
-    recorded = RecordedStatus(files={"works/eu/x.yaml": b"not: read\n", "works/eu/z.yaml": b"metadata: {name: z}\n"})
+    recorded = RecordedStatus(
+        files={"works/eu/shop/Service/x.yaml": b"not: read\n", "works/eu/shop/Service/z.yaml": b"metadata: {name: z}\n"}
+    )
     good, bad = {"metadata": {"name": "x"}, "status": {}}, {"metadata": {"name": ["z"]}}
-    recorded.know("works/eu/x.yaml", b"not: read\n", good)
-    recorded.know("works/eu/z.yaml", b"metadata: {name: z}\n", bad)
-    assert recorded.manifest("works/eu/x.yaml") is good
-    assert recorded.manifest("works/eu/z.yaml") == {"metadata": {"name": "z"}}
+    recorded.know("works/eu/shop/Service/x.yaml", b"not: read\n", good)
+    recorded.know("works/eu/shop/Service/z.yaml", b"metadata: {name: z}\n", bad)
+    assert recorded.manifest("works/eu/shop/Service/x.yaml") is good
+    assert recorded.manifest("works/eu/shop/Service/z.yaml") == {"metadata": {"name": "z"}}

@@ -127,12 +127,13 @@ def _compared(
         first, second = old.get(name), new.get(name)
         if first == second:
             continue
+        text = (first or new[name]).text
         ids = first.id if first else None, second.id if second else None
         if TREE_MODE in (first.mode if first else 0, second.mode if second else 0):
             for change in _changed_below(*ids, read_tree, compared):
-                yield change._replace(path=f"{name.decode()}/{change.path}")
+                yield change._replace(path=f"{text}/{change.path}")
         else:
-            yield FileChange(name.decode(), *ids)
+            yield FileChange(text, *ids)
 
 
 @dataclass(slots=True)

@@ -74,7 +74,7 @@ def _removed_paths(
         return
     kept = {entry.name: entry for entry in read_tree(new)} if new else {}
     for entry in read_tree(old):
-        path, other = (*above, entry.name.decode("utf-8", "surrogateescape")), kept.get(entry.name)
+        path, other = (*above, entry.text), kept.get(entry.name)
         if entry.mode == TREE_MODE:
             yield from _removed_paths(entry.id, other.id if other else None, read_tree, path)
         elif other is None:
@@ -85,7 +85,7 @@ def _object_paths(tree_id: bytes, read_tree: ReadTree, above: tuple[str, ...] = 
     if above == _NAMESPACE_FOLDER:
         return
     for entry in read_tree(tree_id):
-        path = (*above, entry.name.decode("utf-8", "surrogateescape"))
+        path = (*above, entry.text)
         if entry.mode == TREE_MODE:
             yield from _object_paths(entry.id, read_tree, path)
         else:

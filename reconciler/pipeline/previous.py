@@ -35,7 +35,7 @@ class StoredTrees:
         missing = {tree_id for tree_id in tree_ids if tree_id not in self.known}
         if missing:
             for tree_id, entries in self.read(missing).items():
-                self.known[tree_id] = {entry.name.decode(): entry for entry in entries}
+                self.known[tree_id] = {entry.text: entry for entry in entries}
 
     def entries(self, tree_id: bytes) -> Mapping[str, TreeEntry]:
         """Return a tree's entries by name."""

@@ -102,4 +102,4 @@ def _changed_facts(repository: Repository, rendered: TreeEntry | None, facts: by
 
 
 def _blob_ids(repository: Repository, tree_id: bytes) -> dict[str, bytes]:
-    return {entry.name.decode(): entry.id for entry in repository.read_trees([tree_id])[tree_id]}
+    return {entry.text: entry.id for entry in repository.read_trees([tree_id])[tree_id]}

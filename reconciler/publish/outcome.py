@@ -88,7 +88,7 @@ class Outcome:
         """
         if self.previous is None or self.is_rewound:
             return True
-        after = {entry.name.decode(): entry.id for entry in self.entries(self.rendered.tree.root)}
+        after = {entry.text: entry.id for entry in self.entries(self.rendered.tree.root)}
         before = {name: entry.id for name, entry in self.previous.tree.trees.entries(self.previous.tree.root).items()}
         return any(before.get(name) != after.get(name) for name in (before.keys() | after.keys()) - _DECISION_INPUTS)
 
@@ -170,7 +170,7 @@ class Outcome:
     def files(self, tree_id: bytes, above: str = "") -> Iterable[tuple[str, bytes]]:
         """Return every file below a tree: its path and blob id."""
         for entry in self.entries(tree_id):
-            path = above + entry.name.decode()
+            path = above + entry.text
             if entry.mode == TREE_MODE:
                 yield from self.files(entry.id, f"{path}/")
             else:

@@ -1,17 +1,15 @@
 """From commits to values: the source of a revision, the facts, and the previous rendered commit."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
 from reconciler.locked.store import content_store
-from reconciler.pipeline.health import FILE as HEALTH_FILE
 from reconciler.pipeline.health import ObservedHealth, parsed_health
 from reconciler.pipeline.previous import Previous, RenderedTree, StoredBindings
 from reconciler.pipeline.scope import Scope
-from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.pipeline.webhook_answers import Answers, parsed_answers
 from reconciler.repository import Repository
 from reconciler.repository.cache import Cache
@@ -37,6 +35,7 @@ from render.gitobjects import TREE_MODE, TreeEntry
 
 from .allowances import Allowed
 from .branches import publication_of
+from .file_shapes import ANSWERS_PATH, HEALTH_PATH, checked_path, parsed_file, read_as
 from .merged_commits import written_commit
 from .schemas import recorded_schemas
 
@@ -279,26 +278,29 @@ def read_observed_inputs(repository: Repository, commit: str | None) -> Observed
     schemas = recorded_schemas(repository, commit)
     if folder is None:
         return ObservedInputs(schemas=schemas)
-    files = {entry.name.decode(): entry.id for entry in repository.read_trees([folder])[folder]}
-    answers, health = files.pop(ANSWERS_FILE, None), files.pop(HEALTH_FILE, None)
-    found = _read_facts(repository, files.values())
+    entries = repository.read_trees([folder])[folder]
+    files = {checked_path(f"facts/{entry.text}", is_file=entry.mode != TREE_MODE): entry.id for entry in entries}
+    answers, health = files.pop(ANSWERS_PATH, None), files.pop(HEALTH_PATH, None)
+    found = _read_facts(repository, files)
     return ObservedInputs(
         facts={facts.name: facts for facts in found},
         answers=parsed_answers(repository.read_blobs([answers])[answers]) if answers else {},
-        health=parsed_health(repository.read_blobs([health])[health]) if health else ObservedHealth(),
+        health=read_as(HEALTH_PATH, repository.read_blobs([health])[health], parsed_health)
+        if health
+        else ObservedHealth(),
         folder=folder,
         schemas=schemas,
     )
 
 
-def _read_facts(repository: Repository, ids: Collection[bytes]) -> list[ClusterFacts]:
+def _read_facts(repository: Repository, files: Mapping[str, bytes]) -> list[ClusterFacts]:
     """Read files of facts, parsing those no pass has parsed before."""
+    path_by_id = {id_: path for path, id_ in files.items()}
     with Cache(repository.cache_dir, "facts", version=engine_version()) as cache:
-        known = cache.get_many(ids)
-        fresh = {
-            id_: ClusterFacts.parse(content) for id_, content in repository.read_blobs(set(ids) - known.keys()).items()
-        }
+        known = cache.get_many(path_by_id)
+        contents = repository.read_blobs(path_by_id.keys() - known.keys())
+        fresh = {id_: ClusterFacts.of(parsed_file(path_by_id[id_], content)) for id_, content in contents.items()}
         cache.put_many({id_: (each.name, each.status, each.observed_at) for id_, each in fresh.items()})
     for id_, (name, status, observed_at) in known.items():
         fresh[id_] = ClusterFacts(name=name, status=status, observed_at=observed_at)
-    return [fresh[id_] for id_ in ids]
+    return [fresh[id_] for id_ in files.values()]

@@ -6,8 +6,8 @@ from reconciler.pipeline.renames import by_new_names, new_names
 from reconciler.repository import Repository
 from reconciler.source.observed_schemas import MemberSchemas, ObservedSchemas, digest_of
 from render.cluster import Cluster
-from render.documents import DocumentErrors, parse_documents
-from render.errors import GitError
+
+from .file_shapes import damaged, parsed_file
 
 FOLDER = "schemas"
 _INDEX, _SCHEMA = ".yaml", ".json"
@@ -31,7 +31,7 @@ def recorded_schemas(repository: Repository, commit: str | None) -> ObservedSche
     folder = next((entry.id for entry in repository.read_trees([root])[root] if entry.name == FOLDER.encode()), None)
     if folder is None:
         return ObservedSchemas()
-    ids = {entry.name.decode(): entry.id for entry in repository.read_trees([folder])[folder]}
+    ids = {entry.text: entry.id for entry in repository.read_trees([folder])[folder]}
     indexes = {name.removesuffix(_INDEX): id_ for name, id_ in ids.items() if name.endswith(_INDEX)}
     contents = repository.read_blobs(set(indexes.values()))
     path_by_id = {id_: schemas_path(name) for name, id_ in indexes.items()}
@@ -43,26 +43,14 @@ def recorded_schemas(repository: Repository, commit: str | None) -> ObservedSche
         id_ = ids.get(f"{digest}{_SCHEMA}")
         found = repository.read_blobs([id_])[id_] if id_ else b""
         if id_ and digest_of(found) != digest:
-            raise _damaged(schema_path(digest), "its content is not what its name says")
+            raise damaged(schema_path(digest), "its content is not what its name says")
         return found
 
     return ObservedSchemas(by_cluster={name: parsed[id_] for name, id_ in indexes.items()}, recorded=content)
 
 
 def _parsed(path: str, content: bytes) -> MemberSchemas:
-    try:
-        return MemberSchemas.parse(parse_documents(content)[0].value)
-    except (DocumentErrors, IndexError) as error:
-        raise _damaged(path, "it is no YAML") from error
-    except ValueError as error:
-        raise _damaged(path, str(error)) from error
-
-
-def _damaged(path: str, fault: str) -> GitError:
-    return GitError(
-        f"{path} on the status branch is not as Argosy writes it: {fault}",
-        hint="restore it from an earlier commit of the branch, or remove it: the next pass writes it anew",
-    )
+    return MemberSchemas.parse(parsed_file(path, content))
 
 
 def schemas_by_new_names(schemas: ObservedSchemas, clusters: Iterable[Cluster]) -> ObservedSchemas:

@@ -15,11 +15,12 @@ from reconciler.repository.trailers import VERSION, engine_version
 from render.cluster import Cluster
 from render.documents import DocumentErrors, emit, parse_documents
 from render.errors import GitError, SourceMoved
-from render.gitobjects import TREE_MODE, Blob, TreeEntry, encode_tree, object_id
+from render.gitobjects import BLOB_MODE, TREE_MODE, Blob, TreeEntry, encode_tree, object_id
 from render.model import ARGOSY_API_VERSION
 from render.tree import TreeStore
 
 from .branches import Publication
+from .file_shapes import parsed_file
 
 _TRIES = 8
 _BY_CLUSTER = frozenset({"clusters", "facts", "inventory", "schemas", "works"})
@@ -78,12 +79,12 @@ class StatusBranch:
         entries = self.entries(commit) if commit is not None else ()
         found = next((entry.id for entry in entries if entry.name == folder.encode()), None)
         below = self.repository.read_trees([found])[found] if found is not None else ()
-        return {entry.name.decode(): entry.id.hex() for entry in below}
+        return {entry.text: entry.id.hex() for entry in below}
 
     def object_folders(self, commit: str | None) -> dict[str, str]:
         """Return the ids of the folders of a commit of the branch that record objects, by name."""
         entries = self.entries(commit) if commit is not None else ()
-        return {name: entry.id.hex() for entry in entries if (name := entry.name.decode()) in {"bindings", "works"}}
+        return {name: entry.id.hex() for entry in entries if (name := entry.text) in {"bindings", "works"}}
 
     def contents(self, folder: bytes) -> Iterable[bytes]:
         """Return the distinct contents of all files below a folder with this id."""
@@ -100,7 +101,7 @@ class StatusBranch:
             return {}
         trees = [entry.id for entry in self.entries(commit) if entry.name in {b"clusters", b"inventory"}]
         found = self.repository.read_trees(trees)
-        known = {entry.name.decode().removesuffix(".yaml") for tree in trees for entry in found[tree]}
+        known = {entry.text.removesuffix(".yaml") for tree in trees for entry in found[tree]}
         return {old: new for old, new in new_names(self.clusters, known).items() if old in known}
 
     def _moved(self, commit: str) -> Files:
@@ -168,7 +169,7 @@ class StatusBranch:
         self, tree: bytes | None, changes: Mapping[tuple[str, ...], bytes | None], store: TreeStore
     ) -> bytes | None:
         """Return a tree with changes put into it, None when nothing is left in it; untouched folders are not read."""
-        entries = {entry.name.decode(): entry for entry in self.repository.read_trees([tree])[tree]} if tree else {}
+        entries = {entry.text: entry for entry in self.repository.read_trees([tree])[tree]} if tree else {}
         deeper: dict[str, dict[tuple[str, ...], bytes | None]] = {}
         for path, blob_id in changes.items():
             if len(path) > 1:
@@ -176,13 +177,18 @@ class StatusBranch:
             elif blob_id is None:
                 entries.pop(path[0], None)
             else:
-                entries[path[0]] = TreeEntry(path[0].encode(), 0o100644, blob_id)
+                entries[path[0]] = TreeEntry(_raw_name(path[0]), BLOB_MODE, blob_id)
         for name, inside in deeper.items():
             old = entries.pop(name, None)
             below = self._changed_tree(old.id if old and old.mode == TREE_MODE else None, inside, store)
             if below is not None:
-                entries[name] = TreeEntry(name.encode(), TREE_MODE, below)
+                entries[name] = TreeEntry(_raw_name(name), TREE_MODE, below)
         return store.add(encode_tree(tuple(entries.values()))) if entries else None
+
+
+def _raw_name(name: str) -> bytes:
+    """Return the bytes of a name in a tree, also of one that is no UTF-8."""
+    return name.encode("utf-8", "surrogateescape")
 
 
 def renamed_path(path: str, names: NewNames) -> str:
@@ -240,13 +246,14 @@ def inventory_file(inventory: Inventory) -> bytes:
 def read_inventories(status: StatusBranch, commit: str | None) -> dict[str, Inventory]:
     """Return every cluster's inventory; GitError when one is damaged, for pruning must never guess."""
     found = {}
-    for path, content in status.read("inventory", commit).items():
+    for path, content in status.files(commit, {"inventory"}).items():
+        manifest = parsed_file(path, content)
         try:
-            inventory = parse_inventory(parse_documents(content)[0].value)
-        except (ValueError, IndexError) as error:
+            inventory = parse_inventory(manifest)
+        except ValueError as error:
             raise GitError(
-                f"inventory/{path} on branch {status.branch!r} is damaged",
-                hint=f"restore the file from an earlier commit: git log {status.branch} -- inventory/{path}",
+                f"{path} on branch {status.branch!r} is damaged",
+                hint=f"restore the file from an earlier commit: git log {status.branch} -- {path}",
             ) from error
         found[inventory.cluster] = inventory
     return found

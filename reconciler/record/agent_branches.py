@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from reconciler.publish.branches import Publication
+from reconciler.publish.file_shapes import fault_of
 from reconciler.publish.status_branch import inventory_path
 from reconciler.repository import Fetching, Repository
 from render.cluster import Cluster
@@ -16,7 +17,6 @@ from render.fleet import Fleet
 from render.gitobjects import TREE_MODE
 from render.model import Manifest
 
-from .file_shapes import fault_of
 from .recorded_status import cluster_path, facts_path
 
 

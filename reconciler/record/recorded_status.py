@@ -3,31 +3,25 @@
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from reconciler.observe.conditions import condition_of_type
-from reconciler.pipeline.health import FILE as HEALTH_FILE
 from reconciler.pipeline.health import ObservedHealth, parsed_health
-from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.pipeline.webhook_answers import Answers, parsed_answers
+from reconciler.publish.file_shapes import ANSWERS_PATH, HEALTH_PATH, REFUSAL_PATH, fault_of, parsed_file, read_as
 from reconciler.publish.schemas import FOLDER as SCHEMAS
 from reconciler.publish.status_branch import StatusBranch, inventory_path
 from reconciler.source.facts import ClusterFacts, Facts
 from reconciler.source.observed_schemas import MemberSchemas
-from render.documents import DocumentErrors, parse_documents
-from render.errors import GitError
 from render.layout import object_path
 from render.model import Manifest, ObjectRef
 
 from .cluster_files import ClusterLine, ClusterRecord, UnhealthyObject, parse_cluster_record
-from .file_shapes import MOST_BYTES, REFUSAL_PATH, fault_of
 from .refusal import SourceRefusal, parse_refusal
 from .work_status import APPLIED, HEALTHY
 
 FILES = ("README.md", REFUSAL_PATH)
 FOLDERS = ("bindings", "clusters", "facts", "inventory", "schemas", "works")
-ANSWERS_PATH = f"facts/{ANSWERS_FILE}"
-HEALTH_PATH = f"facts/{HEALTH_FILE}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +40,7 @@ class RecordedStatus:
         if content is None:
             return None
         if content not in self._parsed:
-            self._parsed[content] = _parsed(path, content)
+            self._parsed[content] = parsed_file(path, content)
         return self._parsed[content]
 
     def know(self, path: str, content: bytes, manifest: Manifest) -> None:
@@ -69,8 +63,8 @@ class RecordedStatus:
         facts_by_cluster = {}
         for path in self.below("facts"):
             manifest = self.manifest(path)
-            if manifest is not None and "metadata" in manifest:
-                facts = ClusterFacts.parse(self.files[path])
+            if manifest is not None and path not in {ANSWERS_PATH, HEALTH_PATH}:
+                facts = ClusterFacts.of(manifest)
                 facts_by_cluster[facts.name] = facts
         return facts_by_cluster
 
@@ -80,7 +74,7 @@ class RecordedStatus:
 
     def health(self) -> ObservedHealth:
         """Return the health of clusters and workloads that rules of failover asked for."""
-        return parsed_health(self.files.get(HEALTH_PATH, b""))
+        return read_as(HEALTH_PATH, self.files.get(HEALTH_PATH, b""), parsed_health)
 
     def clusters(self) -> dict[str, ClusterRecord]:
         """Return the record of every cluster."""
@@ -101,8 +95,8 @@ class RecordedStatus:
         """Return the Works of every object by cluster, the objects by their path below a cluster's folder."""
         works: dict[str, dict[str, Manifest]] = {}
         for path in self.below("works"):
-            _, cluster, below = path.split("/", 2)
             manifest = self.manifest(path)
+            _, cluster, below = path.split("/", 2)
             if manifest is not None:
                 works.setdefault(below, {})[cluster] = manifest
         return works
@@ -159,19 +153,6 @@ def facts_path(cluster: str) -> str:
     return f"facts/{cluster}.yaml"
 
 
-def _parsed(path: str, content: bytes) -> Manifest:
-    try:
-        value: Any = parse_documents(content)[0].value if len(content) <= MOST_BYTES else None
-    except (DocumentErrors, IndexError):
-        value = None
-    if fault := fault_of(path, content, value):
-        raise GitError(
-            f"{path} on the status branch is not as Argosy writes it: {fault}",
-            hint="restore the file from an earlier commit of the branch, or remove it: the next pass writes it anew",
-        )
-    return cast("Manifest", value)
-
-
 def cluster_lines(
     recorded: RecordedStatus, members: Container[str], converged: Mapping[str, str] | None = None
 ) -> dict[str, ClusterLine]:
@@ -226,7 +207,7 @@ def _unhealthy(below: str, cluster: str, work: Manifest) -> UnhealthyObject:
 
 def object_of(work: Manifest) -> str:
     """Return the object a Work's status is of, as ``Deployment.apps shop/web``."""
-    entry: Mapping[str, Any] = next(iter(work["status"].get("manifestStatuses") or ()), {})
+    entry: Mapping[str, Any] = next(iter((work.get("status") or {}).get("manifestStatuses") or ()), {})
     identity = entry.get("identifier") or {}
     if not identity:
         return ""

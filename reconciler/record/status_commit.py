@@ -13,6 +13,7 @@ from reconciler.observe.cluster_status import ClusterState
 from reconciler.pipeline.health import ObservedHealth, ReportedHealth, cluster_conditions, health_file, is_asked_for
 from reconciler.pipeline.webhook_answers import Answers, answers_file
 from reconciler.plans.inventory import ApplyOutcome
+from reconciler.publish.file_shapes import ANSWERS_PATH, HEALTH_PATH, REFUSAL_PATH
 from reconciler.publish.schemas import FOLDER as SCHEMAS
 from reconciler.publish.schemas import schema_path, schemas_path
 from reconciler.publish.status_branch import Files
@@ -27,10 +28,7 @@ from render.words import counted
 
 from .binding_status import BindingInputs, binding_after, expected_clusters, reported_health
 from .cluster_files import ClusterRecord, cluster_file, status_page
-from .file_shapes import REFUSAL_PATH
 from .recorded_status import (
-    ANSWERS_PATH,
-    HEALTH_PATH,
     RecordedStatus,
     binding_path,
     cluster_lines,

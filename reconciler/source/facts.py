@@ -42,7 +42,11 @@ class ClusterFacts:
     @classmethod
     def parse(cls, content: bytes) -> "ClusterFacts":
         """Read facts back from their file."""
-        value = parse_documents(content)[0].value
+        return cls.of(parse_documents(content)[0].value)
+
+    @classmethod
+    def of(cls, value: Manifest) -> "ClusterFacts":
+        """Read facts back from the object in their file."""
         return cls(
             name=value["metadata"]["name"],
             status=value.get("status") or {},

@@ -3,12 +3,14 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from reconciler.repository import open_repository
-from tests.build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+from tests.build import Ended, Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
 from tests.fakes import FakeCluster
 from tests.served import serving_members
 from tests.workflows import ROOT
@@ -27,6 +29,18 @@ FILES = {
     "inventory/member1.yaml": ["x", "[]"],
 }
 CASES = [(path, text) for path, texts in FILES.items() for text in texts]
+FOREIGN = (
+    b"clusters/a.txt",
+    b"clusters/b/c.yaml",
+    b"clusters/\xff.yaml",
+    b"facts/a.txt",
+    b"facts/a/b.yaml",
+    b"facts/\xff.yaml",
+    b"inventory/a/b.yaml",
+    b"works/a.yaml",
+    b"works/a/b.yaml",
+    b"works/member1/shop/ConfigMap/\xff.yaml",
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,33 +62,55 @@ def applied(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, Path]
     return repository, folder / "kubeconfigs"
 
 
-@pytest.mark.parametrize(("path", "text"), CASES, ids=lambda value: value[:40])
-def test_a_damaged_file_of_the_status_branch_is_named(
-    path: str, text: str, applied: tuple[Repository, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    repository, kubeconfigs = applied
+@contextmanager
+def with_status_file(repository: Repository, path: str, content: str) -> Iterator[Path]:
+    """The status branch with a file that somebody wrote, by its path in a work tree; it is as it was afterwards."""
     tip = repository.git("rev-parse", "argosy/status")
     worktree = repository.path.parent / "status"
     repository.git("worktree", "add", "-q", "--detach", str(worktree), "argosy/status")
     try:
         status = Repository(worktree)
-        (file,) = worktree.glob(path)
-        file.write_text(text)
-        status.git("commit", "-q", "-am", "Damage")
+        file = next(iter(worktree.glob(path)), worktree / path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+        status.git("add", "-A")
+        status.git("commit", "-q", "-m", "Damage")
         repository.git("update-ref", "refs/heads/argosy/status", status.git("rev-parse", "HEAD"))
-        ends = [
-            argosy(repository, capsys, *command)
-            for command in (
-                ("status",),
-                ("reconcile", "--kubeconfigs", str(kubeconfigs), "--timeout", "3"),
-                ("verify",),
-            )
-        ]
+        yield file.relative_to(worktree)
     finally:
         repository.git("worktree", "remove", "--force", str(worktree))
         repository.git("update-ref", "refs/heads/argosy/status", tip)
+
+
+def ends_with(repository: Repository, kubeconfigs: Path, capsys: pytest.CaptureFixture[str]) -> list[Ended]:
+    """The ends of the commands that read the status branch."""
+    commands = (("status",), ("reconcile", "--kubeconfigs", str(kubeconfigs), "--timeout", "3"), ("verify",))
+    return [argosy(repository, capsys, *command) for command in commands]
+
+
+@pytest.mark.parametrize(("path", "text"), CASES, ids=lambda value: value[:40])
+def test_a_damaged_file_of_the_status_branch_is_named(
+    path: str, text: str, applied: tuple[Repository, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository, kubeconfigs = applied
+    with with_status_file(repository, path, text) as file:
+        ends = ends_with(repository, kubeconfigs, capsys)
     assert 70 not in {ended.code for ended in ends}
-    named = [ended for ended in ends if str(file.relative_to(worktree)) in ended.err]
+    named = [ended for ended in ends if str(file) in ended.err]
+    assert named
+    assert {ended.code for ended in named} == {4}
+
+
+@pytest.mark.parametrize("path", FOREIGN, ids=repr)
+def test_a_file_that_no_pass_writes_on_the_status_branch_is_named(
+    path: bytes, applied: tuple[Repository, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository, kubeconfigs = applied
+    with with_status_file(repository, os.fsdecode(path), "metadata: {name: a}\n"):
+        ends = ends_with(repository, kubeconfigs, capsys)
+    assert 70 not in {ended.code for ended in ends}
+    name = path.decode("ascii", "replace").split("/")[0]
+    named = [ended for ended in ends if "passes write no file of this name" in ended.err and f"{name}/" in ended.err]
     assert named
     assert {ended.code for ended in named} == {4}
 

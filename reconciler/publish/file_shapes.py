@@ -1,36 +1,90 @@
-"""The shapes of files on the status branch, checked before anything reads them.
+"""The shapes of files on the status branch, checked before anything reads them: where they stand and what they hold.
 
 Passes write these files, but whoever may push to the branch can, too. A file of another shape is named, and nothing is
 guessed from it: what a member holds and how it is are decided by what the branch says.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
 
+from reconciler.pipeline.health import FILE as HEALTH_FILE
+from reconciler.pipeline.webhook_answers import FILE as ANSWERS_FILE
 from reconciler.source.observed_schemas import MemberSchemas
+from render.documents import DocumentErrors, parse_documents
+from render.errors import GitError
+from render.model import Manifest
 
 MOST_BYTES = 8 << 20
 _LARGEST_CODE = 256
 _LISTS = ("conditions", "manifestStatuses", "aggregatedStatus", "apiEnablements")
 REFUSAL_PATH = "refusal.yaml"
 _MAPPINGS = ("resourceSummary", "nodeSummary")
+_LENGTHS = {"bindings": 4, "clusters": 2, "facts": 2, "inventory": 2, "schemas": 2, "works": 5}
+"""The number of steps in the path of a file, by the folder at the root."""
+ANSWERS_PATH = f"facts/{ANSWERS_FILE}"
+HEALTH_PATH = f"facts/{HEALTH_FILE}"
+_BESIDE_CLUSTERS = {ANSWERS_PATH, HEALTH_PATH}
+"""The files in folders of clusters that are of no cluster."""
+_WRONG_SHAPES = (DocumentErrors, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_STRANGE = "passes write no file of this name"
+_Value = TypeVar("_Value")
+
+
+def parsed_file(path: str, content: bytes) -> Manifest:
+    """Return the one object of a file; GitError where passes write no such file."""
+    try:
+        value: Any = parse_documents(content)[0].value if len(content) <= MOST_BYTES else None
+    except (DocumentErrors, IndexError):
+        value = None
+    if fault := fault_of(path, content, value):
+        raise damaged(path, fault)
+    return cast("Manifest", value)
+
+
+def checked_path(path: str, *, is_file: bool) -> str:
+    """Return the path of a file; GitError where passes write none there."""
+    if not is_file or not _is_written_path(path):
+        raise damaged(path, _STRANGE)
+    return path
+
+
+def read_as(path: str, content: bytes, read: Callable[[bytes], _Value]) -> _Value:
+    """Return what a file's reader makes of it; GitError where it has other fields or values than passes write."""
+    try:
+        return read(content)
+    except _WRONG_SHAPES as error:
+        raise damaged(path, "it has other fields or values") from error
+
+
+def damaged(path: str, fault: str) -> GitError:
+    """Return the refusal of a file; ``fault`` is the end of a sentence about it."""
+    return GitError(
+        f"{path} on the status branch is not as Argosy writes it: {fault}",
+        hint="restore the file from an earlier commit of the branch, or remove it: the next pass writes it anew",
+    )
 
 
 def fault_of(path: str, content: bytes, manifest: Any) -> str:
     """Return the fault of a file's one object, as the end of a sentence about the file; empty for none.
 
-    >>> fault_of("works/eu/x.yaml", b"", {"metadata": {"name": "x"}, "status": {"conditions": "none"}})
+    >>> fault_of("works/eu/shop/Service/x.yaml", b"", {"metadata": {"name": "x"}, "status": {"conditions": "none"}})
     'status.conditions is no list of objects'
     """
     if len(content) > MOST_BYTES:
         return f"it has {len(content)} bytes, but at most {MOST_BYTES} are read"
+    if not _is_written_path(path):
+        return _STRANGE
     if not isinstance(manifest, dict):
         return "it holds no object"
+    return _content_fault(path, manifest)
+
+
+def _content_fault(path: str, manifest: Mapping[str, Any]) -> str:
     if path == REFUSAL_PATH:
         return _refusal_fault(manifest)
     if path.startswith("schemas/"):
         return _schemas_fault(manifest)
-    if path.startswith("inventory/") or "metadata" not in manifest:
+    if path.startswith("inventory/") or path in _BESIDE_CLUSTERS:
         return ""
     return _head_fault(manifest) or _status_fault(manifest.get("status") or {})
 
@@ -53,8 +107,15 @@ def _schemas_fault(manifest: Mapping[str, Any]) -> str:
     return ""
 
 
+def _is_written_path(path: str) -> bool:
+    """Say whether passes write files at a path."""
+    folder, *below = path.split("/")
+    is_in_place = len(below) + 1 == _LENGTHS[folder] if folder in _LENGTHS else not below
+    return is_in_place and path.isprintable() and path.endswith((".yaml", ".json", ".md"))
+
+
 def _head_fault(manifest: Mapping[str, Any]) -> str:
-    metadata = manifest["metadata"]
+    metadata = manifest.get("metadata")
     if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
         return "metadata.name is no text"
     if not _are_texts(metadata.get("annotations") or {}):
