@@ -1,8 +1,11 @@
 """Builders: manifests in one line, real repositories in a folder, and the command line run in this process."""
 
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -109,10 +112,8 @@ class Repository:
 
     @classmethod
     def create(cls, path: Path, *, bare: bool = False) -> "Repository":
-        path.mkdir(parents=True, exist_ok=True)
-        repository = cls(path)
-        repository.git("init", "-q", "-b", "main", *(["--bare"] if bare else []))
-        return repository
+        shutil.copytree(Path(_empty_repositories().name, "bare" if bare else "plain"), path, dirs_exist_ok=True)
+        return cls(path)
 
     def git(self, *arguments: str, check: bool = True) -> str:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")} | AUTHOR
@@ -138,7 +139,14 @@ class Repository:
         self.write(files)
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
-        return self.git("rev-parse", "HEAD")
+        return self._head() or self.git("rev-parse", "HEAD")
+
+    def _head(self) -> str:
+        """The current commit, where its branch is a file."""
+        folder = self.path / ".git"
+        head = (folder / "HEAD").read_text().strip() if folder.is_dir() else ""
+        ref = folder / head.removeprefix("ref: ")
+        return ref.read_text().strip() if head.startswith("ref: ") and ref.is_file() else ""
 
     def files(self, revision: str = "argosy/rendered", under: str = "") -> list[str]:
         """The paths of a revision, sorted."""
@@ -147,6 +155,18 @@ class Repository:
 
     def show(self, path: str, revision: str = "argosy/rendered") -> str:
         return self.git("show", f"{revision}:{path}")
+
+
+@cache
+def _empty_repositories() -> "tempfile.TemporaryDirectory[str]":
+    """Return two repositories of which every other begins as a copy; they last as long as this process."""
+    folder = tempfile.TemporaryDirectory(prefix="argosy-repositories-")
+    for name, inside, options in (("plain", ".git", ()), ("bare", "", ("--bare",))):
+        path = Path(folder.name, name)
+        for part in ("hooks", "info"):
+            (path / inside / part).mkdir(parents=True)
+        Repository(path).git("init", "-q", "-b", "main", "--template=", *options)
+    return folder
 
 
 def as_bytes(content: Any) -> bytes:
