@@ -19,6 +19,7 @@ from reconciler.repository import (
     open_repository,
 )
 from reconciler.repository import Repository as Opened
+from reconciler.repository.settings import Settings
 from render.errors import GitError, SourceMoved
 from render.gitobjects import BLOB_MODE, TreeEntry, encode_tree, object_id
 
@@ -262,6 +263,37 @@ def test_a_whole_id_costs_no_process(tmp_path: Path) -> None:
     assert (opened.resolve(commit), opened.is_ancestor(commit, commit)) == (commit, True)
     with pytest.raises((GitError, OSError)):
         opened.resolve(tree)
+
+
+def test_what_a_commit_says_is_asked_once(tmp_path: Path) -> None:
+    repository = a_source(tmp_path / "fleet")
+    first = repository.git("rev-parse", "HEAD")
+    second = repository.commit({"a": "1"})
+    opened = open_repository(repository.path)
+    files, below = opened.snapshot(second).files, opened.snapshot(second, "apps").files
+    object.__setattr__(opened.git, "folder", tmp_path / "nowhere")  # from here on git cannot be run
+    assert (opened.snapshot(second).files, opened.snapshot(second, "apps").files) == (files, below)
+    assert opened.is_ancestor(first, second)
+    with pytest.raises((GitError, OSError)):
+        opened.snapshot(first)
+    with pytest.raises((GitError, OSError)):
+        opened.is_ancestor(second, first)
+
+
+ADDRESSES = [
+    ({"remote.origin.url": ("https://example.com/a",)}, "origin", False),
+    ({"remote.origin.url": ("https://ada:secret@example.com/a",)}, "origin", True),
+    ({"remote.origin.url": ("git@example.com:a",)}, "origin", True),
+    ({"remote.origin.url": ("a",), "remote.origin.pushurl": ("https://ada:x@example.com/a",)}, "origin", True),
+    ({"remote.origin.url": ("work:a",), "url.https://ada:x@example.com/.insteadof": ("work:",)}, "origin", True),
+    ({"remote.origin.url": ("https://example.com/a",), "user.email": ("ada@example.com",)}, "origin", False),
+    ({"remote.origin.url": ("https://example.com/a",)}, "other", True),
+]
+
+
+@pytest.mark.parametrize(("values", "remote", "want"), ADDRESSES)
+def test_where_an_address_may_have_a_password(values: Mapping[str, tuple[str, ...]], remote: str, want: bool) -> None:
+    assert Settings(values=values).may_have_passwords(remote) is want
 
 
 def test_a_detached_head_is_a_commit(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from reconciler.repository import GitFolder, RemoteTips, Repository
 from reconciler.repository.command import GitCommand
 from reconciler.repository.location import checked_address
-from reconciler.repository.remotes import list_remote
+from reconciler.repository.remotes import list_remote, reached_remote
 from render.errors import GitError
 from render.versions import newest
 
@@ -62,7 +62,7 @@ def commit_files(url: str, resolved: Mapping[str, str], git: GitCommand, folder:
 
 def _offered(git: GitCommand, url: str) -> RemoteTips:
     try:
-        return list_remote(git, url)
+        return list_remote(reached_remote(git, url))
     except GitError as error:
         raise UnavailableSource(f"{_shown(url)} cannot be read: {error.message}", hint=error.hint) from error
 

@@ -30,7 +30,7 @@ from .stored_objects import StoredObjects
 if TYPE_CHECKING:
     from .past import RemovedFile
     from .porcelain import Progress, Remote
-    from .remotes import Fetching, RemoteTips
+    from .remotes import Fetching, ReachedRemote, RemoteTips
     from .worktree import Wanted
 
 
@@ -46,6 +46,8 @@ class Repository:
         self.mirrors = mirrors
         self._command = git or GitCommand(folder=folder.folder)
         self._unstored: dict[bytes, bytes] = {}
+        self._snapshots: dict[tuple[str, str], Snapshot] = {}
+        self._remotes: dict[tuple[str, bool], ReachedRemote] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -56,13 +58,13 @@ class Repository:
     @cached_property
     def git(self) -> GitCommand:
         """The git command in this repository, after it has agreed that this is one and whose it is."""
-        self._command.run("rev-parse", "--git-dir")
+        _ = self.settings  # git reads no configuration of a repository that it does not agree to
         return self._command
 
     @cached_property
     def settings(self) -> Settings:
         """The repository's configuration, from all of git's files."""
-        return Settings.read(self.git)
+        return Settings.read(self._command)
 
     @cached_property
     def _stored(self) -> StoredObjects:
@@ -105,8 +107,14 @@ class Repository:
 
     def snapshot(self, commit: str, under: str = "") -> Snapshot:
         """Return the files of a commit (or tree) below a folder, with modes, blob ids and sizes."""
-        files = list_files(self.git, commit, under, partial=self.settings.is_partial)
-        return Snapshot(commit=commit, files=files)
+        key = (commit, under)
+        if key in self._snapshots:
+            return self._snapshots[key]
+        partial = self.settings.is_partial
+        found = Snapshot(commit=commit, files=list_files(self.git, commit, under, partial=partial))
+        if _WHOLE_ID.fullmatch(commit) and not partial:
+            self._snapshots[key] = found
+        return found
 
     def read_blobs(self, ids: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the contents of blobs, also of a work tree just read; what is missing is a ``GitError``."""
@@ -145,13 +153,20 @@ class Repository:
 
     def is_ancestor(self, ancestor: str, commit: str) -> bool:
         """Say whether ``commit`` is or follows ``ancestor``; a ``GitError`` where a shallow clone cannot know."""
-        if ancestor == commit:
+        if ancestor == commit or self._is_parent(ancestor, commit):
             return True
         answers = frozenset({0, 1})
         answer = self.git.run("merge-base", "--is-ancestor", "--end-of-options", ancestor, commit, answers=answers)
         if answer.returncode and self.is_shallow:
             raise unreached(ancestor, commit)
         return not answer.returncode
+
+    def _is_parent(self, ancestor: str, commit: str) -> bool:
+        """Say whether a commit follows another directly, as far as that is seen without a process."""
+        if self.is_shallow or not _WHOLE_ID.fullmatch(commit):
+            return False
+        contents = self._stored.read([bytes.fromhex(commit)], "commit")
+        return any(ancestor in parse_commit(commit, content).parents for content in contents.values())
 
     @property
     def author(self) -> Signature:
@@ -297,25 +312,35 @@ class Repository:
         """Return the tips of a remote now - of all its refs, or of those named in full - without fetching anything."""
         from .remotes import list_remote
 
-        return list_remote(self.git, remote, refs)
+        return list_remote(self._reached(remote), refs)
 
     def fetch(self, remote: str, fetching: "Fetching", progress: "Progress | None" = None) -> None:
         """Fetch refs of a remote, a configured one or an address."""
         from .remotes import fetch_refs
 
-        fetch_refs(self.git, remote, fetching, progress)
+        fetch_refs(self._reached(remote), fetching, progress)
 
     def push(self, remote: str, updates: Iterable[RefUpdate], progress: "Progress | None" = None) -> None:
         """Move branches of a remote, all or none, each only from where it was expected; else ``SourceMoved``."""
         from .remotes import push_refs
 
-        push_refs(self.git, remote, updates, progress)
+        push_refs(self._reached(remote, is_push=True), updates, progress)
 
     def ask_to_push(self, remote: str, updates: Iterable[RefUpdate]) -> None:
         """Ask a remote whether it takes these updates from us, and send none; GitError when it does not."""
         from .remotes import push_refs
 
-        push_refs(self.git, remote, updates, None, dry_run=True)
+        push_refs(self._reached(remote, is_push=True), updates, None, dry_run=True)
+
+    def _reached(self, remote: str, *, is_push: bool = False) -> "ReachedRemote":
+        """Return how a remote is reached, found out once."""
+        from .remotes import reached_remote
+
+        key = (remote, is_push)
+        if key not in self._remotes:
+            is_plain = not self.settings.may_have_passwords(remote)
+            self._remotes[key] = reached_remote(self.git, remote, is_push=is_push, is_plain=is_plain)
+        return self._remotes[key]
 
     def maintain(self, *, packs: int = 50) -> bool:
         """Join packs once there are ``packs`` of them; slow, so for after a pass. Say whether anything was done."""

@@ -15,7 +15,7 @@ from .command import GitCommand, network_timeout
 from .location import GitFolder, checked_address, plain_content, without_secrets
 from .porcelain import Progress
 from .refs import head_branch, read_ref_fast
-from .remotes import Fetching, RemoteTips, fetch_refs, list_remote
+from .remotes import Fetching, RemoteTips, fetch_refs, list_remote, reached_remote
 
 REMOTE = "origin"
 """The name of the mirrored repository among the remotes of its mirror."""
@@ -42,12 +42,12 @@ def opened_mirror(
 def _refresh(git: GitCommand, address: str, progress: Progress | None) -> None:
     """Fetch what the remote has that the mirror lacks; asking first costs less than fetching nothing."""
     outside = replace(git, folder=git.folder.parent)
-    offered = list_remote(outside, address)
+    offered = list_remote(reached_remote(outside, address))
     if not (git.folder / "HEAD").exists():
         _create(git, address, offered)
     if _mirrored(git.folder, offered):
         return
-    fetch_refs(git, REMOTE, Fetching(refspecs=_REFSPECS, prune=True), progress)
+    fetch_refs(reached_remote(git, REMOTE), Fetching(refspecs=_REFSPECS, prune=True), progress)
     if offered.head:
         git.run("symbolic-ref", "HEAD", _local(offered.head))
 

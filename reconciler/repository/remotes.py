@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from render.errors import GitError
@@ -26,11 +27,17 @@ class RemoteTips:
     head: str = ""
 
 
-def list_remote(git: GitCommand, remote: str, refs: Iterable[str] = ()) -> RemoteTips:
+class ReachedRemote(NamedTuple):
+    """A remote by name or address, without a password, and the git command that knows the password all the same."""
+
+    git: GitCommand
+    name: str
+
+
+def list_remote(remote: ReachedRemote, refs: Iterable[str] = ()) -> RemoteTips:
     """Return the refs of a remote - all, or those named in full - and its HEAD."""
     wanted = frozenset(refs)
-    git, remote = _checked_remote(git, remote)
-    answer = git.run("ls-remote", "--symref", _UPLOAD, "--", remote, *sorted(wanted), network=True)
+    answer = remote.git.run("ls-remote", "--symref", _UPLOAD, "--", remote.name, *sorted(wanted), network=True)
     listing = answer.stdout.decode("utf-8", "surrogateescape")
     listed = {match["ref"]: match["id"] for match in _LINE.finditer(listing) if not match["ref"].endswith("^{}")}
     head = _SYMBOLIC.search(listing)
@@ -38,14 +45,18 @@ def list_remote(git: GitCommand, remote: str, refs: Iterable[str] = ()) -> Remot
     return RemoteTips(tips=tips, head=head["ref"] if head else "")
 
 
-def _checked_remote(git: GitCommand, remote: str, *, is_push: bool = False) -> tuple[GitCommand, str]:
-    """Return the command and the name or address for a remote: no option, no other protocol, no password in it."""
+def reached_remote(git: GitCommand, remote: str, *, is_push: bool = False, is_plain: bool = False) -> ReachedRemote:
+    """Return how a remote is reached: by no option, and no other protocol.
+
+    ``is_plain`` says that it is a configured one whose addresses have no password.
+    """
     if is_address(remote):
         public, secrets = without_secrets(checked_address(remote))
-        return replace(git, extra=(*git.extra, *secrets)), public
+        return ReachedRemote(replace(git, extra=(*git.extra, *secrets)), public)
     if not remote or remote.startswith("-") or any(ord(letter) < 0x20 for letter in remote):
         raise GitError(f"{remote!r} is not a remote", hint="name a configured remote (git remote) or its address")
-    return replace(git, extra=(*git.extra, *_hidden_passwords(git, remote, is_push=is_push))), remote
+    hidden = () if is_plain else _hidden_passwords(git, remote, is_push=is_push)
+    return ReachedRemote(replace(git, extra=(*git.extra, *hidden)), remote)
 
 
 def _hidden_passwords(git: GitCommand, remote: str, *, is_push: bool) -> tuple[tuple[str, str], ...]:
@@ -85,7 +96,7 @@ class Fetching:
     prune: bool = False
 
 
-def fetch_refs(git: GitCommand, remote: str, fetching: Fetching, progress: Progress | None) -> None:
+def fetch_refs(remote: ReachedRemote, fetching: Fetching, progress: Progress | None) -> None:
     """Fetch into local refs; nothing else of the repository changes, not even FETCH_HEAD."""
     for refspec in fetching.refspecs:
         source, _, target = refspec.removeprefix("+").partition(":")
@@ -101,13 +112,12 @@ def fetch_refs(git: GitCommand, remote: str, fetching: Fetching, progress: Progr
     ]
     options += ["--prune"] if fetching.prune else []
     options += [f"--depth={int(fetching.depth)}"] if fetching.depth else []
-    git, remote = _checked_remote(git, remote)
-    arguments = ("fetch", *options, "--", remote, *fetching.refspecs)
-    run_with_progress(git, arguments, progress)
+    arguments = ("fetch", *options, "--", remote.name, *fetching.refspecs)
+    run_with_progress(remote.git, arguments, progress)
 
 
 def push_refs(
-    git: GitCommand, remote: str, updates: Iterable[RefUpdate], progress: Progress | None, *, dry_run: bool = False
+    remote: ReachedRemote, updates: Iterable[RefUpdate], progress: Progress | None, *, dry_run: bool = False
 ) -> None:
     """Move branches of a remote, all or none, each only from where it was expected; else ``SourceMoved``.
 
@@ -120,5 +130,4 @@ def push_refs(
     options = ["--atomic"] if len(updates) > 1 else []
     options += [_RECEIVE, "--porcelain", "--progress", "--no-verify", "--no-follow-tags", "--no-signed"]
     options += ["--dry-run"] if dry_run else []
-    git, remote = _checked_remote(git, remote, is_push=True)
-    run_with_progress(git, ("push", *options, *leases, "--", remote, *refspecs), progress)
+    run_with_progress(remote.git, ("push", *options, *leases, "--", remote.name, *refspecs), progress)
