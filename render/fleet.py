@@ -13,11 +13,12 @@ OTHERS = "*"
 
 
 class RenderedRelease(StrEnum):
-    """A kind of another tool whose chart, or whose folder, may be rendered."""
+    """A kind of another tool whose chart, folder or Applications may be rendered."""
 
     HELM_RELEASE = "HelmRelease"
     APPLICATION = "Application"
     KUSTOMIZATION = "Kustomization"
+    APPLICATION_SET = "ApplicationSet"
 
 
 class OtherFederation(StrEnum):

@@ -409,7 +409,7 @@ def test_clusters_in_which_an_object_is_not_made_get_no_share_of_it(bin_folder: 
         "\n".join(map(str, (section.title, *section.before, *section.rows)))
         for section in object_sections(object_explanation(ref, found.desired, pass_))
     )
-    assert "cluster(s) have values with which the object is not made" in explained
+    assert "cluster(s) for which the object is not made" in explained
 
 
 def test_overrides_see_what_the_values_made(bin_folder: str) -> None:

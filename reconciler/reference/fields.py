@@ -25,7 +25,8 @@ FLEET_FIELDS: Mapping[str, Field] = {
     ),
     "spec.source.render": Field(
         "The kinds of other tools that are rendered, instead of delivering them as they are: the charts of a"
-        " `HelmRelease` of Flux, the folders of a `Kustomization` of Flux, either of an `Application` of Argo CD.",
+        " `HelmRelease` of Flux, the folders of a `Kustomization` of Flux, either of an `Application` of Argo CD, the"
+        " Applications that an `ApplicationSet` makes.",
         [],
     ),
     "spec.source.federations": Field(

@@ -141,7 +141,7 @@ def read_files(files: Sequence[SourceFile], home: FleetSource, read: ReadBlobs, 
     chosen = (*plain, *built.files)
     contents = load_manifests(chosen, read=built.read_with(read), cache=cache)
     readers = Readers.of(home, files, read, caches.contents)
-    others = tuple(place for place in contents.manifests if build is None or not readers.reads(place))
+    others = tuple(place for place in contents.manifests if build is None or not readers.takes(place))
     return ReadFiles(
         selection=replace(selection, files=chosen, skipped=tuple(sorted(skipped))),
         contents=contents._replace(manifests=others),

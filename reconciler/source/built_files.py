@@ -48,7 +48,8 @@ class BuiltFile:
     before it was converted, in words for people. Of a build with several outputs, each for
     some clusters, ``variants`` are all of them, and ``variant`` is the number of this one; ``build`` tells it from
     other builds that the same file asks for. ``maker`` is the object that asks for the build ("": the file itself), and
-    ``parts`` what it is made of, where that says more than ``inputs``.
+    ``parts`` what it is made of, where that says more than ``inputs``. ``destination`` are the clusters that all of it
+    is for, with the record of what says so (None: any).
     """
 
     path: str
@@ -63,6 +64,7 @@ class BuiltFile:
     build: int = 0
     variant: int = 0
     variants: tuple[BuiltVariant, ...] = field(default=(), repr=False)
+    destination: BuiltVariant | None = field(default=None, repr=False)
     maker: str = ""
     parts: tuple[BuildPart, ...] = field(default=(), repr=False)
 

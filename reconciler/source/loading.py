@@ -205,7 +205,9 @@ def _parts(home: FleetSource, found: ReadFiles, lookup: "_Lookup") -> _Parts:
     scopes = Scopes.of(manifests, lambda: lookup.facts(home.fleet), home.fleet, lookup.elsewhere)
     roles.set_aside(tuple(misnamed_kinds(roles.templates, scopes.is_known)))
     templates = load_templates(roles.templates, is_namespaced=scopes.is_namespaced, fleet=home.fleet)
+    karmada = load_karmada_objects(roles.admitted, default_namespace=home.fleet.default_namespace)
     templates.join_variants()
+    templates.join_destinations({cluster.name for cluster in karmada.clusters})
     templates.leave_out_repetitions()
     return _Parts(
         home=home,
@@ -214,7 +216,7 @@ def _parts(home: FleetSource, found: ReadFiles, lookup: "_Lookup") -> _Parts:
         built=found.built,
         roles=roles,
         scopes=scopes,
-        karmada=load_karmada_objects(roles.admitted, default_namespace=home.fleet.default_namespace),
+        karmada=karmada,
         templates=templates,
         webhooks=load_webhooks(roles.webhooks),
         tests=load_tests(roles.tests, is_namespaced=scopes.is_namespaced, fleet=home.fleet),

@@ -5,7 +5,6 @@ Only defaults that decide replicas are applied here; all others are left to the 
 most of the names that are refused here, too, but only after the commit is made.
 """
 
-import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,12 +17,12 @@ from render.admission.webhooks import check_webhooks
 from render.documents import document_text
 from render.fleet import Fleet
 from render.matching.exclusions import CLAIMED_BY, exclusions_of
-from render.model import Manifest, ObjectRef, Template, TemplateVariant, group_of, is_opaque
+from render.model import Manifest, ObjectRef, Template, group_of, is_opaque
 from render.words import listed
 
 from .built_files import BuiltFile
-from .files import SourceFile
 from .manifests import FieldProblem, LocatedManifest, ReadBlobs
+from .variants import destination_of, for_other_clusters, variant_of, with_destinations, with_variants
 
 _KIND = re.compile(r"[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?", re.ASCII)
 _VERSION = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?", re.ASCII)
@@ -134,12 +133,30 @@ class Templates:
                 groups.setdefault((place.file.path, place.file.build, template.ref), []).append((template, place))
         joined: dict[int, Template] = {}
         for group in groups.values():
-            by_number = {_variant_of(place): template for template, place in reversed(group)}
+            by_number = {variant_of(place): template for template, place in reversed(group)}
             number = min(by_number)
-            joined[id(by_number[number])] = _with_variants(by_number, group[0][1].file)
-            self.variants += [each for each in group if _variant_of(each[1]) != number]
+            joined[id(by_number[number])] = with_variants(by_number, group[0][1].file)
+            self.variants += [each for each in group if variant_of(each[1]) != number]
         left_out = {id(template) for template, _ in self.variants}
         self.leave_out(left_out)
+        self.placed = [(joined.get(id(template), template), place) for template, place in self.placed]
+        self.unscoped = [(joined.get(id(template), template), place) for template, place in self.unscoped]
+
+    def join_destinations(self, clusters: Collection[str]) -> None:
+        """Make one template of what builds for some of the clusters each make of an object; others do not get it.
+
+        Builds that are for the same cluster stay apart, as two places of one object.
+        """
+        groups: dict[ObjectRef, list[tuple[Template, LocatedManifest]]] = {}
+        for template, place in self.placed:
+            if destination_of(place) is not None:
+                groups.setdefault(template.ref, []).append((template, place))
+        joined: dict[int, Template] = {}
+        for group in groups.values():
+            apart = for_other_clusters(group)
+            joined[id(group[0][0])] = with_destinations(apart, frozenset(clusters))
+            self.variants += apart[1:]
+        self.leave_out({id(template) for template, _ in self.variants})
         self.placed = [(joined.get(id(template), template), place) for template, place in self.placed]
         self.unscoped = [(joined.get(id(template), template), place) for template, place in self.unscoped]
 
@@ -159,31 +176,6 @@ class Templates:
         """Forget templates, known by identity."""
         self.placed = [each for each in self.placed if id(each[0]) not in ids]
         self.unscoped = [each for each in self.unscoped if id(each[0]) not in ids]
-
-
-def _variant_of(place: LocatedManifest) -> int:
-    return place.file.variant if isinstance(place.file, BuiltFile) else 0
-
-
-def _with_variants(by_number: Mapping[int, Template], file: SourceFile) -> Template:
-    """Return the first of some templates with the others as its variants, as far as they differ from it."""
-    assert isinstance(file, BuiltFile)
-    first = by_number[min(by_number)]
-    variants = []
-    for number, (clusters, rule) in enumerate(file.variants):
-        found = by_number.get(number)
-        manifest = found.manifest if found else None
-        is_default = found is not None and found.has_default_replicas
-        if manifest != first.manifest or is_default != first.has_default_replicas:
-            variants.append(
-                TemplateVariant(clusters=clusters, manifest=manifest, rule=rule, has_default_replicas=is_default)
-            )
-    if not variants:
-        return first
-    lines = [each.digest for _, each in sorted(by_number.items())]
-    lines += (f"{sorted(each.clusters)} {each.manifest is None}" for each in variants)
-    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
-    return replace(first, variants=tuple(variants), digest=digest)
 
 
 def load_templates(places: Iterable[LocatedManifest], *, is_namespaced: IsNamespaced, fleet: Fleet) -> Templates:

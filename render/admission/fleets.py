@@ -26,7 +26,7 @@ FLEET_SPEC = Struct(
                 "paths": TEXTS,
                 "ignore": TEXTS,
                 "strict": POINTER_FLAG,
-                "render": ListOf(Text(choices=("HelmRelease", "Application", "Kustomization"))),
+                "render": ListOf(Text(choices=("HelmRelease", "Application", "Kustomization", "ApplicationSet"))),
                 "federations": ListOf(Text(choices=("KubeFed", "KubeSphere", "Clusternet", "FederationV1", "Liqo"))),
             }
         ),

@@ -16,7 +16,7 @@ from .decisions import Refusal, ScheduledReason
 
 NOT_SERVED = "cluster(s) did not have the API resource"
 NOT_MATCHED = "cluster(s) did not match the placement cluster affinity constraint"
-NOT_MADE = "cluster(s) have values with which the object is not made"
+NOT_MADE = "cluster(s) for which the object is not made"
 EVICTING = "cluster(s) is in the process of eviction"
 NOT_WITH_AFFINITY_GROUP = "ResourceBinding with the same affinity group does not target this cluster"
 WITH_ANTI_AFFINITY_GROUP = "cluster already has workload with the same anti-affinity group"

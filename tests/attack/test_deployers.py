@@ -7,8 +7,9 @@ import pytest
 
 from render.documents import emit
 from tests.sources import LINK, Content, Entry
+from tests.test_building_application_sets import a_fleet, a_set
 from tests.test_building_argo import FLEET as ARGO
-from tests.test_building_argo import an_application
+from tests.test_building_argo import HERE, an_application
 from tests.test_building_flux import FLEET as FLUX
 from tests.test_building_flux import MAP, a_kustomization
 from tests.test_building_kustomize import loaded, objects_of, said
@@ -146,3 +147,80 @@ def test_objects_that_deploy_ever_more_objects_are_bounded() -> None:
     found = loaded({"argosy.yaml": FLUX, "a.yaml": start, "a/k.yaml": two, "x.yaml": MAP})
     assert said(found).endswith(": objects deploy each other in a circle")
     assert objects_of(found) == ["ConfigMap default/one"]
+
+
+SETS = a_fleet("Application", "ApplicationSet").replace(b"    - argocd\n    - clusters\n", b"    - .\n")
+IN_APPS = {"repoURL": HERE, "path": "apps"}
+
+
+def many(count: int) -> dict[str, object]:
+    """A generator of a list of so many elements."""
+    return {"list": {"elementsYaml": "".join(f"- {{n{count}: '{number}'}}\n" for number in range(count))}}
+
+
+def files_at(path: str) -> dict[str, object]:
+    return {"git": {"repoURL": HERE, "files": [{"path": path}]}}
+
+
+SET_ATTACKS = [
+    Attack(
+        "more Applications than anybody has",
+        {"s.yaml": a_set(many(2_001), source=IN_APPS, name="a-{{n2001}}")},
+        "it makes more than 2000 sets of parameters",
+    ),
+    Attack(
+        "as many as two lists make together",
+        {"s.yaml": a_set({"matrix": {"generators": [many(50), many(51)]}}, source=IN_APPS, name="a-{{n50}}-{{n51}}")},
+        "it makes more than 2000 sets of parameters",
+    ),
+    Attack(
+        "a file outside",
+        {"s.yaml": a_set(files_at("../../etc/passwd"), source=IN_APPS, name="a"), "apps/one.yaml": MAP},
+        "",
+    ),
+    Attack(
+        "a link to a file outside",
+        {"s.yaml": a_set(files_at("e.json"), source=IN_APPS, name="a"), "e.json": Entry(b"/etc/passwd", LINK)},
+        "e.json is a link, or too large",
+    ),
+    Attack(
+        "a path that parameters lead out",
+        {
+            "s.yaml": a_set(
+                {"list": {"elements": [{"p": "../.."}]}}, source={**IN_APPS, "path": "apps/{{p}}/etc"}, name="a"
+            )
+        },
+        "'apps/../../etc' leads out of the repository",
+    ),
+    Attack(
+        "the environment of this machine",
+        {"s.yaml": a_set(many(1), source=IN_APPS, name='{{ env "HOME" }}', goTemplate=True)},
+        "the function 'env' is not known here",
+    ),
+    Attack(
+        "a text that doubles",
+        {
+            "s.yaml": a_set(
+                many(1), source=IN_APPS, name='{{$x := "ab"}}' + "{{$x = cat $x $x}}" * 40 + "{{$x}}", goTemplate=True
+            )
+        },
+        "the function 'cat' makes more than 1048576 characters",
+    ),
+    Attack(
+        "patterns that take long",
+        {
+            "s.yaml": a_set(files_at("*a" * 500), source=IN_APPS, name="a"),
+            **{f"{'a' * 200}{number}.json": "" for number in range(20)},
+        },
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", SET_ATTACKS, ids=lambda case: case.why)
+def test_an_application_set_of_somebody_hostile_makes_nothing(case: Attack) -> None:
+    found = loaded({"argosy.yaml": SETS, "x.yaml": MAP.replace("one", "x"), **case.files})
+    assert case.said in said(found)
+    assert "ConfigMap default/x" in objects_of(found)
+    assert not any("root:" in repr(each.manifest) for each in found.desired.templates)
+    assert found.blocking == ()

@@ -7,19 +7,20 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reconciler.locked.model import SourceType, UnavailableSource
 from reconciler.source.files import KUSTOMIZATIONS, SUFFIXES
 from reconciler.source.manifests import LocatedManifest
 
+from .destinations import Destinations
+from .generators.applications import named_repositories
 from .request import FolderRequest, UnusableDeployer
 from .trees import LockedTrees, SourceTree, address_of
 from .variables import matching_lengths
 
 GROUP, KIND = "argoproj.io", "Application"
-_NO_FOLDERS = frozenset({"chart", "helm", "plugin"})
 _AS_THEY_ARE = ("namePrefix", "nameSuffix", "namespace", "commonAnnotations", "patches")
 _JSONNET = ".jsonnet"
 _MOST_CHOICES = 64
@@ -36,19 +37,28 @@ _READ = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArgoSources:
-    """Everything that an Application may take its folders from: this repository, of address ``own``, and Sources."""
+    """Everything that an Application may take its folders from: this repository, of address ``own``, and Sources.
+
+    ``charts`` are the folders of charts, and ``destinations`` the clusters that it may be for.
+    """
 
     repository: SourceTree
     own: str = ""
     locked: LockedTrees
+    charts: frozenset[str] = frozenset()
+    destinations: Destinations = field(default_factory=Destinations)
 
     def requests(self, place: LocatedManifest, default_namespace: str) -> list[FolderRequest]:
         """Return what an Application deploys; UnusableDeployer says why it cannot be read."""
-        destination = _object(place.manifest["spec"].get("destination"))
-        namespace = str(destination.get("namespace") or default_namespace)
-        return [self._request(place, path, source, namespace) for path, source in _sources(place.manifest["spec"])]
+        spec = place.manifest["spec"]
+        namespace = str(_object(spec.get("destination")).get("namespace") or default_namespace)
+        clusters = self.destinations.of_application(spec)
+        return [
+            replace(self._request(place, path, source), namespace=namespace, destination=clusters)
+            for path, source in folder_sources(spec, self.charts)
+        ]
 
-    def _request(self, place: LocatedManifest, path: str, source: Mapping[str, Any], namespace: str) -> FolderRequest:
+    def _request(self, place: LocatedManifest, path: str, source: Mapping[str, Any]) -> FolderRequest:
         tree, folder = self._folder(path, source)
         base = f"{folder}/" if folder else ""
         files = {file.path.removeprefix(base) for file in tree.files if file.path.startswith(base)}
@@ -57,53 +67,75 @@ class ArgoSources:
         options = _object(source.get("kustomize"))
         if options or (not source.get("directory") and files & {*KUSTOMIZATIONS}):
             additions = dict(_additions(f"{path}.kustomize", options, tree, folder))
-            return FolderRequest(
-                place=place, tree=tree, folder=folder, additions=additions, namespace=namespace, field=f"{path}.path"
-            )
+            return FolderRequest(place=place, tree=tree, folder=folder, additions=additions, field=f"{path}.path")
         chosen = tuple(_manifests(f"{path}.directory", _object(source.get("directory")), files))
-        return FolderRequest(
-            place=place, tree=tree, folder=folder, resources=chosen, namespace=namespace, field=f"{path}.path"
-        )
+        return FolderRequest(place=place, tree=tree, folder=folder, resources=chosen, field=f"{path}.path")
 
     def _folder(self, path: str, source: Mapping[str, Any]) -> tuple[SourceTree, str]:
         """Return the tree of a source, and the folder in there."""
         folder = _inside(f"{path}.path", str(source.get("path") or ""))
-        try:
-            locked = self.locked.of_address(SourceType.GIT, source.get("repoURL"))
-        except UnavailableSource as error:
-            raise UnusableDeployer(f"{path}.repoURL", error.message, error.hint) from error
-        if locked is None:
-            if address_of(source.get("repoURL")) != self.own:
-                message = f"{source.get('repoURL')} is another repository"
-                raise UnusableDeployer(f"{path}.repoURL", message, "write a Source of it, and run argosy lock")
-            return self.repository, folder
-        tree, inside = locked
+        tree, inside = self.tree(f"{path}.repoURL", source.get("repoURL"))
         if inside and folder != inside and not folder.startswith(f"{inside}/"):
             raise UnusableDeployer(f"{path}.path", f"the Source of its repository has the folder {inside!r} alone")
         return tree, folder.removeprefix(inside).strip("/")
 
+    def tree(self, path: str, url: Any) -> tuple[SourceTree, str]:
+        """Return the tree of the repository with an address, and the folder of the repository that it begins at."""
+        try:
+            locked = self.locked.of_address(SourceType.GIT, url)
+        except UnavailableSource as error:
+            raise UnusableDeployer(path, error.message, error.hint) from error
+        if locked is not None:
+            return locked
+        if address_of(url) != self.own:
+            hint = "write a Source of it, and run argosy lock"
+            raise UnusableDeployer(path, f"{url} is another repository", hint)
+        return self.repository, ""
 
-def has_folders(spec: Mapping[str, Any], charts: frozenset[str]) -> bool:
-    """Say whether an Application deploys folders alone: neither charts, nor what a plugin makes."""
-    found = [source for _, source in _sources(spec)]
-    folders = {posixpath.normpath(str(source.get("path") or "").removeprefix("/")) for source in found}
-    return bool(found) and not folders & charts and not any(source.keys() & _NO_FOLDERS for source in found)
+
+def folder_sources(spec: Mapping[str, Any], charts: frozenset[str]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the sources of an Application that are folders, with their fields; none where a plugin makes some."""
+    found = sources_of(spec)
+    if any(source.get("plugin") is not None for _, source in found):
+        return []
+    return [(path, source) for path, source in found if not is_chart(source, charts)]
+
+
+def has_charts(spec: Mapping[str, Any], charts: frozenset[str]) -> bool:
+    """Say whether some source of an Application is a chart."""
+    return any(is_chart(source, charts) for _, source in sources_of(spec))
+
+
+def is_chart(source: Mapping[str, Any], charts: frozenset[str]) -> bool:
+    """Say whether a source of an Application is a chart, as it says itself or as its folder is one."""
+    folder = posixpath.normpath(str(source.get("path") or "").removeprefix("/"))
+    return bool(source.get("chart")) or source.get("helm") is not None or folder in charts
 
 
 def own_address(specs: Iterable[Mapping[str, Any]]) -> str:
-    """Return the address of this repository: the one that most Applications in its files name."""
-    counts = Counter(address_of(source.get("repoURL")) for spec in specs for _, source in _sources(spec))
+    """Return the address of this repository: the one that most Applications and ApplicationSets in its files name."""
+    named = [url for spec in specs for url in _repositories(spec) if "{{" not in str(url)]
+    counts = Counter(map(address_of, named))
     return max(counts, key=lambda each: (counts[each], each), default="")
 
 
-def _sources(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the sources of an Application that are more than a name for others, with their fields."""
+def _repositories(spec: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the addresses of repositories of folders that an object names, those of its generators too."""
+    for each in (spec, _object(_object(spec.get("template")).get("spec"))):
+        yield from (source.get("repoURL") for _, source in sources_of(each, is_named=True) if not source.get("chart"))
+    yield from named_repositories(spec.get("generators"))
+
+
+def sources_of(spec: Mapping[str, Any], *, is_named: bool = False) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the sources of an Application with their fields; ``is_named``: also those that only name a repository."""
     many = spec.get("sources")
     if not isinstance(many, list) or not many:
         many = None
-    for number, source in enumerate(many or [spec.get("source")]):
-        if isinstance(source, dict) and not (source.get("ref") and not source.get("path")):
-            yield f"spec.sources[{number}]" if many else "spec.source", source
+    return [
+        (f"spec.sources[{number}]" if many else "spec.source", source)
+        for number, source in enumerate(many or [spec.get("source")])
+        if isinstance(source, dict) and (is_named or source.get("path") or source.get("chart") or not source.get("ref"))
+    ]
 
 
 def _additions(path: str, options: Mapping[str, Any], tree: SourceTree, folder: str) -> Iterator[tuple[str, Any]]:

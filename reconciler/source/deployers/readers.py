@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from reconciler.locked.reading import RepositoryFiles
 from reconciler.locked.store import ContentStore
@@ -13,12 +14,17 @@ from render.fleet import RenderedRelease
 from render.model import ObjectRef, group_of
 
 from . import argo
-from .argo import ArgoSources, has_folders, own_address
+from .argo import ArgoSources, folder_sources, has_charts, own_address
+from .destinations import Destinations
 from .flux import FluxSources, flux_objects, is_kustomization, own_source
-from .request import FolderRequest
+from .generators.applications import applications_of, is_application_set
+from .generators.parameters import Generators
+from .generators.syntax import TemplateError
+from .generators.texts import TemplateTexts
+from .request import FolderRequest, UnusableDeployer
 from .trees import LockedTrees, SourceTree
 
-_FOLDER_KINDS = frozenset({RenderedRelease.KUSTOMIZATION, RenderedRelease.APPLICATION})
+_FOLDER_KINDS = frozenset({RenderedRelease.KUSTOMIZATION, RenderedRelease.APPLICATION, RenderedRelease.APPLICATION_SET})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +41,22 @@ class FolderSources:
         if is_kustomization(place):
             return [self.flux.request(place, self.default_namespace)]
         return self.argo.requests(place, self.default_namespace)
+
+    def applications(self, place: LocatedManifest) -> tuple[list[dict[str, Any]], frozenset[tuple[str, bytes]]]:
+        """Return the Applications of an ApplicationSet, and the files that say so; UnusableDeployer says why not."""
+
+        def tree_of(path: str, url: Any) -> SourceTree:
+            tree, inside = self.argo.tree(path, url)
+            if inside:
+                raise UnusableDeployer(path, f"the Source of that repository has the folder {inside!r} alone")
+            return tree
+
+        try:
+            texts = TemplateTexts.of(place.manifest["spec"])
+        except TemplateError as error:
+            raise UnusableDeployer("spec.goTemplateOptions", str(error)) from error
+        generators = Generators(texts, self.argo.destinations.clusters, tree_of)
+        return applications_of(place.manifest, generators), frozenset(generators.inputs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +89,16 @@ class Readers:
             return False
         if is_kustomization(place):
             return RenderedRelease.KUSTOMIZATION in self.kinds
+        if is_application_set(place.manifest):
+            return RenderedRelease.APPLICATION_SET in self.kinds
         is_argo = place.manifest["kind"] == argo.KIND and group_of(place.manifest["apiVersion"]) == argo.GROUP
-        return is_argo and RenderedRelease.APPLICATION in self.kinds and has_folders(spec, self.charts)
+        return is_argo and RenderedRelease.APPLICATION in self.kinds and bool(folder_sources(spec, self.charts))
+
+    def takes(self, place: LocatedManifest) -> bool:
+        """Say whether a manifest deploys nothing but what is read of it here; an Application may have charts, too."""
+        if not self.reads(place):
+            return False
+        return place.manifest["kind"] != argo.KIND or not has_charts(place.manifest["spec"], self.charts)
 
     def locked(self, manifests: Iterable[LocatedManifest]) -> LockedTrees:
         """Return the contents of the Sources among manifests."""
@@ -96,6 +126,12 @@ class Readers:
                 locked=locked,
             ),
             locked=locked,
-            argo=ArgoSources(repository=self.repository, own=own_address(applications), locked=locked),
+            argo=ArgoSources(
+                repository=self.repository,
+                own=own_address(applications),
+                locked=locked,
+                charts=self.charts,
+                destinations=Destinations.of(every),
+            ),
             default_namespace=namespace,
         )

@@ -27,6 +27,7 @@ class FolderRequest:
     """A folder of a tree to build.
 
     ``additions`` are fields of a kustomization that are added to the one of the folder, as the tool adds them.
+    ``destination`` are the clusters that it is for (None: any).
     ``resources`` are files that are taken as they stand (None: the folder is built, or every YAML file below it where
     it has no kustomization). ``namespace`` is that of objects which name none ("": that of the fleet). ``place`` is the
     object that asks for it, in its field ``field``. ``is_printed``: the text matters that the tool prints.
@@ -38,6 +39,7 @@ class FolderRequest:
     additions: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     resources: tuple[str, ...] | None = None
     namespace: str = ""
+    destination: frozenset[str] | None = None
     field: str = "spec.path"
     is_printed: bool = False
 

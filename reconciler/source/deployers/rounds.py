@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reconciler.source.broken import Broken
-from reconciler.source.built_files import BuiltFile, inputs_of
+from reconciler.source.built_files import BuiltFile, BuiltVariant, Origin, inputs_of
+from reconciler.source.chart_classes import rule_of
 from reconciler.source.files import SourceFile
 from reconciler.source.lines import Lines
 from reconciler.source.manifests import FieldProblem, LocatedManifest, ParseCache, load_manifests
+from render.documents import emit
 from render.errors import Problem
 from render.gitobjects import object_id
 from render.model import ObjectRef
@@ -22,13 +24,15 @@ from render.words import listed
 
 from .after_build import Finished, LeftOut, Settings, finished_by_flux
 from .flux import ignored_fields, is_kustomization
-from .readers import Readers
+from .generators import applications
+from .readers import FolderSources, Readers
 from .request import BuiltFolder, FolderRequest, UnusableDeployer
 from .trees import LockedTrees
 
 _MOST_ROUNDS = 12
 _MOST_DEPLOYERS = 2_000
 """Objects that deploy folders; there may be any number of others."""
+_SET = applications.KIND
 _FREE_BITS = 20
 """Bits of the numbers of manifests that are built for one object."""
 
@@ -116,7 +120,10 @@ class Rounds:
         outcomes: dict[Asked, DeployedFolder] = {}
         for ref, place in sorted(known.items()):
             try:
-                requests |= {(ref, number): each for number, each in enumerate(sources.requests(place))}
+                if applications.is_application_set(place.manifest):
+                    outcomes[ref, 0] = self._generated((ref, 0), place, sources)
+                else:
+                    requests |= {(ref, number): each for number, each in enumerate(sources.requests(place))}
             except UnusableDeployer as error:
                 outcomes[ref, 0] = DeployedFolder(broken=(self._unusable(place, error),))
         fresh = {each.key: each for each in requests.values() if each.key not in self._built}
@@ -151,14 +158,35 @@ class Rounds:
             origins=done.origins,
             first=_first_number(asked),
             namespace=request.namespace,
+            destination=_destination(request),
         )
         found_places = load_manifests([file], read=lambda _: {file.id: done.output}, cache=self.cache).manifests
         left_out = done.left_out if isinstance(done, Finished) else ()
         broken = (*built.left_out, *(self._left_out(place, each, inputs) for each in left_out))
         return DeployedFolder(file=file, output=done.output, places=found_places, claimed=built.claimed, broken=broken)
 
+    def _generated(self, asked: Asked, place: LocatedManifest, sources: FolderSources) -> DeployedFolder:
+        """Return the Applications of an ApplicationSet, which are read like those that stand in files."""
+        made, inputs = sources.applications(place)
+        output = b"".join(b"---\n" + emit(each) for each in made)
+        origin = Origin(_path(place), Lines(self.readers.repository.read).line_of(place))
+        file = BuiltFile(
+            path=_path(place),
+            id=object_id("blob", output),
+            size=len(output),
+            inputs=tuple(sorted({*inputs, *inputs_of(place.file)})),
+            origins=(origin,) * len(made),
+            first=_first_number(asked),
+            maker=f"{_SET} {place.manifest['metadata']['name']}",
+        )
+        places = load_manifests([file], read=lambda _: {file.id: output}, cache=self.cache).manifests
+        return DeployedFolder(file=file, output=output, places=places)
+
     def _unusable(self, place: LocatedManifest, error: UnusableDeployer) -> Broken:
-        return self._broken(place.problem(error.path, error.message, hint=error.hint), inputs_of(place.file))
+        is_made = isinstance(place.file, BuiltFile) and place.file.maker.startswith(_SET)
+        name = f"Application {place.manifest['metadata']['name']}: " if is_made else ""
+        found = place.problem(error.path, f"{name}{error.message}", hint=error.hint)
+        return self._broken(found, inputs_of(place.file))
 
     def _left_out(self, place: LocatedManifest, each: LeftOut, inputs: Iterable[tuple[str, bytes]]) -> Broken:
         name = place.manifest["metadata"]["name"]
@@ -216,6 +244,12 @@ def _is_same(one: Mapping[ObjectRef, LocatedManifest], other: Mapping[ObjectRef,
     return one.keys() == other.keys() and all(one[ref].manifest == other[ref].manifest for ref in one)
 
 
+def _destination(request: FolderRequest) -> BuiltVariant | None:
+    if request.destination is None:
+        return None
+    return BuiltVariant(request.destination, rule_of(request.place.manifest, request.place, ("spec.destination",)))
+
+
 def _first_number(asked: Asked) -> int:
     """Return the number of the first manifest of a folder; it stays, whatever stands beside it."""
     ref, number = asked
@@ -245,11 +279,18 @@ def _warnings(places: Iterable[LocatedManifest]) -> Iterator[FieldProblem]:
     """Yield one warning for each field that is not read, whatever the number of objects that set it."""
     by_field: dict[tuple[str, str], list[LocatedManifest]] = {}
     for place in places:
-        for name, reason in ignored_fields(place.manifest["spec"]) if is_kustomization(place) else ():
+        for name, reason in _ignored_fields(place):
             by_field.setdefault((name, reason), []).append(place)
     for (name, reason), found in by_field.items():
         names = listed([str(each.manifest["metadata"]["name"]) for each in found])
         yield found[0].problem(name, f"not read, for {names}: {reason}")
+
+
+def _ignored_fields(place: LocatedManifest) -> Iterator[tuple[str, str]]:
+    if is_kustomization(place):
+        yield from ignored_fields(place.manifest["spec"])
+    elif applications.is_application_set(place.manifest):
+        yield from applications.ignored_fields(place.manifest["spec"])
 
 
 def plain_files(files: Iterable[SourceFile], claimed: Collection[str]) -> list[SourceFile]:

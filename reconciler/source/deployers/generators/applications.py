@@ -1,0 +1,122 @@
+"""The Applications that an ApplicationSet makes: its template with each set of parameters filled in, and patched."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from reconciler.source.deployers.request import UnusableDeployer
+from render.documents import read_documents
+from render.federations.json_patch import PatchFailed
+from render.federations.merge_patch import merge_patched
+from render.model import group_of
+
+from .combining import MOST_SETS, Parameters, overlaid
+from .parameters import Generators
+from .syntax import TemplateError
+
+KIND, GROUP = "ApplicationSet", "argoproj.io"
+_DIRECTIVES = ("$patch", "$retainKeys", "$setElementOrder", "$deleteFromPrimitiveList")
+IGNORED = {
+    "strategy": "all Applications are read at once; a rollout is a setting of policies",
+    "ignoreApplicationDifferences": "its Applications are objects nowhere, so nobody changes them",
+    "preservedFields": "its Applications are objects nowhere, so nobody changes them",
+}
+"""Fields that are not read, and the reason that people are told."""
+
+_READ = frozenset({"generators", "template", "templatePatch", "goTemplate", "goTemplateOptions", "syncPolicy"})
+
+
+def applications_of(manifest: Mapping[str, Any], generators: Generators) -> list[dict[str, Any]]:
+    """Return the Applications of an ApplicationSet, by name; UnusableDeployer says why it makes none."""
+    spec, found = manifest["spec"], dict[str, dict[str, Any]]()
+    unknown = sorted(spec.keys() - _READ - IGNORED.keys() - {"applyNestedSelectors"})
+    if unknown:
+        raise UnusableDeployer(f"spec.{unknown[0]}", "no field that is known here, so that it might change anything")
+    for template, parameters in _sets(spec, generators):
+        try:
+            application = _application(manifest, template, parameters, generators)
+        except TemplateError as error:
+            raise UnusableDeployer("spec.template", str(error)) from error
+        name = application["metadata"]["name"]
+        if name in found:
+            raise UnusableDeployer("spec.template.metadata.name", f"two of its Applications are called {name!r}")
+        found[name] = application
+        if len(found) > MOST_SETS:
+            raise UnusableDeployer("spec.generators", f"they make more than {MOST_SETS} Applications")
+    return [found[name] for name in sorted(found)]
+
+
+def _sets(spec: Mapping[str, Any], generators: Generators) -> Iterator[tuple[Mapping[str, Any], Parameters]]:
+    """Yield each set of parameters, with the template that it is filled into."""
+    written = spec.get("generators")
+    base = _object(spec.get("template"))
+    for number, generator in enumerate(written if isinstance(written, list) else ()):
+        path = f"spec.generators[{number}]"
+        sets = generators.sets(path, generator)
+        own = next((_object(_object(each).get("template")) for each in generator.values()), {})
+        template = overlaid(base, own)
+        yield from ((template, each) for each in sets)
+
+
+def _application(
+    manifest: Mapping[str, Any], template: Mapping[str, Any], parameters: Parameters, generators: Generators
+) -> dict[str, Any]:
+    texts, patch = generators.texts, manifest["spec"].get("templatePatch")
+    made = texts.filled_value(template, parameters) if parameters else dict(template)
+    if patch:
+        made = _patched(made, texts.filled(str(patch), parameters))
+    metadata = _object(made.get("metadata"))
+    if not isinstance(metadata.get("name"), str) or not metadata["name"]:
+        raise UnusableDeployer("spec.template.metadata.name", "required, but missing")
+    kept = {key: metadata[key] for key in ("name", "labels", "annotations") if metadata.get(key)}
+    namespace = manifest["metadata"].get("namespace") or metadata.get("namespace")
+    kept |= {"namespace": namespace} if namespace else {}
+    return {
+        "apiVersion": manifest["apiVersion"],
+        "kind": "Application",
+        "metadata": kept,
+        "spec": _object(made.get("spec")),
+    }
+
+
+def _patched(made: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Return an Application with the patch of its ApplicationSet; lists take the place of lists."""
+    documents, errors = read_documents(text.encode("utf-8", "surrogatepass"))
+    patch = documents[0].value if documents else {}
+    if errors or len(documents) > 1 or not isinstance(patch, dict):
+        raise UnusableDeployer("spec.templatePatch", "with its parameters filled in it is no YAML object")
+    if any(each in text for each in _DIRECTIVES):
+        raise UnusableDeployer("spec.templatePatch", f"directives of patches, such as {_DIRECTIVES[0]}, are not read")
+    try:
+        patched = merge_patched(dict(made), patch)
+    except PatchFailed as error:
+        raise UnusableDeployer("spec.templatePatch", str(error)) from error
+    project = _object(made.get("spec")).get("project")
+    return {**patched, "spec": {**_object(patched.get("spec")), **({"project": project} if project else {})}}
+
+
+def ignored_fields(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of an ApplicationSet that are not read though they are set, with what people are told."""
+    yield from ((f"spec.{name}", reason) for name, reason in IGNORED.items() if spec.get(name))
+    if _object(spec.get("syncPolicy")).get("preserveResourcesOnDeletion"):
+        reason = "objects that are gone from the source leave clusters, unless their policy preserves them"
+        yield "spec.syncPolicy.preserveResourcesOnDeletion", reason
+
+
+def named_repositories(generators: Any) -> Iterator[Any]:
+    """Yield the addresses that generators name, those in others too."""
+    unseen = list(generators) if isinstance(generators, list) else []
+    while unseen and len(unseen) <= MOST_SETS:
+        for kind, found in _object(unseen.pop()).items():
+            if kind == "git" and _object(found).get("repoURL"):
+                yield found["repoURL"]
+            inner = _object(found).get("generators")
+            unseen += inner if isinstance(inner, list) else []
+
+
+def is_application_set(manifest: Mapping[str, Any]) -> bool:
+    """Say whether a manifest is an ApplicationSet."""
+    return bool(manifest["kind"] == KIND) and group_of(manifest["apiVersion"]) == GROUP
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,338 @@
+"""Functions of the templates of ApplicationSets: those of Go, those of its sprig library that are pure, and Argo CD's.
+
+What is random, asks the clock or the machine, or takes regular expressions, is not among them.
+"""
+
+import base64
+import hashlib
+import json
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from render.documents import emit, read_documents
+
+from .syntax import TemplateError
+from .values import LONGEST_TEXT, as_text, go_value, is_true, plain_value, printed
+
+_MOST_ITEMS = 10_000
+_NAME_LENGTH, _SLUG_LENGTH = 253, 50
+_PLACE = re.compile(r"%(\d{0,3})([svdq%])")
+
+
+def sanitized(name: str) -> str:
+    """Return a text as a name of Kubernetes may be.
+
+    >>> sanitized("Team_A/Web.")
+    'team-a-web'
+    """
+    return re.sub(r"[^-a-z0-9.]", "-", name.lower())[:_NAME_LENGTH].strip("-.")
+
+
+def _slugified(*arguments: Any) -> str:
+    """Return a text as a slug, of at most so many characters, cut at a word where that is asked for."""
+    text = as_text(arguments[-1])
+    longest = int(arguments[0]) if len(arguments) > 1 else _SLUG_LENGTH
+    is_smart = bool(arguments[1]) if len(arguments) > 2 else False
+    if not text.isascii():
+        raise TemplateError("slugify is for ASCII alone here")
+    spelled = text.replace("&", " and ").replace("@", " at ").lower()
+    slug = re.sub(r"-+", "-", re.sub(r"[^a-z0-9_-]", "-", spelled.strip())).strip("-_")
+    if len(slug) <= longest:
+        return slug
+    if not is_smart:
+        return slug[:longest].strip("-_")
+    kept = ""
+    for word in slug.split("-"):
+        if len(kept) + len(word) + bool(kept) > longest:
+            break
+        kept = f"{kept}-{word}" if kept else word
+    return kept or slug[:longest]
+
+
+def _repeat(count: Any, text: str) -> str:
+    if int(count) * len(text) > LONGEST_TEXT:
+        raise TemplateError(f"repeat makes more than {LONGEST_TEXT} characters")
+    return as_text(text) * int(count)
+
+
+def _indent(count: Any, text: str) -> str:
+    if int(count) * (as_text(text).count("\n") + 1) > LONGEST_TEXT:
+        raise TemplateError(f"indent makes more than {LONGEST_TEXT} characters")
+    return " " * int(count) + text.replace("\n", "\n" + " " * int(count))
+
+
+def _formatted(pattern: str, *values: Any) -> str:
+    """Return values in the places of a pattern: ``%s``, ``%v``, ``%d``, ``%q`` and ``%%``, with a width."""
+    rest = list(values)
+
+    def place(found: re.Match[str]) -> str:
+        if found[2] == "%":
+            return "%"
+        if not rest:
+            raise TemplateError("printf lacks a value")
+        value = rest.pop(0)
+        text = json.dumps(printed(value)) if found[2] == "q" else printed(plain_value(value))
+        width, fill = int(found[1] or 0), "0" if (found[1] or "").startswith("0") else " "
+        return text.rjust(width, fill)
+
+    text = _PLACE.sub(place, as_text(pattern))
+    if rest or "%" in _PLACE.sub("", pattern):
+        raise TemplateError("printf is for %s, %v, %d, %q and %% alone here")
+    return text
+
+
+def _read_yaml(text: Any) -> Any:
+    documents, errors = read_documents(as_text(text).encode("utf-8", "surrogatepass"))
+    if errors or len(documents) > 1:
+        raise TemplateError("a text is no YAML document")
+    return go_value(documents[0].value) if documents else {}
+
+
+def _read_json(text: Any) -> Any:
+    try:
+        return go_value(json.loads(as_text(text)))
+    except RecursionError as error:
+        raise TemplateError("a text is no JSON document") from error
+
+
+def _yaml(value: Any) -> str:
+    return emit(plain_value(value)).decode().removesuffix("\n")
+
+
+def _json(value: Any) -> str:
+    text = json.dumps(plain_value(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _index(value: Any, *keys: Any) -> Any:
+    for key in keys:
+        if isinstance(value, Mapping):
+            value = value.get(key)
+        elif isinstance(value, list | tuple | str) and 0 <= int(key) < len(value):
+            value = value[int(key)]
+        else:
+            raise TemplateError("index is out of range, or is of what has no items")
+    return value
+
+
+def _slice(value: Any, *bounds: Any) -> Any:
+    first, last = (int(bounds[0]) if bounds else 0), (int(bounds[1]) if bounds[1:] else len(value))
+    if not 0 <= first <= last <= len(value):
+        raise TemplateError("slice is out of range")
+    return value[first:last]
+
+
+def _dug(*arguments: Any) -> Any:
+    *keys, default, value = arguments
+    for key in keys:
+        if not isinstance(value, Mapping) or key not in value:
+            return default
+        value = value[key]
+    return value
+
+
+def _merged(first: Any, *others: Any) -> Any:
+    """Return objects merged into the first; what it has counts."""
+    merged = dict(first)
+    for other in others:
+        for key, value in other.items():
+            own = merged.get(key)
+            if isinstance(own, Mapping) and isinstance(value, Mapping):
+                merged[key] = _merged(own, value)
+            elif not is_true(own):
+                merged[key] = value
+    return merged
+
+
+def _made(*parts: Any) -> dict[str, Any]:
+    padded = [*parts, ""] if len(parts) % 2 else list(parts)
+    return {printed(key): value for key, value in zip(padded[::2], padded[1::2], strict=True)}
+
+
+def _with_key(value: Any, key: str, item: Any) -> dict[str, Any]:
+    return {**value, key: item}
+
+
+def _until(*bounds: Any) -> list[int]:
+    found = range(*map(int, bounds))
+    if len(found) > _MOST_ITEMS:
+        raise TemplateError(f"a list has more than {_MOST_ITEMS} items")
+    return list(found)
+
+
+def _whole(value: Any) -> int:
+    """Return a value as a whole number of 64 bits; what is none counts as 0."""
+    if isinstance(value, str):
+        value = int(value) if re.fullmatch(r"[+-]?[0-9]{1,18}", value, re.ASCII) else 0
+    return _fitting(int(value or 0))
+
+
+def _fitting(number: int) -> int:
+    if not -(1 << 63) <= number < 1 << 63:
+        raise TemplateError("a number does not fit into 64 bits")
+    return number
+
+
+def _divided(one: Any, other: Any) -> int:
+    """Return a quotient without its fraction, as Go divides."""
+    first, second = _whole(one), _whole(other)
+    size = abs(first) // abs(second)
+    return size if (first < 0) == (second < 0) else -size
+
+
+def _replaced(old: str, new: str, text: str) -> str:
+    if (as_text(text).count(old) + 1) * len(new) > LONGEST_TEXT:
+        raise TemplateError(f"replace makes more than {LONGEST_TEXT} characters")
+    return text.replace(old, new)
+
+
+def _split(separator: str, text: str) -> list[str]:
+    return as_text(text).split(separator) if separator else list(text)
+
+
+def _joined(separator: str, values: Any) -> str:
+    if len(separator) * len(values) > LONGEST_TEXT:
+        raise TemplateError(f"join makes more than {LONGEST_TEXT} characters")
+    return separator.join(printed(each) for each in values if each is not None)
+
+
+def _equal(first: Any, *others: Any) -> bool:
+    return any(first == other for other in others)
+
+
+def _failed(message: Any) -> str:
+    raise TemplateError(f"it fails by itself: {as_text(message)[:200]}")
+
+
+def _ternary(one: Any, other: Any, is_so: Any) -> Any:
+    return one if is_so else other
+
+
+def _uniq(values: Any) -> list[Any]:
+    return [value for number, value in enumerate(values) if value not in values[:number]]
+
+
+def _kind(value: Any) -> str:
+    names = {str: "string", bool: "bool", int: "int", float: "float64", dict: "map", list: "slice"}
+    return names.get(type(value), "invalid")
+
+
+def _substring(start: Any, end: Any, text: str) -> str:
+    return as_text(text)[max(int(start), 0) : int(end) if int(end) >= 0 else None]
+
+
+def _truncated(count: Any, text: str) -> str:
+    return as_text(text)[int(count) :] if int(count) < 0 else as_text(text)[: int(count)]
+
+
+_GO: Mapping[str, Callable[..., Any]] = {
+    "not": lambda value: not is_true(value),
+    "eq": _equal,
+    "ne": lambda one, other: one != other,
+    "lt": lambda one, other: one < other,
+    "le": lambda one, other: one <= other,
+    "gt": lambda one, other: one > other,
+    "ge": lambda one, other: one >= other,
+    "len": len,
+    "index": _index,
+    "slice": _slice,
+    "print": lambda *values: "".join(map(printed, values)),
+    "println": lambda *values: " ".join(map(printed, values)) + "\n",
+    "printf": _formatted,
+}
+_TEXTS: Mapping[str, Callable[..., Any]] = {
+    "lower": lambda text: as_text(text).lower(),
+    "upper": lambda text: as_text(text).upper(),
+    "title": lambda text: re.sub(r"(^|(?<=[\s]))\S", lambda found: found[0].upper(), as_text(text)),
+    "untitle": lambda text: re.sub(r"(^|(?<=[\s]))\S", lambda found: found[0].lower(), as_text(text)),
+    "trim": lambda text: as_text(text).strip(),
+    "trimAll": lambda cut, text: as_text(text).strip(cut),
+    "trimPrefix": lambda prefix, text: as_text(text).removeprefix(prefix),
+    "trimSuffix": lambda suffix, text: as_text(text).removesuffix(suffix),
+    "nospace": lambda text: "".join(as_text(text).split()),
+    "replace": _replaced,
+    "contains": lambda part, text: part in as_text(text),
+    "hasPrefix": lambda prefix, text: as_text(text).startswith(prefix),
+    "hasSuffix": lambda suffix, text: as_text(text).endswith(suffix),
+    "quote": lambda *values: " ".join(json.dumps(printed(each), ensure_ascii=False) for each in values),
+    "squote": lambda *values: " ".join(f"'{printed(each)}'" for each in values),
+    "cat": lambda *values: " ".join(map(printed, values)),
+    "repeat": _repeat,
+    "indent": _indent,
+    "nindent": lambda count, text: "\n" + _indent(count, text),
+    "substr": _substring,
+    "trunc": _truncated,
+    "toString": printed,
+    "splitList": _split,
+    "split": lambda separator, text: {f"_{number}": part for number, part in enumerate(_split(separator, text))},
+    "join": _joined,
+    "b64enc": lambda text: base64.b64encode(as_text(text).encode()).decode(),
+    "b64dec": lambda text: base64.b64decode(as_text(text), validate=True).decode(),
+    "sha1sum": lambda text: hashlib.sha1(as_text(text).encode(), usedforsecurity=False).hexdigest(),
+    "sha256sum": lambda text: hashlib.sha256(as_text(text).encode()).hexdigest(),
+    "dedent": textwrap.dedent,
+    "toYaml": _yaml,
+    "fromYaml": _read_yaml,
+    "fromYamlArray": _read_yaml,
+    "toJson": _json,
+    "toRawJson": lambda value: json.dumps(
+        plain_value(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True
+    ),
+    "toPrettyJson": lambda value: json.dumps(plain_value(value), ensure_ascii=False, indent=2, sort_keys=True),
+    "fromJson": _read_json,
+    "normalize": lambda text: sanitized(as_text(text)),
+    "slugify": _slugified,
+}
+_VALUES: Mapping[str, Callable[..., Any]] = {
+    "default": lambda default, value=None: value if is_true(value) else default,
+    "empty": lambda value: not is_true(value),
+    "coalesce": lambda *values: next((each for each in values if is_true(each)), None),
+    "ternary": _ternary,
+    "fail": _failed,
+    "list": lambda *values: list(values),
+    "first": lambda values: values[0] if values else None,
+    "last": lambda values: values[-1] if values else None,
+    "rest": lambda values: list(values[1:]),
+    "initial": lambda values: list(values[:-1]),
+    "append": lambda values, value: [*values, value],
+    "prepend": lambda values, value: [value, *values],
+    "concat": lambda *lists: [value for values in lists for value in values],
+    "reverse": lambda values: list(values)[::-1],
+    "uniq": _uniq,
+    "compact": lambda values: [each for each in values if is_true(each)],
+    "without": lambda values, *others: [each for each in values if each not in others],
+    "has": lambda value, values: value in values,
+    "sortAlpha": lambda values: sorted(map(printed, values)),
+    "dict": _made,
+    "get": lambda value, key: value.get(key, ""),
+    "set": _with_key,
+    "hasKey": lambda value, key: key in value,
+    "keys": lambda *values: sorted({key for value in values for key in value}),
+    "values": lambda value: [value[key] for key in sorted(value)],
+    "pick": lambda value, *keys: {key: value[key] for key in keys if key in value},
+    "omit": lambda value, *keys: {key: item for key, item in value.items() if key not in keys},
+    "pluck": lambda key, *values: [value[key] for value in values if key in value],
+    "merge": _merged,
+    "mergeOverwrite": lambda *values: _merged(*reversed(values)),
+    "dig": _dug,
+    "kindOf": _kind,
+    "kindIs": lambda name, value: _kind(value) == name,
+    "int": _whole,
+    "int64": _whole,
+    "atoi": _whole,
+    "float64": float,
+    "add": lambda *values: _fitting(sum(map(_whole, values))),
+    "add1": lambda value: _whole(value) + 1,
+    "sub": lambda one, other: _whole(one) - _whole(other),
+    "mul": lambda one, other: _fitting(_whole(one) * _whole(other)),
+    "div": _divided,
+    "mod": lambda one, other: _whole(one) - _divided(one, other) * _whole(other),
+    "max": lambda *values: max(map(_whole, values)),
+    "min": lambda *values: min(map(_whole, values)),
+    "until": _until,
+    "untilStep": _until,
+}
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {**_GO, **_TEXTS, **_VALUES}
+"""Functions by name; an argument that a template lacks is None."""

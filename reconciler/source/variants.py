@@ -1,0 +1,81 @@
+"""Templates of one object that is built several times, each time for some clusters, as one template with variants."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from render.model import Template, TemplateVariant
+
+from .built_files import BuiltFile, BuiltVariant
+from .files import SourceFile
+from .manifests import LocatedManifest
+
+
+def variant_of(place: LocatedManifest) -> int:
+    """Return the number of the variant that an object is of, among those of its build."""
+    return place.file.variant if isinstance(place.file, BuiltFile) else 0
+
+
+def with_variants(by_number: Mapping[int, Template], file: SourceFile) -> Template:
+    """Return the first of some templates with the others as its variants, as far as they differ from it."""
+    assert isinstance(file, BuiltFile)
+    first = by_number[min(by_number)]
+    variants = []
+    for number, (clusters, rule) in enumerate(file.variants):
+        found = by_number.get(number)
+        manifest = found.manifest if found else None
+        is_default = found is not None and found.has_default_replicas
+        if manifest != first.manifest or is_default != first.has_default_replicas:
+            variants.append(
+                TemplateVariant(clusters=clusters, manifest=manifest, rule=rule, has_default_replicas=is_default)
+            )
+    if not variants:
+        return first
+    lines = [each.digest for _, each in sorted(by_number.items())]
+    lines += (f"{sorted(each.clusters)} {each.manifest is None}" for each in variants)
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return replace(first, variants=tuple(variants), digest=digest)
+
+
+def destination_of(place: LocatedManifest) -> BuiltVariant | None:
+    """Return the clusters that an object was built for; None: any."""
+    return place.file.destination if isinstance(place.file, BuiltFile) else None
+
+
+def for_other_clusters(
+    group: Sequence[tuple[Template, LocatedManifest]],
+) -> list[tuple[Template, LocatedManifest]]:
+    """Return the templates of one object that are for other clusters than those before them."""
+    found, taken = [], frozenset[str]()
+    for template, place in group:
+        destination = destination_of(place)
+        if destination is not None and not destination.clusters & taken:
+            found.append((template, place))
+            taken |= destination.clusters
+    return found
+
+
+def with_destinations(group: Sequence[tuple[Template, LocatedManifest]], clusters: frozenset[str]) -> Template:
+    """Return the first of some templates, with what the others are for their clusters, and nothing for the rest."""
+    first, variants, rest = group[0][0], list(group[0][0].variants), clusters
+    for template, place in group:
+        destination = destination_of(place)
+        assert destination is not None
+        rest -= destination.clusters
+        if template is first:
+            continue
+        variants += (each for each in template.variants if each.manifest != first.manifest)
+        own = destination.clusters.difference(*(each.clusters for each in template.variants))
+        is_default = template.has_default_replicas
+        if own and (template.manifest != first.manifest or is_default != first.has_default_replicas):
+            variants.append(
+                TemplateVariant(
+                    clusters=own, manifest=template.manifest, rule=destination.rule, has_default_replicas=is_default
+                )
+            )
+    if rest:
+        variants.append(TemplateVariant(clusters=rest, manifest=None))
+    lines = [template.digest for template, _ in group]
+    lines += (f"{sorted(each.clusters)} {each.manifest is None}" for each in variants)
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return replace(first, variants=tuple(variants), digest=digest)
