@@ -53,6 +53,14 @@ class GracefulEvictionTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DescheduledReplicas:
+    """The replicas that the descheduler last took from clusters, and when, as RFC 3339 text."""
+
+    at: str
+    clusters: tuple[TargetCluster, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AggregatedStatusItem:
     """The report of one cluster about an object: its health ("": not known), and its status as it is (None: none)."""
 
@@ -101,7 +109,8 @@ class Binding:
     name the object, ``answered_requests`` those of them that a decision has answered. ``absent_in`` are the clusters in
     which the template is not made, so that none of them is a target; it is the template's, and not written down.
     ``cron`` is the state of the CronFederatedHPAs that scale the object, ``scaled`` the replicas that one of their
-    rules set (None: those of the template count).
+    rules set (None: those of the template count). ``descheduled`` is what the descheduler last took; ``avoided`` are
+    the clusters that get no more replicas in this pass because of that, and are not written down.
     """
 
     ref: ObjectRef
@@ -130,6 +139,8 @@ class Binding:
     answered_requests: tuple[str, ...] = ()
     cron: tuple[CronMemory, ...] = ()
     scaled: ScaledReplicas | None = None
+    descheduled: DescheduledReplicas | None = None
+    avoided: frozenset[str] = frozenset()
     applied_placement: Placement | None = None
     observed_affinity: str = ""
     last_scheduled_at: str = ""

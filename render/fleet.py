@@ -213,6 +213,18 @@ class FailoverSettings:
     guard: EvictionGuard = field(default_factory=EvictionGuard)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeschedulerSettings:
+    """The descheduler: whether there is one, how long pods wait for a node before it acts, and its interval.
+
+    For an interval after replicas were taken from a cluster, it gets no others of that workload.
+    """
+
+    is_enabled: bool = False
+    threshold_seconds: int = 300
+    interval_seconds: int = 120
+
+
 class TemplateValidation(StrEnum):
     """The weight of what schemas say of templates: problems as far as it is certain, warnings, or nothing."""
 
@@ -237,6 +249,7 @@ class Fleet:
     ``secrets``: whether Secrets may be in the source.
     ``validation``: whether templates are checked against the schemas of their kinds.
     ``feature_gates`` and ``failover``: what happens by itself when clusters and workloads fail.
+    ``descheduler``: what becomes of replicas that a cluster cannot start.
     ``field_rules``: who gets a field that others write as well; the first that fits counts.
     ``decryption_secret``: a Secret in each member whose age keys decrypt what SOPS encrypted.
     ``clusters``: the members that are reached by kubeconfig contexts; ``kubeconfigs``: a folder with one kubeconfig a
@@ -265,6 +278,7 @@ class Fleet:
     movement_guard: MovementGuard = field(default_factory=MovementGuard)
     feature_gates: FeatureGates = field(default_factory=FeatureGates)
     failover: FailoverSettings = field(default_factory=FailoverSettings)
+    descheduler: DeschedulerSettings = field(default_factory=DeschedulerSettings)
     field_rules: tuple[FieldRule, ...] = ()
     decryption_secret: SecretName | None = None
     clusters: tuple[ClusterAccess, ...] = ()

@@ -36,6 +36,7 @@ _DESCRIPTIONS = {
     "WaitingPolicy": "A policy that waits for what is not there",
     "Released": "An object that clusters keep though no policy selects it",
     "ClaimsDiffer": "An object whose policy depends on what was claimed before",
+    "IdleRule": "A rule of time that can never fire",
     "UnknownName": "A test that names what is not there",
     "Override": "An override that misses, repeats or contradicts",
     "Required": "A field that is missing",

@@ -28,6 +28,7 @@ from render.fleet import Fleet, TemplateValidation
 from render.model import ObjectRef
 from render.words import listed
 
+from .idle_rules import idle_rule_warnings
 from .leftovers import template_texts
 from .named_workloads import named_workload_warnings
 from .policies import policy_warnings, released_warnings
@@ -136,6 +137,7 @@ def _lint(repository: Repository, loaded: Loaded, memory: SourceMemory) -> tuple
         *_lint_policies(repository, desired, memory, line_of),
         *_renamed_by_hand(repository, desired, memory, line_of),
         *named_workload_warnings(desired, line_of),
+        *idle_rule_warnings(desired, line_of),
         *(replace(each, kind=each.kind or OVERRIDE) for each in overrides),
         *(unknown_names(loaded.tests, desired, line_of) if line_of else ()),
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reconciler.pipeline.cron import next_firing
+from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.failover import BLOCKED
 from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED, failure_reason
 from reconciler.pipeline.pending import SUSPENDED, pending_of
@@ -25,7 +26,7 @@ from render.scheduling.scheduler import DEFAULT_SCHEDULER, is_schedulable
 from render.scheduling.unmet_placements import Unmet, absent_clusters, unmet_placement
 from render.selection import ImplicitPriority
 from render.timing import written
-from render.words import counted
+from render.words import counted, listed
 
 from .capacity import ClusterRoom, rooms_of
 from .overrides import OverriddenClusters, names_of, overridden_clusters
@@ -63,8 +64,9 @@ class ObjectExplanation:
     ``decision`` is None where the scheduler had no say; ``decided_in`` is the rendered commit it was taken in, if that
     is an earlier one. ``facts`` says when observations were recorded. ``pending`` is what is decided and not carried
     out. ``origin`` is the file that a tool made it from, where ``path`` asks for that. ``scaled`` says in a sentence
-    which rule of a CronFederatedHPA set its replicas, and which fires next. ``waits`` says what becomes of it by
-    itself, and when, because clusters or the object in them fail.
+    which rule of a CronFederatedHPA set its replicas, and which fires next. ``descheduled`` says what the descheduler
+    last took from clusters. ``waits`` says what becomes of it by itself, and when, because clusters or the object in
+    them fail.
     """
 
     ref: ObjectRef
@@ -85,6 +87,7 @@ class ObjectExplanation:
     pending: tuple[str, ...] = ()
     origin: str = ""
     scaled: str = ""
+    descheduled: str = ""
     waits: str = ""
 
 
@@ -112,7 +115,8 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         unmet=(*unmet_of(match.policy, built), *_thin(binding, built)),
         pending=tuple(each.message for each in pending_of([binding])) if binding else (),
         scaled=scaling_words(binding) if binding else "",
-        waits=f"{flip.what} at {written(flip.at)}" if (flip := built.failover.waits.get(ref)) else "",
+        descheduled=descheduling_words(binding) if binding else "",
+        waits=f"{flip.what} at {written(flip.at)}" if (flip := built.waits.get(ref)) else "",
     )
 
 
@@ -124,6 +128,14 @@ def scaling_words(binding: Binding) -> str:
         by = f"CronFederatedHPA {scaled.autoscaler} set {counted(scaled.replicas, 'replica')} by its rule {scaled.rule}"
         return f"{by} at {written(scaled.due)}, where the template says {scaled.template}{after}"
     return f"The replicas are the template's own{after}" if flip else ""
+
+
+def descheduling_words(binding: Binding) -> str:
+    """Return what the descheduler last took from clusters; nothing where it took nothing."""
+    if binding.descheduled is None:
+        return ""
+    taken = listed([f"{counted(each.replicas, 'replica')} from {each.name}" for each in binding.descheduled.clusters])
+    return f"The descheduler took {taken} at {binding.descheduled.at}, where no node took them"
 
 
 def unmet_of(policy: PropagationPolicy | None, built: Built) -> tuple[Unmet, ...]:
@@ -221,8 +233,8 @@ def _left(binding: Binding) -> Iterator[Kept]:
             message = f"left since {task.creation_timestamp}; what is there stays until healthy copies replace it"
             yield Kept(clusters=(task.from_cluster,), reason=task.reason, message=message)
     for condition in binding.conditions:
-        if condition.reason == BLOCKED:
-            yield Kept(clusters=condition.clusters, reason=BLOCKED, message=condition.message)
+        if condition.reason in {BLOCKED, NO_ROOM}:
+            yield Kept(clusters=condition.clusters, reason=condition.reason, message=condition.message)
 
 
 def _suspension_message(binding: Binding, kept: KeptTargets) -> str:

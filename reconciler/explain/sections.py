@@ -62,6 +62,8 @@ def _outcome(explanation: ObjectExplanation, cluster: str) -> Iterator[str]:
     yield from (f"It is {message}." for message in explanation.pending)
     if explanation.scaled:
         yield f"{explanation.scaled}."
+    if explanation.descheduled:
+        yield f"{explanation.descheduled}."
     if explanation.waits:
         yield f"By itself: {explanation.waits}."
 

@@ -17,6 +17,7 @@ from render.model import Manifest
 
 from .capacity import node_summary, resource_summary
 from .conditions import condition, condition_of_type, with_times
+from .pending_pods import Pending
 from .schemas import SchemaObservation
 
 FAILURE_THRESHOLD = 30.0
@@ -31,7 +32,8 @@ class MemberObservation:
     """The answers of one cluster to an observation.
 
     ``failure``: why it is not healthy. ``nodes`` and ``pods`` are None where they could not be listed; ``unread`` says
-    why. ``uid``: its identity, where it was asked and answered. ``schemas`` are those of its custom kinds.
+    why. ``uid``: its identity, where it was asked and answered. ``schemas`` are those of its custom kinds. ``pending``
+    are the replicas that it cannot start, where that was asked (None: it was not).
     """
 
     cluster: str
@@ -43,6 +45,7 @@ class MemberObservation:
     pods: tuple[Manifest, ...] | None = field(default=None, repr=False)
     unread: tuple[Failure, ...] = ()
     schemas: SchemaObservation | None = None
+    pending: Pending | Failure | None = field(default=None, repr=False)
 
     @property
     def silence(self) -> Failure | None:

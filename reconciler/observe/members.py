@@ -18,6 +18,7 @@ from reconciler.source.observed_schemas import KindVersion, MemberSchemas, Obser
 
 from .cluster_status import MemberObservation
 from .objects import read_uid
+from .pending_pods import observe_pending
 from .schemas import observe_schemas
 
 MOST_SECONDS = 60.0
@@ -41,6 +42,7 @@ class ObserveOptions:
 
     ``failed`` are the members that failed the last time; those that are not ``identified`` are asked for their UID.
     ``kinds`` are those whose schemas are asked for (None: as the last time), ``schemas`` those that are recorded.
+    ``has_descheduler``: members are asked which replicas they cannot start.
     """
 
     open_client: OpenClient
@@ -50,6 +52,7 @@ class ObserveOptions:
     identified: frozenset[str] = frozenset()
     kinds: frozenset[KindVersion] | None = None
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas, repr=False)
+    has_descheduler: bool = False
     clock: Callable[[], float] = time.monotonic
 
 
@@ -159,9 +162,16 @@ def _opened(look: _Look, options: ObserveOptions) -> MemberObservation:
     heard = look.heard_through(client)
     if name not in options.failed and (failure := _health(heard)):
         return MemberObservation(cluster=name, failure=failure)
-    observation = _with_schemas(heard, observe_member(heard, name), options)
+    observation = _with_schemas(heard, _with_pending(heard, observe_member(heard, name), options), options)
     uid = read_uid(heard) if name not in options.identified and observation.failure is None else ""
     return observation if isinstance(uid, Failure) else replace(observation, uid=uid)
+
+
+def _with_pending(client: Client, observation: MemberObservation, options: ObserveOptions) -> MemberObservation:
+    """Add the replicas that a member cannot start, where a descheduler asks for them."""
+    if not options.has_descheduler or observation.pods is None:
+        return observation
+    return replace(observation, pending=observe_pending(client, observation.cluster, observation.pods))
 
 
 def _with_schemas(client: Client, observation: MemberObservation, options: ObserveOptions) -> MemberObservation:

@@ -32,7 +32,7 @@ from render.model import ObjectRef
 from render.timing import Flip, after, earliest, parse_instant
 
 from .health import ObservedHealth
-from .schedules import Schedule
+from .schedules import Schedule, has_no_place
 from .taints import TaintedClusters, Taints, tainted_clusters
 
 EVICTED = "Evicted"
@@ -119,7 +119,7 @@ def scheduled(
     """Schedule bindings; what cannot go elsewhere stays where it was, if the fleet keeps last copies."""
     result = schedule(done.bindings)
     while fleet.failover.guard.keeps_last_copy:
-        blocked = {ref for ref in done.left if _has_no_place(result, ref)}
+        blocked = {ref for ref in done.left if has_no_place(result, ref)}
         if not blocked:
             break
         original = {binding.ref: binding for binding in before if binding.ref in blocked}
@@ -140,11 +140,6 @@ def with_stamps(bindings: Iterable[Binding], now: datetime | None) -> Iterator[B
             yield binding
         else:
             yield replace(binding, eviction_tasks=stamped(binding.eviction_tasks, now))
-
-
-def _has_no_place(schedule: Schedule, ref: ObjectRef) -> bool:
-    decision = schedule.decisions.get(ref)
-    return decision is not None and decision.condition is not None and not decision.is_scheduled
 
 
 def _blocked(binding: Binding, clusters: Iterable[str]) -> Binding:

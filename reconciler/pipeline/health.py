@@ -5,7 +5,7 @@ the pass used it. Only what some rule asks for is in it.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from render.binding import AggregatedStatusItem, Binding
@@ -15,11 +15,16 @@ from render.failover.tasks import UNHEALTHY
 from render.failover.workload import WorkloadHealth
 from render.fleet import Fleet
 from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef
+from render.rescheduling.descheduling import PendingPods, PendingReplicas
 from render.timing import parse_instant
 
 KIND = "ObservedHealth"
 FILE = "_health.yaml"
 """Its name in the folder of facts; no cluster can be called like that."""
+
+
+PendingByCluster = Mapping[str, Mapping[ObjectRef, PendingReplicas]]
+"""The replicas that clusters were found unable to start, by cluster; one without an entry was not asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +39,14 @@ class ReportedHealth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedHealth:
-    """The conditions of clusters by name, and the health of workloads in their clusters."""
+    """The conditions of clusters by name, and the health of workloads in their clusters.
+
+    ``pending`` are the replicas of workloads that clusters cannot start; only a descheduler asks for them.
+    """
 
     conditions: Mapping[str, tuple[ClusterCondition, ...]] = field(default_factory=dict)
     workloads: Mapping[ObjectRef, tuple[ReportedHealth, ...]] = field(default_factory=dict)
+    pending: Mapping[ObjectRef, tuple[PendingReplicas, ...]] = field(default_factory=dict)
 
     def of(self, ref: ObjectRef) -> WorkloadHealth:
         """Return the health of one workload, as the rules take it."""
@@ -66,7 +75,7 @@ def is_status_asked_for(binding: Binding) -> bool:
 
 def health_file(health: ObservedHealth) -> bytes:
     """Return observed health as the file that records it; nothing where there is none."""
-    if not health.conditions and not health.workloads:
+    if not health.conditions and not health.workloads and not health.pending:
         return b""
     clusters = [
         {"name": name, "conditions": [_plain(vars_of(each)) for each in found]}
@@ -76,7 +85,12 @@ def health_file(health: ObservedHealth) -> bytes:
         {"object": _plain(vars_of(ref)), "clusters": [_plain(vars_of(each)) for each in found]}
         for ref, found in sorted(health.workloads.items())
     ]
-    return emit({"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "clusters": clusters, "workloads": workloads})
+    pending = [
+        {"object": _plain(vars_of(ref)), "clusters": [_plain_pending(each) for each in found]}
+        for ref, found in sorted(health.pending.items())
+    ]
+    head = {"apiVersion": ARGOSY_API_VERSION, "kind": KIND, "clusters": clusters, "workloads": workloads}
+    return emit({**head, **({"pending": pending} if pending else {})})
 
 
 def parsed_health(content: bytes) -> ObservedHealth:
@@ -93,7 +107,16 @@ def parsed_health(content: bytes) -> ObservedHealth:
             _ref(each["object"]): tuple(ReportedHealth(**found) for found in each["clusters"])
             for each in value.get("workloads") or ()
         },
+        pending={_ref(each["object"]): tuple(map(_pending, each["clusters"])) for each in value.get("pending") or ()},
     )
+
+
+def _plain_pending(pending: PendingReplicas) -> dict[str, Any]:
+    return {**vars_of(pending), "pending": [vars_of(each) for each in pending.pending]}
+
+
+def _pending(plain: Manifest) -> PendingReplicas:
+    return PendingReplicas(**{**plain, "pending": tuple(PendingPods(**each) for each in plain["pending"])})
 
 
 def cluster_conditions(status: Manifest) -> tuple[ClusterCondition, ...]:
@@ -130,4 +153,19 @@ def of_members(health: ObservedHealth, names: Iterable[str]) -> ObservedHealth:
         workloads={
             ref: tuple(each for each in found if each.cluster in known) for ref, found in health.workloads.items()
         },
+        pending={
+            ref: there
+            for ref, found in health.pending.items()
+            if (there := tuple(each for each in found if each.cluster in known))
+        },
     )
+
+
+def with_pending(health: ObservedHealth, found: PendingByCluster) -> ObservedHealth:
+    """Return health with what was found now in some clusters, in place of what was known of them."""
+    kept = {ref: [each for each in there if each.cluster not in found] for ref, there in health.pending.items()}
+    for there in found.values():
+        for ref, each in there.items():
+            kept.setdefault(ref, []).append(each)
+    pending = {ref: tuple(sorted(there, key=lambda each: each.cluster)) for ref, there in kept.items() if there}
+    return replace(health, pending=pending)

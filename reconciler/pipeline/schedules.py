@@ -49,6 +49,12 @@ def schedule_bindings(
     )
 
 
+def has_no_place(schedule: Schedule, ref: ObjectRef) -> bool:
+    """Say whether an object could not be placed as it asks."""
+    decision = schedule.decisions.get(ref)
+    return decision is not None and decision.condition is not None and not decision.is_scheduled
+
+
 def apis_by_crd(templates: Iterable[Template]) -> dict[ObjectRef, frozenset[tuple[str, str]]]:
     """Return the ``(apiVersion, kind)`` that each CustomResourceDefinition among templates makes its clusters serve."""
     found = {template.ref: _served(template.manifest.get("spec")) for template in templates if _is_crd(template.ref)}

@@ -43,6 +43,7 @@ from .claims import Claims, claim_templates
 from .cluster_removals import Removal
 from .cron import CronScaling, scaled_by_cron
 from .dependencies import Following, following, with_dependencies
+from .descheduling import Descheduling, deschedule, without_place
 from .failover import FailedOver, FailoverInputs, failed_over, scheduled, with_stamps, with_taints
 from .health import FILE as HEALTH_FILE
 from .health import health_file
@@ -98,6 +99,7 @@ class Built:
     claims: Claims
     schedule: Schedule
     failover: FailedOver
+    descheduling: Descheduling
     cron: CronScaling
     tainted: TaintedClusters
     following: Following
@@ -108,16 +110,29 @@ class Built:
     @property
     def flip(self) -> Flip | None:
         """The next instant at which the same inputs give another outcome, and what happens then."""
-        return earliest((self.failover.flip, self.cron.flip))
+        return earliest((self.failover.flip, self.descheduling.flip, self.cron.flip))
+
+    @property
+    def is_timed(self) -> bool:
+        """Say whether a rule asked for the time."""
+        return self.failover.is_timed or self.descheduling.is_timed or self.cron.is_timed
+
+    @property
+    def waits(self) -> Mapping[ObjectRef, Flip]:
+        """The next instant at which each object that waits for one has another outcome, but for rules of cron."""
+        found = dict(self.failover.waits)
+        for ref, flip in self.descheduling.waits.items():
+            found[ref] = min(flip, found.get(ref, flip))
+        return found
 
     @property
     def expected_removals(self) -> Mapping[str, frozenset[tuple[str, ...]]]:
-        """The paths below the folder of each cluster that may be gone because of failover, or of a rule of cron."""
+        """The paths below the folder of each cluster that may be gone because of a rule of time."""
         failed_over = self.failover.removed_paths
-        scaled = frozenset(tuple(object_path(ref)) for ref in self.cron.fired)
-        if not scaled:
+        changed = frozenset(tuple(object_path(ref)) for ref in {*self.cron.fired, *self.descheduling.taken})
+        if not changed:
             return failed_over
-        return {name: failed_over.get(name, frozenset()) | scaled for name in self.index.names}
+        return {name: failed_over.get(name, frozenset()) | changed for name in self.index.names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +168,7 @@ def _built(inputs: Inputs) -> Built:
     inputs = replace(inputs, desired=replace(desired, templates=cron.templates))
     template_by_ref = {template.ref: template for template in cron.templates}
     claims = _claims(inputs, interpreter, before, cron)
-    failover, schedule = _scheduled(inputs, claims, tainted, index)
+    failover, descheduling, schedule = _scheduled(inputs, claims, tainted, index)
     # What a released binding requires stays with it, or its pods would miss it.
     follows = following((*schedule.bindings, *claims.released), template_by_ref, interpreter)
     bindings = with_dependencies((*schedule.bindings, *claims.released), follows, template_by_ref)
@@ -165,17 +180,17 @@ def _built(inputs: Inputs) -> Built:
     unbuilt = {binding.ref for binding in claims.released}
     made = (binding for binding in bindings if binding.ref not in unbuilt)
     works = {each.ref: render_works(template_by_ref[each.ref], each, work_context) for each in made}
-    held = TreeContext(index=index, previous=inputs.previous.tree if inputs.previous else None)
-    past = PastOutcome(fleet=held, before=before, source=inputs.source)
+    past = PastOutcome(fleet=_fleet(inputs, index), before=before, source=inputs.source)
     judged = _judged(_recorded(bindings, works, index), works, claims.waiting, past)
-    failed = ((template.ref, error) for template, error in claims.failed if template.ref in before)
-    kept = (kept_binding(ref, error, before, inputs.source) for ref, error in failed)
+    failed = (each for each in claims.failed if each[0].ref in before)
+    kept = (kept_binding(template.ref, error, before, inputs.source) for template, error in failed)
     return Built(
         index=index,
         work_context=work_context,
         claims=claims,
         schedule=schedule,
         failover=failover,
+        descheduling=descheduling,
         cron=cron,
         tainted=tainted,
         following=follows,
@@ -183,6 +198,10 @@ def _built(inputs: Inputs) -> Built:
         bindings=tuple(sorted((*judged, *kept), key=lambda binding: binding.ref)),
         webhooks=webhooks,
     )
+
+
+def _fleet(inputs: Inputs, index: ClusterIndex) -> TreeContext:
+    return TreeContext(index=index, previous=inputs.previous.tree if inputs.previous else None)
 
 
 def _claims(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef, Binding], cron: CronScaling) -> Claims:
@@ -194,15 +213,23 @@ def _claims(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef,
 
 def _scheduled(
     inputs: Inputs, claims: Claims, tainted: TaintedClusters, index: ClusterIndex
-) -> tuple[FailedOver, Schedule]:
+) -> tuple[FailedOver, Descheduling, Schedule]:
     """Take from clusters what leaves them by itself, and schedule the rest."""
     fleet, before = inputs.desired.fleet, inputs.previous.bindings if inputs.previous else {}
     context = _batch_context(inputs, claims, before)
-    done = failed_over(claims.bindings, tainted, fleet, inputs.failover)
-    done, schedule = scheduled(
-        claims.bindings, done, lambda bindings: schedule_bindings(bindings, index, fleet, context), fleet
-    )
-    return done, replace(schedule, bindings=tuple(with_stamps(schedule.bindings, inputs.failover.now)))
+    failing = failed_over(claims.bindings, tainted, fleet, inputs.failover)
+    lowered = deschedule(failing.bindings, failing.left, fleet, inputs.failover)
+    while True:
+        done, schedule = scheduled(
+            claims.bindings,
+            replace(failing, bindings=lowered.bindings),
+            lambda bindings: schedule_bindings(bindings, index, fleet, context),
+            fleet,
+        )
+        stuck = without_place(lowered, schedule) if fleet.failover.guard.keeps_last_copy else frozenset()
+        if not stuck:
+            return done, lowered, replace(schedule, bindings=tuple(with_stamps(schedule.bindings, inputs.failover.now)))
+        lowered = lowered.without(stuck)
 
 
 def _judged(
@@ -239,7 +266,7 @@ def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Bi
 
 
 def _assembled(inputs: Inputs, built: Built) -> Rendered:
-    fleet = TreeContext(index=built.index, previous=inputs.previous.tree if inputs.previous else None)
+    fleet = _fleet(inputs, built.index)
     base = fleet.previous.base(built.index.index_by_name) if inputs.scope and fleet.previous else None
     assembly = Assembly(fleet=fleet, base=base)
     for binding in built.bindings:
@@ -293,7 +320,8 @@ def _add_decision_inputs(inputs: Inputs, built: Built, assembly: Assembly) -> No
         assembly.add(("facts", f"{name}.yaml"), inputs.facts[name].file())
     if inputs.scope is None and built.webhooks.used:
         assembly.add(("facts", ANSWERS_FILE), answers_file(built.webhooks.used))
-    if built.failover.is_timed and (health := health_file(inputs.failover.health)):
+    is_asked = built.failover.is_timed or built.descheduling.is_timed
+    if is_asked and (health := health_file(inputs.failover.health)):
         assembly.add(("facts", HEALTH_FILE), health)
     if built.tainted.recorded:
         assembly.add((TAINTS_FILE,), taints_file(built.tainted.recorded))

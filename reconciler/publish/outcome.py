@@ -7,6 +7,7 @@ from functools import cached_property
 
 from reconciler.console.log import Log
 from reconciler.pipeline.cluster_removals import Removal, removals
+from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.failover import BLOCKED, FailoverInputs
 from reconciler.pipeline.health import of_members
 from reconciler.pipeline.pending import Pending, pending_lines, pending_of
@@ -125,8 +126,12 @@ class Outcome:
         built = self.rendered.built
         for ref, clusters in sorted(built.failover.left.items()):
             yield f"{ref} leaves {', '.join(clusters)} by itself"
+        for ref, taken in sorted(built.descheduling.taken.items()):
+            places = (f"{counted(each.replicas, 'replica')} of {each.name}" for each in taken.clusters)
+            yield f"{ref} takes {', '.join(places)}, where no node takes them, elsewhere"
         for binding in built.bindings:
-            yield from (f"{binding.ref} {note.message}" for note in binding.conditions if note.reason == BLOCKED)
+            notes = (note for note in binding.conditions if note.reason in {BLOCKED, NO_ROOM})
+            yield from (f"{binding.ref} {note.message}" for note in notes)
         yield from built.failover.notes
 
     @cached_property
@@ -252,6 +257,8 @@ def _failover_inputs(
         return FailoverInputs()
     taints = _file_beside(repository, previous, TAINTS_FILE)
     health = of_members(observed.health, (cluster.name for cluster in source.desired.clusters))
+    templates = {template.ref for template in source.desired.templates}
+    health = replace(health, pending={ref: found for ref, found in health.pending.items() if ref in templates})
     return FailoverInputs(
         now=observed.now,
         health=health if source.desired.fleet.feature_gates.failover else replace(health, conditions={}),
@@ -335,8 +342,7 @@ def stored_commit(outcome: Outcome) -> NewCommit:
 
 def _time_asked_for(outcome: Outcome) -> str:
     """Return the time of a pass if a rule asked for it; else ""."""
-    built = outcome.rendered.built
-    is_asked = built.failover.is_timed or built.cron.is_timed
+    is_asked = outcome.rendered.built.is_timed
     return written(outcome.now) if outcome.now is not None and is_asked else ""
 
 

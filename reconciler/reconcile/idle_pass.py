@@ -86,7 +86,7 @@ def fleet_still_at_rest(
         if not _are_still_at_rest((member.answers for member in rest.members), observing):
             return None
         observation = observe_members(context, context.members, observing, clock)
-    if not _is_as_recorded(observation):
+    if not _is_as_recorded(observation) or not _is_pending_as_recorded(observation, rest):
         return None
     for warning in observation.warnings:
         log.warning(warning)
@@ -136,3 +136,13 @@ def _is_as_recorded(observation: Observation) -> bool:
         if observation.facts[name].file() != recorded.files.get(facts_path(name)):
             return False
     return True
+
+
+def _is_pending_as_recorded(observation: Observation, rest: RestingFleet) -> bool:
+    """Return whether the workloads that are not well have as many replicas that cannot start as is recorded.
+
+    Others have none, and what is not of this fleet is recorded nowhere.
+    """
+    recorded, found = observation.recorded.health().pending, observation.health.pending
+    unwell = {ref for member in rest.members for ref in member.answers.unwell}
+    return all(found.get(ref) == recorded.get(ref) for ref in unwell | recorded.keys())

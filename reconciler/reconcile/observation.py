@@ -25,7 +25,7 @@ from reconciler.observe.cluster_status import (
 )
 from reconciler.observe.fact_changes import facts_of, facts_to_write
 from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, observe_fleet
-from reconciler.pipeline.health import ObservedHealth, cluster_conditions
+from reconciler.pipeline.health import ObservedHealth, PendingByCluster, cluster_conditions, with_pending
 from reconciler.pipeline.webhook_answers import Answers
 from reconciler.publish.schemas import recorded_schemas, schemas_by_new_names
 from reconciler.record.agent_branches import AgentFiles, files_from_agents, is_pulling
@@ -77,7 +77,15 @@ class Observation:
         """The recorded health of workloads, and the conditions of clusters as they were found now."""
         recorded = self.recorded.health()
         found = {name: cluster_conditions(state.status) for name, state in self.states.items()}
-        return replace(recorded, conditions={**recorded.conditions, **found})
+        return with_pending(replace(recorded, conditions={**recorded.conditions, **found}), self.pending)
+
+    @property
+    def pending(self) -> PendingByCluster:
+        """The replicas that the observed members cannot start; one that does not tell is believed to start all."""
+        return {
+            member.cluster: {} if member.pending is None or isinstance(member.pending, Failure) else member.pending
+            for member in self.members
+        }
 
     @property
     def uids(self) -> dict[str, str]:
@@ -96,6 +104,7 @@ class Observation:
             facts={**self.facts, **{name: late.facts[name] for name in late.states}},
             states={**self.states, **late.states},
             turned={**self.turned, **late.turned},
+            members=(*self.members, *late.members),
             schemas=late.schemas,
         )
 
@@ -112,7 +121,12 @@ class Observation:
             for member in self.members
             if member.schemas and member.schemas.failure
         ]
-        return (*unread, *unchecked, *(f"ignored: {reason}" for reason in self.agents.ignored))
+        untold = [
+            f"{member.cluster}: the replicas that it cannot start are not known: {member.pending.message}"
+            for member in self.members
+            if isinstance(member.pending, Failure)
+        ]
+        return (*unread, *unchecked, *untold, *(f"ignored: {reason}" for reason in self.agents.ignored))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +164,7 @@ class PassRecord:
             states=observation.states,
             turned=observation.turned,
             facts={name: facts for name, facts in observation.facts.items() if name in observation.states},
+            pending=observation.pending,
             answers=self.answers,
             schemas=observation.schemas,
             desired=self.desired,
@@ -197,7 +212,12 @@ def observe_members(
     ready = {name: record.state.ready for name, record in recorded.clusters().items()}
     chosen = [cluster.name for cluster in members if not is_pulling(cluster)]
     schemas = schemas_by_new_names(recorded_schemas(context.publication.repository, tip), context.members)
-    observing = replace(_with_record(observing, recorded), kinds=context.kinds, schemas=schemas)
+    observing = replace(
+        _with_record(observing, recorded),
+        kinds=context.kinds,
+        schemas=schemas,
+        has_descheduler=context.fleet.descheduler.is_enabled,
+    )
     observed = observe_fleet(chosen, observing)
     now = utc(clock())
     recorded = recorded.with_files(agents.files)

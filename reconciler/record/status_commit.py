@@ -10,7 +10,15 @@ from reconciler.deliver.deviations import recorded_deviations
 from reconciler.deliver.results import ClusterReport
 from reconciler.members.parallel import in_parallel
 from reconciler.observe.cluster_status import ClusterState
-from reconciler.pipeline.health import ObservedHealth, ReportedHealth, cluster_conditions, health_file, is_asked_for
+from reconciler.pipeline.health import (
+    ObservedHealth,
+    PendingByCluster,
+    ReportedHealth,
+    cluster_conditions,
+    health_file,
+    is_asked_for,
+    with_pending,
+)
 from reconciler.pipeline.webhook_answers import Answers, answers_file
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.publish.file_shapes import ANSWERS_PATH, HEALTH_PATH, REFUSAL_PATH
@@ -24,6 +32,7 @@ from render.binding import Binding
 from render.documents import emit
 from render.interpreter import Interpreter, Layer, Operation
 from render.model import ObjectRef, Template
+from render.rescheduling.descheduling import is_deschedulable
 from render.words import counted
 
 from .binding_status import BindingInputs, binding_after, expected_clusters, reported_health
@@ -77,7 +86,8 @@ class StatusInputs:
     """All that the status files are made from beside the reports of a pass.
 
     ``commit`` is the rendered commit it applies, with its ``bindings``; ``states`` and ``facts`` are those of the
-    clusters it observed, ``turned`` those of them whose readiness is not what it was; ``answers`` those of webhooks it
+    clusters it observed, ``turned`` those of them whose readiness is not what it was; ``pending`` are the replicas
+    that it found they cannot start; ``answers`` those of webhooks it
     rendered by (None: it did not render); ``schemas`` are those of members' custom kinds; ``desired`` is the source;
     ``agents`` are the files taken from agents' branches; ``refusal`` is that of the source it should have rendered.
     Clusters that are no ``members`` are disconnected: what was last seen of them stays, and counts for nothing.
@@ -93,6 +103,7 @@ class StatusInputs:
     states: Mapping[str, ClusterState] = field(default_factory=dict, repr=False)
     turned: Mapping[str, ClusterState] = field(default_factory=dict, repr=False)
     facts: Facts = field(default_factory=dict, repr=False)
+    pending: PendingByCluster = field(default_factory=dict, repr=False)
     answers: Answers | None = field(default=None, repr=False)
     schemas: ObservedSchemas = field(default_factory=ObservedSchemas)
     desired: Desired = field(default_factory=Desired, repr=False)
@@ -205,7 +216,14 @@ def _health_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequ
         conditions={name: found for name, found in conditions.items() if name in inputs.members},
         workloads={binding.ref: reports for binding in asked if (reports := _reported(binding, recorded))},
     )
-    return {HEALTH_PATH: health_file(health) or None}
+    known = with_pending(recorded.health(), inputs.pending).pending if fleet.descheduler.is_enabled else {}
+    concerned = {ref: found for ref, found in known.items() if _is_concerned(inputs.bindings.get(ref), inputs)}
+    return {HEALTH_PATH: health_file(replace(health, pending=concerned)) or None}
+
+
+def _is_concerned(binding: Binding | None, inputs: StatusInputs) -> bool:
+    """Say whether the descheduler looks at a binding; without a rendered commit nobody knows, and all stay recorded."""
+    return is_deschedulable(binding) if binding is not None else not inputs.commit
 
 
 def _reported(binding: Binding, recorded: RecordedStatus) -> tuple[ReportedHealth, ...]:

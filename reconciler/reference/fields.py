@@ -171,6 +171,18 @@ FLEET_FIELDS: Mapping[str, Field] = {
         " before a healthy one is elsewhere. `Evict`: it goes, which is the default with `compatibility: Karmada`.",
         "Keep",
     ),
+    "spec.descheduler": Field("The descheduler: it places replicas elsewhere that a cluster cannot start."),
+    "spec.descheduler.enabled": Field(
+        "Whether there is one. It looks at Deployments that are divided by room (`Aggregated`, or a dynamic weight), in"
+        " members that passes reach.",
+        default=False,
+    ),
+    "spec.descheduler.unschedulableThresholdSeconds": Field(
+        "A replica leaves its cluster when no node there has taken its pod for longer than so many seconds.", 300
+    ),
+    "spec.descheduler.intervalSeconds": Field(
+        "For so many seconds afterwards the cluster gets no replicas of the workload.", 120
+    ),
     "spec.fieldRules": Field(
         "Who gets fields that others write as well. The first rule that fits counts; annotations of an object count"
         " before them. `*` stands for any text in all but `rule`.",
@@ -214,6 +226,10 @@ POLICY_TEST_FIELDS: Mapping[str, Field] = {
     "spec.given.since": Field("The time of the first of those passes; rules of a CronFederatedHPA count from then on."),
     "spec.given.notReady": Field("The clusters that are not ready, each with the time since when.", {}),
     "spec.given.unhealthy": Field("The clusters in which all is unhealthy, each with the time since when.", {}),
+    "spec.given.unschedulable": Field("The clusters in which no node takes more pods of any workload.", []),
+    "spec.given.unschedulable[].cluster": Field("The cluster."),
+    "spec.given.unschedulable[].since": Field("The time since when it is so."),
+    "spec.given.unschedulable[].ready": Field("So many replicas of each workload run there; all others wait.", 0),
     "spec.expect": Field("What is expected; each item is about one object."),
     "spec.expect[].kind": Field("The kind of the object."),
     "spec.expect[].group": Field("The API group of the object; left out means the core group."),

@@ -88,4 +88,6 @@ def interpreter_of(desired: Desired, send: Send | None = None) -> Interpreter:
 
 def is_failing_over(desired: Desired) -> bool:
     """Say whether something may leave clusters by itself: the fleet or a policy asks for it."""
-    return desired.fleet.feature_gates.failover or any(policy.failover for policy in desired.policies)
+    fleet = desired.fleet
+    by_fleet = fleet.feature_gates.failover or fleet.descheduler.is_enabled
+    return by_fleet or any(policy.failover for policy in desired.policies)

@@ -68,13 +68,22 @@ class Expectation:
     fields: tuple[FieldExpectation, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class StartedReplicas:
+    """The replicas of each workload that a cluster starts at most, from a time on."""
+
+    cluster: str
+    since: datetime
+    ready: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyTest:
     """A test: clusters and templates added to the source's (or put in their place), clusters lost, expectations.
 
     ``settings`` are fields of the Fleet to try, by their names there. ``now`` is the time it asks about (None: a first
     pass), ``since`` that of the first pass before; ``not_ready`` and ``unhealthy`` are the clusters that fail, or all
-    in them, with the time since when.
+    in them, with the time since when; ``unschedulable`` are those in which no more pods start, from when on.
     """
 
     name: str
@@ -89,6 +98,7 @@ class PolicyTest:
     since: datetime | None = None
     not_ready: Mapping[str, datetime] = field(default_factory=dict)
     unhealthy: Mapping[str, datetime] = field(default_factory=dict)
+    unschedulable: tuple[StartedReplicas, ...] = ()
 
 
 def parsed_expectation(spec: Manifest, *, namespace: str) -> Expectation:
@@ -167,6 +177,11 @@ def _loaded_test(
         since=parse_instant(given.get("since") or ""),
         not_ready=_instants(given.get("notReady")),
         unhealthy=_instants(given.get("unhealthy")),
+        unschedulable=tuple(
+            StartedReplicas(each["cluster"], since, each.get("ready") or 0)
+            for each in given.get("unschedulable") or ()
+            if (since := parse_instant(each["since"])) is not None
+        ),
         expectations=tuple(
             parsed_expectation(each, namespace=_namespace_of(each, is_namespaced, fleet)) for each in expected
         ),

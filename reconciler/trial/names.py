@@ -73,6 +73,8 @@ def _names(test: PolicyTest, names: KnownNames) -> Iterator[Named]:
         yield _cluster(f"spec.given.notReady.{name}", name, names)
     for name in test.unhealthy:
         yield _cluster(f"spec.given.unhealthy.{name}", name, names)
+    for number, each in enumerate(test.unschedulable):
+        yield _cluster(f"spec.given.unschedulable[{number}].cluster", each.cluster, names)
     for number, expected in enumerate(test.expectations):
         yield from _expected(f"spec.expect[{number}]", expected, names)
 

@@ -13,12 +13,13 @@ from reconciler.pipeline.health import ObservedHealth, ReportedHealth
 from reconciler.pipeline.previous import Previous, ReadTrees, RenderedTree
 from reconciler.pipeline.stages import Inputs, Rendered, render_pass
 from reconciler.source.facts import ClusterFacts
-from reconciler.source.policy_tests import PolicyTest
+from reconciler.source.policy_tests import PolicyTest, StartedReplicas
 from render.binding import Binding
 from render.cluster import ClusterCondition
 from render.failover.tasks import HEALTHY, UNHEALTHY
 from render.gitobjects import TreeEntry, parse_tree
 from render.model import ObjectRef
+from render.rescheduling.descheduling import PendingPods, PendingReplicas
 from render.timing import SECOND, written
 
 _MOST_STEPS = 1000
@@ -27,7 +28,8 @@ _READY = "Ready"
 
 def rendered_at(test: PolicyTest, inputs: Inputs, now: datetime) -> Rendered:
     """Return what the pass at a time renders, after all passes that went before it; a replay of at most 1000."""
-    changes = sorted({at for at in (*test.not_ready.values(), *test.unhealthy.values()) if at <= now})
+    begun = (*test.not_ready.values(), *test.unhealthy.values(), *(each.since for each in test.unschedulable))
+    changes = sorted({at for at in begun if at <= now})
     at = test.since or min((now, *changes)) - SECOND
     known: dict[bytes, bytes] = {}
     rendered = render_pass(_at(test, inputs, at, None, known))
@@ -49,6 +51,9 @@ def _at(test: PolicyTest, inputs: Inputs, at: datetime, before: Rendered | None,
     health = ObservedHealth(
         conditions={name: (_condition(failed.get(name)),) for name in names},
         workloads={binding.ref: tuple(_reports(binding, test.unhealthy, at)) for binding in bindings},
+        pending={
+            binding.ref: found for binding in bindings if (found := tuple(_pending(binding, test.unschedulable, at)))
+        },
     )
     return replace(
         inputs,
@@ -76,6 +81,15 @@ def _reports(binding: Binding, unhealthy: Mapping[str, datetime], at: datetime) 
             health=UNHEALTHY if is_failing else HEALTHY,
             since=written(since) if since and is_failing else "",
         )
+
+
+def _pending(binding: Binding, started: Iterable[StartedReplicas], at: datetime) -> Iterable[PendingReplicas]:
+    replicas = {target.name: target.replicas for target in binding.targets}
+    for each in started:
+        more = replicas.get(each.cluster, 0) - each.ready
+        if each.since <= at and more > 0:
+            pods = (PendingPods(since=written(each.since), pods=more),)
+            yield PendingReplicas(cluster=each.cluster, ready=each.ready, pending=pods)
 
 
 def _previous(before: Rendered, known: dict[bytes, bytes]) -> Previous:

@@ -84,6 +84,9 @@ FLEET_SPEC = Struct(
                 "lastCopy": Text(choices=("Keep", "Evict")),
             }
         ),
+        "descheduler": Struct(
+            {"enabled": POINTER_FLAG, "unschedulableThresholdSeconds": _COUNT, "intervalSeconds": _COUNT}
+        ),
         "fieldRules": ListOf(
             Struct(
                 {

@@ -23,6 +23,9 @@ POLICY_TEST_SPEC = Struct(
                 "since": TEXT,
                 "notReady": MapOf(TEXT),
                 "unhealthy": MapOf(TEXT),
+                "unschedulable": ListOf(
+                    Struct({"cluster!": TEXT, "since!": TEXT, "ready": Whole(INT32, minimum=0, keep=True)})
+                ),
             }
         ),
         "expect!": ListOf(
@@ -71,11 +74,13 @@ def check_policy_test(test: dict[str, Any], findings: Findings) -> None:
 def _check_times(given: Mapping[str, Any], findings: Findings) -> None:
     """Report what is no time, and what means nothing without the time that is asked about."""
     times = {f"spec.given.{name}": given[name] for name in ("now", "since") if given.get(name)}
-    for name in ("since", "notReady", "unhealthy"):
-        if name != "since":
+    for name in ("since", "notReady", "unhealthy", "unschedulable"):
+        if name in {"notReady", "unhealthy"}:
             times |= {f"spec.given.{name}.{cluster}": text for cluster, text in (given.get(name) or {}).items()}
         if given.get(name) and not given.get("now"):
             findings.problem(f"spec.given.{name}", "means nothing without spec.given.now")
+    for number, found in enumerate(given.get("unschedulable") or ()):
+        times[f"spec.given.unschedulable[{number}].since"] = found["since"]
     for path, text in times.items():
         if parse_instant(text) is None:
             findings.problem(path, f"{quoted(text)} is no time", hint="write it as '2026-03-01T14:05:00Z'")

@@ -9,7 +9,8 @@ from .findings import Findings, alternatives
 from .syntax import label_key_fault, label_value_fault, quoted
 
 WITHOUT_FAILOVER = "does nothing while featureGates.Failover is false in argosy.yaml"
-"""The warning about what only that gate makes work; where the gate is on, nobody need be warned."""
+WITHOUT_INJECTION = "does nothing while featureGates.StatefulFailoverInjection is false in argosy.yaml"
+"""The warnings about what only those gates make work; where a gate is on, nobody need be warned."""
 _WITHOUT_VALUES = {
     "In": "list them under values, or write the operator Exists",
     "NotIn": "list them under values, or write the operator DoesNotExist",
@@ -28,7 +29,10 @@ def warn_of_policy(policy: Plain, findings: Findings) -> None:
     for part, behavior in failover.items():
         if part == "cluster":
             findings.warning("spec.failover.cluster", WITHOUT_FAILOVER)
-        for index, rule in enumerate((behavior.get("statePreservation") or {}).get("rules") or ()):
+        rules = (behavior.get("statePreservation") or {}).get("rules") or ()
+        if rules:
+            findings.warning(f"spec.failover.{part}.statePreservation", WITHOUT_INJECTION)
+        for index, rule in enumerate(rules):
             _warn_of_json_path(
                 rule["jsonPath"], f"spec.failover.{part}.statePreservation.rules[{index}].jsonPath", findings
             )

@@ -135,6 +135,7 @@ def _carried(fresh: Binding, kept: Binding) -> Binding:
         observed_affinity=kept.observed_affinity,
         last_scheduled_at=kept.last_scheduled_at,
         answered_requests=kept.answered_requests,
+        descheduled=kept.descheduled,
         conditions=kept.conditions,
     )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from render.binding import Binding, Condition, GracefulEvictionTask, KeptTargets
+from render.binding import Binding, Condition, DescheduledReplicas, GracefulEvictionTask, KeptTargets
 from render.cron.records import plain_memories, plain_scaled
 from render.documents import parse_documents
 from render.model import TargetCluster
@@ -39,8 +39,13 @@ def binding_manifest(binding: Binding) -> Plain:
             kept=[_kept(each) for each in binding.kept],
             scaled=plain_scaled(binding.scaled),
             cron=plain_memories(binding.cron),
+            descheduled=_descheduled(binding.descheduled),
         ),
     )
+
+
+def _descheduled(descheduled: DescheduledReplicas | None) -> Plain:
+    return {} if descheduled is None else {"at": descheduled.at, "clusters": _targets(descheduled.clusters)}
 
 
 def _kept(kept: KeptTargets) -> Plain:

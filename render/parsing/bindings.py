@@ -3,7 +3,14 @@
 from collections.abc import Iterable
 from typing import Any
 
-from render.binding import Binding, BindingSnapshot, Condition, GracefulEvictionTask, KeptTargets
+from render.binding import (
+    Binding,
+    BindingSnapshot,
+    Condition,
+    DescheduledReplicas,
+    GracefulEvictionTask,
+    KeptTargets,
+)
 from render.cron.records import cron_memories, scaled_replicas
 from render.model import Manifest, ObjectRef, TargetCluster, group_of
 from render.placement import Placement
@@ -63,6 +70,7 @@ def _of_status(status: Manifest) -> dict[str, Any]:
         "kept": tuple(map(_kept, status.get("kept") or ())),
         "cron": cron_memories(status.get("cron") or ()),
         "scaled": scaled_replicas(status.get("scaled")),
+        "descheduled": _descheduled(status.get("descheduled")),
         "conditions": tuple(map(_condition, status.get("conditions") or ())),
         "observed_affinity": status.get("schedulerObservingAffinityName") or "",
         "last_scheduled_at": status.get("lastScheduledTime") or "",
@@ -146,6 +154,10 @@ def _eviction_task(plain: Manifest) -> GracefulEvictionTask:
         creation_timestamp=str(plain.get("creationTimestamp") or ""),
         clusters_before_failover=tuple(plain.get("clustersBeforeFailover") or ()),
     )
+
+
+def _descheduled(plain: Manifest | None) -> DescheduledReplicas | None:
+    return DescheduledReplicas(at=plain["at"], clusters=target_clusters(plain["clusters"])) if plain else None
 
 
 def _kept(plain: Manifest) -> KeptTargets:

@@ -6,6 +6,7 @@ from typing import Any
 from render.fleet import (
     ClaimMode,
     ClusterAccess,
+    DeschedulerSettings,
     FailoverSettings,
     FeatureGates,
     FieldRule,
@@ -77,6 +78,7 @@ def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
         movement_guard=_movement_guard(spec.get("movementGuard") or {}),
         feature_gates=_feature_gates(spec.get("featureGates") or {}),
         failover=_failover(spec.get("failover") or {}, is_guarded=switches["guardsEvictions"]),
+        descheduler=_descheduler(spec.get("descheduler") or {}),
         field_rules=tuple(map(_field_rule, spec.get("fieldRules") or ())),
         decryption_secret=_decryption_secret(spec.get("decryption") or {}),
         clusters=tuple(map(_cluster_access, spec.get("clusters") or ())),
@@ -154,6 +156,15 @@ def _failover(plain: Manifest, *, is_guarded: bool) -> FailoverSettings:
             per_minute=plain.get("evictionsPerMinute", guard.per_minute),
             keeps_last_copy=plain["lastCopy"] == "Keep" if plain.get("lastCopy") else guard.keeps_last_copy,
         ),
+    )
+
+
+def _descheduler(plain: Manifest) -> DeschedulerSettings:
+    default = DeschedulerSettings()
+    return DeschedulerSettings(
+        is_enabled=plain.get("enabled", default.is_enabled),
+        threshold_seconds=plain.get("unschedulableThresholdSeconds", default.threshold_seconds),
+        interval_seconds=plain.get("intervalSeconds", default.interval_seconds),
     )
 
 

@@ -7,14 +7,32 @@ has without those that cannot be scheduled there, but never less than what is re
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
 
 from render.binding import Binding
-from render.model import Manifest, TargetCluster
+from render.model import TargetCluster
 from render.placement import Placement, ReplicaDivisionPreference, ReplicaSchedulingType
+from render.timing import Flip, Timed, earliest, is_past, parse_instant, strictly_after
 
 UNKNOWN = -1
 """The ready replicas of a cluster that does not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class PendingPods:
+    """So many pods of a workload that no node of a cluster takes, and since when."""
+
+    since: str
+    pods: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingReplicas:
+    """The pods of a workload that no node of a cluster takes, by since when, beside the replicas that are ready."""
+
+    cluster: str
+    ready: int = 0
+    pending: tuple[PendingPods, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,18 +74,18 @@ def is_divided_by_room(placement: Placement | None) -> bool:
     return is_weighted and weights is not None and bool(weights.dynamic_weight)
 
 
-def ready_replicas(items: Iterable[Manifest]) -> dict[str, int]:
-    """Return the ready replicas that clusters report; a TypeError names one whose report is no number."""
-    ready: dict[str, int] = {}
-    for item in items:
-        status = item.get("status")
-        if not isinstance(status, Mapping) or "readyReplicas" not in status:
+def unschedulable(pending: Iterable[PendingPods], now: datetime, threshold: float) -> Timed[int]:
+    """Return how many pods no node has taken for longer than the threshold, and when the next ones have waited so."""
+    count, flips = 0, list[Flip]()
+    for each in pending:
+        since = parse_instant(each.since)
+        if since is None:
             continue
-        count: Any = status["readyReplicas"]
-        if isinstance(count, bool) or not isinstance(count, int | float):
-            raise TypeError(f"{item['clusterName']}: readyReplicas is no number")
-        ready[item["clusterName"]] = int(count)
-    return ready
+        if is_past(now, since, threshold):
+            count += each.pods
+        else:
+            flips.append(Flip(strictly_after(since, threshold)))
+    return Timed(count, earliest(flips))
 
 
 def considered(targets: Iterable[TargetCluster], ready: Mapping[str, int]) -> tuple[TargetCluster, ...]:

@@ -95,6 +95,18 @@ def filters_of(state: PassState, task: Task, group: AffinityGroup) -> Filters:
 
 
 def room_for(state: PassState, task: Task) -> Sequence[int]:
+    """Return how many replicas (or full sets of components) each cluster may get besides those it has already.
+
+    A cluster that the descheduler just took some from gets none.
+    """
+    room, avoided = _free_room(state, task), task.binding.avoided
+    if not avoided:
+        return room
+    full = state.index.named(avoided)
+    return [0 if full >> position & 1 else count for position, count in enumerate(room)]
+
+
+def _free_room(state: PassState, task: Task) -> Sequence[int]:
     """Return how many replicas (or full sets of components) fit each cluster besides those it has already."""
     binding = task.binding
     if binding.components and is_set_in_one_cluster(task):

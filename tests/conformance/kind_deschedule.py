@@ -6,7 +6,7 @@ from typing import Any
 from render.model import TargetCluster
 from render.parsing import binding
 from render.parsing.bindings import target_clusters
-from render.rescheduling.descheduling import considered, descheduled, is_deschedulable, ready_replicas
+from render.rescheduling.descheduling import considered, descheduled, is_deschedulable
 
 from . import Case
 
@@ -20,7 +20,7 @@ def check(case: Case) -> str | None:
     targets, message = bound.targets, None
     try:
         if selected:
-            ready = ready_replicas((given["binding"].get("status") or {}).get("aggregatedStatus") or ())
+            ready = _ready_replicas((given["binding"].get("status") or {}).get("aggregatedStatus") or ())
             unschedulable = _unschedulable(given["estimators"] or (), considered(targets, ready))
             if result := descheduled(targets, ready=ready, unschedulable=unschedulable):
                 targets, message = result.targets, result.message
@@ -32,6 +32,20 @@ def check(case: Case) -> str | None:
     if targets != wanted:
         return f"{targets}, not {wanted}"
     return None if message == expected["message"] else f"{message}, not {expected['message']}"
+
+
+def _ready_replicas(items: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Return the ready replicas that clusters report; a TypeError names one whose report is no number."""
+    ready: dict[str, int] = {}
+    for item in items:
+        status = item.get("status")
+        if not isinstance(status, Mapping) or "readyReplicas" not in status:
+            continue
+        count = status["readyReplicas"]
+        if isinstance(count, bool) or not isinstance(count, int | float):
+            raise TypeError(f"{item['clusterName']}: readyReplicas is no number")
+        ready[item["clusterName"]] = int(count)
+    return ready
 
 
 def _unschedulable(estimators: Iterable[Mapping[str, Any]], clusters: Iterable[TargetCluster]) -> dict[str, int]:

@@ -73,6 +73,7 @@ OBJECT_EXPLANATION = {
     "path?": text("The file of the template."),
     "origin?": text("The file and line that a tool made the object from, where `path` is what asks for that."),
     "scaled?": text("The rule of a CronFederatedHPA that set its replicas, and the one that fires next."),
+    "descheduled?": text("What the descheduler last took from clusters."),
     "waits?": text("What becomes of it by itself, and when, because clusters or the object in them fail."),
     "verdict": text("What claims the object, in one sentence."),
     "policies?": records(

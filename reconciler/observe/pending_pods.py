@@ -1,0 +1,91 @@
+"""The pods of Deployments that no node of a member takes, with the time since when: what the descheduler goes by.
+
+The pods are those that the capacity is counted from. Which Deployment a pod is of, and whether it is of its newest
+revision, say ReplicaSets, which are asked for only in namespaces where a pod waits.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from reconciler.members.boundary import guarded
+from reconciler.members.discovery import Resource
+from reconciler.members.exchange import Client, Failure, FailureKind
+from reconciler.members.listing import Listing, list_objects
+from render.model import Manifest, ObjectRef
+from render.rescheduling.descheduling import PendingPods, PendingReplicas
+
+from .conditions import condition_of_type
+
+REPLICA_SETS = Resource(group="apps", version="v1", kind="ReplicaSet", plural="replicasets", is_namespaced=True)
+_REVISION = "deployment.kubernetes.io/revision"
+
+Pending = Mapping[ObjectRef, PendingReplicas]
+"""The Deployments of a member of which pods wait for a node."""
+
+
+def observe_pending(client: Client, cluster: str, pods: Sequence[Manifest]) -> Pending | Failure:
+    """Return the Deployments of which pods wait for a node; namespaces that may not be read are left out."""
+    found = guarded(lambda: _observed(client, cluster, pods))
+    return found if isinstance(found, Failure) else dict(found)
+
+
+def _observed(client: Client, cluster: str, pods: Sequence[Manifest]) -> Pending | Failure:
+    by_owner: dict[tuple[str, str], list[Manifest]] = {}
+    for pod in pods:
+        if (owner := _controller(pod, "ReplicaSet")) and not pod["metadata"].get("deletionTimestamp"):
+            by_owner.setdefault((pod["metadata"]["namespace"], owner), []).append(pod)
+    spaces = sorted({space for (space, _), owned in by_owner.items() if any(map(_waits_since, owned))})
+    pending: dict[ObjectRef, PendingReplicas] = {}
+    for space in spaces:
+        listed = list_objects(client, Listing(resource=REPLICA_SETS, only_namespace=space))
+        if isinstance(listed, Failure):
+            if listed.kind is FailureKind.FORBIDDEN:
+                continue
+            return listed
+        for name, sets in _by_deployment(listed.values()).items():
+            owned = [by_owner.get((space, each["metadata"]["name"]), []) for each in sets]
+            waiting = _grouped(filter(None, map(_waits_since, owned[-1])))
+            if waiting:
+                ready = sum(map(_is_ready, (pod for each in owned for pod in each)))
+                ref = ObjectRef("apps", "Deployment", space, name)
+                pending[ref] = PendingReplicas(cluster=cluster, ready=ready, pending=waiting)
+    return pending
+
+
+def _by_deployment(replica_sets: Iterable[Manifest]) -> dict[str, list[Manifest]]:
+    """Return the ReplicaSets of each Deployment, the newest revision last."""
+    found: dict[str, list[Manifest]] = {}
+    for each in replica_sets:
+        if owner := _controller(each, "Deployment"):
+            found.setdefault(owner, []).append(each)
+    return {owner: sorted(sets, key=_revision) for owner, sets in found.items()}
+
+
+def _revision(replica_set: Manifest) -> int:
+    text = str((replica_set["metadata"].get("annotations") or {}).get(_REVISION) or "")
+    return int(text) if text.isdecimal() and text.isascii() else 0
+
+
+def _controller(manifest: Manifest, kind: str) -> str:
+    """Return the name of the object of a kind that controls another one ("": none does)."""
+    owners: Iterable[Mapping[str, Any]] = manifest["metadata"].get("ownerReferences") or ()
+    return next((str(each["name"]) for each in owners if each.get("controller") and each.get("kind") == kind), "")
+
+
+def _waits_since(pod: Manifest) -> str:
+    """Return since when no node takes a pod ("": one does, or nobody has tried)."""
+    condition = condition_of_type((pod.get("status") or {}).get("conditions"), "PodScheduled")
+    if condition.get("status") != "False" or condition.get("reason") != "Unschedulable":
+        return ""
+    return str(condition.get("lastTransitionTime") or "")
+
+
+def _is_ready(pod: Manifest) -> bool:
+    return condition_of_type((pod.get("status") or {}).get("conditions"), "Ready").get("status") == "True"
+
+
+def _grouped(times: Iterable[str]) -> tuple[PendingPods, ...]:
+    counts: dict[str, int] = {}
+    for time in times:
+        counts[time] = counts.get(time, 0) + 1
+    return tuple(PendingPods(since=time, pods=counts[time]) for time in sorted(counts))

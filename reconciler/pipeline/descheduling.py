@@ -1,0 +1,163 @@
+"""The descheduler in a pass: replicas that a cluster could not start for a while are placed elsewhere.
+
+1. the replicas of pods that no node has taken for longer than the threshold leave their cluster, which gets no others
+   of the workload for an interval;
+2. all is scheduled; what no other cluster has room for stays where it is, and scheduling is done once more.
+
+Only a fleet that asks for it has one, and without a time nothing of this happens: what is there stays as it is.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from render.binding import Binding, Condition, DescheduledReplicas
+from render.fleet import Fleet
+from render.model import ObjectRef, TargetCluster
+from render.rescheduling.descheduling import descheduled, is_deschedulable, unschedulable
+from render.scheduling.scheduler import is_schedulable
+from render.timing import Flip, after, earliest, parse_instant, written
+from render.words import counted
+
+from .failover import FailoverInputs
+from .schedules import Schedule, has_no_place
+
+DESCHEDULED = "Descheduled"
+NO_ROOM = "NoRoomElsewhere"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Descheduling:
+    """The bindings of a pass after the descheduler, and those it took replicas from as they were ``before``.
+
+    ``is_timed``: it asked for the time. ``flip`` is when the same facts give another outcome, ``waits`` when those of
+    each object do.
+    """
+
+    bindings: tuple[Binding, ...]
+    before: Mapping[ObjectRef, Binding] = field(default_factory=dict)
+    is_timed: bool = False
+    flip: Flip | None = None
+    waits: Mapping[ObjectRef, Flip] = field(default_factory=dict)
+
+    @property
+    def taken(self) -> Mapping[ObjectRef, DescheduledReplicas]:
+        """The replicas that clusters lose in this pass."""
+        return {each.ref: each.descheduled for each in self.bindings if each.ref in self.before and each.descheduled}
+
+    def without(self, refs: Collection[ObjectRef]) -> "Descheduling":
+        """Return this with objects that stay as they were, for no other cluster has room."""
+        bindings = tuple(_kept(self.before[each.ref], each) if each.ref in refs else each for each in self.bindings)
+        return replace(
+            self, bindings=bindings, before={ref: each for ref, each in self.before.items() if ref not in refs}
+        )
+
+
+def deschedule(
+    bindings: Iterable[Binding], leaving: Collection[ObjectRef], fleet: Fleet, inputs: FailoverInputs
+) -> Descheduling:
+    """Take from clusters the replicas that they cannot start; what is ``leaving`` some in this pass is left alone."""
+    if inputs.now is None:
+        return Descheduling(bindings=tuple(bindings))
+    if not fleet.descheduler.is_enabled:
+        return Descheduling(bindings=tuple(map(_forgotten, bindings)))
+    round_ = _DeschedulingRound(fleet, inputs, inputs.now)
+    return Descheduling(
+        bindings=tuple(each if each.ref in leaving else round_.passed(each) for each in bindings),
+        before=round_.before,
+        is_timed=bool(round_.waits or round_.before or round_.is_avoiding),
+        flip=earliest(round_.waits.values()),
+        waits=round_.waits,
+    )
+
+
+def without_place(done: Descheduling, schedule: Schedule) -> frozenset[ObjectRef]:
+    """Return the objects that lost replicas in this pass, and that no other clusters have room for."""
+    return frozenset(ref for ref in done.before if has_no_place(schedule, ref))
+
+
+def _forgotten(binding: Binding) -> Binding:
+    """Return a binding without what an earlier descheduler left in it."""
+    binding = _without_note(binding)
+    return binding if binding.descheduled is None else replace(binding, descheduled=None)
+
+
+def _without_note(binding: Binding) -> Binding:
+    if not any(each.type == DESCHEDULED for each in binding.conditions):
+        return binding
+    return replace(binding, conditions=tuple(each for each in binding.conditions if each.type != DESCHEDULED))
+
+
+def _kept(before: Binding, lowered: Binding) -> Binding:
+    """Return a binding as it was, with a note about the replicas that cannot start and go nowhere else."""
+    assert lowered.descheduled is not None
+    taken = lowered.descheduled.clusters
+    counts = ", ".join(f"{counted(each.replicas, 'replica')} in {each.name}" for each in taken)
+    note = Condition(
+        type=DESCHEDULED,
+        status="False",
+        reason=NO_ROOM,
+        message=f"no node takes {counts}, and no other cluster has room",
+        clusters=tuple(each.name for each in taken),
+    )
+    return replace(before, conditions=(*before.conditions, note))
+
+
+class _DeschedulingRound:
+    """One round over the bindings of a pass, and what came of it."""
+
+    def __init__(self, fleet: Fleet, inputs: FailoverInputs, now: datetime) -> None:
+        self._settings, self._pending, self._now = fleet.descheduler, inputs.health.pending, now
+        self._drops_empty = not fleet.is_karmada_compatible
+        self.before: dict[ObjectRef, Binding] = {}
+        self.waits: dict[ObjectRef, Flip] = {}
+        self.is_avoiding = False
+
+    def passed(self, binding: Binding) -> Binding:
+        """Return one binding without the replicas that its clusters cannot start."""
+        if not is_deschedulable(binding) or not is_schedulable(binding):
+            return _forgotten(binding)
+        binding = self._avoiding(_without_note(binding))
+        reports = {each.cluster: each for each in self._pending.get(binding.ref, ())}
+        answers = {
+            name: unschedulable(each.pending, self._now, self._settings.threshold_seconds)
+            for name, each in reports.items()
+            if name in {target.name for target in binding.targets}
+        }
+        self._wait(
+            binding.ref, (answer.flip for answer in answers.values()), f"replicas of {binding.ref.name} may move"
+        )
+        found = descheduled(
+            binding.targets,
+            ready={name: each.ready for name, each in reports.items()},
+            unschedulable={name: answer.answer for name, answer in answers.items()},
+        )
+        if found is None:
+            return binding
+        self.before[binding.ref] = binding
+        taken = tuple(TargetCluster(name, count) for name, count in found.removed.items() if count)
+        return replace(
+            binding,
+            targets=tuple(each for each in found.targets if each.replicas or not self._drops_empty),
+            avoided=binding.avoided | {each.name for each in taken} if self._drops_empty else frozenset(),
+            descheduled=DescheduledReplicas(at=written(self._now), clusters=taken),
+        )
+
+    def _avoiding(self, binding: Binding) -> Binding:
+        """Return a binding that does not go back to where it was just taken from."""
+        past = binding.descheduled
+        since = parse_instant(past.at) if past else None
+        if past is None or since is None or not self._drops_empty:
+            return binding
+        end = after(since, self._settings.interval_seconds)
+        if end <= self._now:
+            return binding
+        self.is_avoiding = True
+        names = tuple(each.name for each in past.clusters)
+        self._wait(binding.ref, [Flip(end)], f"{binding.ref.name} may go to {', '.join(names)} again")
+        return replace(binding, avoided=frozenset(names))
+
+    def _wait(self, ref: ObjectRef, flips: Iterable[Flip | None], what: str) -> None:
+        found = earliest((self.waits.get(ref), *(Flip(each.at, what) for each in flips if each)))
+        if found:
+            self.waits[ref] = found
