@@ -17,10 +17,11 @@ import pytest
 
 from reconciler.console.log import Log
 from reconciler.forge.commit_statuses import CommitState
+from reconciler.members.exchange import Failure, FailureKind
 from reconciler.publish.branches import Publication
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.repository import open_repository
-from reconciler.run.notices.channels import Channel, ChannelKind, Message, body_of
+from reconciler.run.notices.channels import Channel, ChannelKind, OpenCluster, body_of, sent
 from reconciler.run.notices.conditions import (
     Notice,
     SourceVerdict,
@@ -29,6 +30,7 @@ from reconciler.run.notices.conditions import (
     notices_between,
     verdict_of,
 )
+from reconciler.run.notices.messages import Message
 from reconciler.run.notices.record import MOST_TRIES, Told, Unsent
 from reconciler.run.notices.telling import Telling
 from reconciler.run.pass_job import ClusterEnd, PassReport
@@ -37,6 +39,7 @@ from render.errors import ConfigError
 
 from .build import Repository, a_cluster, a_config_map, a_policy
 from .controllers import a_fleet, controller, pushed
+from .fakes import FakeCluster
 from .waiting import eventually, joined
 
 WELL = ClusterEnd(state="Converged")
@@ -219,6 +222,56 @@ def test_the_forms_of_a_message() -> None:
     }
 
 
+def nowhere(context: str, _deadline: float) -> Failure:
+    return Failure(kind=FailureKind.CREDENTIALS, message=f"no credentials for {context}")
+
+
+def a_cluster_with_events(*namespaces: str) -> FakeCluster:
+    """A cluster that serves Events, as it would any kind, and has some namespaces."""
+    cluster = FakeCluster()
+    kind = {"kind": "Event", "plural": "events"}
+    spec = {"group": "events.k8s.io", "names": kind, "scope": "Namespaced", "versions": [{"name": "v1"}]}
+    crd = {"metadata": {"name": "events.events.k8s.io"}, "spec": spec}
+    cluster.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
+    for name in namespaces:
+        cluster.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    return cluster
+
+
+def test_notices_are_events_that_are_not_there_twice() -> None:
+    cluster, channel = a_cluster_with_events("argosy-system"), Channel(kind=ChannelKind.EVENTS, context="hub")
+    message = replace(MESSAGE, notices=(*MESSAGE.notices, Notice(text="é" * 600)))
+    for _ in range(2):
+        assert sent(channel, message, lambda *_: cluster)
+    events = cluster.read("/apis/events.k8s.io/v1/namespaces/argosy-system/events")["items"]
+    assert [event["metadata"]["name"] for event in events] == [f"argosy.{'e' * 40}.{index}" for index in range(3)]
+    assert [(event["type"], event["reason"], event["note"]) for event in events[:2]] == [
+        ("Warning", "ObjectChanged", "<@U1> *x*"),
+        ("Normal", "ObjectSolved", "solved: y"),
+    ]
+    assert [event["regarding"]["name"] for event in events] == ["shop"] * 3
+    assert len(events[2]["note"].encode()) <= 1024
+
+
+@pytest.mark.parametrize(
+    ("opened", "why"),
+    [
+        (nowhere, "no credentials for hub"),
+        (
+            lambda *_: a_cluster_with_events(),
+            'NotFound: namespaces "argosy-system" not found (the user may have to create events.events.k8s.io in namespace',
+        ),
+    ],
+)
+def test_events_that_nobody_takes_are_tried_again(opened: OpenCluster, why: str, tmp_path: Path) -> None:
+    clock, channel = Clock(), Channel(kind=ChannelKind.EVENTS, context="hub")
+    with telling(tmp_path, channel, clock=clock) as process:
+        report = replace(process, send=partial(sent, open_cluster=opened)).told(WEST_LOST)
+    assert isinstance(process.log.stream, io.StringIO)
+    assert f"no Event could be written: {why}" in process.log.stream.getvalue()
+    assert (dict(report.notified), report.next_notice) == ({"events failed": 1}, clock.now + 30)
+
+
 @pytest.mark.parametrize(
     ("kind", "content", "want"),
     [
@@ -300,7 +353,8 @@ def telling(folder: Path, *channels: Channel, clock: Clock, remote: str = "") ->
     with open_repository(folder / "fleet") as opened:
         status = StatusBranch(publication=Publication(repository=opened), branch="argosy/status")
         log = Log(stream=io.StringIO())
-        yield Telling(fleet="shop", status=status, remote=remote, channels=channels, log=log, clock=clock)
+        send = partial(sent, open_cluster=nowhere)
+        yield Telling(fleet="shop", status=status, remote=remote, channels=channels, log=log, send=send, clock=clock)
 
 
 def a_hook(folder: Path, receiver: Receiver, name: str = "hook") -> Channel:

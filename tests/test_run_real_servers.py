@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.members.opening import MemberAccess, Members
+from reconciler.run.notices.channels import Channel, ChannelKind, sent
+from reconciler.run.notices.conditions import Notice
+from reconciler.run.notices.messages import Message
+
 from .build import Repository, a_cluster, a_config_map, a_policy, on_clusters
 from .clusters import Member
 from .controllers import controller, rendered_source
@@ -16,6 +21,26 @@ pytestmark = pytest.mark.cluster
 NAMES = ("member1", "member2", "member3")
 SPACE = "run-e2e"
 PATH = f"/api/v1/namespaces/{SPACE}/configmaps/settings"
+
+
+def test_notices_are_events_once(members: tuple[Member, ...]) -> None:
+    member, channel = members[0], Channel(kind=ChannelKind.EVENTS, context=members[0].name)
+    member.request("POST", "/api/v1/namespaces", {"metadata": {"name": "argosy-system"}})
+    notices = (Notice(text="cluster west does not answer"), Notice(text="é" * 2000, is_solved=True))
+    message = Message(id="f" * 40, fleet="shop", source="a", rendered="b", notices=notices)
+    access = Members(MemberAccess(kubeconfig=str(member.kubeconfig)))
+    for _ in range(2):
+        assert sent(channel, message, access.open)
+    found = member.read("/apis/events.k8s.io/v1/namespaces/argosy-system/events")["items"]
+    ours = {each["metadata"]["name"]: each for each in found if each["reportingController"] == "argosy.dev/run"}
+    try:
+        assert [(each["reason"], each["regarding"]["name"]) for _, each in sorted(ours.items())] == [
+            ("ClusterChanged", "shop"),
+            ("ObjectSolved", "shop"),
+        ]
+    finally:
+        for name in ours:
+            member.request("DELETE", f"/apis/events.k8s.io/v1/namespaces/argosy-system/events/{name}")
 
 
 def text_in(member: Member) -> str:

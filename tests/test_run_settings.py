@@ -20,6 +20,8 @@ from render.errors import ConfigError, InputError
 
 from .build import Repository, a_config_map
 from .controllers import SETTINGS, Controller, a_fleet, controller, is_rendered
+from .fakes import FakeCluster
+from .served import serving_members
 from .waiting import eventually
 
 HEAD = "apiVersion: argosy.dev/v1alpha1\nkind: RunSettings\nspec:\n"
@@ -194,6 +196,32 @@ def replaced(path: Path, text: str, argosy: Controller) -> None:
     new.write_text(text)
     new.replace(path)
     argosy.signal(signal.SIGHUP)
+
+
+def test_another_lease_is_taken_and_the_one_before_given_back(tmp_path: Path) -> None:
+    """The controller goes on leading by the new one, and without any."""
+    work, bare, hub = a_fleet(tmp_path / "fleet.git"), tmp_path / "fleet.git", FakeCluster("hub")
+    file = tmp_path / "settings.yaml"
+    members = "  members: {kubeconfig: kubeconfigs/hub.yaml}\n"
+    head = f"{HEAD}  bootstrap: true\n  fleets: [{{repository: {bare}}}]\n{members}"
+
+    def holder(namespace: str) -> str:
+        path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/argosy-run"
+        return str((hub.read(path) or {"spec": {}})["spec"].get("holderIdentity"))
+
+    file.write_text(f"{head}  lease: {{context: hub, namespace: default}}\n")
+    with serving_members([hub], tmp_path / "kubeconfigs"), controller(tmp_path, "--settings", str(file)) as argosy:
+        argosy.says("leading")
+        is_rendered(bare, work.git("rev-parse", "HEAD"))
+        first = holder("default")
+        replaced(file, f"{head}  lease: {{context: hub, namespace: kube-system}}\n", argosy)
+        argosy.says("leading", times=2)
+        assert (holder("default"), holder("kube-system").split("/")[:2]) == ("", first.split("/")[:2])
+        is_rendered(bare, commit_and_push(work, "two"))
+        replaced(file, head, argosy)
+        eventually(lambda: holder("kube-system") == "", "the Lease given back")
+        is_rendered(bare, commit_and_push(work, "three"))
+        assert argosy.ended() == 0
 
 
 def test_settings_are_read_again_and_broken_ones_change_nothing(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from render.notations import address_in
 
 from .options.member_options import seconds, with_unattended_options
 
-_CHANNELS = ("webhook", "slack", "teams", "github", "gitlab", "gitea")
+_CHANNELS = ("webhook", "slack", "teams", "github", "gitlab", "gitea", "events")
 _PROVIDERS = ("github", "gitlab", "gitea", "forgejo", "bitbucket", "generic")
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ def _optional_address(_context: click.Context, _option: click.Parameter, value: 
 
 def _channels(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> Any:
     pairs = [value.partition("=") for value in values]
-    for kind, _, file in pairs:
-        if kind not in _CHANNELS or not file:
-            raise click.BadParameter(f"write KIND=FILE, with one of {', '.join(_CHANNELS)}")
-    return tuple((kind, file) for kind, _, file in pairs)
+    for kind, _, place in pairs:
+        if kind not in _CHANNELS or not place:
+            raise click.BadParameter(f"write KIND=FILE (events=CONTEXT), with one of {', '.join(_CHANNELS)}")
+    return tuple({"kind": kind, "context" if kind == "events" else "file": place} for kind, _, place in pairs)
 
 
 def _optional_lease(_context: click.Context, _option: click.Parameter, value: str | None) -> Any:
@@ -125,7 +125,8 @@ def _webhook_secrets(_context: click.Context, _option: click.Parameter, values: 
     multiple=True,
     callback=_channels,
     metavar="KIND=FILE",
-    help=f"Tell people once what changed, at the address or with the token in the file: {', '.join(_CHANNELS)}.",
+    help=f"Tell people once what changed, at the address or with the token in the file: {', '.join(_CHANNELS[:-1])}. "
+    "events=CONTEXT writes Events of Kubernetes.",
 )
 @click.option(
     "--lease",
@@ -152,14 +153,14 @@ def command(
 
     def read_settings() -> "RunSettings":
         from reconciler.run.leader import LeaseName
-        from reconciler.run.notices.channels import Channel, ChannelKind
+        from reconciler.run.notices.channels import Channel
         from reconciler.run.settings import RunSettings
         from reconciler.run.web.signatures import Provider
         from reconciler.run.web.webhooks import WebhookSecret
 
         pairs, lease = options["webhook_secrets"], options["lease"]
         secrets = tuple(WebhookSecret(provider=Provider(provider), file=file) for provider, file in pairs)
-        channels = tuple(Channel(kind=ChannelKind(kind), file=file) for kind, file in options["channels"])
+        channels = tuple(Channel.parse(each) for each in options["channels"])
         read = {"webhook_secrets": secrets, "lease": LeaseName(**lease) if lease else None, "channels": channels}
         settings = RunSettings(locations=locations, delivery=delivery, **{**options, **read})
         if settings_file is not None:

@@ -25,7 +25,7 @@ MOST_BYTES = 8 << 20
 _MOST_OF_A_MESSAGE = 300
 _HINTS = {
     401: f"renew the token in the file that {TOKEN_FILE} names",
-    403: "let the token read the repository, and read and write its pull requests",
+    403: "let the token read the repository, and {right}",
     404: "see whether the project is right and the token may see it",
     429: "the forge asks for patience: the next pass tries again",
 }
@@ -33,10 +33,11 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgeCall:
-    """A call: its method, its path below the API with the query, and what is sent with it."""
+    """A call: its method, its path below the API with the query, what is sent with it, and the right that it needs."""
 
     method: str
     path: str
+    right: str = "read and write its pull requests"
     body: dict[str, Any] | None = field(default=None, repr=False)
 
 
@@ -106,5 +107,5 @@ def _refusal(forge: Forge, call: ForgeCall, received: Received, token: str) -> G
     path = call.path.partition("?")[0]
     return GitError(
         f"{forge.host} answers {call.method} {path} with {received.status}" + (f": {text}" if text else ""),
-        hint=_HINTS.get(received.status, "the next pass tries again"),
+        hint=_HINTS.get(received.status, "the next pass tries again").format(right=call.right),
     )

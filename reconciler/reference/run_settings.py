@@ -29,6 +29,7 @@ RUN_SETTINGS_FIELDS: Mapping[str, Field] = {
     "spec.notifications": Field("The channels by which people are told once what changed."),
     "spec.notifications[].kind": Field("The form of a channel."),
     "spec.notifications[].file": Field("The file with the address of a channel, or with the token of a forge."),
+    "spec.notifications[].context": Field("The context of the cluster that Events are written to (kind: events)."),
     "spec.notifications[].api": Field("The address of a forge's API; unset, the address of the source says so."),
     "spec.notifications[].project": Field("The project on a forge; unset, the address of the source says so."),
     "spec.lease": Field("The Lease of which only the holder runs passes, where there are several controllers."),

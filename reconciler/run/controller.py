@@ -21,11 +21,11 @@ from math import inf
 from queue import Empty, SimpleQueue
 
 from reconciler.console.log import Log
-from reconciler.members.opening import MemberAccess, Members
 from render.errors import ConfigError, ReconcileError
 from render.words import counted
 
 from .addresses import ServedAddress
+from .cluster_access import openable_clusters
 from .fleet_run import FleetRun
 from .fleets import FleetLocation, found_fleets
 from .leader import Leadership
@@ -124,9 +124,7 @@ class Controller:
         lease, delivery, number = self._settings.lease, self._settings.delivery, self._leadership_number
         if lease is None:
             return
-        members = Members(
-            MemberAccess(kubeconfig=delivery.kubeconfig, folder=delivery.kubeconfigs, in_cluster=delivery.in_cluster)
-        )
+        members = openable_clusters(delivery)
         holder = f"{socket.gethostname()}/{os.getpid()}/{secrets.token_hex(4)}"
         self._leadership = Leadership(
             lease,

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from reconciler.console.log import Log
 from render.errors import ReconcileError
@@ -97,7 +97,7 @@ class FleetRun:
             # Once a pass has settled, a rendered branch that is missing was removed: that is no first run.
             bootstrap=self.settings.bootstrap and not self._went_well_once,
             delivery=self.settings.delivery,
-            channels=tuple((str(each.kind), each.file, each.api, each.project) for each in self.settings.channels),
+            channels=tuple(asdict(each) for each in self.settings.channels),
             # Another process may have left some; one that ended without a report has said nothing of them.
             has_unsent=self.report is None or self.report.next_notice is not None or self.report.code == KILLED,
             log_level=self.log.level,

@@ -20,8 +20,8 @@ _FAILED = frozenset({4, 70, 130, KILLED})
 class PassJob:
     """One pass to run: the repository, by path or address, and the options it runs with.
 
-    ``channels`` are the kind, the file, the API and the project of each notification, and ``has_unsent`` says that some
-    may wait for another try. ``fleet`` stands before each of its log lines, which
+    ``channels`` are the fields of each notification's channel, and ``has_unsent`` says that some messages may wait for
+    another try. ``fleet`` stands before each of its log lines, which
     have the level and the format of the process that hands it out.
     """
 
@@ -29,7 +29,7 @@ class PassJob:
     repository: str
     bootstrap: bool = False
     delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
-    channels: tuple[tuple[str, str, str, str], ...] = ()
+    channels: tuple[Mapping[str, str], ...] = ()
     has_unsent: bool = False
     log_level: int = 0
     log_format: str = "text"
@@ -43,7 +43,7 @@ class PassJob:
     def from_json(cls, text: str) -> Self:
         """Read it back."""
         value: dict[str, Any] = json.loads(text)
-        channels = tuple((kind, file, api, project) for kind, file, api, project in value["channels"])
+        channels = tuple(value["channels"])
         return cls(**{**value, "channels": channels, "delivery": DeliveryOptions(**_with_tuples(value["delivery"]))})
 
 

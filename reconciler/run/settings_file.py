@@ -136,7 +136,8 @@ class SettingsFile:
                 tuple(
                     Channel(
                         kind=ChannelKind(each["kind"]),
-                        file=self._file(each["file"]),
+                        file=self._file(each["file"]) if each.get("file") else "",
+                        context=each.get("context", ""),
                         api=each.get("api", ""),
                         project=each.get("project", ""),
                     )

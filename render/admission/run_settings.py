@@ -21,7 +21,8 @@ from .walking import Reading, walk_of
 
 PROVIDERS = ("github", "gitlab", "gitea", "forgejo", "bitbucket", "generic")
 FORGES = ("github", "gitlab", "gitea")
-CHANNELS = ("webhook", "slack", "teams", *FORGES)
+EVENTS = "events"
+CHANNELS = ("webhook", "slack", "teams", *FORGES, EVENTS)
 _GIVEN = Text(min_length=1)
 _FLEET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _TIMES = ("poll", "drift", "passTimeout", "grace")
@@ -44,7 +45,7 @@ RUN_SETTINGS_SPEC = Struct(
         ),
         "inside": TEXT,
         "notifications": ListOf(
-            Struct({"kind!": Text(choices=CHANNELS), "file!": _GIVEN, "api": TEXT, "project": TEXT})
+            Struct({"kind!": Text(choices=CHANNELS), "file": TEXT, "context": TEXT, "api": TEXT, "project": TEXT})
         ),
         "lease": Struct({"context!": _GIVEN, "namespace": TEXT, "name": TEXT}),
         "members": Struct(
@@ -105,6 +106,11 @@ def _check_channels(channels: Any, findings: Findings) -> None:
     for index, each in enumerate(channels):
         if each["kind"] not in FORGES and (each.get("api") or each.get("project")):
             findings.problem(f"spec.notifications[{index}]", f"api and project go with {', '.join(FORGES)}")
+        wanted, other = ("context", "file") if each["kind"] == EVENTS else ("file", "context")
+        if not each.get(wanted):
+            findings.required(f"spec.notifications[{index}].{wanted}")
+        if each.get(other):
+            findings.problem(f"spec.notifications[{index}].{other}", f"does not go with {each['kind']}")
 
 
 def _check_names(fleets: Any, findings: Findings) -> None:

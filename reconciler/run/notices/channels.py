@@ -1,4 +1,4 @@
-"""The channels by which notices are sent: a signed webhook, Slack, Teams, and the statuses of commits on a forge.
+"""The channels by which notices are sent: a signed webhook, Slack, Teams, Events, and statuses of commits on a forge.
 
 The first line of a channel's file is its address, and for a webhook the second one the secret it is signed with. An
 address is as good as a password, so neither it nor the answer is ever logged. For a forge, the file is its token.
@@ -7,8 +7,8 @@ address is as good as a password, so neither it nor the answer is ever logged. F
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from reconciler.members.bounded_reading import AnswerTooLarge, UnknownEncoding
 from reconciler.members.connection import Connection, Sent
 from reconciler.members.credentials import AuthPlugins, CredentialSource
 from reconciler.members.endpoint import endpoint_of
+from reconciler.members.exchange import Client, Failure
 from reconciler.members.identity import Credential, Impersonation
 from reconciler.members.kubeconfig import Context
 from reconciler.members.sockets import SocketError, UnsupportedEndpoint
@@ -28,7 +29,8 @@ from render.errors import ConfigError
 from render.fleet import ForgeKind
 from render.model import ARGOSY_API_VERSION
 
-from .conditions import Notice, SourceVerdict
+from .events import post_events
+from .messages import Message
 
 _SECONDS = 5.0
 _MOST_ANSWER = 64 << 10
@@ -46,6 +48,7 @@ class ChannelKind(StrEnum):
     GITHUB = "github"
     GITLAB = "gitlab"
     GITEA = "gitea"
+    EVENTS = "events"
 
 
 FORGES: Mapping[ChannelKind, ForgeKind] = {
@@ -58,23 +61,33 @@ FORGES: Mapping[ChannelKind, ForgeKind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """A form of notifications, and the file with its address; a forge may have its API and project named as well."""
+    """A form of notifications, and the file with its address; a forge may have its API and project named as well.
+
+    Events have no file, but the context of the cluster that they are written to.
+    """
 
     kind: ChannelKind
-    file: str
+    file: str = ""
+    context: str = ""
     api: str = ""
     project: str = ""
+
+    @classmethod
+    def parse(cls, fields: Mapping[str, str]) -> "Channel":
+        """Return the channel of these fields."""
+        texts = {name: text for name, text in fields.items() if name != "kind"}
+        return cls(kind=ChannelKind(fields["kind"]), **texts)
 
     @property
     def name(self) -> str:
         """The name by which what it was told is recorded."""
-        return f"{self.kind} {Path(self.file).name}"
+        return f"{self.kind} {Path(self.file).name or self.context}"
 
     def check(self) -> None:
         """Refuse a channel that nothing could be sent by: ConfigError."""
         if self.kind in FORGES:
             Forge(kind=FORGES[self.kind], api="", project="", token_file=Path(self.file)).token()
-        else:
+        elif self.kind is not ChannelKind.EVENTS:
             self.read()
 
     def forge(self, remote: str) -> Forge:
@@ -105,25 +118,22 @@ class Channel:
         return address, secret.encode()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """Notices of one pass over a fleet, or its verdict on the source; ``remote`` is the address of that."""
-
-    id: str
-    fleet: str
-    source: str
-    rendered: str
-    remote: str = ""
-    notices: Sequence[Notice] = field(default=())
-    verdict: SourceVerdict | None = None
+OpenCluster = Callable[[str, float], Client | Failure]
+"""Open a client of the cluster of a context, which gives up at a time of the monotonic clock."""
 
 
-def sent(channel: Channel, message: Message) -> bool:
-    """Send a message, and return whether it was taken."""
+def sent(channel: Channel, message: Message, open_cluster: OpenCluster) -> bool:
+    """Send a message, and return whether it was taken; a ReconcileError says why it was not."""
     if message.verdict is not None:
         name, verdict = f"argosy/{message.fleet}", message.verdict
         status = CommitStatus(commit=message.source, state=verdict.state, context=name, text=verdict.text)
         set_status(channel.forge(message.remote), status)
+        return True
+    if channel.kind is ChannelKind.EVENTS:
+        client = open_cluster(channel.context, time.monotonic() + _SECONDS)
+        if isinstance(client, Failure):
+            raise ConfigError(f"no Event could be written: {client.message}", hint=client.hint)
+        post_events(client, message, time.time())
         return True
     address, secret = channel.read()
     parts = urlsplit(address)

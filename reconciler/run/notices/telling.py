@@ -15,8 +15,9 @@ from reconciler.publish.status_branch import Files, StatusBranch
 from reconciler.run.pass_job import PassReport
 from render.errors import ReconcileError
 
-from .channels import FORGES, Channel, Message, sent
+from .channels import FORGES, Channel
 from .conditions import Notice, conditions_after, drift_notices, notices_between, verdict_of
+from .messages import Message
 from .record import MOST_TRIES, TOLD_PATH, Told, Unsent
 
 Send = Callable[[Channel, Message], bool]
@@ -32,7 +33,7 @@ class Telling:
     remote: str
     channels: Sequence[Channel]
     log: Log
-    send: Send = sent
+    send: Send
     clock: Callable[[], float] = time.time
 
     def told(self, report: PassReport) -> PassReport:
@@ -105,7 +106,7 @@ class Telling:
             try:
                 return "" if self.send(by_name[message.channel], text) else "the address does not take them"
             except ReconcileError as error:
-                return error.message
+                return f"{error.message} ({error.hint})" if error.hint else error.message
 
         with ThreadPoolExecutor(max_workers=_EVERYBODY) as pool:
             faults = list(pool.map(fault_of, mine))

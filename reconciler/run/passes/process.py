@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reconciler.console.bugs import bug_lines
@@ -201,15 +202,14 @@ def _told(report: PassReport, job: PassJob, status: "StatusBranch", log: Log) ->
     if not job.channels:
         return report
     from reconciler.publish.branches import source_address
-    from reconciler.run.notices.channels import Channel, ChannelKind
+    from reconciler.run.cluster_access import openable_clusters
+    from reconciler.run.notices.channels import Channel, sent
     from reconciler.run.notices.telling import Telling
 
-    channels = [
-        Channel(kind=ChannelKind(kind), file=file, api=api, project=project)
-        for kind, file, api, project in job.channels
-    ]
+    channels = [Channel.parse(each) for each in job.channels]
+    send = partial(sent, open_cluster=openable_clusters(job.delivery).open)
     remote = source_address(status.repository)
-    return Telling(fleet=job.fleet, status=status, remote=remote, channels=channels, log=log).told(report)
+    return Telling(fleet=job.fleet, status=status, remote=remote, channels=channels, log=log, send=send).told(report)
 
 
 def _of_result(result: "PassResult", log: Log) -> PassReport:
