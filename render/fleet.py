@@ -192,15 +192,17 @@ class NoExecuteEviction(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureGates:
-    """Karmada's feature gates that failover asks, each at its default.
+    """Karmada's feature gates that rules of time and of quotas ask.
 
     ``failover``: ClusterTaintPolicies taint clusters, and NoExecute taints evict over time. ``graceful_eviction``: a
     workload may fail over with purgeMode Gracefully. ``stateful_failover_injection``: state goes along.
+    ``federated_quota_enforcement``: nothing is placed beyond a FederatedResourceQuota.
     """
 
     failover: bool = False
     graceful_eviction: bool = True
     stateful_failover_injection: bool = False
+    federated_quota_enforcement: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,14 @@ from typing import Any
 
 import pytest
 
-from render.documents import parse_documents
+from reconciler.record.quota_usage import quota_manifest, quota_usages
+from reconciler.record.recorded_status import RecordedStatus
+from reconciler.source.desired import Desired
+from render.documents import emit, parse_documents
+from render.fleet import FeatureGates, Fleet
+from render.model import ObjectRef, Template
 from tests.build import Repository, a_cluster, a_deployment, a_policy, argosy, on_clusters, weighted
+from tests.memory_fleet import MemoryFleet
 
 BINDING = "bindings/shop/Deployment.apps/{}.yaml"
 
@@ -88,12 +94,23 @@ def test_a_resource_that_a_quota_does_not_limit_is_free(tmp_path: Path, capsys: 
     fleet = _fleet(tmp_path, api=_workload("api", 40), q=_quota(overall={"requests.cpu": "1", "pods": "2"}))
     _rendered(fleet, capsys, "--bootstrap")
     assert _placed(fleet, "api") == (40, "Success")
+    assert argosy(fleet, capsys, "validate").out.splitlines()[:-1] == [
+        "warning: q.yaml:8: spec.overall[pods]: limits nothing: what workloads request is counted",
+        "  hint: assign shares of it with staticAssignments",
+        "warning: q.yaml:9: spec.overall[requests.cpu]: limits nothing: what workloads request is counted",
+        "  hint: write 'cpu'",
+    ]
 
 
-def test_as_in_karmada_nothing_is_enforced_while_its_gate_is_off(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    "spec",
+    [{"compatibility": "Karmada"}, {"featureGates": {"FederatedQuotaEnforcement": False}}],
+    ids=["as in Karmada", "by the gate"],
+)
+def test_nothing_is_enforced_while_the_gate_is_off(
+    spec: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": {"compatibility": "Karmada"}}
+    settings = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet", "spec": spec}
     fleet = _fleet(tmp_path, api=_workload("api", 8), q=_quota(overall={"cpu": "6"}), argosy=settings)
     facts = {
         "apiEnablements": [{"groupVersion": "apps/v1", "resources": [{"name": "deployments", "kind": "Deployment"}]}]
@@ -101,6 +118,8 @@ def test_as_in_karmada_nothing_is_enforced_while_its_gate_is_off(
     fleet.commit({f"c/{name}.yaml": {**a_cluster(name), "status": facts} for name in ("lyon", "paris")})
     _rendered(fleet, capsys, "--bootstrap")
     assert _placed(fleet, "api") == (8, "Success")
+    warning = "q.yaml:7: spec.overall: limits no placement while featureGates.FederatedQuotaEnforcement is false"
+    assert warning in argosy(fleet, capsys, "validate").out
 
 
 def test_assignments_become_resource_quotas_of_their_clusters(
@@ -140,3 +159,70 @@ def test_a_template_of_the_same_name_wins(tmp_path: Path, capsys: pytest.Capture
     fleet = _fleet(tmp_path, q=quota, own=own, own_policy=policy)
     _rendered(fleet, capsys, "--bootstrap")
     assert 'pods: "9"' in fleet.show("clusters/paris/shop/ResourceQuota/shop.yaml")
+
+
+def test_status_tells_what_is_used_of_a_quota(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet = _fleet(tmp_path, api=_workload("api", 4), q=_quota(overall={"cpu": "6", "memory": "64Gi", "pods": "9"}))
+    _rendered(fleet, capsys, "--bootstrap")
+    lines = argosy(fleet, capsys, "status").out.splitlines()
+    at = lines.index("QUOTA       RESOURCE   USED   LIMIT")
+    assert [line.split() for line in lines[at + 1 : at + 4]] == [
+        ["shop/shop", "cpu", "4", "6"],
+        ["memory", "4Gi", "64Gi"],
+        ["pods", "0", "9"],
+    ]
+    value = parse_documents(argosy(fleet, capsys, "status", "-o", "json").out.encode())[0].value
+    assert value["quotas"] == [
+        {
+            "quota": "shop/shop",
+            "limits": {"cpu": "6", "memory": "64Gi", "pods": "9"},
+            "used": {"cpu": "4", "memory": "4Gi"},
+            "clusters": {},
+        }
+    ]
+
+
+def _a_report(status: Any, applied: str = "True") -> dict[str, Any]:
+    return {
+        "metadata": {"name": "shop"},
+        "status": {"conditions": [{"type": "Applied", "status": applied}], "manifestStatuses": [{"status": status}]},
+    }
+
+
+def test_reports_of_members_are_the_usage_where_nothing_is_enforced() -> None:
+    shares = [{"clusterName": name, "hard": {"cpu": "4"}} for name in ("paris", "lyon", "rome", "oslo")]
+    quota = _quota(overall={"cpu": "16"}, staticAssignments=shares)
+    reports = {
+        "paris": _a_report({"hard": {"cpu": "4"}, "used": {"cpu": "2500m", "pods": "3"}}),
+        "lyon": _a_report({"hard": {"cpu": "4"}, "used": {"cpu": "1"}}),
+        "rome": _a_report({"used": {"cpu": "1"}}, applied="False"),
+        "oslo": _a_report({"used": {"cpu": "many"}}),
+    }
+    files = {f"works/{name}/shop/ResourceQuota/shop.yaml": emit(report) for name, report in reports.items()}
+    template = Template(ref=ObjectRef.of(quota), manifest=quota)
+    desired = Desired(fleet=Fleet(feature_gates=FeatureGates(federated_quota_enforcement=False)), quotas=(template,))
+    (usage,) = quota_usages(desired, (), RecordedStatus(files=files))
+    assert quota_manifest(usage)["status"] == {
+        "overall": {"cpu": "16"},
+        "overallUsed": {"cpu": "3500m", "pods": "3"},
+        "aggregatedStatus": [
+            {"clusterName": "lyon", "hard": {"cpu": "4"}, "used": {"cpu": "1"}},
+            {"clusterName": "paris", "hard": {"cpu": "4"}, "used": {"cpu": "2500m", "pods": "3"}},
+        ],
+    }
+
+
+def test_a_pass_records_the_usage_of_a_quota(tmp_path: Path) -> None:
+    placement = {"replicaScheduling": weighted(lyon=1, paris=1)}
+    policy = a_policy(
+        "all", selectors=[{"apiVersion": "apps/v1", "kind": "Deployment"}], namespace="shop", placement=placement
+    )
+    files = {"api.yaml": _workload("api", 4), "policy.yaml": policy, "q.yaml": _quota(overall={"cpu": "6"})}
+    room = (1, {"cpu": "8", "memory": "16Gi", "pods": "110"})
+    fleet = MemoryFleet.create(tmp_path / "fleet", {"lyon": room, "paris": room}, files)
+    fleet.run()
+    recorded = fleet.recorded("quotas/shop/shop.yaml")
+    assert recorded["status"] == {"overall": {"cpu": "6"}, "overallUsed": {"cpu": "4"}}
+    fleet.repository.commit({"q.yaml": None})
+    fleet.run(10)
+    assert "quotas/shop/shop.yaml" not in fleet.repository.files("argosy/status")

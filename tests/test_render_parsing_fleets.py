@@ -114,6 +114,7 @@ def test_compatibility_turns_every_switch_but_the_written_ones() -> None:
         reserve_capacity=True,
         tie_break=TieBreak.NAME,
         require_recorded_apis=True,
+        feature_gates=FeatureGates(federated_quota_enforcement=False),
         failover=FailoverSettings(guard=EvictionGuard(mass_failure=100, keeps_last_copy=False)),
     )
 

@@ -43,6 +43,16 @@ def test_a_second_too_early_nothing_has_moved(tmp_path: Path, capsys: pytest.Cap
     assert "want oslo:3 rome:3, got oslo:2 paris:2 rome:2" in said
 
 
+def test_a_test_may_try_a_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = {
+        "now": "2026-03-01T09:05:01Z",
+        "notReady": {"paris": "2026-03-01T09:00:01Z"},
+        "argosy": {"spec": {"featureGates": {"Failover": False}}},
+    }
+    code, said = tried(tmp_path, capsys, a_test(given, oslo=2, paris=2, rome=2))
+    assert (code, said.splitlines()[0]) == (0, "ok    t  test.yaml")
+
+
 class Mistake(NamedTuple):
     why: str
     given: dict[str, Any]

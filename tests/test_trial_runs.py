@@ -303,10 +303,7 @@ def test_a_test_is_admitted_as_everything_else(case: Refusal) -> None:
 def test_a_setting_that_means_nothing_in_a_test_is_pointed_out() -> None:
     source = source_of({"t.yaml": as_bytes(a_test(NGINX, argosy={"spec": {"claims": "Sticky", "secrets": "Refuse"}}))})
     assert [str(each) for each in load_source(source.files, read=source.read).warnings] == [
-        (
-            "t.yaml:14: spec.secrets: means nothing in a test, which reads by argosy.yaml, renders for the first time"
-            " and delivers nothing"
-        )
+        "t.yaml:14: spec.secrets: means nothing in a test, which reads by argosy.yaml and delivers nothing"
     ]
 
 

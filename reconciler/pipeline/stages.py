@@ -256,8 +256,8 @@ def _batch_context(inputs: Inputs, claims: Claims, before: Mapping[ObjectRef, Bi
     """Return what else has to do with the clusters: bindings that keep what they have, CRDs that go along."""
     failed = [before[template.ref] for template, _ in claims.failed if template.ref in before]
     others = inputs.scope.others if inputs.scope else ()
-    # Karmada's gate for the enforcement of quotas is off.
-    quotas = () if inputs.desired.fleet.is_karmada_compatible else inputs.desired.quotas
+    is_enforced = inputs.desired.fleet.feature_gates.federated_quota_enforcement
+    quotas = inputs.desired.quotas if is_enforced else ()
     return BatchContext(
         resting=(*claims.released, *failed, *others),
         apis_by_crd=apis_by_crd(inputs.templates),

@@ -37,6 +37,8 @@ from render.words import counted
 
 from .binding_status import BindingInputs, binding_after, expected_clusters, reported_health
 from .cluster_files import ClusterRecord, cluster_file, status_page
+from .quota_usage import FOLDER as QUOTAS
+from .quota_usage import quota_manifest, quota_path, quota_usages
 from .recorded_status import (
     RecordedStatus,
     binding_path,
@@ -115,7 +117,16 @@ class StatusInputs:
 def status_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequence[ClusterReport]) -> Files:
     """Return the files that differ from those recorded."""
     steps = recorded.with_files(inputs.agents)
-    steps_of = (_cluster_files, _fact_files, _schema_files, _work_files, _health_files, _binding_files, _refusal_files)
+    steps_of = (
+        _cluster_files,
+        _fact_files,
+        _schema_files,
+        _work_files,
+        _health_files,
+        _binding_files,
+        _quota_files,
+        _refusal_files,
+    )
     for files_of in steps_of:
         steps = steps.with_files(files_of(steps, inputs, reports))
     converged = {report.cluster: inputs.commit for report in reports if _is_converged(report)}
@@ -253,6 +264,14 @@ def _binding_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Sequ
         )
         after = binding_after(binding_inputs, before, inputs.interpreter, inputs.now)
         files[path] = recorded.files[path] if after == before else emit(after)
+    return files
+
+
+def _quota_files(recorded: RecordedStatus, inputs: StatusInputs, _reports: Sequence[ClusterReport]) -> Files:
+    """Return the usage of the quotas of the source."""
+    files: dict[str, bytes | None] = dict.fromkeys(recorded.below(QUOTAS))
+    for usage in quota_usages(inputs.desired, inputs.bindings.values(), recorded) if inputs.commit else ():
+        files[quota_path(usage)] = emit(quota_manifest(usage))
     return files
 
 

@@ -132,7 +132,7 @@ FLEET_FIELDS: Mapping[str, Field] = {
     "spec.movementGuard.pinned[].namespace": Field("Their namespace; left out means any."),
     "spec.movementGuard.pinned[].name": Field("Their name; left out means any."),
     "spec.movementGuard.pinned[].clusters": Field("The clusters they stay in; left out means those they are in."),
-    "spec.featureGates": Field("Karmada's feature gates that failover asks."),
+    "spec.featureGates": Field("Karmada's feature gates."),
     "spec.featureGates.Failover": Field(
         "Whether ClusterTaintPolicies taint clusters, and NoExecute taints evict when tolerating them ends. While it is"
         " false, such policies do nothing, and a NoExecute taint of the source moves replicas at once.",
@@ -143,6 +143,10 @@ FLEET_FIELDS: Mapping[str, Field] = {
     ),
     "spec.featureGates.StatefulFailoverInjection": Field(
         "Whether `statePreservation` of policies takes labels along.", default=False
+    ),
+    "spec.featureGates.FederatedQuotaEnforcement": Field(
+        "Whether nothing is placed beyond a FederatedResourceQuota. With `compatibility: Karmada`, it is false.",
+        default=True,
     ),
     "spec.failover": Field("The settings of what leaves clusters by itself."),
     "spec.failover.noExecuteEviction": Field(

@@ -17,7 +17,7 @@ from functools import partial
 from typing import NamedTuple
 
 from reconciler.locked.reading import LockedFiles, RepositoryFiles, StoredFile
-from render.admission.policy_warnings import WITHOUT_FAILOVER, WITHOUT_INJECTION
+from render.admission.policy_warnings import WITHOUT_ENFORCEMENT, WITHOUT_FAILOVER, WITHOUT_INJECTION
 from render.cluster import Cluster
 from render.errors import InputError, Problem
 from render.fleet import Permission, TemplateValidation
@@ -308,7 +308,11 @@ def _file_problems(parts: _Parts) -> tuple[Problem, ...]:
 def _warnings_of_policies(parts: _Parts) -> Iterator[FieldProblem]:
     """Yield the warnings about Karmada's objects, but for what a gate of the fleet makes work."""
     gates = parts.home.fleet.feature_gates
-    is_on = {WITHOUT_FAILOVER: gates.failover, WITHOUT_INJECTION: gates.stateful_failover_injection}
+    is_on = {
+        WITHOUT_FAILOVER: gates.failover,
+        WITHOUT_INJECTION: gates.stateful_failover_injection,
+        WITHOUT_ENFORCEMENT: gates.federated_quota_enforcement,
+    }
     moot = [said for said, is_so in is_on.items() if is_so]
     for warning in parts.karmada.warnings:
         if not any(said in warning.problem.message for said in moot):

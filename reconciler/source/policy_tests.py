@@ -28,10 +28,13 @@ _SWITCHES = {
 }
 _TRIED = {
     "namespaces": ("namespaces",),
-    "compatibility": ("is_karmada_compatible", *_SWITCHES.values()),
+    "featureGates": ("feature_gates",),
+    "failover": ("failover",),
+    "descheduler": ("descheduler",),
+    "compatibility": ("is_karmada_compatible", "feature_gates", "failover", *_SWITCHES.values()),
     **{name: (field_name,) for name, field_name in _SWITCHES.items()},
 }
-"""The settings that decide in a first pass, and the fields of a Fleet that each of them sets."""
+"""The settings that decide where objects go, and the fields of a Fleet that each of them sets."""
 
 _CLUSTER = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster"}
 
@@ -207,7 +210,7 @@ def _settings(place: LocatedManifest, given: Any, loaded: PolicyTests) -> Mappin
     if outcome.object is None:
         return {}
     for name in (each for each in outcome.object["spec"] if each not in _TRIED):
-        message = "means nothing in a test, which reads by argosy.yaml, renders for the first time and delivers nothing"
+        message = "means nothing in a test, which reads by argosy.yaml and delivers nothing"
         loaded.warnings.append(inner.problem(f"spec.{name}", message))
     tried = parse_fleet(outcome.object)
     fields = {each for name in outcome.object["spec"] for each in _TRIED.get(name, ())}

@@ -72,6 +72,7 @@ FLEET_SPEC = Struct(
                 "Failover": POINTER_FLAG,
                 "GracefulEviction": POINTER_FLAG,
                 "StatefulFailoverInjection": POINTER_FLAG,
+                "FederatedQuotaEnforcement": POINTER_FLAG,
             }
         ),
         "failover": Struct(

@@ -10,6 +10,7 @@ from .syntax import label_key_fault, label_value_fault, quoted
 
 WITHOUT_FAILOVER = "does nothing while featureGates.Failover is false in argosy.yaml"
 WITHOUT_INJECTION = "does nothing while featureGates.StatefulFailoverInjection is false in argosy.yaml"
+WITHOUT_ENFORCEMENT = "limits no placement while featureGates.FederatedQuotaEnforcement is false"
 """The warnings about what only those gates make work; where a gate is on, nobody need be warned."""
 _WITHOUT_VALUES = {
     "In": "list them under values, or write the operator Exists",

@@ -39,6 +39,7 @@ _ARGOSY: Manifest = {
     "tieBreak": "Identity",
     "requireRecordedAPIs": False,
     "guardsEvictions": True,
+    "enforcesQuotas": True,
 }
 _KARMADA: Manifest = {
     "claims": "Sticky",
@@ -47,6 +48,7 @@ _KARMADA: Manifest = {
     "tieBreak": "Name",
     "requireRecordedAPIs": True,
     "guardsEvictions": False,
+    "enforcesQuotas": False,
 }
 
 
@@ -76,7 +78,7 @@ def fleet(manifest: Manifest, *, path: str = "") -> Fleet:
         validation=TemplateValidation(spec.get("validation") or "Strict"),
         removal_guard=_removal_guard(spec.get("removalGuard") or {}),
         movement_guard=_movement_guard(spec.get("movementGuard") or {}),
-        feature_gates=_feature_gates(spec.get("featureGates") or {}),
+        feature_gates=_feature_gates(spec.get("featureGates") or {}, enforces_quotas=switches["enforcesQuotas"]),
         failover=_failover(spec.get("failover") or {}, is_guarded=switches["guardsEvictions"]),
         descheduler=_descheduler(spec.get("descheduler") or {}),
         field_rules=tuple(map(_field_rule, spec.get("fieldRules") or ())),
@@ -135,12 +137,13 @@ def _movement_guard(plain: Manifest) -> MovementGuard:
     )
 
 
-def _feature_gates(plain: Manifest) -> FeatureGates:
+def _feature_gates(plain: Manifest, *, enforces_quotas: bool) -> FeatureGates:
     default = FeatureGates()
     return FeatureGates(
         failover=plain.get("Failover", default.failover),
         graceful_eviction=plain.get("GracefulEviction", default.graceful_eviction),
         stateful_failover_injection=plain.get("StatefulFailoverInjection", default.stateful_failover_injection),
+        federated_quota_enforcement=plain.get("FederatedQuotaEnforcement", enforces_quotas),
     )
 
 

@@ -90,6 +90,17 @@ FLEET_STATUS = {
         "The bindings.",
     ),
     "pending": PENDING,
+    "quotas?": records(
+        {
+            "quota": text("The FederatedResourceQuota, as `namespace/name`."),
+            "limits": mapping(text(), "Its limits, by resource."),
+            "used": mapping(text(), "What is used of them: requests of what is placed, or what members report."),
+            "clusters": mapping(
+                record({"hard": mapping(text()), "used": mapping(text())}), "What members report of their shares."
+            ),
+        },
+        "The FederatedResourceQuotas of the source.",
+    ),
     "refused?": record(REFUSAL, "Present if passes refuse the newest source: why."),
     "unwell?": records(
         {"object": OBJECT, "cluster": CLUSTER, "reason": REASON, "since": text(), "message": MESSAGE},

@@ -9,7 +9,7 @@ from render.admission.walking import Reading, walk_of
 
 from .autoscalers import AUTOSCALER_SPEC, check_autoscaler, mutate_autoscaler
 from .cron_rules import AUTOSCALING_VERSION, CRON_SPEC, check_cron, warn_of_cron
-from .quotas import QUOTA_SPEC, check_quota
+from .quotas import QUOTA_SPEC, check_quota, warn_of_quota
 from .rebalancers import REBALANCER_SPEC, REMEDY_SPEC, warn_of_rebalancer, warn_of_remedy
 from .taint_policies import TAINT_POLICY_SPEC, check_taint_policy, warn_of_taint_policy
 
@@ -23,7 +23,7 @@ def timed_kinds() -> tuple[AdmittedKind, ...]:
         replace(
             _kind(AUTOSCALING_VERSION, "FederatedHPA", AUTOSCALER_SPEC, check_autoscaler), mutate=mutate_autoscaler
         ),
-        _kind(_POLICY_VERSION, "FederatedResourceQuota", QUOTA_SPEC, check_quota),
+        replace(_kind(_POLICY_VERSION, "FederatedResourceQuota", QUOTA_SPEC, check_quota), warn=warn_of_quota),
         replace(
             _kind(_POLICY_VERSION, "ClusterTaintPolicy", TAINT_POLICY_SPEC, check_taint_policy),
             is_namespaced=False,

@@ -6,6 +6,7 @@ from typing import Any
 
 from render.admission.clusters import cluster_name_fault
 from render.admission.findings import Findings
+from render.admission.policy_warnings import WITHOUT_ENFORCEMENT
 from render.admission.schema import ListOf, MapOf, Quantity, Struct
 from render.admission.shared_schema import TEXT
 from render.admission.syntax import label_key_fault, quoted
@@ -42,6 +43,7 @@ _MEASURED = (
 )
 STANDARD_RESOURCES = frozenset((*_COUNTED, *_MEASURED))
 _NAME_LIMIT = 63
+_ENDS = ("requests.", "limits.")
 _HUGE_PAGES = ("hugepages-", "requests.hugepages-")
 
 
@@ -65,6 +67,18 @@ def check_quota(quota: Mapping[str, Any], findings: Findings) -> None:
     for name, amount in overall.items():
         if parse_quantity(str(amount)) < assigned.get(name, 0):
             findings.problem(f"spec.overall[{name}]", "is less than what is assigned to clusters")
+
+
+def warn_of_quota(quota: Mapping[str, Any], findings: Findings) -> None:
+    """Warn of limits that nothing is counted against."""
+    findings.warning("spec.overall", WITHOUT_ENFORCEMENT)
+    shared = {name for _, each in _assignments(quota["spec"]) for name in each["hard"]}
+    for name in quota["spec"]["overall"]:
+        if name in shared or not (name in _COUNTED or name.startswith(_ENDS)):
+            continue
+        plain = name.removeprefix("requests.")
+        hint = f"write {quoted(plain)}" if plain in _MEASURED else "assign shares of it with staticAssignments"
+        findings.warning(f"spec.overall[{name}]", "limits nothing: what workloads request is counted", hint=hint)
 
 
 def _assignments(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

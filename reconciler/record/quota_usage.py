@@ -1,0 +1,65 @@
+"""The usage of a fleet's quotas: from its bindings, and from what members report of their ResourceQuotas."""
+
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from reconciler.members.boundary import guarded
+from reconciler.observe.conditions import condition_of_type
+from reconciler.source.desired import Desired
+from render.binding import Binding
+from render.model import Manifest, ObjectRef
+from render.quota.enforcement import quota
+from render.quota.shares import ReportedQuota, reported, resource_quotas
+from render.quota.usage import QuotaUsage, quota_usage
+
+from .recorded_status import RecordedStatus, path_in_cluster
+from .work_status import APPLIED
+
+FOLDER = "quotas"
+
+
+def quota_usages(desired: Desired, bindings: Collection[Binding], recorded: RecordedStatus) -> Iterator[QuotaUsage]:
+    """Yield the usage of each quota of the source."""
+    is_enforced = desired.fleet.feature_gates.federated_quota_enforcement
+    for template in desired.quotas:
+        shares = _shares(template.manifest, recorded)
+        yield quota_usage(quota(template.manifest), bindings, shares, is_enforced=is_enforced)
+
+
+def quota_path(usage: QuotaUsage) -> str:
+    """Return the path of a quota's status."""
+    return f"{FOLDER}/{usage.quota.namespace}/{usage.quota.name}.yaml"
+
+
+def quota_manifest(usage: QuotaUsage) -> dict[str, Any]:
+    """Return a quota's status as the status branch keeps it."""
+    return {
+        "apiVersion": "policy.karmada.io/v1alpha1",
+        "kind": "FederatedResourceQuota",
+        "metadata": {"name": usage.quota.name, "namespace": usage.quota.namespace},
+        "status": usage.status,
+    }
+
+
+def _shares(manifest: Manifest, recorded: RecordedStatus) -> Iterator[ReportedQuota]:
+    """Yield what the clusters of a quota's assignments report, by name."""
+    metadata = manifest["metadata"]
+    below = path_in_cluster(ObjectRef("", "ResourceQuota", metadata["namespace"], metadata["name"]))
+    assigned = {each["clusterName"] for each in manifest["spec"].get("staticAssignments") or ()}
+    for cluster, _ in sorted(resource_quotas(manifest, assigned), key=lambda each: each[0]):
+        work = recorded.manifest(f"works/{cluster}/{below}")
+        status = _reported_status(work) if work else None
+        share = guarded(partial(reported, cluster, status)) if status is not None else None
+        if isinstance(share, ReportedQuota):
+            yield share
+
+
+def _reported_status(work: Manifest) -> Mapping[str, Any] | None:
+    """Return the status of an object in a cluster, where it is applied and reports one."""
+    status = work.get("status") or {}
+    if condition_of_type(status.get("conditions"), APPLIED).get("status") != "True":
+        return None
+    entry: Mapping[str, Any] = next(iter(status.get("manifestStatuses") or ()), {})
+    found = entry.get("status")
+    return found if isinstance(found, Mapping) else None
