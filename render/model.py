@@ -93,14 +93,15 @@ def _encrypted_values(value: Any, name: str) -> Iterator[tuple[str, str]]:
 class TemplateVariant:
     """A template as some clusters have it instead, because what makes the object was given other values there.
 
-    ``manifest`` None: the object is not made there. ``rule`` is the record of what decides it, as an override has one
-    of each of its rules; it is handed on, never read here.
+    ``manifest`` None: the object is not made there, or cannot be, where ``error`` says why. ``rule`` is the record of
+    what decides it, as an override has one of each of its rules; it is handed on, never read here.
     """
 
     clusters: frozenset[str]
     manifest: Manifest | None
     rule: object = None
     has_default_replicas: bool = False
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +129,8 @@ class Template:
     @property
     def absent_in(self) -> frozenset[str]:
         """The clusters in which the object is not made."""
-        return frozenset(name for each in self.variants if each.manifest is None for name in each.clusters)
+        absent = (each for each in self.variants if each.manifest is None and not each.error)
+        return frozenset(name for each in absent for name in each.clusters)
 
     @property
     def manifests(self) -> tuple[Manifest, ...]:

@@ -102,6 +102,10 @@ class WorkFailure:
     error: Exception
 
 
+class BuildFailed(Exception):
+    """A tool could not make a manifest for some clusters; the message says which and of what."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Works:
     """One template in all its clusters: variants (clusters -> blob id), the new blobs, contents and failures.
@@ -285,7 +289,9 @@ def _revised_variants(
     for variant in template.variants:
         clusters = context.targets.named(variant.clusters) & others
         others &= ~clusters
-        if clusters and variant.manifest is not None:
+        if clusters and variant.error:
+            yield WorkFailure(clusters=clusters, error=BuildFailed(variant.error))
+        elif clusters and variant.manifest is not None:
             yield from _revised_variant(template, variant, binding, _among(targets, clusters), context.interpreter)
     if others or not template.variants:
         is_left_out = template.has_default_replicas and not _is_divided(binding)

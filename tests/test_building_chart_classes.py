@@ -290,13 +290,82 @@ def test_a_policy_that_selects_a_chart_is_no_probable_mistake(
     )
 
 
-def test_what_fails_for_some_clusters_fails_the_chart_and_names_them(tmp_path: Path) -> None:
-    path = a_script(tmp_path / "bin", "helm", "/bin/cat values-0.yaml; ! /bin/grep -q hallo values-0.yaml")
+FAILS = "helm v9.9.9 cannot render charts/web for {}: it ended with exit code 1"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "objects"),
+    [
+        ("hallo", f"shop.yaml: {FAILS.format('eu-1, eu-2')}", ["ConfigMap team/greeting"]),
+        ("hello", f"shop.yaml: {FAILS.format('us-1')}", []),
+    ],
+    ids=["for those of a rule: only they have none", "for those that no rule targets: nobody has any"],
+)
+def test_a_chart_that_fails_for_some_clusters(text: str, problem: str, objects: list[str], tmp_path: Path) -> None:
+    path = a_script(tmp_path / "bin", "helm", f"/bin/cat values-0.yaml; ! /bin/grep -q {text} values-0.yaml")
     found = loaded({**CHART, **CLUSTERS, "shop.yaml": a_chart(values=HOME, overrideRules=[in_eu(data=HALLO)])}, path)
-    assert (said(found), objects_of(found)) == (
-        "shop.yaml: helm v9.9.9 cannot render charts/web for eu-1, eu-2: it ended with exit code 1",
-        [],
-    )
+    assert (said(found), objects_of(found), found.blocking) == (problem, objects, ())
+    errors = {" ".join(sorted(v.clusters)): v.error for each in found.desired.templates for v in each.variants}
+    failed = {"eu-1 eu-2": "helm v9.9.9 cannot render HelmChart team/shop for it"}
+    assert errors == (failed if objects else {})
+
+
+PASSED: Mapping[str, Content] = {
+    **CHART,
+    **CLUSTERS,
+    "policy.yaml": emit(
+        a_policy(
+            "all",
+            namespace="team",
+            selectors=[{"apiVersion": "v1", "kind": "ConfigMap"}],
+            placement=on_clusters("eu-1", "eu-2", "us-1"),
+        )
+    ),
+    "argosy.yaml": emit({"apiVersion": "argosy.dev/v1alpha1", "kind": "Fleet"}),
+}
+
+
+def test_clusters_for_which_a_chart_fails_keep_what_they_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The others get the new one, and the binding says which clusters do not, and why."""
+    path = a_script(tmp_path / "bin", "helm", "/bin/cat values-0.yaml; ! /bin/grep -q fail values-0.yaml")
+    monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
+    repository = Repository.create(tmp_path / "fleet")
+    before = a_chart(values=HOME, overrideRules=[in_eu(data=HALLO)])
+    repository.commit({**PASSED, "shop.yaml": before})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    changed = a_config_map("greeting", namespace="team", text="hi")
+    after = a_chart(values=changed, overrideRules=[in_eu(data={"text": "fail"})])
+    repository.commit({"shop.yaml": after})
+    ended = argosy(repository, capsys, "reconcile")
+    assert f"shop.yaml: {FAILS.format('eu-1, eu-2')}" in ended.err
+    objects = {
+        name: parse_documents(repository.show(f"clusters/{name}/team/ConfigMap/greeting.yaml").encode())[0].value
+        for name in ("eu-1", "eu-2", "us-1")
+    }
+    texts = {name: each["data"]["text"] for name, each in objects.items()}
+    assert texts == {"eu-1": "hallo", "eu-2": "hallo", "us-1": "hi"}
+    binding = parse_documents(repository.show("bindings/team/ConfigMap/greeting.yaml").encode())[0].value
+    (condition,) = (each for each in binding["status"]["conditions"] if each["type"] == "Rendered")
+    error = "helm v9.9.9 cannot render HelmChart team/shop for it"
+    assert (condition["reason"], condition["message"]) == ("BuildFailed", f"eu-1, eu-2: {error}")
+    assert argosy(repository, capsys, "verify").code == 0
+
+
+def test_an_object_that_is_made_nowhere_any_more_stops_the_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = a_script(tmp_path / "bin", "helm", "/bin/cat values-0.yaml; ! /bin/grep -q fail values-0.yaml")
+    monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
+    repository = Repository.create(tmp_path / "fleet")
+    only_there = a_config_map("notice", namespace="team", text="hallo")
+    repository.commit({**PASSED, "shop.yaml": a_chart(values=HOME, overrideRules=[in_eu(**only_there)])})
+    assert argosy(repository, capsys, "reconcile", "--bootstrap").code == 0
+    repository.commit({"shop.yaml": a_chart(values=HOME, overrideRules=[in_eu(data={"text": "fail"})])})
+    ended = argosy(repository, capsys, "reconcile")
+    want = f"shop.yaml: {FAILS.format('eu-1, eu-2')}; ConfigMap team/notice came from it"
+    assert (ended.code, want in ended.err) == (3, True)
 
 
 def of_version(version: str, *apis: str) -> dict[str, Any]:

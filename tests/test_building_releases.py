@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from render.documents import emit
-from tests.build import a_config_map
+from tests.build import a_cluster, a_config_map
 from tests.sources import Content
 from tests.test_building_charts import CHART, data_of, loaded
 from tests.test_building_kustomize import a_script, objects_of, said
@@ -43,6 +43,13 @@ def an_application(**source: Any) -> bytes:
     head = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": metadata}
     spec = {"source": {"repoURL": "https://git.example.com/fleet", **source}, "destination": {"namespace": "team"}}
     return emit({**head, "spec": spec})
+
+
+def several(*sources: Mapping[str, Any], **destination: Any) -> bytes:
+    """An Application of several sources."""
+    head = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "shop"}}
+    found = [{"repoURL": "https://git.example.com/fleet", **source} for source in sources]
+    return emit({**head, "spec": {"sources": found, "destination": {"namespace": "team", **destination}}})
 
 
 class Release(NamedTuple):
@@ -97,6 +104,24 @@ RELEASES = [
         "shop chart --namespace team",
         {"greeting": "hello", "a": {"b": 1, "c": 12, "d": "012"}, "e": True, "f": "1"},
     ),
+    Release(
+        "of Argo CD, with values of the repository that another source names, as far as they are there",
+        several(
+            {
+                "path": "charts/web",
+                "helm": {"valueFiles": ["$here/v.yaml", "$here/none.yaml"], "ignoreMissingValueFiles": True},
+            },
+            {"ref": "here"},
+        ),
+        "shop chart --namespace team",
+        {"from": "v"},
+    ),
+    Release(
+        "of Argo CD, into a namespace of its own",
+        an_application(path="charts/web", helm={"namespace": "own", "valuesObject": VALUES}),
+        "shop chart --namespace own",
+        VALUES,
+    ),
 ]
 
 
@@ -108,7 +133,8 @@ def test_a_release_is_rendered_as_its_tool_would(case: Release, tmp_path: Path) 
     )
     path = a_script(tmp_path / "bin", "helm", script)
     settings = a_config_map("settings", namespace="flux-system", a="greeting: hello\n")
-    found = loaded({**CHART, **FLEET, "r.yaml": case.manifest, "m.yaml": emit(settings)}, path)
+    files: dict[str, Content] = {"r.yaml": case.manifest, "m.yaml": emit(settings), "v.yaml": "from: v\n"}
+    found = loaded({**CHART, **FLEET, **files}, path)
     message, _, values = said(found).rpartition(" ")
     assert message == f"r.yaml: helm v9.9.9 cannot render charts/web: {case.asked}"
     assert _values(values) == case.values
@@ -159,7 +185,46 @@ UNUSABLE = [
     Unusable(
         "values of another repository",
         {"r.yaml": an_application(path="charts/web", helm={"valueFiles": ["$values/a.yaml"]})},
-        "r.yaml:12: spec.source.helm.valueFiles[0]: '$values/a.yaml' is not in this repository",
+        "r.yaml:12: spec.source.helm.valueFiles[0]: no source of it has the ref 'values'",
+    ),
+    Unusable(
+        "values of a locked repository",
+        {
+            "r.yaml": several(
+                {"path": "charts/web", "helm": {"valueFiles": ["$x/a.yaml"]}},
+                {"ref": "x", "repoURL": "https://git.example.com/lib"},
+            ),
+            "s.yaml": emit(
+                {
+                    "apiVersion": "argosy.dev/v1alpha1",
+                    "kind": "Source",
+                    "metadata": {"name": "lib"},
+                    "spec": {"git": {"url": "https://git.example.com/lib.git", "branch": "main"}},
+                }
+            ),
+        },
+        "r.yaml:11: spec.sources[0].helm.valueFiles[0]: '$x/a.yaml' is in Source lib, of which no values are read\n"
+        "  hint: argosy vendor puts its content into this repository",
+    ),
+    Unusable(
+        "a field that is not read",
+        {"r.yaml": an_application(path="charts/web", helm={"fileParameters": [{"name": "a", "path": "b"}]})},
+        "r.yaml:11: spec.source.helm.fileParameters: no field that is read here, so that it might change anything",
+    ),
+    Unusable(
+        "a variable of Argo CD",
+        {
+            "r.yaml": an_application(
+                path="charts/web", helm={"parameters": [{"name": "a", "value": "$ARGOCD_APP_NAME"}]}
+            )
+        },
+        "r.yaml:12: spec.source.helm.parameters[0]: variables of Argo CD are not filled in\n  hint: write its value",
+    ),
+    Unusable(
+        "a cluster that is not there",
+        {"r.yaml": several({"path": "charts/web"}, name="x"), "c.yaml": emit(a_cluster("eu"))},
+        "r.yaml:7: spec.destination.name: there is no Cluster 'x' in the source\n"
+        "  hint: write a Cluster of that name, or with that spec.apiEndpoint",
     ),
     Unusable(
         "parameters with escapes",
@@ -210,3 +275,22 @@ def test_the_objects_of_a_release_are_templates_instead_of_it(helm: Path) -> Non
         "CustomResourceDefinition.apiextensions.k8s.io gadgets.example.com",
     ]
     assert data_of(found, "team-shop")["greeting"] == "hello"
+
+
+def test_charts_of_one_application_and_its_folders_are_all_made_for_its_destination(tmp_path: Path) -> None:
+    """The stand-in for helm names what it makes after the chart's values."""
+    path = a_script(tmp_path / "bin", "helm", "/bin/cat values-0.yaml")
+    maps = {name: a_config_map(name, namespace="team") for name in ("one", "two", "three", "four")}
+    sources = [{"path": "charts/web", "helm": {"valuesObject": maps[name]}} for name in ("one", "two")]
+    files = {
+        "argocd/shop.yaml": several(*sources, {"path": "plain"}, name="eu"),
+        "argocd/us.yaml": several({**sources[0], "helm": {"valuesObject": maps["four"]}}, name="us").replace(
+            b"name: shop", b"name: us"
+        ),
+        "plain/three.yaml": emit(maps["three"]),
+        "clusters.yaml": b"---\n".join(map(emit, (a_cluster("eu"), a_cluster("us")))),
+    }
+    found = loaded({**CHART, **FLEET, **files}, path)
+    assert said(found) == ""
+    absent = {each.ref.name: sorted(each.absent_in) for each in found.desired.templates}
+    assert absent == {"one": ["us"], "two": ["us"], "three": ["us"], "four": ["eu"]}

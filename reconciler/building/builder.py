@@ -5,7 +5,7 @@ What cannot be built is left out with a problem of its own; nothing else of the 
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reconciler.source.broken import Broken
 from reconciler.source.build import BuiltSource, LockedOf
@@ -78,16 +78,45 @@ class SourceBuilder:
         if tool is None:
             return BuiltSource(broken=(_without_helm(requests),))
         renderings = list(Renderings(tool=tool, cache=self.cache, limits=self.limits).of(requests))
-        # An object is not placed by half of its variants: what fails for some clusters fails the chart.
-        failed = {id(rendering.request.place.manifest) for rendering in renderings if rendering.complaint}
-        made = [rendering for rendering in renderings if id(rendering.request.place.manifest) not in failed]
+        # What the clusters have that no rule targets decides where objects go, so nothing is placed without it.
+        failed = {_chart_of(rendering) for rendering in renderings if rendering.complaint and not rendering.is_variant}
+        rest = [rendering for rendering in renderings if _chart_of(rendering) not in failed]
+        made = list(_with_failures([each for each in rest if not each.complaint], rest, tool.version))
         return BuiltSource(
             files=tuple(rendering.file for rendering in made),
             contents={rendering.file.id: rendering.output for rendering in made},
-            broken=tuple(_unrendered(rendering, tool.version) for rendering in renderings if rendering.complaint),
+            broken=tuple(
+                replace(_unrendered(each, tool.version), is_partial=_chart_of(each) not in failed)
+                for each in renderings
+                if each.complaint
+            ),
             warnings=tuple(_told_once(warning for rendering in made for warning in _warnings(rendering))),
             tools=(tool.version,),
         )
+
+
+def _chart_of(rendering: Rendering) -> tuple[int, int]:
+    """Return what tells the chart of a rendering from others: the object that asks for it, and which of its charts."""
+    return id(rendering.request.place.manifest), rendering.request.number
+
+
+def _with_failures(made: Iterable[Rendering], every: Iterable[Rendering], version: str) -> Iterator[Rendering]:
+    """Yield renderings that know for which clusters their chart failed.
+
+    What helm says may quote values, so it is not among what is committed.
+    """
+    failed: dict[tuple[int, int], set[int]] = {}
+    for each in every:
+        if each.complaint:
+            failed.setdefault(_chart_of(each), set()).add(each.request.variant)
+    for each in made:
+        numbers = failed.get(_chart_of(each), set())
+        error = f"{version} cannot render {each.request.maker} for it"
+        variants = tuple(
+            variant._replace(error=error) if number in numbers else variant
+            for number, variant in enumerate(each.request.variants)
+        )
+        yield replace(each, request=replace(each.request, variants=variants)) if numbers else each
 
 
 def _unrendered(rendering: Rendering, version: str) -> Broken:

@@ -26,11 +26,11 @@ from .sandbox import RunLimits, run_in_copy
 from .tools import Tool
 from .volatile import volatile_calls
 
-_FORM = b"helm 1"
+_FORM = b"helm 2"
 _HOOK = "helm.sh/hook"
 _TEST_HOOKS = frozenset({"test", "test-success", "test-failure"})
-_FIRST, _VARIANT = 100_000, 1 << 40
-"""Numbers that the manifests of one chart, and of one of its variants, have for themselves."""
+_FIRST, _VARIANT, _CHART = 100_000, 1 << 40, 1 << 80
+"""Numbers that the manifests of one chart, of one of its variants, and of another chart have for themselves."""
 _SOURCE = re.compile(r"# Source: [^/\n]+/(.+)")
 _REFERENCE = re.compile(rb'"\$ref"\s*:\s*"(?!#)')
 _SCHEMA = "values.schema.json"
@@ -51,6 +51,11 @@ class Rendering:
     is_secret: bool = False
 
     @property
+    def is_variant(self) -> bool:
+        """Return whether it is for clusters that a rule targets or facts tell apart, and not for all others."""
+        return self.request.variant > 0
+
+    @property
     def file(self) -> BuiltFile:
         """The output as a file of the source, beside the HelmChart in the file that it stands in."""
         return BuiltFile(
@@ -58,8 +63,11 @@ class Rendering:
             id=object_id("blob", self.output),
             size=len(self.output),
             namespace=self.request.namespace,
-            first=(self.request.place.number + 1) * _FIRST + self.request.variant * _VARIANT,
-            build=self.request.place.number,
+            first=(self.request.place.number + 1) * _FIRST
+            + self.request.variant * _VARIANT
+            + self.request.number * _CHART,
+            build=self.request.place.number + self.request.number * _CHART,
+            destination=self.request.destination,
             variant=self.request.variant,
             variants=self.request.variants,
             maker=self.request.maker,
@@ -102,7 +110,7 @@ class Renderings:
 
     def _key(self, request: ChartRequest) -> bytes:
         """Return the key of a rendering: the digest of all it depends on; the place only tells two of them apart."""
-        place = f"{request.place.file.path}:{request.place.number}"
+        place = f"{request.place.file.path}:{request.place.number}:{request.number}"
         facts = (self.tool.version, place, request.digest, *self._options(request), str(request.has_hooks))
         text = "\0".join(facts).encode("utf-8", "surrogateescape")
         digests = b"".join(hashlib.sha256(values).digest() for values in request.values)

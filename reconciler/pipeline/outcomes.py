@@ -7,10 +7,11 @@ from render.binding import Binding, Condition
 from render.bits import members
 from render.interpreter import InterpreterError
 from render.model import ObjectRef
-from render.works import WorkFailure, Works
+from render.works import BuildFailed, WorkFailure, Works
 
 RENDERED = "Rendered"
 OVERRIDE_FAILED = "OverrideFailed"
+BUILD_FAILED = "BuildFailed"
 INTERPRETER_FAILED = "InterpreterFailed"
 REMOVAL_HELD = "RemovalHeld"
 
@@ -71,6 +72,8 @@ def _described(failure: WorkFailure, names: Sequence[str]) -> str:
 
 
 def failure_reason(errors: Iterable[Exception]) -> str:
-    """Return why objects could not be built: the interpreter's fault if any error is, else an override's."""
-    is_interpreter = any(isinstance(error, InterpreterError) for error in errors)
-    return INTERPRETER_FAILED if is_interpreter else OVERRIDE_FAILED
+    """Return why objects could not be made: the interpreter's fault if any is, else a build's or an override's."""
+    found = tuple(errors)
+    if any(isinstance(error, InterpreterError) for error in found):
+        return INTERPRETER_FAILED
+    return BUILD_FAILED if any(isinstance(error, BuildFailed) for error in found) else OVERRIDE_FAILED

@@ -7,14 +7,15 @@
    that was removed or emptied, or an ignore that was written to leave it out, says that it is meant.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import NamedTuple
 
 from reconciler.pipeline.previous import Previous
 from reconciler.pipeline.renames import likely_renames
 from reconciler.repository import Repository
+from reconciler.source.broken import Broken
 from reconciler.source.desired import Desired
 from reconciler.source.files import Reason, Skipped, SourceFile, select_files
 from reconciler.source.fleet_file import load_fleet
@@ -65,11 +66,24 @@ def discontinuities(repository: Repository, source: Source, previous: Previous |
     if source.broken:
         before = _files_before(repository, previous)
         blobs = {path: file.id for path, file in before.items()}
-        problems += (each.problem for each in source.broken if not each.is_in(blobs, previous.tools))
+        changed = [each for each in source.broken if not each.is_in(blobs, previous.tools)]
+        problems += (each.problem for each in changed if not each.is_partial)
+        problems += _made_nowhere(repository, source, previous, [each for each in changed if each.is_partial])
     for each in unread_files(repository, source, previous):
         if not each.is_meant:
             problems.append(Problem(each.path, 0, "", each.message, _BACK))
     return sorted(problems)
+
+
+def _made_nowhere(
+    repository: Repository, source: Source, previous: Previous, partial: Sequence[Broken]
+) -> Iterator[Problem]:
+    """Yield what failed for some clusters, if objects came of it before that are not made for others either."""
+    if partial:
+        lost = _lost_objects(repository, source.desired, previous, {each.problem.path for each in partial})
+        for each in partial:
+            if names := lost.get(each.problem.path):
+                yield replace(each.problem, message=f"{each.problem.message}; {listed(names)} came from it")
 
 
 def unread_files(repository: Repository, source: Source, previous: Previous) -> tuple[Unread, ...]:

@@ -21,7 +21,8 @@ class Broken:
 
     ``ignore`` is the line for argosy.yaml that would leave the whole problem out ("": none is known). ``is_kept``: the
     templates are used all the same, once they were. ``tool`` is the name and version of the program that could not
-    build them, or the name alone where the files are not to blame ("": no program is involved).
+    build them, or the name alone where the files are not to blame ("": no program is involved). ``is_partial``: it
+    failed for some clusters, which keep what they have; it is a problem only if objects are not made anywhere any more.
     """
 
     problem: Problem
@@ -29,11 +30,16 @@ class Broken:
     ignore: str = ""
     is_kept: bool = False
     tool: str = ""
+    is_partial: bool = False
 
     @property
     def warning(self) -> Problem:
         """The problem as a warning."""
-        return self.problem if self.is_kept else replace(self.problem, message=f"left out: {self.problem.message}")
+        return (
+            self.problem
+            if self.is_kept or self.is_partial
+            else replace(self.problem, message=f"left out: {self.problem.message}")
+        )
 
     def is_in(self, blob_by_path: Mapping[str, bytes], tools: Collection[str] = ()) -> bool:
         """Say whether each of its files stood there before, byte for byte, and nothing was built of them since.

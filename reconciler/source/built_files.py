@@ -32,10 +32,14 @@ class BuildPart(NamedTuple):
 
 
 class BuiltVariant(NamedTuple):
-    """One of several outputs of the same build: the clusters it is for, and the record of what makes it differ."""
+    """One of several outputs of the same build: the clusters it is for, and the record of what makes it differ.
+
+    ``error`` says why there is no output.
+    """
 
     clusters: frozenset[str]
     rule: object = None
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -104,6 +104,13 @@ class ChartMembers:
             classes = [part for each in classes for part in _split(each, clusters, rule, name)]
         yield from classes
 
+    def classes_among(self, chart: Manifest, only: frozenset[str] | None) -> Iterator[ChartClass]:
+        """Yield the classes of a chart as far as it is for their clusters (None: for all)."""
+        for each in self.classes_of(chart):
+            clusters = each.clusters if only is None else each.clusters & self.index.named(only)
+            if only is None or clusters:
+                yield each._replace(clusters=clusters)
+
     def assumed_in(self, clusters: Mask) -> dict[Assumed, Mask]:
         """Return what a chart may count on in some clusters, by class."""
         found: dict[Assumed, Mask] = {}

@@ -24,7 +24,8 @@ class ChartRequest:
     ``home`` is the place of the chart for people: a folder, or a Source. ``contents`` reads its files, by path below
     the chart; ``digest`` names them. ``inputs`` are the files of the repository that all of it depends on. A chart that
     some clusters ask for in another way has several requests; ``variants`` are all of them, ``variant`` is the number
-    of this one.
+    of this one. ``number`` tells it from other charts of the same object, and ``destination`` are the clusters that it
+    is for (None: any).
     """
 
     place: LocatedManifest
@@ -41,6 +42,8 @@ class ChartRequest:
     has_crds: bool = True
     variant: int = 0
     variants: tuple[BuiltVariant, ...] = ()
+    number: int = 0
+    destination: BuiltVariant | None = None
     maker: str = ""
     version: str = ""
     chart_files: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
@@ -113,8 +116,8 @@ class ChartClasses:
     def requests(self, chart: Manifest, place: LocatedManifest, fleet: ChartMembers) -> list[ChartRequest]:
         """Return the requests: first that with the fewest rules, of several the one for most clusters."""
         ordered = sorted(self.found.values(), key=lambda each: (len(each[1]), -each[0].bit_count(), each[0] & -each[0]))
-        if len(ordered) == 1:
-            return [ordered[0][2]]
+        if len(ordered) <= 1:
+            return [request for _, _, request in ordered]
         variants = tuple(
             BuiltVariant(fleet.names(clusters), rule_of(chart, place, rules)) for clusters, rules, _ in ordered
         )

@@ -22,8 +22,8 @@ from render.documents import emit, read_documents
 from render.model import ARGOSY_GROUP, Manifest, ObjectRef, group_of
 from render.words import listed
 
-from .built_files import inputs_of
-from .chart_classes import Assumed, ChartClass, ChartMembers, is_own
+from .built_files import BuiltVariant, inputs_of
+from .chart_classes import Assumed, ChartClass, ChartMembers, is_own, rule_of
 from .chart_requests import NEWEST_KUBERNETES, ChartClasses, ChartRequest, ChartRequests
 from .checks import absent_clusters
 from .files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
@@ -60,14 +60,15 @@ class ChartSource:
             try:
                 chart = self._chart_of(place, problems)
                 own += [place] if is_own(place.manifest) and chart is not None else []
-                classes = self._classes(place, chart, releases) if chart is not None else None
-                if chart is None or classes is None:
+                if chart is None:
                     continue
-                requests += classes.requests(chart, place, self.members)
-                charts.append(template_of(place, chart))
-                taken.add(id(place))
-                folders |= classes.folders
-                is_by_facts |= classes.is_by_facts
+                for number in range(1 if is_own(chart) else releases.charts(chart)):
+                    taken.add(id(place))
+                    classes = self._classes(place, chart, releases, number)
+                    requests += classes.requests(chart, place, self.members)
+                    folders |= classes.folders
+                    is_by_facts |= classes.is_by_facts
+                charts += [template_of(place, chart)] if id(place) in taken else []
             except UnusableRelease as error:
                 taken.add(id(place))
                 problems.append((error.place or place).problem(error.path, error.message, hint=error.hint))
@@ -88,15 +89,14 @@ class ChartSource:
             return self._admitted(place, problems)
         return with_namespace(place.manifest, is_namespaced=True, default=self.default_namespace)
 
-    def _classes(self, place: LocatedManifest, chart: Manifest, releases: Releases) -> ChartClasses | None:
-        """Return the distinct requests for a chart; None for what has no chart after all."""
-        classes = ChartClasses()
-        for each in self.members.classes_of(chart):
+    def _classes(self, place: LocatedManifest, chart: Manifest, releases: Releases, number: int) -> ChartClasses:
+        """Return the distinct requests for a chart, for the clusters that it is for."""
+        classes, only = ChartClasses(), releases.clusters(chart)
+        destination = None if only is None else BuiltVariant(only, rule_of(chart, place, ("spec.destination",)))
+        for each in self.members.classes_among(chart, only):
             try:
-                asked = self._checked(each) if is_own(chart) else self._release(each.chart, releases)
-                if asked is None:
-                    return None
-                request = self._request(place, asked)
+                asked = self._checked(each) if is_own(chart) else self._release(each.chart, releases, number)
+                request = replace(self._request(place, asked), number=number, destination=destination)
             except UnusableRelease as error:
                 raise self._named(error, each) from error
             classes.folders.add(self._chart_path(asked["spec"]["chart"]) or "")
@@ -149,17 +149,16 @@ class ChartSource:
         problems += [FieldProblem(place, problem) for problem in outcome.problems]
         return outcome.object
 
-    def _release(self, release: Manifest, releases: Releases) -> Manifest | None:
+    def _release(self, release: Manifest, releases: Releases, number: int) -> Manifest:
         """Return a release of another tool as a HelmChart that would be admitted."""
-        chart = releases.as_chart(release, self.default_namespace)
-        if chart is not None:
-            name = str(chart["spec"]["releaseName"])
-            if dns_label_fault(name) or dns_label_fault(chart["metadata"]["namespace"]):
-                raise UnusableRelease("", f"{name!r} in {chart['metadata']['namespace']!r} is no name of a release")
-            findings = Findings()
-            check_helm_chart(chart, findings)
-            for problem in findings.problems:
-                raise UnusableRelease("", problem.message, problem.hint)
+        chart = releases.as_chart(release, self.default_namespace, number)
+        name = str(chart["spec"]["releaseName"])
+        if dns_label_fault(name) or dns_label_fault(chart["metadata"]["namespace"]):
+            raise UnusableRelease("", f"{name!r} in {chart['metadata']['namespace']!r} is no name of a release")
+        findings = Findings()
+        check_helm_chart(chart, findings)
+        for problem in findings.problems:
+            raise UnusableRelease("", problem.message, problem.hint)
         return chart
 
     def _request(self, place: LocatedManifest, chart: Manifest) -> ChartRequest:

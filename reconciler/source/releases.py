@@ -5,7 +5,7 @@ of the Source with the same address. What cannot be said by a HelmChart is refus
 """
 
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from reconciler.locked.model import ExternalSource, SourceType
@@ -13,11 +13,22 @@ from render.documents import read_documents
 from render.fleet import RenderedRelease
 from render.model import ObjectRef, group_of
 
+from .deployers.argo import sources_of
+from .deployers.destinations import Destinations
+from .deployers.request import UnusableDeployer
+from .deployers.trees import address_of
 from .manifests import LocatedManifest
 
 _GROUPS = {"HelmRelease": "helm.toolkit.fluxcd.io", "Application": "argoproj.io"}
 _REPOSITORIES = "source.toolkit.fluxcd.io"
 _IN_GIT = frozenset({"GitRepository", "Bucket"})
+_HELM = frozenset(
+    {
+        *("releaseName", "namespace", "valueFiles", "ignoreMissingValueFiles", "values", "valuesObject", "parameters"),
+        *("skipCrds", "skipTests", "skipSchemaValidation", "kubeVersion", "apiVersions", "version", "passCredentials"),
+    }
+)
+_ENVIRONMENT = "ARGOCD_APP"
 _UNSAID = {"postRenderers": "post-renderers are not run", "commonMetadata": "what it adds to all objects is not added"}
 
 
@@ -38,34 +49,50 @@ def is_release(place: LocatedManifest, rendered: Sequence[RenderedRelease]) -> b
 
 
 class Releases(NamedTuple):
-    """Everything that a release may refer to: chart folders, repositories of Flux, and Sources.
+    """Everything that a release may refer to: chart folders, repositories of Flux, Sources, files and Clusters.
 
     ``folder`` is that of argosy.yaml; paths of releases begin at the root of the repository.
     """
 
     folder: str
-    charts: frozenset[str]
+    paths: frozenset[str]
     repositories: Mapping[ObjectRef, Mapping[str, Any]]
     sources: Sequence[ExternalSource]
+    destinations: Destinations = Destinations()
 
     @classmethod
     def of(
         cls, folder: str, paths: Iterable[str], manifests: Iterable[LocatedManifest], sources: Sequence[ExternalSource]
     ) -> "Releases":
         """Return what releases may refer to, found among files and manifests."""
-        charts = frozenset(path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == "Chart.yaml")
         repositories = {
             ObjectRef.of(place.manifest): _object(place.manifest.get("spec"))
             for place in manifests
             if group_of(place.manifest["apiVersion"]) == _REPOSITORIES and _name_of(place.manifest)
         }
-        return cls(folder, charts, repositories, sources)
+        return cls(folder, frozenset(paths), repositories, sources, Destinations.of(manifests))
 
-    def as_chart(self, manifest: Mapping[str, Any], default_namespace: str) -> dict[str, Any] | None:
-        """Return a release as a HelmChart; None for an Application that has no chart."""
+    def charts(self, manifest: Mapping[str, Any]) -> int:
+        """Return the number of charts that an object asks for; all but Applications have one."""
+        return len(self._argo_charts(manifest["spec"])) if manifest["kind"] == "Application" else 1
+
+    def clusters(self, manifest: Mapping[str, Any]) -> frozenset[str] | None:
+        """Return the clusters that an object is for, as only an Application says; None: any."""
+        if manifest["kind"] != "Application":
+            return None
+        try:
+            return self.destinations.of_application(manifest["spec"])
+        except UnusableDeployer as error:
+            raise UnusableRelease(error.path, error.message, error.hint) from error
+
+    def as_chart(self, manifest: Mapping[str, Any], default_namespace: str, number: int) -> dict[str, Any]:
+        """Return a release as a HelmChart; ``number`` says which of the charts of an Application."""
         if manifest["kind"] == "HelmRelease":
             return self._of_flux(manifest, default_namespace)
-        return self._of_argo(manifest, default_namespace)
+        found = self._argo_charts(manifest["spec"])
+        if number >= len(found):
+            raise UnusableRelease("spec.source", "with its overrides it has no such chart any more")
+        return self._of_argo(manifest, default_namespace, *found[number])
 
     def _of_flux(self, manifest: Mapping[str, Any], default_namespace: str) -> dict[str, Any]:
         spec, metadata = manifest["spec"], manifest["metadata"]
@@ -124,42 +151,75 @@ class Releases(NamedTuple):
         named = f"chart {chart!r} of {url}" if chart else url
         raise UnusableRelease(field, f"there is no Source of {named}", "write one, and run argosy lock")
 
-    def _of_argo(self, manifest: Mapping[str, Any], default_namespace: str) -> dict[str, Any] | None:
-        spec, name = manifest["spec"], manifest["metadata"]["name"]
-        source = spec.get("source")
-        if not isinstance(source, dict):
-            return None
-        path = posixpath.normpath(str(source.get("path") or ""))
-        if not source.get("chart") and path not in self.charts:
-            return None
-        helm = _object(source.get("helm"))
+    def _argo_charts(self, spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+        """Return the sources of an Application that are charts; none where a plugin makes some."""
+        found = sources_of(spec)
+        if any(source.get("plugin") is not None for _, source in found):
+            return []
+        return [(path, source) for path, source in found if source.get("chart") or self._has_chart(_folder(source))]
+
+    def _has_chart(self, folder: str) -> bool:
+        return (f"{folder}/Chart.yaml" if folder else "Chart.yaml") in self.paths
+
+    def _of_argo(
+        self, manifest: Mapping[str, Any], default_namespace: str, field: str, source: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        spec, name, helm = manifest["spec"], manifest["metadata"]["name"], _object(source.get("helm"))
+        unknown = sorted(key for key, value in helm.items() if value and key not in _HELM)
+        if unknown:
+            raise UnusableRelease(
+                f"{field}.helm.{unknown[0]}", "no field that is read here, so that it might change anything"
+            )
         if source.get("chart"):
             url = str(source.get("repoURL"))
             oci = url if "://" in url else f"oci://{url}"
-            place: dict[str, Any] = {"source": self._chart_source("spec.source.chart", oci, str(source["chart"]))}
+            place: dict[str, Any] = {"source": self._chart_source(f"{field}.chart", oci, str(source["chart"]))}
         else:
-            place = {"path": self._seen(path)}
+            place = {"path": self._seen(_folder(source))}
+        parameters = [_object(each) for each in _items(helm.get("parameters"))]
         chart = {
             "chart": place,
             "releaseName": str(helm.get("releaseName") or name),
-            "valuesFiles": [
-                self._argo_file(number, path, each)
-                for number, each in enumerate(map(str, _items(helm.get("valueFiles"))))
-            ],
+            "valuesFiles": list(self._argo_files(field, spec, source)),
             "values": merged_values(
-                _argo_values(helm), _parameters([_object(each) for each in _items(helm.get("parameters"))])
+                _argo_values(f"{field}.helm", helm), _parameters(f"{field}.helm.parameters", parameters)
             ),
             "crds": "Exclude" if helm.get("skipCrds") else "Include",
             "kubeVersion": str(helm.get("kubeVersion") or ""),
             "apiVersions": list(map(str, _items(helm.get("apiVersions")))),
         }
         destination = _object(spec.get("destination"))
-        return _chart(name, str(destination.get("namespace") or default_namespace), chart)
+        return _chart(name, str(helm.get("namespace") or destination.get("namespace") or default_namespace), chart)
 
-    def _argo_file(self, number: int, path: str, name: str) -> str:
-        if name.startswith("$") or "://" in name:
-            raise UnusableRelease(f"spec.source.helm.valueFiles[{number}]", f"{name!r} is not in this repository")
-        return self._seen(name.removeprefix("/") if name.startswith("/") else posixpath.join(path, name))
+    def _argo_files(self, field: str, spec: Mapping[str, Any], source: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the files of values of a chart; ``$NAME/PATH`` is one of the repository that another source names."""
+        helm, folder = _object(source.get("helm")), _folder(source)
+        for number, text in enumerate(map(str, _items(helm.get("valueFiles")))):
+            path = f"{field}.helm.valueFiles[{number}]"
+            if "://" in text or _ENVIRONMENT in text:
+                raise UnusableRelease(path, f"{text!r} is not in this repository")
+            if text.startswith("$"):
+                where = self._of_reference(path, spec, text)
+            elif source.get("chart"):
+                raise UnusableRelease(path, f"{text!r} is a file of the chart", "the values of a chart always count")
+            else:
+                where = text.removeprefix("/") if text.startswith("/") else posixpath.join(folder, text)
+            where = posixpath.normpath(where)
+            if where in self.paths or not helm.get("ignoreMissingValueFiles"):
+                yield self._seen(where)
+
+    def _of_reference(self, path: str, spec: Mapping[str, Any], text: str) -> str:
+        """Return the path of a file that is in the repository of another source of its Application."""
+        name, _, inner = text.removeprefix("$").partition("/")
+        found = [source for _, source in sources_of(spec, is_named=True) if source.get("ref") == name]
+        if not found:
+            raise UnusableRelease(path, f"no source of it has the ref {name!r}")
+        url = found[0].get("repoURL")
+        others = [each.name for each in self.sources if address_of(each.place["url"]) == address_of(url)]
+        if others:
+            hint = "argosy vendor puts its content into this repository"
+            raise UnusableRelease(path, f"{text!r} is in Source {others[0]}, of which no values are read", hint)
+        return inner
 
     def _seen(self, path: str) -> str:
         """Return a path of the repository as it is seen from argosy.yaml."""
@@ -196,24 +256,31 @@ def _values_from(number: int, wanted: Mapping[str, Any]) -> dict[str, Any]:
     return {"configMap": str(wanted.get("name")), "key": key, "optional": is_optional}
 
 
-def _argo_values(helm: Mapping[str, Any]) -> dict[str, Any]:
+def _folder(source: Mapping[str, Any]) -> str:
+    """Return the folder of a source of an Application."""
+    folder = posixpath.normpath(str(source.get("path") or "").removeprefix("/"))
+    return "" if folder == "." else folder
+
+
+def _argo_values(path: str, helm: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that an Application has itself, as an object or as text."""
     if isinstance(helm.get("valuesObject"), dict):
         return dict(helm["valuesObject"])
     documents, errors = read_documents(str(helm.get("values") or "").encode())
     if errors or len(documents) > 1 or any(not isinstance(each.value, dict) for each in documents):
-        raise UnusableRelease("spec.source.helm.values", "must be one YAML object")
+        raise UnusableRelease(f"{path}.values", "must be one YAML object")
     return dict(documents[0].value) if documents else {}
 
 
-def _parameters(parameters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _parameters(path: str, parameters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return parameters as values, typed as helm types them."""
     values: dict[str, Any] = {}
     for number, each in enumerate(parameters):
         name, text = str(each.get("name")), str(each.get("value", ""))
         if set(name) & set("[]{}\\,=") or set(text) & set("{},\\"):
-            field = f"spec.source.helm.parameters[{number}]"
-            raise UnusableRelease(field, "lists and escapes are not read", "write it under valuesObject")
+            raise UnusableRelease(f"{path}[{number}]", "lists and escapes are not read", "write it under valuesObject")
+        if _ENVIRONMENT in text:
+            raise UnusableRelease(f"{path}[{number}]", "variables of Argo CD are not filled in", "write its value")
         inner: Any = text if each.get("forceString") else _typed(text)
         for part in reversed(name.split(".")):
             inner = {part: inner}

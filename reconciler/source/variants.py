@@ -21,20 +21,25 @@ def with_variants(by_number: Mapping[int, Template], file: SourceFile) -> Templa
     assert isinstance(file, BuiltFile)
     first = by_number[min(by_number)]
     variants = []
-    for number, (clusters, rule) in enumerate(file.variants):
+    for number, (clusters, rule, error) in enumerate(file.variants):
         found = by_number.get(number)
         manifest = found.manifest if found else None
         is_default = found is not None and found.has_default_replicas
         if manifest != first.manifest or is_default != first.has_default_replicas:
             variants.append(
-                TemplateVariant(clusters=clusters, manifest=manifest, rule=rule, has_default_replicas=is_default)
+                TemplateVariant(
+                    clusters=clusters, manifest=manifest, rule=rule, has_default_replicas=is_default, error=error
+                )
             )
     if not variants:
         return first
     lines = [each.digest for _, each in sorted(by_number.items())]
-    lines += (f"{sorted(each.clusters)} {each.manifest is None}" for each in variants)
-    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
-    return replace(first, variants=tuple(variants), digest=digest)
+    return _joined(first, variants, lines)
+
+
+def _joined(first: Template, variants: Sequence[TemplateVariant], lines: Sequence[str]) -> Template:
+    texts = [*lines, *(f"{sorted(each.clusters)} {each.manifest is None} {each.error}" for each in variants)]
+    return replace(first, variants=tuple(variants), digest=hashlib.sha256("\n".join(texts).encode()).hexdigest())
 
 
 def destination_of(place: LocatedManifest) -> BuiltVariant | None:
@@ -75,7 +80,4 @@ def with_destinations(group: Sequence[tuple[Template, LocatedManifest]], cluster
             )
     if rest:
         variants.append(TemplateVariant(clusters=rest, manifest=None))
-    lines = [template.digest for template, _ in group]
-    lines += (f"{sorted(each.clusters)} {each.manifest is None}" for each in variants)
-    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
-    return replace(first, variants=tuple(variants), digest=digest)
+    return _joined(first, variants, [template.digest for template, _ in group])
