@@ -47,6 +47,7 @@ COMMANDS = {
     "import": "Turn the fleet of another federation into policies.",
     "interpret": "Check and try resource interpreter customizations.",
     "doctor": "Check the repository, the remote and its branches.",
+    "emit": "Print the objects by which Argo CD or Flux deliver.",
     "rbac": "Print the rights that passes over a member need.",
     "completion": "Print the completion script of a shell.",
     "schema": "Print the JSON Schema of a document.",

@@ -149,6 +149,7 @@ SAID = [
     ("test",),
     ("lock", "--check"),
     ("rbac", "--cluster", "member1"),
+    *(("emit", tool, "--url", "https://git.example.com/fleet.git") for tool in ("argocd", "flux")),
     ("rebalance", "deploy/web", "-n", SPACE),
 ]
 

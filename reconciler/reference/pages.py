@@ -106,6 +106,11 @@ ANNOTATIONS = (
                 "On an ApplySet's parent: the member that its cluster is. A cluster whose inventory was lost is known"
                 " again by it.",
             ),
+            Entry("argosy.dev/cluster", "A label of Kustomizations and Applications of `argosy emit`: the cluster."),
+            Entry(
+                "argosy.dev/stage",
+                "A label of Applications of `argosy emit argocd`: which part of the cluster's folder it applies.",
+            ),
             Entry(
                 "applyset.kubernetes.io/part-of",
                 "A label of every object that Argosy applied to a member: the fleet's ApplySet. Its parent is the"

@@ -1,0 +1,102 @@
+"""A cluster's tree as other tools must treat it: what is never pruned, applied last, or left to others."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from reconciler.plans.field_paths import Key, path_text
+from reconciler.plans.field_rules import rules_of, ruling_for
+from reconciler.plans.model import DesiredObject
+from reconciler.plans.prune import keeps_itself
+from reconciler.plans.retention import RETAIN_REPLICAS
+from reconciler.plans.stages import INTERCEPTORS, needs_confirmation, stage_of
+from render.fleet import FieldRule, FieldRuling
+from render.model import Manifest, ObjectRef
+
+from .model import ClusterTree, IgnoredField, RenderedPlace
+
+_LEFT = frozenset({FieldRuling.IGNORE, FieldRuling.YIELD})
+_KUSTOMIZATION = "kustomization"
+_REPLICAS = "/spec/replicas"
+_SCALERS = frozenset({("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject")})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeRules:
+    """The rules about objects that are not in their manifests: argosy.yaml's about fields, and those kept by policy."""
+
+    fields: tuple[FieldRule, ...] = ()
+    preserved: Collection[ObjectRef] = frozenset()
+
+
+def cluster_tree(cluster: str, objects: Iterable[DesiredObject], place: RenderedPlace, rules: TreeRules) -> ClusterTree:
+    """Return what decides about emitted objects, of all that a cluster must hold."""
+    listed = tuple(objects)
+    manifests = {item.ref: item.manifest for item in listed}
+    return ClusterTree(
+        cluster=cluster,
+        place=place,
+        kept=tuple(
+            (str(manifests[ref]["apiVersion"]), ref)
+            for ref in sorted(manifests)
+            if (ref in rules.preserved or keeps_itself(manifests[ref])) and not needs_confirmation(ref)
+        ),
+        kept_kinds=_kinds(manifests, [ref for ref in manifests if needs_confirmation(ref)]),
+        interceptors=_kinds(manifests, [ref for ref in manifests if stage_of(ref) == INTERCEPTORS]),
+        ignored=tuple(sorted({*_scaled(manifests), *_ruled(manifests, rules.fields)})),
+        is_encrypted=any(item.encrypted for item in listed),
+        misread=tuple(sorted(ref for ref in manifests if ref.name == _KUSTOMIZATION)),
+    )
+
+
+def _kinds(manifests: Mapping[ObjectRef, Manifest], refs: Iterable[ObjectRef]) -> tuple[tuple[str, str], ...]:
+    """Return kinds with a version that they are written in."""
+    found = {ref.group_kind: (str(manifests[ref]["apiVersion"]), ref.kind) for ref in sorted(refs, reverse=True)}
+    return tuple(found[name] for name in sorted(found))
+
+
+def _scaled(manifests: Mapping[ObjectRef, Manifest]) -> Iterator[IgnoredField]:
+    """Yield the replicas that an autoscaler of the tree owns, or that a label leaves to the cluster."""
+    for ref, manifest in manifests.items():
+        if (manifest["metadata"].get("labels") or {}).get(RETAIN_REPLICAS) == "true" and _has_replicas(manifest):
+            yield IgnoredField(ref=ref, pointer=_REPLICAS)
+        target = (manifest.get("spec") or {}).get("scaleTargetRef") if (ref.group, ref.kind) in _SCALERS else None
+        if not isinstance(target, Mapping):
+            continue
+        group = str(target.get("apiVersion") or "apps/v1").rpartition("/")[0]
+        scaled = ObjectRef(group, str(target.get("kind") or "Deployment"), ref.namespace, str(target.get("name")))
+        if _has_replicas(manifests.get(scaled, {})):
+            yield IgnoredField(ref=scaled, pointer=_REPLICAS)
+
+
+def _has_replicas(manifest: Manifest) -> bool:
+    return "replicas" in (manifest.get("spec") or {})
+
+
+def _ruled(manifests: Mapping[ObjectRef, Manifest], rules: tuple[FieldRule, ...]) -> Iterator[IgnoredField]:
+    """Yield the fields that argosy.yaml, or an annotation of the object, leaves to others."""
+    for ref, manifest in manifests.items():
+        found = tuple(replace(rule, manager="") for rule in rules_of(manifest, ref, rules))
+        if found:
+            yield from (IgnoredField(ref=ref, pointer=each) for each in _left_pointers(manifest, (), "", found))
+
+
+def _left_pointers(value: Any, path: tuple[Any, ...], pointer: str, rules: tuple[FieldRule, ...]) -> Iterator[str]:
+    """Yield pointers to the outermost fields that rules leave to others."""
+    ruling = ruling_for(path_text(path), (), rules) if path else None
+    if ruling is not None:
+        if ruling in _LEFT:
+            yield pointer
+        return
+    if isinstance(value, Mapping):
+        for name, inside in value.items():
+            yield from _left_pointers(inside, (*path, str(name)), f"{pointer}/{_escaped(str(name))}", rules)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            if isinstance(item, Mapping) and "name" in item:
+                step = Key((("name", item["name"]),))
+                yield from _left_pointers(item, (*path, step), f"{pointer}/{index}", rules)
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")

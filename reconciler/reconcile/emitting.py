@@ -1,0 +1,99 @@
+"""Objects of other tools, made from a rendered commit and the rules of its fleet."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit, urlunsplit
+
+from reconciler.deliver.rendered_commits import RenderedCommits
+from reconciler.emission.argocd import argocd_objects
+from reconciler.emission.flux import flux_objects
+from reconciler.emission.model import (
+    ClusterTree,
+    Deployer,
+    Emission,
+    EmissionOptions,
+    Placing,
+    RenderedPlace,
+)
+from reconciler.emission.trees import TreeRules, cluster_tree
+from reconciler.names.subjects import check_clusters
+from reconciler.publish.branches import Publication
+from reconciler.repository import Repository
+from reconciler.repository.location import is_address
+from render.errors import ConfigError
+from render.fleet import OTHERS, Fleet
+
+from .fleet_context import FleetContext, applied_commit
+
+_MAKERS = {Deployer.ARGO_CD: argocd_objects, Deployer.FLUX: flux_objects}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmissionRequest:
+    """The tool to emit objects for, the rendered commit and the clusters (none: all); ``address`` is the repository's.
+
+    Without an address it is that of the remote on which the rendered branch is published.
+    """
+
+    deployer: Deployer
+    options: EmissionOptions
+    revision: str = ""
+    clusters: tuple[str, ...] = ()
+    address: str = ""
+
+
+def emitted(repository: Repository, request: EmissionRequest) -> Emission:
+    """Return the objects by which a tool delivers a rendered commit."""
+    context, _desired, commit = applied_commit(repository, request.revision)
+    commits = RenderedCommits(repository, context.members)
+    known = {*commits.commit(commit).tree.clusters, *(cluster.name for cluster in context.members)}
+    check_clusters(request.clusters, known)
+    fleet = context.fleet
+    secret = fleet.decryption_secret.name if fleet.decryption_secret else ""
+    options = replace(request.options, prefix=fleet.branch_prefix, decryption_secret=secret)
+    address = request.address or published_address(context.publication)
+    chosen = request.clusters or tuple(sorted(commits.commit(commit).tree.clusters))
+    trees = _trees(commits, commit, context, [(name, _place(fleet, name, address, options)) for name in chosen])
+    return _MAKERS[request.deployer](trees, options)
+
+
+def _trees(
+    commits: RenderedCommits, commit: str, context: FleetContext, chosen: Iterable[tuple[str, RenderedPlace]]
+) -> Iterator[ClusterTree]:
+    bindings = commits.commit(commit).bindings
+    preserved = frozenset(ref for ref, binding in bindings.items() if binding.preserve_resources_on_deletion)
+    rules = TreeRules(fields=context.fleet.field_rules, preserved=preserved)
+    for cluster, place in chosen:
+        yield cluster_tree(cluster, commits.desired(cluster, commit).objects, place, rules)
+
+
+def _place(fleet: Fleet, cluster: str, address: str, options: EmissionOptions) -> RenderedPlace:
+    """Return where a tool finds a cluster's tree: a member reads its own mirror branch, where there is one."""
+    is_mirrored = cluster in fleet.mirrors or OTHERS in fleet.mirrors
+    if options.placing is Placing.MEMBER and is_mirrored:
+        return RenderedPlace(address=address, branch=fleet.mirror_branch(cluster))
+    return RenderedPlace(address=address, branch=fleet.rendered_branch, folder=f"clusters/{cluster}")
+
+
+def published_address(publication: Publication) -> str:
+    """Return the address of the remote where branches are published, without the account that it may name."""
+    remote = publication.remote
+    address = remote if is_address(remote) else publication.repository.settings.last(f"remote.{remote}.url")
+    if not remote or not is_address(address):
+        raise ConfigError("the repository has no remote that others could read", hint="name its address with --url")
+    return shared_address(address)
+
+
+def shared_address(address: str) -> str:
+    """Return an address that may be written down: over https without an account, and over SSH as a URL.
+
+    >>> shared_address("https://me:token@git.example.com/fleet.git"), shared_address("git@git.example.com:team/fleet")
+    ('https://git.example.com/fleet.git', 'ssh://git@git.example.com/team/fleet')
+    """
+    if "://" not in address:
+        host, _, path = address.partition(":")
+        return f"ssh://{host}/{path.removeprefix('/')}"
+    parts = urlsplit(address)
+    account, _, host = parts.netloc.rpartition("@")
+    kept = account.partition(":")[0] if parts.scheme == "ssh" else ""
+    return urlunsplit(parts._replace(netloc=f"{kept}@{host}" if kept else host, query="", fragment=""))
