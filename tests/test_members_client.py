@@ -1,5 +1,6 @@
 """The client of one cluster against servers that misbehave in every way a cluster can."""
 
+import json
 import os
 import threading
 import time
@@ -8,12 +9,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from reconciler.members.client import Clock, KubeClient, RequestLimit
+from reconciler.members.client import Clock, KubeClient, RequestLimit, encoded_body
 from reconciler.members.connection import open_connection
 from reconciler.members.credentials import AuthPlugins
 from reconciler.members.exchange import Answer, Failure, FailureKind, Request
 from reconciler.members.identity import Impersonation
 from reconciler.members.kubeconfig import Context
+from render.documents import parse_documents
 
 from .waiting import at_once
 from .wires import Reply, Wire, answering, ok, refused
@@ -282,3 +284,11 @@ class TestWithin:
         assert isinstance(late, Failure)
         assert isinstance(outcome, Answer)
         assert client.stopped is None
+
+
+def test_a_body_is_the_same_as_json_and_as_yaml() -> None:
+    """Servers read what is applied as YAML, which has no pairs of escapes for one character."""
+    body = {"a": "é 😀", "b": "\x7f\x85\u2028\ufeff\\u", "\U0001f680": "\x07"}
+    sent = encoded_body(body)
+    assert sent.decode() == ('{"a":"é 😀","b":"\\u007f\\u0085\\u2028\\ufeff\\\\u","\U0001f680":"\\u0007"}')
+    assert json.loads(sent) == parse_documents(sent)[0].value == body

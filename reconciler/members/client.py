@@ -8,13 +8,14 @@ shows that a cluster cannot be used at all stops its client: everything after th
 
 import json
 import random
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from .bounded_reading import AnswerTooLarge, Received, UnknownEncoding
@@ -31,6 +32,10 @@ _LONGEST_PAUSE = 20.0
 _SHORTEST_TOKEN = 8
 _LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 """Hosts to which bytes travel faster than they are compressed."""
+
+
+_NO_PLAIN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+"""The characters that JSON takes as they are, and YAML refuses or takes for something else."""
 
 
 class Retry(NamedTuple):
@@ -176,7 +181,7 @@ class KubeClient:
                 ("Accept", request.accept),
                 ("User-Agent", self._user_agent),
             ),
-            body=None if request.body is None else json.dumps(request.body, separators=(",", ":")).encode(),
+            body=None if request.body is None else encoded_body(request.body),
             content_type="" if request.body is None else request.content_type,
             most=MOST_BYTES[request.expects],
         )
@@ -209,6 +214,15 @@ class KubeClient:
             warnings=tuple(map(_warning_text, answer.values("Warning"))),
             date=answer.first("Date"),
         )
+
+
+def encoded_body(body: Any) -> bytes:
+    r"""Return a body as JSON that is also the same YAML, which is what servers take for an apply.
+
+    YAML knows no pairs of escapes for one character, such as \ud83d\ude00, and takes some characters for breaks.
+    """
+    text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
+    return _NO_PLAIN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
 
 
 @lru_cache(maxsize=256)
