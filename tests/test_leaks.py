@@ -285,6 +285,8 @@ def test_applying_drifting_and_being_refused(
     members[0].kubectl("-n", SPACE, "patch", "deployment", "web", "--type=json", "-p", env)
     for words in (("diff", "--live"), ("diff", "--live", "-o", "json"), ("apply", "--dry-run", "server"), ("apply",)):
         told(*words)
+    for output in ("text", "json"):
+        told("import", "--cluster", "member1", "--cluster", "member2", "-n", SPACE, "-o", output)
     frozen = a_secret("coded", data={"a": f"{CANARY}!"})
     repository.commit({"secrets.yaml": [frozen, a_secret("this-is-new", data={"no such key!": ENCODED})]})
     for words in (("reconcile", "--allow-removal", "*=9"), ("apply", "-o", "json"), ("status", "-o", "json")):
@@ -293,7 +295,7 @@ def test_applying_drifting_and_being_refused(
 
 
 def test_every_command_is_listened_to() -> None:
-    """A new command is added to SAID, unless it can print no value of a source (import leaves Secrets out)"""
+    """A new command is added to SAID, unless it can print no value of a source (import is tried with members)"""
     asked = {words[0] for words in SAID} | {"apply"}
     assert set(COMMANDS) - asked == {
         "interpret",

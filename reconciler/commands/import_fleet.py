@@ -1,50 +1,69 @@
-"""``argosy import``: the fleet of another federation as templates, policies and overrides."""
+"""``argosy import``: another federation's fleet, or what runs in clusters, as templates, policies and overrides."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from reconciler.console.idle_options import refuse_options
 from reconciler.console.log import Log
 from reconciler.console.printing import print_data, print_text
+from reconciler.members.options import AccessOptions
+
+from .options.member_options import with_reading_options
 
 if TYPE_CHECKING:
     from reconciler.edit.importing import Import
+    from reconciler.reconcile.import_proof import Proof
 
 
 SYSTEMS = ("kubefed", "federation-v1", "clusternet", "kubesphere", "liqo", "kubeadmiral", "karmada")
+_OF_CLUSTERS = ("namespaces", "with_system", "unproven", *AccessOptions.names())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """The options of ``argosy import``."""
+    """The options of ``argosy import``; without a folder clusters are read."""
 
-    folder: Path
+    folder: Path | None = None
     system: str | None = None
     output_dir: Path | None = None
     is_printed: bool = False
     is_overwriting: bool = False
+    dry_run: bool = False
     output: str = "text"
     verbose: bool = False
+    namespaces: tuple[str, ...] = ()
+    with_system: bool = False
+    unproven: bool = False
+    access: AccessOptions = field(default_factory=AccessOptions)
 
 
 @click.command(
     name="import",
-    epilog="Exit codes: 0 converted; 3 something was refused, a file cannot be read, or one would be overwritten.",
+    epilog="Exit codes: 0 converted; 1 taking it over would change something; 3 something was refused, a file cannot be"
+    " read, or one would be overwritten; 5 no cluster could be read; 7 some could not.",
 )
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, allow_dash=True))
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, allow_dash=True), required=False)
 @click.option("--from", "system", type=click.Choice(SYSTEMS), help="The federation  [default: the one it tells].")
 @click.option(
     "--output-dir", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Write the files below DIR."
 )
 @click.option("--print", "is_printed", is_flag=True, help="Print the files instead of the report.")
 @click.option("--overwrite", "is_overwriting", is_flag=True, help="Write files anew that are there with other content.")
+@click.option("--dry-run", is_flag=True, help="Write nothing; say which files of --output-dir would be written.")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="Format of the report.")
 @click.option("--all", "verbose", is_flag=True, help="Report also what was converted exactly.")
+@click.option(
+    "-n", "--namespace", "namespaces", multiple=True, metavar="NAME", help="Only these namespaces (repeatable)."
+)
+@click.option("-A", "--all-namespaces", "with_system", is_flag=True, help="Also the namespaces of the system.")
+@click.option("--no-proof", "unproven", is_flag=True, help="Do not compare the result with the clusters.")
+@with_reading_options
 @click.pass_obj
 def command(log: Log, /, **options: Any) -> int:
-    r"""Turn the fleet of another federation below FOLDER into templates, policies and overrides.
+    r"""Turn the fleet of another federation, or what runs in clusters, into templates, policies and overrides.
 
     FOLDER holds YAML files such as people keep or kubectl get -o yaml prints (- is standard input). Without
     --output-dir nothing is written. --from names the federation; left out, it is the one that the documents tell:
@@ -59,51 +78,109 @@ def command(log: Log, /, **options: Any) -> int:
     kubeadmiral    plain objects that name a policy, and these policies
     karmada        its own objects, without what a control plane wrote
 
+    Without FOLDER, --cluster names clusters to read. What runs in them becomes one template for each object, one policy
+    for the objects of a namespace that run in the same clusters, and overrides for what differs between clusters.
+    Left out, and listed: what controllers, servers and the cluster itself made, namespaces of the system unless they
+    are asked for, Pods and Secrets, whose values are never read. Then the files are rendered and compared with the
+    clusters: what applying them would change is shown, object by object, and who owns what it may not take over.
+    Nothing is written to any cluster.
+
     The report says of each document how well it was converted: exact; exact for now, for the clusters and replicas of
     today; approximate; or refused. -o json adds the rule that each line is about. Secrets and credentials are never
     copied: they are listed with what to do.
     """
-    return import_and_show(log, ImportOptions(**options))
+    chosen = ImportOptions(**options)
+    if chosen.folder is not None:
+        refuse_options(_OF_CLUSTERS, "goes without FOLDER, which is read instead of clusters")
+    elif not chosen.access.clusters:
+        raise click.UsageError("name a FOLDER, or the clusters to read with --cluster")
+    else:
+        refuse_options(["system"], "goes with FOLDER")
+    if chosen.with_system:
+        refuse_options(["namespaces"], "goes without -A, which is all namespaces")
+    return import_and_show(log, chosen)
 
 
 def import_and_show(log: Log, options: ImportOptions) -> int:
-    """Convert, write or print the files, and report; return the exit code."""
+    """Convert, compare with clusters, write or print the files, and report; return the exit code."""
     from reconciler.edit.importing import imported
 
-    result = imported(options.folder, options.system)
+    proof = None
+    if options.folder is not None:
+        result = imported(options.folder, options.system)
+    else:
+        result, proof = _read_clusters(log, options)
     if options.output_dir is not None:
-        _write(log, options.output_dir, result, is_overwriting=options.is_overwriting)
+        _write(log, options.output_dir, result, options)
     if options.is_printed:
         for path, content in result.files.items():
             print_data(f"---\n# {path}\n{content.decode()}")
     elif options.output == "json":
-        _print_json(result)
+        _print_json(result, proof)
     else:
-        _print_report(result, options)
+        _print_report(result, proof, options)
     if result.others:
         log.info("left out", documents=result.others, because="they are of no other federation")
-    return 3 if result.is_refused else 0
+    for name, failure in result.failures.items():
+        log.warning(f"{name} is left out, for it could not be read: {failure.message}")
+    return _exit_code(result, proof)
 
 
-def _write(log: Log, folder: Path, result: "Import", *, is_overwriting: bool) -> None:
+def _exit_code(result: "Import", proof: "Proof | None") -> int:
+    if result.is_refused:
+        return 3
+    if proof is not None and not proof.is_proven:
+        return 1
+    return 7 if result.failures or (proof is not None and proof.is_partial) else 0
+
+
+def _read_clusters(log: Log, options: ImportOptions) -> "tuple[Import, Proof | None]":
+    """Read the clusters that are named, and prove what became of them."""
+    from reconciler.edit.beginning import named_contexts
+    from reconciler.edit.live_clusters import LiveReading, imported_clusters, members_of
+    from reconciler.reconcile.import_proof import ProofOptions, proof_of
+
+    access = options.access
+    contexts = named_contexts(dict.fromkeys(access.clusters))
+    members = members_of(contexts, access)
+    reading = LiveReading(
+        contexts=contexts,
+        open_client=members.open,
+        namespaces=options.namespaces,
+        with_system=options.with_system,
+        max_parallel=access.max_parallel,
+        timeout=access.timeout,
+    )
+    with log.timed("read clusters"):
+        result = imported_clusters(reading)
+    if options.unproven:
+        return result, None
+    limits = ProofOptions(open_client=members.open, max_parallel=access.max_parallel, timeout=access.timeout)
+    with log.timed("compare"):
+        return result, proof_of(result.files, limits, log)
+
+
+def _write(log: Log, folder: Path, result: "Import", options: ImportOptions) -> None:
     from reconciler.repository.worktree import put_files
     from render.errors import ConfigError
 
-    different = [path for path, content in result.files.items() if _is_other(folder / path, content)]
-    if different and not is_overwriting:
+    new = {path: content for path, content in result.files.items() if not _is_as(folder / path, content)}
+    there = [path for path in new if (folder / path).exists()]
+    if there and not options.is_overwriting:
         hint = "--overwrite writes them anew, another --output-dir leaves them alone"
-        raise ConfigError(f"{folder / different[0]} is there with other content", hint=hint)
-    folder.mkdir(parents=True, exist_ok=True)
-    put_files(folder, result.files)
-    for path in result.files:
-        log.info("wrote", file=str(folder / path))
+        raise ConfigError(f"{folder / there[0]} is there with other content", hint=hint)
+    if not options.dry_run:
+        folder.mkdir(parents=True, exist_ok=True)
+        put_files(folder, result.files)
+    for path in new if options.dry_run else result.files:
+        log.info("would write" if options.dry_run else "wrote", file=str(folder / path))
 
 
-def _is_other(path: Path, content: bytes) -> bool:
-    return path.exists() and (not path.is_file() or path.read_bytes() != content)
+def _is_as(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == content
 
 
-def _print_json(result: "Import") -> None:
+def _print_json(result: "Import", proof: "Proof | None") -> None:
     from collections import Counter
 
     from reconciler.console.json_values import as_json
@@ -125,20 +202,26 @@ def _print_json(result: "Import") -> None:
         "files": sorted(result.files),
         "others": result.others,
     }
-    print_data(as_json(report))
+    failures = {
+        name: {"reason": str(failure.kind), "message": failure.message} for name, failure in result.failures.items()
+    }
+    told = {"failures": failures} if failures else {}
+    print_data(as_json(report | told | ({"proof": proof.plain()} if proof is not None else {})))
 
 
-def _print_report(result: "Import", options: ImportOptions) -> None:
+def _print_report(result: "Import", proof: "Proof | None", options: ImportOptions) -> None:
     from collections import Counter
 
     from reconciler.console.text import table
     from render.federations.units import Grade
 
-    shown = [line for line in result.lines if options.verbose or line.grade is not Grade.EXACT or line.code]
+    shown = [line for line in result.lines if options.verbose or line.grade is not Grade.EXACT or line.is_worth_a_word]
     if shown:
-        rows = [(line.grade, line.subject, line.origin, line.message or "-") for line in shown]
+        rows = [(line.grade, line.subject, line.origin or "-", line.message or "-") for line in shown]
         print_text(table(("GRADE", "DOCUMENT", "FROM", "WHY"), rows), end="")
     grades = Counter(line.grade for line in result.lines)
     print_text(", ".join(f"{grades[grade]} {grade}" for grade in Grade if grades[grade]))
+    if proof is not None:
+        print_text("".join(proof.text()), end="")
     if options.output_dir is None:
         print_text(f"{len(result.files)} files would be written: name a folder with --output-dir")

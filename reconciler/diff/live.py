@@ -79,14 +79,15 @@ def live_text(reports: Iterable[ClusterReport]) -> Iterator[str]:
             continue
         yield f"{report.cluster}: {_counted(sum(1 for change in changes if change.is_difference))}\n"
         for change in changes:
-            yield from _lines(change)
+            yield from change_lines(change)
 
 
 def _counted(number: int) -> str:
     return "equal" if not number else counted(number, "object differs", "objects differ")
 
 
-def _lines(change: LiveChange) -> Iterator[str]:
+def change_lines(change: LiveChange) -> Iterator[str]:
+    """Yield the lines of one object, and of its fields."""
     sign = " " if change.action is Action.UNCHANGED else _SIGNS.get(change.action, "!")
     message = f": {change.message}" if change.message else ""
     yield f"  {sign} {change.ref} {change.action} ({change.reason}){message}\n"
@@ -116,11 +117,12 @@ def _plain(report: ClusterReport) -> dict[str, Any]:
     return {
         "state": report.state,
         **({"failure": {"reason": str(failure.kind), "message": failure.message}} if failure else {}),
-        "objects": [_plain_change(change) for change in live_changes(report)],
+        "objects": [plain_change(change) for change in live_changes(report)],
     }
 
 
-def _plain_change(change: LiveChange) -> dict[str, Any]:
+def plain_change(change: LiveChange) -> dict[str, Any]:
+    """Return one object with its fields as plain data."""
     return {
         "object": str(change.ref),
         "action": str(change.action),

@@ -5,10 +5,11 @@ Nothing of it is asked of a cluster. The values of Secrets and tokens are never 
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from reconciler.members.exchange import Failure
 from render.documents import DocumentErrors, parse_documents
 from render.errors import ConfigError
 from render.federations.front_ends import FRONT_ENDS, found_in, named
@@ -17,6 +18,8 @@ from render.federations.rules import RULES
 from render.federations.units import Conversion, FrontEnd, Grade, Placed
 from render.words import counted
 
+_SILENT = frozenset({"kind-left-out"})
+"""The codes of what nobody misses."""
 _ENDINGS = frozenset({".yaml", ".yml", ".json"})
 _MOST_BYTES = 64 << 20
 _HINT = f"--from names one: {', '.join(each.name for each in FRONT_ENDS)}"
@@ -32,6 +35,11 @@ class Line(NamedTuple):
     message: str
 
     @property
+    def is_worth_a_word(self) -> bool:
+        """Say whether there is something to know about a document that is the same."""
+        return bool(self.code) and self.code not in _SILENT
+
+    @property
     def rule(self) -> str:
         """The rule of the federation that it is about; empty for none."""
         return RULES.get(self.code, "")
@@ -39,12 +47,16 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
-    """The files to write by path, the report, and how many documents are of no other federation."""
+    """The files to write by path, the report, and how many documents are of no other federation.
+
+    ``failures`` are the clusters that could not be read, where some were.
+    """
 
     system: str
     files: Mapping[str, bytes]
     lines: tuple[Line, ...]
-    others: int
+    others: int = 0
+    failures: Mapping[str, Failure] = field(default_factory=dict)
 
     @property
     def is_refused(self) -> bool:
@@ -63,7 +75,7 @@ def imported(folder: Path, system: str | None = None) -> Import:
     if not (conversion.units or conversion.members or conversion.kept or conversion.left):
         raise ConfigError(f"{folder} holds no document of {front_end.title}", hint=_HINT)
     return Import(
-        system=front_end.title, files=files_of(conversion), lines=_report(conversion), others=conversion.others
+        system=front_end.title, files=files_of(conversion), lines=report_of(conversion), others=conversion.others
     )
 
 
@@ -90,7 +102,8 @@ def _members(documents: list[Placed]) -> dict[str, dict[str, str]]:
     }
 
 
-def _report(conversion: Conversion) -> tuple[Line, ...]:
+def report_of(conversion: Conversion) -> tuple[Line, ...]:
+    """Return what became of each document, the exact ones first."""
     lines = [
         Line(left.remark.grade, left.subject, left.origin, left.remark.code, left.remark.message)
         for left in conversion.left

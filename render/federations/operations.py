@@ -30,5 +30,8 @@ def _of_objects(before: dict[str, Any], after: dict[str, Any], path: str) -> Ite
             yield {"operator": "remove", "path": place}
         elif key not in before:
             yield {"operator": "add", "path": place, "value": after[key]}
+        elif not key and before[key] != after[key]:
+            # An overrider finds an empty key at the end of a path, and nothing below one.
+            yield {"operator": "replace", "path": place, "value": after[key]}
         else:
             yield from differences(before[key], after[key], place)

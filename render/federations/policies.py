@@ -49,9 +49,16 @@ def files_of(conversion: Conversion) -> dict[str, bytes]:
     """Return the files of a conversion by path: templates, policies, overrides and clusters."""
     files: dict[str, list[bytes]] = {}
     for each in written(conversion):
-        comment = f"# from {', '.join(': '.join(filter(None, source)) for source in each.sources)}\n".encode()
-        files.setdefault(each.path, []).append(comment + emit(each.manifest))
+        files.setdefault(each.path, []).append(f"# from {_sources(each)}\n".encode() + emit(each.manifest))
     return {path: b"---\n".join(documents) for path, documents in sorted(files.items())}
+
+
+def _sources(written: WrittenObject) -> str:
+    """Return what an object is made of: each document, or only where all of them are from if that is one place."""
+    origins = dict.fromkeys(origin for origin, _ in written.sources)
+    if len(written.sources) > len(origins) == 1:
+        return next(iter(origins))
+    return ", ".join(": ".join(filter(None, source)) for source in written.sources)
 
 
 def written(conversion: Conversion, prefix: str = "") -> list[WrittenObject]:

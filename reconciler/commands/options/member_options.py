@@ -69,6 +69,16 @@ _ACCESS = (
     click.option("--as", "as_user", default="", metavar="USER", help="Act as another user."),
     click.option("--as-group", "as_groups", multiple=True, metavar="GROUP", help="Act as a group (repeatable)."),
 )
+_READING = (
+    click.option(
+        "--cluster", "clusters", multiple=True, metavar="CONTEXT", help="Read the cluster of this context (repeatable)."
+    ),
+    *(
+        option
+        for option, name in zip(_ACCESS, AccessOptions.names(), strict=True)
+        if name in {"max_parallel", *_REACHING}
+    ),
+)
 _WRITING = (
     click.option("--rehearse", is_flag=True, help="Ask each server about everything first, and stop at a refusal."),
     click.option("--no-prune", is_flag=True, help="Delete nothing."),
@@ -117,6 +127,19 @@ def with_access_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*arguments, access=access, **options)
 
     return _with_options(gathered, _ACCESS)
+
+
+def with_reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command that reads clusters which are no members yet; it gets them as ``access``."""
+    names = ("clusters", "max_parallel", *_REACHING)
+
+    @wraps(command)
+    def gathered(*arguments: Any, **options: Any) -> Any:
+        access = AccessOptions(**{name: options.pop(name) for name in names})
+        _refuse_groups(access)
+        return command(*arguments, access=access, **options)
+
+    return _with_options(gathered, _READING)
 
 
 def with_delivery_options(command: Callable[..., Any]) -> Callable[..., Any]:

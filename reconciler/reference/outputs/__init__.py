@@ -9,7 +9,7 @@ from render.model import ARGOSY_API_VERSION
 from .checks import DIAGNOSIS, IMPORT, RESULTS, VALIDATION, VERIFICATION
 from .explanations import CLUSTER_EXPLANATION, OBJECT_EXPLANATION, POLICY_EXPLANATION
 from .parts import RENDERED
-from .passes import DIFFERENCE, LIVE_DIFFERENCE, RECONCILIATION, RENDERING, REPORTS
+from .passes import DIFFERENCE, IMPORT_OF_CLUSTERS, LIVE_DIFFERENCE, RECONCILIATION, RENDERING, REPORTS
 from .statuses import CLUSTER_STATUS, FLEET_STATUS, OBJECT_STATUS, WAITING
 
 
@@ -40,7 +40,11 @@ OUTPUTS: Mapping[str, Output] = {
     "Waiting": Output(("wait",), "Whether what was waited for came true, and why not yet.", WAITING),
     "Verification": Output(("verify",), "Whether rendered commits can be made again.", VERIFICATION),
     "Diagnosis": Output(("doctor",), "What was checked, and what to do.", DIAGNOSIS),
-    "ImportReport": Output(("import",), "What became of the documents of another federation.", IMPORT),
+    "ImportReport": Output(
+        ("import",),
+        "What became of the documents of another federation, or of what runs in clusters.",
+        {**IMPORT, **IMPORT_OF_CLUSTERS},
+    ),
 }
 """Every kind that ``-o json`` prints."""
 

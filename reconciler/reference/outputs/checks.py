@@ -75,12 +75,12 @@ DIAGNOSIS = {
     ),
 }
 IMPORT = {
-    "system": text("The federation that the documents are of."),
+    "system": text("The federation that the documents are of, or `live clusters`."),
     "counts": mapping(whole(), "How many lines there are of each grade."),
     "documents": records(
         {
             "document": text("Kind, namespace and name."),
-            "from": text("The file and line that it stands in."),
+            "from": text("The file and line that it stands in, or the clusters that have it."),
             "grade": text(
                 "`exact`, `exact for now` (for the clusters and counts of today), `approximate` or `refused`."
             ),

@@ -160,6 +160,27 @@ DIFFERENCE = {
     "solved": {**_MISPLACED, "description": "What could not be placed or built before the change, and can be now."},
 }
 _FAILURE = record({"reason": REASON, "message": MESSAGE}, "The reason why the cluster was not finished.")
+_LIVE_OBJECTS = records(
+    {
+        "object": OBJECT,
+        "action": text("What applying would do, such as `created`, `configured` or `conflict`."),
+        "reason": REASON,
+        "message": text("The reason in a sentence; it may be empty."),
+        "fields": records(
+            {
+                "path": text(),
+                "change": text("`Lost`, `Dropped`, `Modified` or `Foreign`."),
+                "live": text("The value in the cluster, hidden if it is secret."),
+                "want": text("The value in the commit, hidden if it is secret."),
+                "manager": text("The field manager that owns it now."),
+                "time": text("The time when that manager wrote it."),
+            },
+            "The fields that differ.",
+        ),
+        "yielded?": sequence(mapping(text()), "The fields of the commit that others decide, alike."),
+        "foreign?": sequence(mapping(text()), "The fields that people added, alike."),
+    }
+)
 LIVE_DIFFERENCE = {
     "rendered": RENDERED,
     "clusters": mapping(
@@ -167,30 +188,31 @@ LIVE_DIFFERENCE = {
             {
                 "state": text("`Planned`, or the word for what stopped it."),
                 "failure?": _FAILURE,
-                "objects": records(
-                    {
-                        "object": OBJECT,
-                        "action": text("What applying would do, such as `created`, `configured` or `conflict`."),
-                        "reason": REASON,
-                        "message": text("The reason in a sentence; it may be empty."),
-                        "fields": records(
-                            {
-                                "path": text(),
-                                "change": text("`Lost`, `Dropped`, `Modified` or `Foreign`."),
-                                "live": text("The value in the cluster, hidden if it is secret."),
-                                "want": text("The value in the commit, hidden if it is secret."),
-                                "manager": text("The field manager that owns it now."),
-                                "time": text("The time when that manager wrote it."),
-                            },
-                            "The fields that differ.",
-                        ),
-                        "yielded?": sequence(mapping(text()), "The fields of the commit that others decide, alike."),
-                        "foreign?": sequence(mapping(text()), "The fields that people added, alike."),
-                    }
-                ),
+                "objects": _LIVE_OBJECTS,
             }
         ),
         "For each cluster: the objects that are not as the commit says.",
+    ),
+}
+IMPORT_OF_CLUSTERS = {
+    "failures?": mapping(
+        record({"reason": REASON, "message": MESSAGE}), "The clusters that could not be read, with the reason."
+    ),
+    "proof?": record(
+        {
+            "proven": flag("True if taking over every cluster that was looked at changes nothing in it."),
+            "problems": texts("The reasons why the files cannot be rendered, or objects not be placed."),
+            "clusters": mapping(
+                record(
+                    {
+                        "proven": whole("How many objects are taken over as they are."),
+                        "failure?": _FAILURE,
+                        "objects": {**_LIVE_OBJECTS, "description": "The objects that are not as wanted."},
+                    }
+                )
+            ),
+        },
+        "Of clusters that were read: the comparison of what the files give them with what they hold.",
     ),
 }
 

@@ -1,0 +1,123 @@
+"""Clusters, read and written as the files of a fleet, with a report of what was left out.
+
+Nothing is written to a cluster, and no content of a Secret is asked for.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from reconciler.members.boundary import guarded
+from reconciler.members.exchange import Failure, OpenClient
+from reconciler.members.identity import Impersonation
+from reconciler.members.opening import MemberAccess, Members
+from reconciler.members.options import AccessOptions
+from reconciler.observe.whole_clusters import ReadingOptions, WholeCluster, read_clusters
+from reconciler.repository.trailers import engine_version
+from render.documents import emit
+from render.errors import ClusterError
+from render.federations.clusters.front_end import LiveCluster, ReadCluster, converted_clusters, read_cluster
+from render.federations.clusters.system_objects import (
+    KINDS_LEFT_OUT,
+    METADATA_ALONE,
+    OWN_NAMESPACE,
+    is_of_the_system,
+)
+from render.federations.policies import files_of
+from render.fleet import ClusterAccess
+from render.model import ARGOSY_API_VERSION
+
+from .importing import Import, report_of
+
+SYSTEM = "live clusters"
+FLEET_FILE = "argosy.yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveReading:
+    """The clusters to read, each with its context, and how: ``namespaces`` alone, or all, or all but the system's."""
+
+    contexts: Mapping[str, str]
+    open_client: OpenClient
+    namespaces: tuple[str, ...] = ()
+    with_system: bool = False
+    max_parallel: int = 32
+    timeout: float = 300.0
+
+    @property
+    def is_of_system(self) -> bool:
+        """Return whether objects of the system are asked for."""
+        return self.with_system or any(map(is_of_the_system, self.namespaces))
+
+    def options(self) -> ReadingOptions:
+        """Return the options to read clusters with."""
+        return ReadingOptions(
+            open_client=self.open_client,
+            max_parallel=self.max_parallel,
+            timeout=self.timeout,
+            namespaces=self.namespaces,
+            is_skipped=_is_of_argosy if self.with_system else is_of_the_system,
+            skipped_kinds=KINDS_LEFT_OUT,
+            metadata_kinds=METADATA_ALONE,
+        )
+
+
+def members_of(contexts: Mapping[str, str], options: AccessOptions) -> Members:
+    """Return what opens clients for clusters: by their contexts in the kubeconfig, or in the folder, of options."""
+    groups = options.as_groups
+    identity = Impersonation(user=options.as_user, groups=groups) if options.as_user or groups else None
+    ways = () if options.kubeconfigs else contexts.items()
+    return Members(
+        MemberAccess(
+            clusters=tuple(ClusterAccess(name=name, context=context) for name, context in ways),
+            kubeconfig=options.kubeconfig,
+            folder=options.kubeconfigs,
+            impersonate=identity,
+            user_agent=f"argosy/{engine_version()}",
+        )
+    )
+
+
+def _is_of_argosy(namespace: str) -> bool:
+    return namespace == OWN_NAMESPACE
+
+
+def imported_clusters(reading: LiveReading) -> Import:
+    """Read clusters and convert what runs there; ClusterError where none of them can be read."""
+    read = read_clusters(sorted(reading.contexts), reading.options())
+    found = {name: _read(each, reading) for name, each in read.items()}
+    clusters = [each for each in found.values() if isinstance(each, ReadCluster)]
+    failures = {name: each for name, each in found.items() if isinstance(each, Failure)}
+    if not clusters:
+        raise ClusterError("no cluster could be read", hint=_reasons(failures))
+    skipped = frozenset[str]().union(*(each.skipped for each in read.values() if isinstance(each, WholeCluster)))
+    conversion = converted_clusters(clusters, skipped).without_secrets()
+    contexts = {each.name: reading.contexts[each.name] for each in clusters}
+    fleet = {FLEET_FILE: _fleet_file(contexts, is_whole=reading.is_of_system)}
+    return Import(
+        system=SYSTEM, files={**fleet, **files_of(conversion)}, lines=report_of(conversion), failures=failures
+    )
+
+
+def _read(cluster: WholeCluster | Failure, reading: LiveReading) -> ReadCluster | Failure:
+    """Return a cluster as a person would write it; whatever is wrong with its objects is its own failure."""
+    if isinstance(cluster, Failure):
+        return cluster
+    unlisted = {kind: each.message for kind, each in cluster.unlisted.items()}
+    live = LiveCluster(name=cluster.name, objects=cluster.objects, scaled=cluster.scaled, unlisted=unlisted)
+    return guarded(lambda: read_cluster(live, with_system=reading.is_of_system))
+
+
+def _reasons(failures: Mapping[str, Failure]) -> str:
+    return "; ".join(f"{name}: {each.message}" for name, each in failures.items())
+
+
+def _fleet_file(contexts: Mapping[str, str], *, is_whole: bool) -> bytes:
+    """Return the settings of a fleet: the contexts of its clusters; ``is_whole`` if the system's namespaces are its."""
+    spec = {"clusters": list(_ways(contexts))} | ({"skippedNamespaces": []} if is_whole else {})
+    metadata = {"name": "default"}
+    return emit({"apiVersion": ARGOSY_API_VERSION, "kind": "Fleet", "metadata": metadata, "spec": spec})
+
+
+def _ways(contexts: Mapping[str, str]) -> Iterable[Mapping[str, str]]:
+    for name, context in sorted(contexts.items()):
+        yield {"name": name} | ({"context": context} if context != name else {})

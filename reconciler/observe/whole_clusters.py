@@ -1,0 +1,229 @@
+"""Everything that clusters hold, listed once: for those whose fleet is taken over, and never in a pass.
+
+Every cluster is read by itself, with a deadline over all that it is asked, and one that fails is named. A kind is
+listed in a version that all clusters serve. Contents of Secrets are never asked for.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar
+
+from reconciler.members.boundary import guarded
+from reconciler.members.discovery import Discovery, Resource, discover
+from reconciler.members.exchange import Client, Failure, FailureKind, OpenClient
+from reconciler.members.listing import Listing, list_objects, read_object
+from reconciler.members.parallel import in_parallel
+from reconciler.members.visits import Visits
+from reconciler.plans.retention import scaled_objects
+from render.model import Manifest, ObjectRef
+
+from .objects import NAMESPACES, SCALERS
+
+MOST_OBJECTS = 200_000
+"""The objects of one cluster that are read at most."""
+_GRACE = 2.0
+_USABLE = frozenset({"list", "create"})
+_Result = TypeVar("_Result")
+_Found = Mapping[ObjectRef, Manifest] | Failure
+
+
+def _never(_namespace: str) -> bool:
+    return False
+
+
+def _always(_resource: Resource) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingOptions:
+    """The means and limits of reading: clients, how many clusters at once, and the seconds that each may take.
+
+    ``namespaces`` are the only ones to read (none: all but those that ``is_skipped`` says). Objects of
+    ``skipped_kinds`` are not asked for, and of those of ``metadata_kinds`` the metadata alone; both are named as
+    ``Kind.group``.
+    ``is_wanted`` says of a kind whether it is asked for at all.
+    """
+
+    open_client: OpenClient
+    max_parallel: int = 32
+    timeout: float = 300.0
+    namespaces: tuple[str, ...] = ()
+    is_skipped: Callable[[str], bool] = _never
+    skipped_kinds: Collection[str] = ()
+    metadata_kinds: Collection[str] = ()
+    is_wanted: Callable[[Resource], bool] = _always
+    clock: Callable[[], float] = time.monotonic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeCluster:
+    """All objects of a cluster, those that autoscalers scale, and the kinds that could not be listed, with the reason.
+
+    ``skipped`` are the kinds it serves that nobody asked for.
+    """
+
+    name: str
+    objects: tuple[Manifest, ...] = field(default=(), repr=False)
+    scaled: frozenset[ObjectRef] = frozenset()
+    unlisted: Mapping[str, Failure] = field(default_factory=dict)
+    skipped: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opened:
+    client: Client
+    discovery: Discovery
+
+
+def read_clusters(names: Sequence[str], options: ReadingOptions) -> dict[str, WholeCluster | Failure]:
+    """Read clusters at once; each is either read or has failed."""
+    began = options.clock()
+    opened = _visited(names, partial(_opened, options), options, began)
+    found = {name: each for name, each in opened.items() if isinstance(each, _Opened)}
+    versions = common_versions(each.discovery for each in found.values())
+    read = _visited(list(found), lambda name: _read(name, found[name], versions, options), options, began)
+    return {name: read.get(name) or _failure(opened[name]) for name in names}
+
+
+def _failure(outcome: Any) -> Failure:
+    assert isinstance(outcome, Failure)
+    return outcome
+
+
+def _visited(
+    names: Iterable[str], call: Callable[[str], _Result | Failure], options: ReadingOptions, began: float
+) -> dict[str, _Result | Failure]:
+    """Call for every cluster in a thread of its own; one that does not end in time is left behind."""
+    visits: Visits[_Result | Failure] = Visits(
+        lambda visit: guarded(lambda: call(visit.name)), names, limit=options.max_parallel, clock=options.clock
+    )
+    outcomes: dict[str, _Result | Failure] = {}
+    end = began + options.timeout + _GRACE
+    while not visits.are_over:
+        visit = visits.next(end)
+        if visit is not None and visit.result is not None:
+            outcomes[visit.name] = visit.result
+        if options.clock() >= end:
+            for name in (*visits.under_way, *visits.waiting):
+                outcomes[name] = _overdue(options)
+            break
+    return outcomes
+
+
+def _overdue(options: ReadingOptions) -> Failure:
+    return Failure(
+        kind=FailureKind.DEADLINE,
+        message=f"it was not read within {options.timeout:g} s",
+        hint="see what is slow there, or give it more time with --timeout",
+    )
+
+
+def _opened(options: ReadingOptions, name: str) -> _Opened | Failure:
+    client = options.open_client(name, options.clock() + options.timeout)
+    if isinstance(client, Failure):
+        return client
+    discovery = discover(client)
+    return discovery if isinstance(discovery, Failure) else _Opened(client=client, discovery=discovery)
+
+
+def common_versions(discoveries: Iterable[Discovery]) -> dict[tuple[str, str], str]:
+    """Return the version of each kind that all clusters with it serve, the first of them that one prefers."""
+    served: dict[tuple[str, str], list[str]] = {}
+    for discovery in discoveries:
+        here: dict[tuple[str, str], list[str]] = {}
+        for resource in discovery.resources.values():
+            here.setdefault((resource.group, resource.kind), []).append(resource.api_version)
+        for kind, versions in here.items():
+            known = served.get(kind)
+            served[kind] = versions if known is None else [each for each in known if each in versions]
+    return {kind: versions[0] for kind, versions in served.items() if versions}
+
+
+def _read(
+    name: str, opened: _Opened, versions: Mapping[tuple[str, str], str], options: ReadingOptions
+) -> WholeCluster | Failure:
+    client, resources = opened.client, _resources(opened.discovery, versions)
+    listings = [each for resource in resources for each in _listings(resource, options)]
+    listed = in_parallel(partial(list_objects, client), listings, limit=client.concurrency)
+    found = [*zip((each.resource.group_kind for each in listings), listed, strict=True), *_spaces(client, options)]
+    if client.stopped is not None:
+        return client.stopped
+    unlisted = {kind: each for kind, each in found if isinstance(each, Failure)}
+    late = next((each for each in unlisted.values() if each.kind is FailureKind.DEADLINE), None)
+    if late is not None:
+        return late
+    objects = _distinct((each for _, each in found if not isinstance(each, Failure)), options)
+    if len(objects) > MOST_OBJECTS:
+        return _too_many(objects)
+    return WholeCluster(
+        name=name,
+        objects=objects,
+        scaled=scaled_objects(each for each in objects if (ObjectRef.of(each).group, each["kind"]) in SCALERS),
+        unlisted=unlisted | {group: _unavailable(group) for group in opened.discovery.unavailable},
+        skipped=frozenset(each.group_kind for each in resources if each.group_kind in options.skipped_kinds),
+    )
+
+
+def _resources(discovery: Discovery, versions: Mapping[tuple[str, str], str]) -> list[Resource]:
+    """Return each kind once: in the common version, or the one that this cluster prefers."""
+    found: dict[tuple[str, str], Resource] = {}
+    for resource in discovery.resources.values():
+        kind = resource.group, resource.kind
+        if kind not in found or resource.api_version == versions.get(kind):
+            found[kind] = resource
+    return [each for each in found.values() if each.verbs >= _USABLE]
+
+
+def _listings(resource: Resource, options: ReadingOptions) -> Iterable[Listing]:
+    if resource.group_kind in options.skipped_kinds or not options.is_wanted(resource):
+        return
+    listing = Listing(resource=resource, metadata_only=resource.group_kind in options.metadata_kinds)
+    if not options.namespaces:
+        yield listing
+    elif resource.is_namespaced:
+        yield from (replace(listing, only_namespace=each) for each in options.namespaces)
+
+
+def _spaces(client: Client, options: ReadingOptions) -> Iterable[tuple[str, _Found]]:
+    """Yield the Namespaces that are read alone, for their labels."""
+    for name in options.namespaces:
+        ref = ObjectRef("", "Namespace", "", name)
+        space = read_object(client, NAMESPACES, ref)
+        if space is not None:
+            yield "Namespace", space if isinstance(space, Failure) else {ref: space}
+
+
+def _distinct(found: Iterable[Mapping[ObjectRef, Manifest]], options: ReadingOptions) -> tuple[Manifest, ...]:
+    """Return objects once: old servers have some in two groups, of which the first listed is the one to go by."""
+    objects: dict[str, Manifest] = {}
+    for each in found:
+        for ref, manifest in each.items():
+            namespace = ref.name if ref.group_kind == "Namespace" else ref.namespace
+            if options.namespaces or not options.is_skipped(namespace):
+                objects.setdefault(str(manifest["metadata"].get("uid") or ref), _without_managers(manifest))
+    return tuple(objects.values())
+
+
+def _without_managers(manifest: Manifest) -> Manifest:
+    """Return an object without its managed fields, which are half of it and tell nothing here."""
+    metadata = {key: value for key, value in manifest["metadata"].items() if key != "managedFields"}
+    return {**manifest, "metadata": metadata}
+
+
+def _unavailable(group: str) -> Failure:
+    return Failure(
+        kind=FailureKind.UNAVAILABLE, message=f"the API of {group} does not answer", hint="see to its APIService"
+    )
+
+
+def _too_many(objects: Sequence[Manifest]) -> Failure:
+    kind, count = Counter(ObjectRef.of(each).group_kind for each in objects).most_common(1)[0]
+    return Failure(
+        kind=FailureKind.ANSWER_TOO_LARGE,
+        message=f"it has {len(objects)} objects, {count} of them {kind}; at most {MOST_OBJECTS} are read",
+        hint="read it in parts, with --namespace",
+    )

@@ -1,0 +1,139 @@
+"""The proof that a fleet may be taken over as it is: its files are rendered and compared with what clusters hold.
+
+They are rendered in a repository of their own, which is gone afterwards, and compared by the plans that apply them. An
+object is proven where applying it takes it over and changes no value. Nothing is written to a cluster.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from reconciler.console.log import ERRORS_ONLY, Log
+from reconciler.deliver.options import DeliveryOptions
+from reconciler.deliver.results import ClusterReport
+from reconciler.diff.live import LiveChange, change_lines, live_changes, plain_change
+from reconciler.members.exchange import UNREACHABLE, OpenClient
+from reconciler.plans.model import Action
+from reconciler.preview.rendering import PreviewOptions, previewed
+from reconciler.publish.branches import Publication
+from reconciler.publish.memory import SourceMemory
+from reconciler.publish.outcome import commit_outcome
+from reconciler.publish.problems import problems_of
+from reconciler.repository import Repository, open_repository
+from reconciler.repository.beginning import begun_repository
+from render.errors import InputError
+from render.words import counted
+
+from .applying import ApplyRun, Delivery
+from .fleet_context import FleetContext
+
+_EQUAL = "Equal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterProof:
+    """The outcome of taking over one cluster: how many objects stay as they are, and those that do not."""
+
+    cluster: str
+    proven: int = 0
+    different: tuple[LiveChange, ...] = ()
+    failure: str = ""
+    reason: str = ""
+    is_unreachable: bool = False
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The proof of the cluster as plain data."""
+        failure = {"failure": {"reason": self.reason, "message": self.failure}} if self.failure else {}
+        return {"proven": self.proven, **failure, "objects": [plain_change(each) for each in self.different]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """The proof of each cluster; ``problems`` are those for which files are not rendered, or objects not placed."""
+
+    clusters: tuple[ClusterProof, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def is_proven(self) -> bool:
+        """Say whether nothing that was looked at would change."""
+        return not self.problems and not any(each.different for each in self.clusters)
+
+    @property
+    def is_partial(self) -> bool:
+        """Say whether a cluster could not be looked at."""
+        return any(each.failure for each in self.clusters)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the proof as plain data."""
+        clusters = {each.cluster: each.plain for each in self.clusters}
+        return {"proven": self.is_proven, "problems": list(self.problems), "clusters": clusters}
+
+    def text(self) -> Iterator[str]:
+        """Yield the proof for people, cluster by cluster."""
+        for problem in self.problems:
+            yield f"not proven: {problem}\n"
+        for each in self.clusters:
+            if each.failure:
+                yield f"{each.cluster}: not known: {each.failure}\n"
+                continue
+            same = f"{counted(each.proven, 'object')} taken over without a change"
+            other = f", {len(each.different)} not as wanted" if each.different else ""
+            yield f"{each.cluster}: {same}{other}\n"
+            for change in each.different:
+                yield from change_lines(change)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofOptions:
+    """The means and limits of a proof."""
+
+    open_client: OpenClient
+    max_parallel: int = 32
+    timeout: float = 300.0
+
+
+def proof_of(files: Mapping[str, bytes], options: ProofOptions, log: Log) -> Proof:
+    """Render files and compare what they give each cluster with what it holds."""
+    with TemporaryDirectory(prefix="argosy-import-") as place:
+        begun_repository(Path(place))
+        with open_repository(place) as repository:
+            return _proof_in(repository, files, options, replace(log, level=ERRORS_ONLY, repository=place))
+
+
+def _proof_in(repository: Repository, files: Mapping[str, bytes], options: ProofOptions, log: Log) -> Proof:
+    repository.put_files(files)
+    repository.commit_paths(files, "Import a fleet")
+    try:
+        outcome = previewed(repository, "", SourceMemory(), log, PreviewOptions(is_first=True))
+    except InputError as error:
+        return Proof(problems=tuple(map(str, error.problems)))
+    publication, desired = Publication(repository=repository), outcome.source.desired
+    commit = commit_outcome(outcome, publication, desired.fleet.rendered_branch)
+    context = FleetContext.of(desired.fleet, desired, publication)
+    limits = DeliveryOptions(max_parallel=options.max_parallel, timeout=options.timeout)
+    delivery = Delivery(members=desired.clusters, options=limits, is_observing=True)
+    run = ApplyRun(context=context, commit=str(commit), delivery=delivery, open_client=options.open_client)
+    return Proof(clusters=tuple(map(_cluster_proof, run.reports())), problems=tuple(map(str, problems_of(outcome))))
+
+
+def _cluster_proof(report: ClusterReport) -> ClusterProof:
+    if report.failure is not None:
+        return ClusterProof(
+            cluster=report.cluster,
+            failure=report.failure.message,
+            reason=str(report.failure.kind),
+            is_unreachable=report.failure.kind in UNREACHABLE,
+        )
+    changes = [each for each in live_changes(report) if each.is_difference]
+    different = tuple(each for each in changes if not _is_proven(each))
+    planned = len(report.plan.objects) if report.plan is not None else 0
+    return ClusterProof(cluster=report.cluster, proven=planned - len(different), different=different)
+
+
+def _is_proven(change: LiveChange) -> bool:
+    """Say whether an object is as wanted, so that taking it over changes no value."""
+    return change.action is Action.ADOPTED and change.reason == _EQUAL

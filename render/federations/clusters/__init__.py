@@ -1,0 +1,1 @@
+"""Plain clusters that no federation joins: what runs in them, as templates, policies and overrides."""
