@@ -126,7 +126,7 @@ def _unrendered(rendering: Rendering, version: str) -> Broken:
     message = f"{version} cannot render {request.home}{clusters}: {rendering.complaint}"
     problem = Problem(request.place.file.path, 0, "", message, rendering.hint)
     tool = version.partition(" ")[0] if rendering.is_bounded else version
-    return Broken(problem=problem, files=request.inputs, tool=tool)
+    return Broken(problem=problem, files=request.inputs, tool=tool, makes=request.place.file.path)
 
 
 def _told_once(warnings: Iterable[FieldProblem]) -> Iterator[FieldProblem]:
@@ -186,9 +186,10 @@ def _failed(outcomes: Iterable[BuildOutcome]) -> Iterator[Broken]:
     for outcome in outcomes:
         if outcome.complaint and outcome.tool:
             message = f"{outcome.tool} cannot build it: {outcome.complaint}"
-            problem = Problem(outcome.closure.shown(outcome.closure.kustomizations[0]), 0, "", message)
+            path = outcome.closure.shown(outcome.closure.kustomizations[0])
             tool = outcome.tool.partition(" ")[0] if outcome.is_bounded else outcome.tool
-            yield Broken(problem=problem, files=outcome.closure.inputs, tool=tool)
+            problem = Problem(path, 0, "", message)
+            yield Broken(problem=problem, files=outcome.closure.inputs, tool=tool, makes=path)
 
 
 def _without_tool(outcomes: Iterable[BuildOutcome]) -> Iterator[Broken]:

@@ -128,7 +128,9 @@ def left_out_of(built: BuildOutcome) -> Iterator[Broken]:
     """Yield the objects of a build that cannot be delivered."""
     for origin, message, hint in built.left_out:
         problem = Problem(origin.path, origin.line, "", message, hint)
-        yield Broken(problem=problem, files=built.closure.inputs)
+        yield Broken(
+            problem=problem, files=built.closure.inputs, makes=built.closure.shown(built.closure.kustomizations[0])
+        )
 
 
 def _taken(tree: SourceTree, paths: Sequence[str]) -> BuiltFolder:
@@ -158,7 +160,9 @@ def refused(closure: Closure) -> Broken:
     found = Lines(closure.read).located_problem(FieldProblem(LocatedManifest(None, file, 0, 0), problem))
     is_written = file.path in closure.stand_ins and closure.shown(file.path) == file.path
     line = 0 if is_written else found.line
-    return Broken(problem=replace(found, path=closure.shown(file.path), line=line), files=closure.inputs)
+    problem = replace(found, path=closure.shown(file.path), line=line)
+    makes = closure.shown(closure.kustomizations[0]) if closure.kustomizations else problem.path
+    return Broken(problem=problem, files=closure.inputs, makes=makes)
 
 
 def _refused_in(each: _Prepared) -> Broken:

@@ -1,7 +1,8 @@
 """The files of a source compared with those of the commit that was rendered before, so that nothing vanishes unsaid.
 
 1. What is broken and can be left out, or is delivered although a schema does not allow it, is a warning while it stands
-   there as it did - at a first run, whatever there is - and a problem once it changes.
+   there as it did - at a first run, whatever there is - and a problem once it changes, or once another change has its
+   objects made nowhere any more.
 2. A file that is not read any more though objects were rendered from it, or policies and clusters stood in it, is a
    problem: it became a link, a pointer or other text, its folder a chart, or it moved to where files are ignored. One
    that was removed or emptied, or an ignore that was written to leave it out, says that it is meant.
@@ -66,9 +67,9 @@ def discontinuities(repository: Repository, source: Source, previous: Previous |
     if source.broken:
         before = _files_before(repository, previous)
         blobs = {path: file.id for path, file in before.items()}
-        changed = [each for each in source.broken if not each.is_in(blobs, previous.tools)]
-        problems += (each.problem for each in changed if not each.is_partial)
-        problems += _made_nowhere(repository, source, previous, [each for each in changed if each.is_partial])
+        changed = [each for each in source.broken if not (each.is_partial or each.is_in(blobs, previous.tools))]
+        problems += (each.problem for each in changed)
+        problems += _made_nowhere(repository, source, previous, [each for each in source.broken if each not in changed])
     for each in unread_files(repository, source, previous):
         if not each.is_meant:
             problems.append(Problem(each.path, 0, "", each.message, _BACK))
@@ -76,14 +77,19 @@ def discontinuities(repository: Repository, source: Source, previous: Previous |
 
 
 def _made_nowhere(
-    repository: Repository, source: Source, previous: Previous, partial: Sequence[Broken]
+    repository: Repository, source: Source, previous: Previous, unchanged: Sequence[Broken]
 ) -> Iterator[Problem]:
-    """Yield what failed for some clusters, if objects came of it before that are not made for others either."""
-    if partial:
-        lost = _lost_objects(repository, source.desired, previous, {each.problem.path for each in partial})
-        for each in partial:
-            if names := lost.get(each.problem.path):
-                yield replace(each.problem, message=f"{each.problem.message}; {listed(names)} came from it")
+    """Yield what is broken by another file than its own, or for some clusters, if objects came of it before.
+
+    The source before is read only where some binding has no template any more.
+    """
+    paths = {each.makes for each in unchanged if each.makes}
+    if not paths or previous.bindings.keys() <= {template.ref for template in source.desired.templates}:
+        return
+    lost = _lost_objects(repository, source.desired, previous, paths)
+    for each in unchanged:
+        if names := lost.get(each.makes):
+            yield replace(each.problem, message=f"{each.problem.message}; {listed(names)} came from it")
 
 
 def unread_files(repository: Repository, source: Source, previous: Previous) -> tuple[Unread, ...]:

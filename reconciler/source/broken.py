@@ -21,8 +21,9 @@ class Broken:
 
     ``ignore`` is the line for argosy.yaml that would leave the whole problem out ("": none is known). ``is_kept``: the
     templates are used all the same, once they were. ``tool`` is the name and version of the program that could not
-    build them, or the name alone where the files are not to blame ("": no program is involved). ``is_partial``: it
-    failed for some clusters, which keep what they have; it is a problem only if objects are not made anywhere any more.
+    build them, or the name alone where the files are not to blame ("": no program is involved). ``makes`` is
+    the path that its objects would have: what is made nowhere any more is a problem, whichever file is to blame.
+    ``is_partial``: it failed for some clusters, which keep what they have, so that nothing else is a problem.
     """
 
     problem: Problem
@@ -30,6 +31,7 @@ class Broken:
     ignore: str = ""
     is_kept: bool = False
     tool: str = ""
+    makes: str = ""
     is_partial: bool = False
 
     @property

@@ -56,7 +56,7 @@ class BuiltSource:
             broken=(*self.broken, *other.broken),
             problems=(*self.problems, *other.problems),
             warnings=(*self.warnings, *other.warnings),
-            tools=(*self.tools, *other.tools),
+            tools=tuple(sorted({*self.tools, *other.tools})),
             is_by_facts=self.is_by_facts or other.is_by_facts,
             charts=(*self.charts, *other.charts),
         )
@@ -231,6 +231,7 @@ def with_charts(found: ReadFiles, files: Sequence[SourceFile], home: FleetSource
     rendered = replace(
         rendered,
         problems=(*asked.problems, *rendered.problems),
+        broken=(*asked.broken, *rendered.broken),
         warnings=(*asked.warnings, *rendered.warnings),
         is_by_facts=asked.is_by_facts,
         charts=asked.charts,

@@ -7,6 +7,7 @@ from render.bits import Mask
 from render.model import Manifest, Template
 from render.words import listed
 
+from .broken import Broken
 from .built_files import BuildPart, BuiltVariant
 from .chart_classes import ChartMembers, rule_of
 from .manifests import FieldProblem, LocatedManifest
@@ -82,12 +83,15 @@ class ChartRequest:
 class ChartRequests:
     """The requests of a source, the problems of others, and the folders of charts that are rendered.
 
+    ``problems`` are those of HelmCharts, ``broken`` are releases of other tools that cannot be read.
+
     ``taken`` are the places of all of these by identity: none is an object of its own. ``charts`` are what asks, as
     override policies select it. ``is_by_facts``: some request depends on what members are observed to be.
     """
 
     requests: tuple[ChartRequest, ...] = ()
     problems: tuple[FieldProblem, ...] = ()
+    broken: tuple[Broken, ...] = ()
     warnings: tuple[FieldProblem, ...] = ()
     folders: frozenset[str] = frozenset()
     taken: frozenset[int] = frozenset()

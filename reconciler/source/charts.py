@@ -22,11 +22,13 @@ from render.documents import emit, read_documents
 from render.model import ARGOSY_GROUP, Manifest, ObjectRef, group_of
 from render.words import listed
 
+from .broken import Broken, broken_by
 from .built_files import BuiltVariant, inputs_of
 from .chart_classes import Assumed, ChartClass, ChartMembers, is_own, rule_of
 from .chart_requests import NEWEST_KUBERNETES, ChartClasses, ChartRequest, ChartRequests
 from .checks import absent_clusters
 from .files import MAX_FILE_SIZE, SUBMODULE, SYMLINK, SourceFile
+from .lines import Lines
 from .manifests import FieldProblem, LocatedManifest, ParseCache, ReadBlobs
 from .releases import Releases, UnusableRelease
 from .templates import template_of, with_namespace
@@ -55,6 +57,7 @@ class ChartSource:
         problems: list[FieldProblem] = []
         requests: list[ChartRequest] = []
         folders, taken, is_by_facts = set(), set(), False
+        broken: list[Broken] = []
         own, charts = [], []
         for place in places:
             try:
@@ -71,17 +74,27 @@ class ChartSource:
                 charts += [template_of(place, chart)] if id(place) in taken else []
             except UnusableRelease as error:
                 taken.add(id(place))
-                problems.append((error.place or place).problem(error.path, error.message, hint=error.hint))
+                found = (error.place or place).problem(error.path, error.message, hint=error.hint)
+                if is_own(place.manifest):
+                    problems.append(found)
+                else:
+                    broken.append(self._broken(place, found))
         known = {cluster.name for cluster in self.members.clusters}
         return ChartRequests(
             requests=tuple(requests),
             problems=tuple(problems),
+            broken=tuple(broken),
             warnings=tuple(absent_clusters(own, known)) if known else (),
             folders=frozenset(folders - {""}),
             taken=frozenset(taken),
             charts=tuple(charts),
             is_by_facts=is_by_facts,
         )
+
+    def _broken(self, place: LocatedManifest, found: FieldProblem) -> Broken:
+        """Return a release that cannot be read, which is left out alone."""
+        problem = Lines(self.read).located_problem(found)
+        return replace(broken_by(problem, [place.file]), makes=place.file.path)
 
     def _chart_of(self, place: LocatedManifest, problems: list[FieldProblem]) -> Manifest | None:
         """Return a HelmChart as it is admitted, or a release with its namespace; None for what is not admitted."""

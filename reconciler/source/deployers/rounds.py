@@ -144,7 +144,7 @@ class Rounds:
         built, place = self._built[request.key], request.place
         inputs = {*built.inputs, *inputs_of(place.file)}
         if built.broken is not None:
-            return DeployedFolder(broken=(built.broken,), claimed=built.claimed)
+            return DeployedFolder(broken=(replace(built.broken, makes=_path(place)),), claimed=built.claimed)
         if built.complaint:
             found = place.problem(request.field, built.complaint, hint=built.hint)
             return DeployedFolder(broken=(self._broken(found, inputs, built.tool),), claimed=built.claimed)
@@ -162,7 +162,8 @@ class Rounds:
         )
         found_places = load_manifests([file], read=lambda _: {file.id: done.output}, cache=self.cache).manifests
         left_out = done.left_out if isinstance(done, Finished) else ()
-        broken = (*built.left_out, *(self._left_out(place, each, inputs) for each in left_out))
+        broken = tuple(replace(each, makes=_path(place)) for each in built.left_out)
+        broken += tuple(self._left_out(place, each, inputs) for each in left_out)
         return DeployedFolder(file=file, output=done.output, places=found_places, claimed=built.claimed, broken=broken)
 
     def _generated(self, asked: Asked, place: LocatedManifest, sources: FolderSources) -> DeployedFolder:
@@ -193,11 +194,11 @@ class Rounds:
         message = f"{each.name} is not made by {place.manifest['kind']} {name}: {each.reason}"
         hint = "a ConfigMap, or postBuild.substitute, may set what is no secret" if "Secret" in each.reason else ""
         problem = Problem(each.origin.path, each.origin.line, "", message, hint)
-        return Broken(problem=problem, files=tuple(sorted(inputs)))
+        return Broken(problem=problem, files=tuple(sorted(inputs)), makes=_path(place))
 
     def _broken(self, found: FieldProblem, inputs: Iterable[tuple[str, bytes]], tool: str = "") -> Broken:
         problem = Lines(self.readers.repository.read).located_problem(found)
-        return Broken(problem=problem, files=tuple(sorted(inputs)), tool=tool)
+        return Broken(problem=problem, files=tuple(sorted(inputs)), tool=tool, makes=_path(found.place))
 
     def _endless(self, known: Mapping[ObjectRef, LocatedManifest]) -> Iterator[Broken]:
         place = known[min(known)]
