@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .cron.rules import CronMemory, ScaledReplicas
+from .cron.rules import CronMemory, ScaledBounds, ScaledReplicas
 from .model import Manifest, ObjectRef, TargetCluster
 from .placement import Placement
 from .policy import ConflictResolution, Suspension
@@ -109,8 +109,9 @@ class Binding:
     name the object, ``answered_requests`` those of them that a decision has answered. ``absent_in`` are the clusters in
     which the template is not made, so that none of them is a target; it is the template's, and not written down.
     ``cron`` is the state of the CronFederatedHPAs that scale the object, ``scaled`` the replicas that one of their
-    rules set (None: those of the template count). ``descheduled`` is what the descheduler last took; ``avoided`` are
-    the clusters that get no more replicas in this pass because of that, and are not written down.
+    rules set (None: those of the template count), ``bounds`` those that one set for its FederatedHPA. ``descheduled``
+    is what the descheduler last took; ``avoided`` are the clusters that get no more replicas in this pass because of
+    that, and are not written down.
     """
 
     ref: ObjectRef
@@ -139,6 +140,7 @@ class Binding:
     answered_requests: tuple[str, ...] = ()
     cron: tuple[CronMemory, ...] = ()
     scaled: ScaledReplicas | None = None
+    bounds: ScaledBounds | None = None
     descheduled: DescheduledReplicas | None = None
     avoided: frozenset[str] = frozenset()
     applied_placement: Placement | None = None

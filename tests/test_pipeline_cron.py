@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from reconciler.pipeline.cron import CronScaling, scaled_by_cron
+from reconciler.pipeline.cron import Autoscaler, CronScaling, scaled_by_cron
+from render.autoscaling.bounds import FederatedAutoscaler, federated_autoscaler
 from render.binding import Binding
 from render.cron.parsing import cron_autoscaler
 from render.cron.rules import CronAutoscaler
@@ -42,7 +43,7 @@ class Passes:
     def __init__(self) -> None:
         self.binding = Binding(ref=WEB, api_version="apps/v1")
 
-    def passed(self, now: datetime | None, *autoscalers: CronAutoscaler, replicas: int = 2) -> CronScaling:
+    def passed(self, now: datetime | None, *autoscalers: Autoscaler, replicas: int = 2) -> CronScaling:
         template = Template(ref=WEB, manifest=a_deployment(replicas=replicas))
         scaling = scaled_by_cron([template], autoscalers, INTERPRETER, {WEB: self.binding}, now)
         (made,) = scaling.recorded([self.binding])
@@ -50,7 +51,7 @@ class Passes:
         assert (self.binding.cron, self.binding.scaled) == (made.cron, made.scaled)
         return scaling
 
-    def replicas(self, now: datetime | None, *autoscalers: CronAutoscaler, replicas: int = 2) -> int:
+    def replicas(self, now: datetime | None, *autoscalers: Autoscaler, replicas: int = 2) -> int:
         (template,) = self.passed(now, *autoscalers, replicas=replicas).templates
         number: int = template.manifest["spec"]["replicas"]
         return number
@@ -138,3 +139,72 @@ def test_a_binding_tells_people_what_scales_it(passes: Passes) -> None:
             }
         ],
     }
+
+
+def _federated(low: int = 3, high: int = 9, name: str = "web") -> FederatedAutoscaler:
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "nginx"}
+    return federated_autoscaler(
+        {
+            "apiVersion": "autoscaling.karmada.io/v1alpha1",
+            "kind": "FederatedHPA",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {"scaleTargetRef": target, "minReplicas": low, "maxReplicas": high},
+        }
+    )
+
+
+def _bounding(*rules: dict[str, Any]) -> CronAutoscaler:
+    target = {"apiVersion": "autoscaling.karmada.io/v1alpha1", "kind": "FederatedHPA", "name": "web"}
+    named = [{"name": f"r{number}", **rule} for number, rule in enumerate(rules)]
+    metadata = {"name": "bounds", "namespace": "default"}
+    return cron_autoscaler({"metadata": metadata, "spec": {"scaleTargetRef": target, "rules": named}})
+
+
+BY_DAY = _bounding(
+    {"schedule": "0 8 * * *", "targetMinReplicas": 5, "targetMaxReplicas": 12},
+    {"schedule": "0 18 * * *", "targetMinReplicas": 1, "targetMaxReplicas": 1},
+)
+
+
+@pytest.mark.parametrize(("own", "kept"), [(1, 3), (4, 4), (20, 9), (0, 0)])
+def test_a_federated_hpa_keeps_replicas_within_its_bounds(passes: Passes, own: int, kept: int) -> None:
+    assert passes.replicas(_at(7), _federated(), replicas=own) == kept
+    assert (passes.binding.cron, passes.binding.bounds) == ((), None)
+
+
+def test_what_a_rule_sets_is_kept_within_the_bounds_as_well(passes: Passes) -> None:
+    assert [passes.replicas(_at(hour), OFFICE, _federated()) for hour in (7, 8, 18)] == [3, 5, 3]
+
+
+def test_of_two_federated_hpas_of_a_workload_the_first_by_name_counts(passes: Passes) -> None:
+    assert passes.replicas(_at(7), _federated(6, name="zoo"), _federated(4, name="all")) == 4
+
+
+def test_a_rule_sets_the_bounds_until_those_of_the_source_change(passes: Passes) -> None:
+    found = [passes.replicas(_at(hour), BY_DAY, _federated()) for hour in (7, 8, 17, 18)]
+    assert found == [3, 5, 5, 1]
+    assert passes.replicas(_at(19), BY_DAY, _federated(2, 9)) == 2
+    assert passes.binding.bounds is None
+
+
+def test_bounds_go_with_the_object_that_set_them(passes: Passes) -> None:
+    assert [passes.replicas(_at(hour), BY_DAY, _federated()) for hour in (7, 8)] == [3, 5]
+    assert passes.replicas(_at(9), _federated()) == 3
+
+
+def test_a_minimum_above_the_maximum_is_a_run_that_failed(passes: Passes) -> None:
+    rules = _bounding({"schedule": "0 8 * * *", "targetMinReplicas": 10})
+    assert [passes.replicas(_at(hour), rules, _federated()) for hour in (7, 8)] == [3, 3]
+    assert binding_manifest(passes.binding)["status"]["cron"][0]["rules"][0]["failedRuns"] == [
+        {
+            "due": "2026-03-02T08:00:00Z",
+            "ran": "2026-03-02T08:00:00Z",
+            "message": "a minimum of 10 would be above the maximum of 9",
+        }
+    ]
+
+
+def test_the_next_flip_says_what_becomes_of_the_bounds(passes: Passes) -> None:
+    scaling = passes.passed(_at(7), BY_DAY, _federated())
+    assert scaling.flip == Flip(_at(8), "bounds keeps Deployment.apps default/nginx between 5 and 12")
+    assert {ref: (each.replicas, each.asked) for ref, each in scaling.held.items()} == {WEB: (3, 2)}

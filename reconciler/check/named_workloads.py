@@ -1,4 +1,4 @@
-"""Workloads that a WorkloadRebalancer or a CronFederatedHPA names, and that are not in the source."""
+"""Workloads that a WorkloadRebalancer or an autoscaler names, and that are not in the source."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,10 @@ RULE = "UnmatchedWorkload"
 
 def named_workload_warnings(desired: Desired, line_of: LineOf | None) -> Iterator[Problem]:
     """Yield a warning for each workload that is named and not there."""
-    refs = [template.ref for template in desired.templates]
+    refs = [
+        *(template.ref for template in desired.templates),
+        *(autoscaler.ref for autoscaler in desired.federated_autoscalers),
+    ]
     known = {(ref.kind, ref.namespace, ref.name) for ref in refs}
     for path, document, field, ref, loss in _named(desired):
         if (ref.kind, ref.namespace, ref.name) not in known:
@@ -30,6 +33,8 @@ def _named(desired: Desired) -> Iterator[tuple[str, int, str, ObjectRef, str]]:
             yield request.path, request.document, f"spec.workloads[{index}]", workload.ref, "rescheduled"
     for autoscaler in desired.cron_autoscalers:
         yield autoscaler.path, autoscaler.document, "spec.scaleTargetRef", autoscaler.target, "scaled"
+    for bounding in desired.federated_autoscalers:
+        yield bounding.path, bounding.document, "spec.scaleTargetRef", bounding.target, "scaled"
 
 
 def _hint(wanted: ObjectRef, refs: list[ObjectRef]) -> str:

@@ -7,7 +7,7 @@ that the explanation fits what is rendered.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from reconciler.pipeline.cron import next_firing
+from reconciler.pipeline.cron import HeldReplicas, next_firing, scale_words
 from reconciler.pipeline.descheduling import NO_ROOM
 from reconciler.pipeline.failover import BLOCKED
 from reconciler.pipeline.outcomes import REMOVAL_HELD, RENDERED, failure_reason
@@ -16,6 +16,7 @@ from reconciler.pipeline.stages import Built, Rendered
 from reconciler.pipeline.thin_spreads import thin_spreads_of
 from reconciler.source.desired import Desired
 from render.binding import Binding, BindingSnapshot, KeptTargets
+from render.cron.rules import Scale
 from render.failover.eviction import DIRECTLY
 from render.matching.policy_index import Match, NoPolicyReason
 from render.matching.precedence import RankedPolicy
@@ -114,20 +115,28 @@ def object_explanation(ref: ObjectRef, desired: Desired, rendered: Rendered) -> 
         kept=tuple(_kept(binding, built)) if binding else (),
         unmet=(*unmet_of(match.policy, built), *_thin(binding, built)),
         pending=tuple(each.message for each in pending_of([binding])) if binding else (),
-        scaled=scaling_words(binding) if binding else "",
+        scaled=scaling_words(binding, built.cron.held.get(ref)) if binding else "",
         descheduled=descheduling_words(binding) if binding else "",
         waits=f"{flip.what} at {written(flip.at)}" if (flip := built.waits.get(ref)) else "",
     )
 
 
-def scaling_words(binding: Binding) -> str:
-    """Return which rule set the replicas of a workload, and which fires next; nothing where no rule scales it."""
-    flip = next_firing(binding.ref, binding.cron)
-    after = f"; next, {flip.what} at {written(flip.at)}" if flip else ""
+def scaling_words(binding: Binding, held: HeldReplicas | None = None) -> str:
+    """Return what scales a workload: rules and bounds, and which rule fires next; nothing where nothing does."""
+    said = []
     if scaled := binding.scaled:
         by = f"CronFederatedHPA {scaled.autoscaler} set {counted(scaled.replicas, 'replica')} by its rule {scaled.rule}"
-        return f"{by} at {written(scaled.due)}, where the template says {scaled.template}{after}"
-    return f"The replicas are the template's own{after}" if flip else ""
+        said.append(f"{by} at {written(scaled.due)}, where the template says {scaled.template}")
+    if bounds := binding.bounds:
+        words = scale_words(Scale(minimum=bounds.bounds.minimum, maximum=bounds.bounds.maximum), "it")
+        said.append(f"CronFederatedHPA {bounds.autoscaler} {words} by its rule {bounds.rule} of {written(bounds.due)}")
+    if held:
+        words = scale_words(Scale(minimum=held.bounds.minimum, maximum=held.bounds.maximum), "it")
+        said.append(f"FederatedHPA {held.autoscaler.name} {words}, where {held.asked} would be asked for")
+    flip = next_firing(binding.ref, binding.cron)
+    if flip and not said:
+        said.append("The replicas are the template's own")
+    return "; ".join([*said, *([f"next, {flip.what} at {written(flip.at)}"] if flip else [])])
 
 
 def descheduling_words(binding: Binding) -> str:

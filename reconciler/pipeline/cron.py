@@ -1,10 +1,12 @@
-"""CronFederatedHPAs in a pass: rules that are due set the replicas of templates, and bindings record that.
+"""CronFederatedHPAs and the bounds of FederatedHPAs in a pass: they set the replicas of templates.
 
 1. A number that a rule set stays in force in place of the template's own, until another rule sets one, the template's
-   own number changes in the source, or the CronFederatedHPA leaves it.
+   own number changes in the source, or the CronFederatedHPA leaves it. So do bounds that a rule set, in place of the
+   FederatedHPA's own.
 2. Rules that are due fire, of several that one rule missed only the latest; of all rules the one that was due last
    decides. A rule that fires in a pass wins over a template that changed since the pass before.
 3. The rules of the source are put in force. A rule that is new, or was changed, counts from this pass on.
+4. The number is kept within the bounds of the first FederatedHPA of the workload, by name.
 
 Without a time no rule fires, and nothing of what is recorded changes.
 """
@@ -13,80 +15,140 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from render.autoscaling.bounds import FederatedAutoscaler, ReplicaBounds
 from render.binding import Binding
 from render.cron.execution import run_until, with_rules
-from render.cron.rules import CronAutoscaler, CronMemory, CronState, Execution, Scale, ScaledReplicas
+from render.cron.rules import CronAutoscaler, CronMemory, CronState, Execution, Scale, ScaledBounds, ScaledReplicas
 from render.interpreter import Interpreter, InterpreterError
 from render.model import ObjectRef, Template
 from render.timing import Flip, earliest
 
+Autoscaler = CronAutoscaler | FederatedAutoscaler
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldReplicas:
+    """The replicas that a FederatedHPA keeps within its bounds, or those of a rule, and what was asked for."""
+
+    replicas: int
+    asked: int
+    autoscaler: ObjectRef
+    bounds: ReplicaBounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaling:
+    """The state of what scales one template after a pass: CronFederatedHPAs, and the numbers that rules set."""
+
+    memories: tuple[CronMemory, ...] = ()
+    scaled: ScaledReplicas | None = None
+    bounds: ScaledBounds | None = None
+
+    @classmethod
+    def of(cls, binding: Binding | None) -> "Scaling":
+        """Return what a binding records."""
+        return cls(memories=binding.cron, scaled=binding.scaled, bounds=binding.bounds) if binding else cls()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scalers:
+    """The objects of a source that scale a template: CronFederatedHPAs, its FederatedHPA, and the rules for that."""
+
+    rules: tuple[CronAutoscaler, ...] = ()
+    federated: FederatedAutoscaler | None = None
+    bounding: tuple[CronAutoscaler, ...] = ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CronScaling:
-    """The templates of a pass with the replicas that rules set, and what bindings record of them.
+    """The templates of a pass with the replicas that rules and bounds set, and what bindings record of them.
 
-    ``flip`` is when the next rule fires. ``is_timed``: rules asked for the time. ``fired`` are the objects whose
-    replicas a rule set in this pass.
+    ``flip`` is when the next rule fires. ``is_timed``: rules asked for the time. ``fired`` are the objects for which a
+    rule set something in this pass, ``held`` those that bounds keep from what is asked for.
     """
 
     templates: tuple[Template, ...]
-    memories: Mapping[ObjectRef, tuple[CronMemory, ...]] = field(default_factory=dict)
-    scaled: Mapping[ObjectRef, ScaledReplicas] = field(default_factory=dict)
+    scalings: Mapping[ObjectRef, Scaling] = field(default_factory=dict)
+    held: Mapping[ObjectRef, HeldReplicas] = field(default_factory=dict)
     flip: Flip | None = None
     is_timed: bool = False
     fired: frozenset[ObjectRef] = frozenset()
 
     def recorded(self, bindings: Iterable[Binding]) -> tuple[Binding, ...]:
         """Return bindings with the state of what scales them."""
-        return tuple(
-            replace(each, cron=self.memories.get(each.ref, ()), scaled=self.scaled.get(each.ref))
-            if each.ref in self.memories or each.cron
-            else each
-            for each in bindings
-        )
+        return tuple(map(self._recorded, bindings))
+
+    def _recorded(self, binding: Binding) -> Binding:
+        scaling = self.scalings.get(binding.ref, Scaling())
+        if scaling == Scaling.of(binding):
+            return binding
+        return replace(binding, cron=scaling.memories, scaled=scaling.scaled, bounds=scaling.bounds)
 
 
 def scaled_by_cron(
     templates: Sequence[Template],
-    autoscalers: Iterable[CronAutoscaler],
+    autoscalers: Iterable[Autoscaler],
     interpreter: Interpreter,
     before: Mapping[ObjectRef, Binding],
     now: datetime | None,
 ) -> CronScaling:
-    """Return templates with the replicas that CronFederatedHPAs give them at a time."""
-    by_target: dict[ObjectRef, list[CronAutoscaler]] = {}
-    for each in autoscalers:
-        by_target.setdefault(each.target, []).append(each)
+    """Return templates with the replicas that CronFederatedHPAs and FederatedHPAs give them at a time."""
+    by_target = _scalers_by_target(tuple(autoscalers))
     if not by_target:
         return CronScaling(templates=tuple(templates))
     result: list[Template] = []
-    memories: dict[ObjectRef, tuple[CronMemory, ...]] = {}
-    scaled: dict[ObjectRef, ScaledReplicas] = {}
+    scalings: dict[ObjectRef, Scaling] = {}
+    held: dict[ObjectRef, HeldReplicas] = {}
     for template in templates:
-        rules = by_target.get(template.ref)
-        own = _own_replicas(template, interpreter) if rules else None
-        if not rules or own is None:
+        scalers = by_target.get(template.ref)
+        own = _own_replicas(template, interpreter) if scalers else None
+        if not scalers or own is None:
             result.append(template)
             continue
-        binding = before.get(template.ref)
-        memories[template.ref], number = _passed(rules, own, binding, now)
-        if number is not None:
-            scaled[template.ref] = number
-            result.append(replace(template, manifest=interpreter.revise_replica(template.manifest, number.replicas)))
-        else:
-            result.append(template)
+        scaling = scalings[template.ref] = _passed(scalers, own, Scaling.of(before.get(template.ref)), now)
+        asked = number = scaling.scaled.replicas if scaling.scaled else own
+        if scalers.federated and (kept := _held(scalers.federated, scaling.bounds, asked)).replicas != asked:
+            held[template.ref], number = kept, kept.replicas
+        is_own = number == own and not scaling.scaled
+        manifest = template.manifest if is_own else interpreter.revise_replica(template.manifest, number)
+        result.append(template if is_own else replace(template, manifest=manifest))
     return CronScaling(
         templates=tuple(result),
-        memories=memories,
-        scaled=scaled,
-        flip=earliest(next_firing(ref, found) for ref, found in memories.items()),
-        is_timed=now is not None and bool(memories),
-        fired=frozenset(ref for ref, number in scaled.items() if number != _scaled_before(before.get(ref))),
+        scalings=scalings,
+        held=held,
+        flip=earliest(next_firing(ref, found.memories) for ref, found in scalings.items()),
+        is_timed=now is not None and any(each.memories for each in scalings.values()),
+        fired=frozenset(ref for ref, found in scalings.items() if _has_fired(found, Scaling.of(before.get(ref)))),
     )
 
 
-def _scaled_before(binding: Binding | None) -> ScaledReplicas | None:
-    return binding.scaled if binding else None
+def _scalers_by_target(autoscalers: Iterable[Autoscaler]) -> dict[ObjectRef, Scalers]:
+    rules: dict[ObjectRef, list[CronAutoscaler]] = {}
+    by_workload: dict[ObjectRef, FederatedAutoscaler] = {}
+    for each in autoscalers:
+        if isinstance(each, CronAutoscaler):
+            rules.setdefault(each.target, []).append(each)
+        elif each.target not in by_workload or each.ref < by_workload[each.target].ref:
+            by_workload[each.target] = each
+    bounding = {found.ref: tuple(rules.pop(found.ref, ())) for found in by_workload.values()}
+    return {
+        ref: Scalers(
+            rules=tuple(rules.get(ref, ())),
+            federated=by_workload.get(ref),
+            bounding=bounding[by_workload[ref].ref] if ref in by_workload else (),
+        )
+        for ref in {**rules, **by_workload}
+    }
+
+
+def _held(autoscaler: FederatedAutoscaler, set_by_rule: ScaledBounds | None, asked: int) -> HeldReplicas:
+    bounds = autoscaler.bounds if set_by_rule is None else set_by_rule.bounds
+    return HeldReplicas(replicas=bounds.within(asked), asked=asked, autoscaler=autoscaler.ref, bounds=bounds)
+
+
+def _has_fired(after: Scaling, before: Scaling) -> bool:
+    is_scaled = after.scaled is not None and after.scaled != before.scaled
+    return is_scaled or (after.bounds is not None and after.bounds != before.bounds)
 
 
 def _own_replicas(template: Template, interpreter: Interpreter) -> int | None:
@@ -98,26 +160,75 @@ def _own_replicas(template: Template, interpreter: Interpreter) -> int | None:
     return answer.replicas if answer else None
 
 
-def _passed(
-    autoscalers: Sequence[CronAutoscaler], own: int, before: Binding | None, now: datetime | None
-) -> tuple[tuple[CronMemory, ...], ScaledReplicas | None]:
-    """Return the states of a template's autoscalers after a pass, and the number that is in force."""
-    known = {each.autoscaler: each.state for each in before.cron} if before else {}
-    names = {each.name for each in autoscalers}
-    scaled = before.scaled if before else None
-    if scaled is not None and (scaled.template != own or scaled.autoscaler not in names):
+def _passed(scalers: Scalers, own: int, before: Scaling, now: datetime | None) -> Scaling:
+    """Return what scales a template after a pass."""
+    scaled, bounds = before.scaled, before.bounds
+    if scaled is not None and (scaled.template != own or scaled.autoscaler not in _names(scalers.rules)):
         scaled = None
+    if bounds is not None and not _is_of(bounds, scalers):
+        bounds = None
+    before = replace(before, scaled=scaled, bounds=bounds)
     if now is None:
-        return tuple(before.cron) if before else (), scaled
-    memories = []
-    for each in autoscalers:
-        state = run_until(known.get(each.name, CronState()), now, _always, only_latest=True)
-        for rule, run in _fired(known.get(each.name, CronState()), state):
+        return before
+    known = {each.autoscaler: each.state for each in before.memories}
+    after = _by_rules(scalers.rules, own, replace(before, memories=()), known, now)
+    return _with_bounds(scalers, after, known, now) if scalers.federated else after
+
+
+def _by_rules(
+    rules: Iterable[CronAutoscaler], own: int, scaling: Scaling, known: Mapping[str, CronState], now: datetime
+) -> Scaling:
+    """Fire what is due of the rules that set replicas."""
+    scaled, memories = scaling.scaled, list(scaling.memories)
+    for each in rules:
+        before = known.get(each.name, CronState())
+        state = run_until(before, now, _always, only_latest=True)
+        for rule, run in _fired(before, state):
             if scaled is None or run.due >= scaled.due:
                 number = run.scale.replicas or 0
                 scaled = ScaledReplicas(replicas=number, template=own, autoscaler=each.name, rule=rule, due=run.due)
         memories.append(CronMemory(autoscaler=each.name, state=with_rules(state, each.rules, now).state))
-    return tuple(memories), scaled
+    return replace(scaling, scaled=scaled, memories=tuple(memories))
+
+
+def _with_bounds(scalers: Scalers, scaling: Scaling, known: Mapping[str, CronState], now: datetime) -> Scaling:
+    """Fire what is due of the rules that set the bounds of the FederatedHPA."""
+    assert scalers.federated is not None
+    own, bounds, memories = scalers.federated.bounds, scaling.bounds, list(scaling.memories)
+    for each in scalers.bounding:
+        before, moving = known.get(each.name, CronState()), _MovingBounds(own, bounds)
+        state = run_until(before, now, moving.scale, only_latest=True)
+        for rule, run in _fired(before, state):
+            bounds = ScaledBounds(bounds=moving.now, own=own, autoscaler=each.name, rule=rule, due=run.due)
+        memories.append(CronMemory(autoscaler=each.name, state=with_rules(state, each.rules, now).state))
+    return replace(scaling, bounds=bounds, memories=tuple(memories))
+
+
+def _names(autoscalers: Iterable[CronAutoscaler]) -> set[str]:
+    return {each.name for each in autoscalers}
+
+
+def _is_of(bounds: ScaledBounds, scalers: Scalers) -> bool:
+    """Say whether bounds that a rule set are still in force: the rule's object is there, and so are the own ones."""
+    federated = scalers.federated
+    is_same = federated is not None and federated.bounds == bounds.own
+    return is_same and bounds.autoscaler in _names(scalers.bounding)
+
+
+class _MovingBounds:
+    """Bounds as rules set one of them or both; a minimum above the maximum is refused, as Karmada's webhook does."""
+
+    def __init__(self, own: ReplicaBounds, before: ScaledBounds | None) -> None:
+        self.now = before.bounds if before else own
+
+    def scale(self, scale: Scale) -> str:
+        """Set the bounds of a rule; return why that failed, or an empty text."""
+        minimum = self.now.minimum if scale.minimum is None else scale.minimum
+        maximum = self.now.maximum if scale.maximum is None else scale.maximum
+        if minimum > maximum:
+            return f"a minimum of {minimum} would be above the maximum of {maximum}"
+        self.now = ReplicaBounds(minimum=minimum, maximum=maximum)
+        return ""
 
 
 def _always(_scale: Scale) -> str:
@@ -126,11 +237,11 @@ def _always(_scale: Scale) -> str:
 
 def _fired(before: CronState, after: CronState) -> list[tuple[str, Execution]]:
     """Return the rules that fired in between, each with its run, in the order in which they were due."""
-    known = {each.name: each for each in before.histories}
+    known = {each.name: each.successes for each in before.histories}
     runs = [
         (each.name, each.successes[0])
         for each in after.histories
-        if each.successes and each.upcoming != known[each.name].upcoming
+        if each.successes and each.successes[0] not in known.get(each.name, ())
     ]
     return sorted(runs, key=lambda found: found[1].due)
 
@@ -138,8 +249,23 @@ def _fired(before: CronState, after: CronState) -> list[tuple[str, Execution]]:
 def next_firing(ref: ObjectRef, memories: Iterable[CronMemory]) -> Flip | None:
     """Return when a rule fires next of all that scale an object, and what it does then."""
     return earliest(
-        Flip(each.upcoming, f"{memory.autoscaler} sets {ref} to {memory.state.in_force[each.name].scale.replicas}")
+        Flip(each.upcoming, f"{memory.autoscaler} {scale_words(memory.state.in_force[each.name].scale, str(ref))}")
         for memory in memories
         for each in memory.state.histories
         if each.upcoming is not None and each.name in memory.state.in_force
     )
+
+
+def scale_words(scale: Scale, what: str) -> str:
+    """Return what a rule does to a workload, as the end of a sentence about it.
+
+    >>> scale_words(Scale(replicas=5), "web"), scale_words(Scale(minimum=2, maximum=9), "web")
+    ('sets web to 5', 'keeps web between 2 and 9')
+    """
+    if scale.replicas is not None:
+        return f"sets {what} to {scale.replicas}"
+    if scale.minimum is not None and scale.maximum is not None:
+        return f"keeps {what} between {scale.minimum} and {scale.maximum}"
+    if scale.minimum is not None:
+        return f"keeps {what} at {scale.minimum} or more"
+    return f"keeps {what} at {scale.maximum} or less"

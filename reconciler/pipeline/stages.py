@@ -41,7 +41,7 @@ from .assembly import (
 from .binding_files import BindingWriter
 from .claims import Claims, claim_templates
 from .cluster_removals import Removal
-from .cron import CronScaling, scaled_by_cron
+from .cron import Autoscaler, CronScaling, scaled_by_cron
 from .dependencies import Following, following, with_dependencies
 from .descheduling import Descheduling, deschedule, without_place
 from .failover import FailedOver, FailoverInputs, failed_over, scheduled, with_stamps, with_taints
@@ -164,7 +164,7 @@ def _built(inputs: Inputs) -> Built:
     index = ClusterIndex(with_reserves(tainted.clusters, inputs.facts, inputs.reserves))
     webhooks = Recording(inputs.answers)
     interpreter = interpreter_of(desired, webhooks.send)
-    cron = scaled_by_cron(desired.templates, desired.cron_autoscalers, interpreter, before, inputs.failover.now)
+    cron = _scaled_templates(inputs, interpreter, before)
     inputs = replace(inputs, desired=replace(desired, templates=cron.templates))
     template_by_ref = {template.ref: template for template in cron.templates}
     claims = _claims(inputs, interpreter, before, cron)
@@ -198,6 +198,12 @@ def _built(inputs: Inputs) -> Built:
         bindings=tuple(sorted((*judged, *kept), key=lambda binding: binding.ref)),
         webhooks=webhooks,
     )
+
+
+def _scaled_templates(inputs: Inputs, interpreter: Interpreter, before: Mapping[ObjectRef, Binding]) -> CronScaling:
+    desired, now = inputs.desired, inputs.failover.now
+    autoscalers: tuple[Autoscaler, ...] = (*desired.cron_autoscalers, *desired.federated_autoscalers)
+    return scaled_by_cron(desired.templates, autoscalers, interpreter, before, now)
 
 
 def _fleet(inputs: Inputs, index: ClusterIndex) -> TreeContext:

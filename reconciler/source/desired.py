@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from overrides.policy import OverridePolicy
+from render.autoscaling.bounds import FederatedAutoscaler
 from render.cluster import Cluster
 from render.cron.rules import CronAutoscaler
 from render.errors import Problem
@@ -24,8 +25,8 @@ class Desired:
     """The source of one commit, checked and defaulted; every tuple is sorted by name.
 
     ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` extend the interpreter;
-    ``reschedule_requests`` are the WorkloadRebalancers, ``cron_autoscalers`` the CronFederatedHPAs of workloads,
-    ``quotas`` the FederatedResourceQuotas.
+    ``reschedule_requests`` are the WorkloadRebalancers, ``cron_autoscalers`` the CronFederatedHPAs,
+    ``federated_autoscalers`` the FederatedHPAs, ``quotas`` the FederatedResourceQuotas.
     ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``fact_scoped_kinds``
     are the groups and kinds of templates whose scope neither Kubernetes nor the source tells (see ``kind_scopes``).
     ``right_minors`` are the minor versions of Kubernetes for which templates are right, of those that are not for all.
@@ -49,6 +50,7 @@ class Desired:
     webhooks: tuple[Template, ...] = ()
     reschedule_requests: tuple[RescheduleRequest, ...] = ()
     cron_autoscalers: tuple[CronAutoscaler, ...] = ()
+    federated_autoscalers: tuple[FederatedAutoscaler, ...] = ()
     quotas: tuple[Template, ...] = ()
     warnings: tuple[Problem, ...] = ()
     skipped: tuple[Skipped, ...] = ()

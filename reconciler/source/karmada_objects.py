@@ -11,6 +11,7 @@ from overrides.admission import all_kinds
 from overrides.parsing import override_policy
 from overrides.policy import OverridePolicy
 from render.admission import Admitted, AdmittedKind, Kinds, admitted, kind_of
+from render.autoscaling.bounds import FederatedAutoscaler, federated_autoscaler
 from render.cluster import Cluster
 from render.cron.parsing import cron_autoscaler
 from render.cron.rules import CronAutoscaler
@@ -53,6 +54,7 @@ class KarmadaObjects:
     customizations: list[Template] = field(default_factory=list)
     reschedule_requests: list[RescheduleRequest] = field(default_factory=list)
     cron_autoscalers: list[CronAutoscaler] = field(default_factory=list)
+    federated_autoscalers: list[FederatedAutoscaler] = field(default_factory=list)
     quotas: list[Template] = field(default_factory=list)
     admitted: list[tuple[str, LocatedManifest]] = field(default_factory=list)
     problems: list[FieldProblem] = field(default_factory=list)
@@ -123,10 +125,8 @@ def _add_timed(objects: KarmadaObjects, place: LocatedManifest, manifest: Manife
         case "FederatedResourceQuota":
             objects.quotas.append(template_of(place, manifest))
         case "CronFederatedHPA":
-            autoscaler = cron_autoscaler(manifest, path=path, document=document)
-            if autoscaler.target.kind == "FederatedHPA":
-                objects.warnings.append(left_out(place, ref, "it scales a FederatedHPA"))
-            else:
-                objects.cron_autoscalers.append(autoscaler)
+            objects.cron_autoscalers.append(cron_autoscaler(manifest, path=path, document=document))
+        case "FederatedHPA":
+            objects.federated_autoscalers.append(federated_autoscaler(manifest, path=path, document=document))
         case _:
             objects.warnings.append(left_out(place, ref))

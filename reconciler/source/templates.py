@@ -36,13 +36,11 @@ _ACTED_ON_BY_KARMADA = frozenset(
 )
 _NO_NETWORK = "it needs a network between clusters, which Argosy does not build"
 _INSTEAD = {
-    "CronFederatedHPA": "scale the workload itself, by rules with targetReplicas",
-    "FederatedHPA": "propagate a HorizontalPodAutoscaler, which then scales in each cluster by itself",
     "MultiClusterIngress": _NO_NETWORK,
     "MultiClusterService": _NO_NETWORK,
 }
 """Other means to the end of those of Karmada's kinds that are not acted on."""
-IDLE_KINDS = frozenset({"FederatedHPA", "Remedy"})
+IDLE_KINDS = frozenset({"Remedy"})
 """Kinds of Karmada that are admitted, and not acted on."""
 
 _NAMESPACE_LEFT_OUT = "the kind is cluster-scoped, so its namespace is left out"

@@ -108,8 +108,8 @@ def _near(rule: CronRule, first: datetime, until: datetime) -> datetime:
 
 def _recorded(history: RuleHistory, run: Execution, rule: CronRule) -> RuleHistory:
     if run.failure:
-        return replace(history, failures=(run, *history.failures[: max(rule.failures_kept - 1, 0)]))
-    return replace(history, successes=(run, *history.successes[: max(rule.successes_kept - 1, 0)]))
+        return replace(history, failures=(run, *history.failures)[: rule.failures_kept])
+    return replace(history, successes=(run, *history.successes)[: rule.successes_kept])
 
 
 def _with_history(state: CronState, history: RuleHistory) -> CronState:

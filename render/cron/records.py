@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from render.autoscaling.bounds import ReplicaBounds
 from render.model import Manifest
 from render.timing import FIRST, parse_instant, written
 
 from .parsing import cron_rule
-from .rules import CronMemory, CronRule, CronState, Execution, RuleHistory, Scale, ScaledReplicas
+from .rules import CronMemory, CronRule, CronState, Execution, RuleHistory, Scale, ScaledBounds, ScaledReplicas
 
 Plain = dict[str, Any]
 
@@ -55,6 +56,34 @@ def plain_scaled(scaled: ScaledReplicas | None) -> Plain:
     }
 
 
+def scaled_bounds(plain: Manifest | None) -> ScaledBounds | None:
+    """Return the bounds that a rule set, as a binding records them; None where none did."""
+    if not plain:
+        return None
+    return ScaledBounds(
+        bounds=ReplicaBounds(minimum=plain["minimum"], maximum=plain["maximum"]),
+        own=ReplicaBounds(minimum=plain["ownMinimum"], maximum=plain["ownMaximum"]),
+        autoscaler=plain["by"],
+        rule=plain["rule"],
+        due=_instant(plain["at"]),
+    )
+
+
+def plain_bounds(bounds: ScaledBounds | None) -> Plain:
+    """Return the bounds that a rule set as a binding records them; nothing where none did."""
+    if bounds is None:
+        return {}
+    return {
+        "minimum": bounds.bounds.minimum,
+        "maximum": bounds.bounds.maximum,
+        "ownMinimum": bounds.own.minimum,
+        "ownMaximum": bounds.own.maximum,
+        "by": bounds.autoscaler,
+        "rule": bounds.rule,
+        "at": written(bounds.due),
+    }
+
+
 def _state(entries: Iterable[Manifest]) -> CronState:
     rules = {
         each["name"]: cron_rule({**each["inForce"], "name": each["name"]}) for each in entries if "inForce" in each
@@ -67,11 +96,28 @@ def _history(entry: Manifest) -> RuleHistory:
         name=entry["name"],
         upcoming=_instant(entry["next"]) if "next" in entry else None,
         successes=tuple(map(_run, entry.get("runs") or ())),
+        failures=tuple(map(_run, entry.get("failedRuns") or ())),
     )
 
 
 def _run(plain: Manifest) -> Execution:
-    return Execution(due=_instant(plain["due"]), ran=_instant(plain["ran"]), scale=Scale(replicas=plain["replicas"]))
+    return Execution(
+        due=_instant(plain["due"]),
+        ran=_instant(plain["ran"]),
+        scale=Scale(replicas=plain.get("replicas"), minimum=plain.get("minimum"), maximum=plain.get("maximum")),
+        failure=plain.get("message") or "",
+    )
+
+
+def _plain_run(run: Execution) -> Plain:
+    numbers = {
+        "replicas": run.scale.replicas,
+        "minimum": run.scale.minimum,
+        "maximum": run.scale.maximum,
+        "message": run.failure or None,
+    }
+    times = {"due": written(run.due), "ran": written(run.ran)}
+    return times | {name: value for name, value in numbers.items() if value is not None}
 
 
 def _plain_history(history: RuleHistory, rule: CronRule | None) -> Plain:
@@ -81,10 +127,9 @@ def _plain_history(history: RuleHistory, rule: CronRule | None) -> Plain:
     if history.upcoming is not None:
         entry["next"] = written(history.upcoming)
     if history.successes:
-        entry["runs"] = [
-            {"due": written(each.due), "ran": written(each.ran), "replicas": each.scale.replicas or 0}
-            for each in history.successes
-        ]
+        entry["runs"] = list(map(_plain_run, history.successes))
+    if history.failures:
+        entry["failedRuns"] = list(map(_plain_run, history.failures))
     return entry
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from render.autoscaling.bounds import ReplicaBounds
 from render.model import ObjectRef
 
 SUCCESSES_KEPT = 3
@@ -93,6 +94,17 @@ class ScaledReplicas:
 
     replicas: int
     template: int
+    autoscaler: str
+    rule: str
+    due: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaledBounds:
+    """The bounds that a rule set, in place of the FederatedHPA's own, with the rule and the time it was due."""
+
+    bounds: ReplicaBounds
+    own: ReplicaBounds
     autoscaler: str
     rule: str
     due: datetime

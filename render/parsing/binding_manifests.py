@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from render.binding import Binding, Condition, DescheduledReplicas, GracefulEvictionTask, KeptTargets
-from render.cron.records import plain_memories, plain_scaled
+from render.cron.records import plain_bounds, plain_memories, plain_scaled
 from render.documents import parse_documents
 from render.model import TargetCluster
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
@@ -38,6 +38,7 @@ def binding_manifest(binding: Binding) -> Plain:
             conditions=[_condition(each) for each in binding.conditions],
             kept=[_kept(each) for each in binding.kept],
             scaled=plain_scaled(binding.scaled),
+            scaledBounds=plain_bounds(binding.bounds),
             cron=plain_memories(binding.cron),
             descheduled=_descheduled(binding.descheduled),
         ),

@@ -11,7 +11,7 @@ from render.binding import (
     GracefulEvictionTask,
     KeptTargets,
 )
-from render.cron.records import cron_memories, scaled_replicas
+from render.cron.records import cron_memories, scaled_bounds, scaled_replicas
 from render.model import Manifest, ObjectRef, TargetCluster, group_of
 from render.placement import Placement
 from render.policy import CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE, ConflictResolution
@@ -70,6 +70,7 @@ def _of_status(status: Manifest) -> dict[str, Any]:
         "kept": tuple(map(_kept, status.get("kept") or ())),
         "cron": cron_memories(status.get("cron") or ()),
         "scaled": scaled_replicas(status.get("scaled")),
+        "bounds": scaled_bounds(status.get("scaledBounds")),
         "descheduled": _descheduled(status.get("descheduled")),
         "conditions": tuple(map(_condition, status.get("conditions") or ())),
         "observed_affinity": status.get("schedulerObservingAffinityName") or "",

@@ -86,6 +86,14 @@ def check_autoscaler(autoscaler: Mapping[str, Any], findings: Findings) -> None:
         _check_scaling(rules, f"spec.behavior.{direction}", findings)
 
 
+def warn_of_autoscaler(autoscaler: Mapping[str, Any], findings: Findings) -> None:
+    """Warn that metrics, which change by the second and are in no commit, scale nothing here."""
+    low, high = autoscaler["spec"]["minReplicas"], autoscaler["spec"]["maxReplicas"]
+    message = f"no metric is followed: replicas are kept between {low} and {high}, and are otherwise the template's"
+    hint = "to scale by load, propagate a HorizontalPodAutoscaler, which scales in each cluster by what it sees there"
+    findings.warning("spec.metrics", message, hint=hint)
+
+
 def _check_scaling(rules: Mapping[str, Any], path: str, findings: Findings) -> None:
     window, selection, policies = (
         rules.get(name) for name in ("stabilizationWindowSeconds", "selectPolicy", "policies")

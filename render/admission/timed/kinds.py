@@ -7,7 +7,7 @@ from render.admission.schema import Struct
 from render.admission.stages import AdmittedKind, Object, Rules
 from render.admission.walking import Reading, walk_of
 
-from .autoscalers import AUTOSCALER_SPEC, check_autoscaler, mutate_autoscaler
+from .autoscalers import AUTOSCALER_SPEC, check_autoscaler, mutate_autoscaler, warn_of_autoscaler
 from .cron_rules import AUTOSCALING_VERSION, CRON_SPEC, check_cron, warn_of_cron
 from .quotas import QUOTA_SPEC, check_quota, warn_of_quota
 from .rebalancers import REBALANCER_SPEC, REMEDY_SPEC, warn_of_rebalancer, warn_of_remedy
@@ -21,7 +21,9 @@ def timed_kinds() -> tuple[AdmittedKind, ...]:
     return (
         replace(_kind(AUTOSCALING_VERSION, "CronFederatedHPA", CRON_SPEC, check_cron), warn=warn_of_cron),
         replace(
-            _kind(AUTOSCALING_VERSION, "FederatedHPA", AUTOSCALER_SPEC, check_autoscaler), mutate=mutate_autoscaler
+            _kind(AUTOSCALING_VERSION, "FederatedHPA", AUTOSCALER_SPEC, check_autoscaler),
+            mutate=mutate_autoscaler,
+            warn=warn_of_autoscaler,
         ),
         replace(_kind(_POLICY_VERSION, "FederatedResourceQuota", QUOTA_SPEC, check_quota), warn=warn_of_quota),
         replace(
