@@ -36,6 +36,7 @@ COMMANDS = {
     "test": "Run the tests of policies in the source.",
     "reconcile": "Fetch, render, guard, commit and push - one pass.",
     "run": "Keep fleets as their sources say: on each push, and for drift.",
+    "agent": "Keep one cluster as its mirror says, from inside it.",
     "apply": "Make clusters hold what a rendered commit says.",
     "cluster": "Join, label, taint, cordon and drain members in their files.",
     "rebalance": "Have workloads scheduled afresh once.",

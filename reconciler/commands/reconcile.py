@@ -89,7 +89,7 @@ def _print_result(result: "PassResult", options: ReconcileOptions) -> int:
         from reconciler.console.json_values import as_json
 
         print_data(as_json(plain_result(result)))
-    elif result.reports is not None:
+    elif result.reports:
         from reconciler.deliver.reports import report_table
 
         print_text(report_table(result.reports), end="")

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from reconciler.pipeline.binding_files import BindingReader
 from reconciler.pipeline.karmada_works import conflict_resolution, is_suspended
@@ -25,6 +26,9 @@ from render.documents import parse_documents
 from render.errors import GitError
 from render.model import Manifest, ObjectRef, is_opaque
 from render.policy import ConflictResolution
+
+if TYPE_CHECKING:
+    from reconciler.repository.past import RemovedFile
 
 
 @dataclass(slots=True)
@@ -77,14 +81,27 @@ class RenderedCommits:
     _objects: dict[tuple[str, bytes, frozenset[ObjectRef]], tuple[DesiredObject, ...]] = field(default_factory=dict)
     _changed: dict[tuple[str, str], tuple[tuple[Binding | None, Binding | None], ...]] = field(default_factory=dict)
     _held: dict[tuple[tuple[str, bytes], ...], tuple[HeldObject, ...]] = field(default_factory=dict)
+    _trailers: dict[str, RemovalTrailers] = field(default_factory=dict)
 
     def commit(self, commit: str) -> Previous:
         """Return a rendered commit."""
         if commit not in self._commits:
             known = self.known if self.known and self.known.commit == commit else None
-            found = known or read_previous(self.repository, commit, self._bindings)
-            self._commits[commit] = previous_by_new_names(found, self.clusters)
+            self._commits[commit] = previous_by_new_names(known or self._read(commit), self.clusters)
         return self._commits[commit]
+
+    def _read(self, commit: str) -> Previous:
+        return read_previous(self.repository, commit, self._bindings)
+
+    def beginning(self, commit: str) -> str:
+        """Return the commit that a rendered branch began with, by which its fleet is known."""
+        return self.repository.first_commit(commit)
+
+    def allowed_removals(self, cluster: str, converged: str, commit: str) -> int | None:
+        """Return how many objects may leave a cluster at once since it converged; None where nothing says so."""
+        if commit not in self._trailers:
+            self._trailers[commit] = RemovalTrailers(self.repository, commit)
+        return self._trailers[commit].allowed(cluster, converged)
 
     def desired(self, cluster: str, commit: str) -> ClusterDesired:
         """Return everything a cluster must hold at a commit."""
@@ -158,9 +175,7 @@ class RenderedCommits:
 
     def departed(self, cluster: str, commits: Iterable[str]) -> tuple[HeldObject, ...]:
         """Return the objects that commits, or any before them, stopped asking of a cluster, each as last asked."""
-        names = (cluster, *(name for each in self.clusters if each.name == cluster for name in each.former_names))
-        found = (self.repository.removed_files(commits, f"clusters/{name}/") for name in names)
-        removed = [file for files in found for file in files]
+        removed = self._removed(cluster, commits)
         self._load(file.id for file in removed)
         held: dict[ObjectRef, HeldObject] = {}
         for file in removed:
@@ -170,6 +185,11 @@ class RenderedCommits:
             preserve = binding is not None and binding.preserve_resources_on_deletion
             held[item.ref] = held_object(item, preserve=preserve)
         return tuple(held[ref] for ref in sorted(held))
+
+    def _removed(self, cluster: str, commits: Iterable[str]) -> "list[RemovedFile]":
+        names = (cluster, *(name for each in self.clusters if each.name == cluster for name in each.former_names))
+        found = (self.repository.removed_files(commits, f"clusters/{name}/") for name in names)
+        return [file for files in found for file in files]
 
     def _manifests_of(self, commit: str, tree_id: bytes) -> tuple[Manifest, ...]:
         files = list(self.commit(commit).tree.files(tree_id))

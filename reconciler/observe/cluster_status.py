@@ -106,11 +106,13 @@ def _failing(known: ClusterState, failure: Failure, now: str) -> ClusterState:
     return ClusterState(name=known.name, status={**known.status, "conditions": conditions}, failing_since=since)
 
 
-def condition_unknown(status: Manifest, now: str) -> Manifest:
-    """Return the status of a cluster whose agent has been silent for too long."""
+def condition_unknown(status: Manifest, recorded: Manifest, now: str) -> Manifest:
+    """Return the status of a cluster whose agent has been silent for too long, given that recorded by the last pass."""
     old = status.get("conditions") or []
     unknown = condition(READY, "Unknown", "ClusterStatusUnknown", "its agent has stopped telling its status")
-    return {**status, "conditions": with_times([unknown, *(each for each in old if each["type"] != READY)], old, now)}
+    known = [each for each in recorded.get("conditions") or () if each["type"] == READY]
+    others = [each for each in old if each["type"] != READY]
+    return {**status, "conditions": [*with_times([unknown], known, now), *others]}
 
 
 def seconds_between(earlier: str, later: str) -> float:

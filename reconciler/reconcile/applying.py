@@ -21,7 +21,7 @@ from reconciler.deliver.deviations import unconfirmed
 from reconciler.deliver.fleet import AwaitObservation, ClusterJob, FleetOptions, RestingJob, apply_fleet
 from reconciler.deliver.holder import LeaseHolder, lease_holder
 from reconciler.deliver.options import DeliveryOptions
-from reconciler.deliver.rendered_commits import RemovalTrailers, RenderedCommits
+from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.deliver.reports import report_lines
 from reconciler.deliver.results import ApplySettings, ClusterReport
 from reconciler.deliver.server_forms import known_server_forms
@@ -107,7 +107,7 @@ class ApplyRun:
     ``previous`` is a rendered commit that was read already, ``manifests`` are objects by the blobs they would be read
     from. ``record`` is what a pass records beside the inventories. ``resting`` are the members that an earlier pass
     left at rest. ``agree`` is asked before orphans are deleted. ``say`` is told what is waited for. ``clock`` gives the
-    time of the status commits.
+    time of the status commits. ``commits`` are the rendered commits where they are not read from their own branch.
     """
 
     context: FleetContext
@@ -121,25 +121,21 @@ class ApplyRun:
     agree: Agree = refuse_orphans
     say: Callable[[str], None] = _say_nothing
     clock: Callable[[], float] = time.time
+    commits: RenderedCommits | None = None
 
     @cached_property
     def applyset(self) -> ApplySet:
         """The fleet's set, which is its identity in members."""
-        root = self.context.publication.repository.first_commit(self.commit)
-        return ApplySet.of_fleet(self.context.fleet.name, root)
+        return ApplySet.of_fleet(self.context.fleet.name, self._commits.beginning(self.commit))
 
     @cached_property
     def _commits(self) -> RenderedCommits:
         repository, members = self.context.publication.repository, self.context.members
-        return RenderedCommits(repository, members, self.previous, self.manifests)
+        return self.commits or RenderedCommits(repository, members, self.previous, self.manifests)
 
     @cached_property
     def _decryption(self) -> SopsDecryption:
         return SopsDecryption(self.context.fleet.decryption_secret)
-
-    @cached_property
-    def _trailers(self) -> RemovalTrailers:
-        return RemovalTrailers(self.context.publication.repository, self.commit)
 
     def reports(self, tell: Callable[[ClusterReport], None] = _tell_nobody) -> tuple[ClusterReport, ...]:
         """Apply the commit to every chosen member and return what came of each, by name; ``tell`` gets each at once."""
@@ -264,7 +260,9 @@ class ApplyRun:
             is_older=bool(converged) and self._commits.is_before(self.commit, converged),
             allow_older=options.allow_older,
             guard=self.context.fleet.removal_guard,
-            allowed_removals=_most([self._trailers.allowed(cluster, converged), *self._allowed(cluster)]),
+            allowed_removals=_most(
+                [self._commits.allowed_removals(cluster, converged, self.commit), *self._allowed(cluster)]
+            ),
             confirmed=frozenset(ref for ref in inventory.held if f"{ref.kind}/{ref.name}" in options.confirmed),
             confirm_all=options.confirm_all,
             prune=not options.no_prune,

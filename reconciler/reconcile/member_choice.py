@@ -11,6 +11,7 @@ import click
 from reconciler.console.log import Log
 from reconciler.members.options import AccessOptions, reached_members
 from reconciler.names.subjects import check_clusters
+from reconciler.publish.mirrors import is_pulling
 from render.cluster import Cluster
 from render.fleet import Fleet
 from render.selection import matches
@@ -25,15 +26,23 @@ def chosen_members(fleet: Fleet, members: Iterable[Cluster], options: AccessOpti
     """
     by_name = {cluster.name: cluster for cluster in members}
     check_choice(options, by_name)
+    tell_of_pulling(by_name.values(), options, log)
     # Where nothing is said of any member, each is reached by the context named like it.
     reached = reached_members(fleet, options) or frozenset(by_name)
     wanted = tuple(_wanted_members(by_name, options))
     unreached = [cluster.name for cluster in wanted if cluster.name not in reached]
     if unreached:
         log.info(f"left alone, for argosy.yaml does not say how to reach them: {listed(unreached)}")
-    elif not wanted:
+    elif not wanted and not any(map(is_pulling, by_name.values())):
         log.info("no cluster is chosen")
     return tuple(cluster for cluster in wanted if cluster.name in reached)
+
+
+def tell_of_pulling(members: Iterable[Cluster], options: AccessOptions, log: Log) -> None:
+    """Say which of the members that are asked for by name pull, so that no command reaches them."""
+    pulling = sorted(cluster.name for cluster in members if is_pulling(cluster) and cluster.name in options.clusters)
+    if pulling:
+        log.info(f"left to their agents, for they pull: {listed(pulling)}")
 
 
 def check_choice(options: AccessOptions, members: Iterable[str]) -> None:
@@ -48,7 +57,7 @@ def _wanted_members(by_name: Mapping[str, Cluster], options: AccessOptions) -> I
     for name, cluster in sorted(by_name.items()):
         is_named = not options.clusters or name in options.clusters
         is_selected = selector is None or matches(selector, cluster.labels)
-        if is_named and is_selected and cluster.sync_mode != "Pull" and in_shard(name, *options.shard):
+        if is_named and is_selected and not is_pulling(cluster) and in_shard(name, *options.shard):
             yield cluster
 
 

@@ -15,13 +15,14 @@ from reconciler.publish.outcome import Outcome, run_pass
 from reconciler.publish.reading import ObservedInputs
 from reconciler.record.refusal import SourceRefusal
 from reconciler.source.desired import Desired
+from render.cluster import Cluster
 from render.interpreter.webhooks import Send
 
 from .applying import ApplyRun, Delivery, apply_and_log
 from .fleet_context import FleetContext
-from .member_choice import chosen_members
+from .member_choice import check_choice, chosen_members, tell_of_pulling
 from .observation import Observation, PassRecord, observe_and_warn
-from .options import ReconcileOptions
+from .options import ReconcileOptions, is_reaching
 from .orphans import agree_on_terminal
 from .reaching import member_access
 from .resting_members import KnownRest
@@ -117,7 +118,13 @@ def observe_and_connect(
 ) -> ReachedMembers:
     """Observe the members a pass is for."""
     context = FleetContext.of(desired.fleet, desired, publication)
-    members = chosen_members(desired.fleet, desired.clusters, options.delivery, log)
+    members: tuple[Cluster, ...] = ()
+    # Where nothing says how members are reached, the pass is for what agents tell alone.
+    if is_reaching(desired.fleet, options):
+        members = chosen_members(desired.fleet, desired.clusters, options.delivery, log)
+    else:
+        check_choice(options.delivery, (cluster.name for cluster in desired.clusters))
+        tell_of_pulling(desired.clusters, options.delivery, log)
     open_client = Members(member_access(desired.fleet, options.delivery, publication.repository.folder)).open
     return ReachedMembers(
         context=context,

@@ -19,7 +19,6 @@ from reconciler.members.options import AccessOptions
 from reconciler.observe.cluster_status import (
     ClusterState,
     MemberObservation,
-    condition_unknown,
     seconds_between,
     state_after,
 )
@@ -27,10 +26,10 @@ from reconciler.observe.fact_changes import facts_of, facts_to_write
 from reconciler.observe.members import MOST_SECONDS, LateObservation, ObserveOptions, observe_fleet
 from reconciler.pipeline.health import ObservedHealth, PendingByCluster, cluster_conditions, with_pending
 from reconciler.pipeline.webhook_answers import Answers
+from reconciler.publish.mirrors import is_pulling
 from reconciler.publish.schemas import recorded_schemas, schemas_by_new_names
-from reconciler.record.agent_branches import AgentFiles, files_from_agents, is_pulling
-from reconciler.record.cluster_files import parse_cluster_record
-from reconciler.record.recorded_status import RecordedStatus, cluster_path, read_recorded
+from reconciler.record.agent_branches import AgentFiles, files_from_agents
+from reconciler.record.recorded_status import RecordedStatus, read_recorded
 from reconciler.record.refusal import SourceRefusal
 from reconciler.source.desired import Desired, interpreter_of
 from reconciler.source.facts import Facts
@@ -41,12 +40,10 @@ from render.model import ObjectRef
 from render.words import listed
 
 from .fleet_context import FleetContext
+from .silent_agents import states_of_silent
 
 if TYPE_CHECKING:  # only a pass that records something needs it
     from reconciler.record.status_commit import StatusInputs
-
-AGENT_GRACE = 600.0
-"""The seconds for which an agent that sends heartbeats may be silent before its cluster's readiness is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +206,8 @@ def observe_members(
     tip = context.status.tip()
     recorded = read_recorded(context.status, tip, folders)
     agents = files_from_agents(context.publication, context.fleet, context.members, recorded.files)
-    ready = {name: record.state.ready for name, record in recorded.clusters().items()}
+    known = {name: record.state for name, record in recorded.clusters().items()}
+    ready = {name: state.ready for name, state in known.items()}
     chosen = [cluster.name for cluster in members if not is_pulling(cluster)]
     schemas = schemas_by_new_names(recorded_schemas(context.publication.repository, tip), context.members)
     observing = replace(
@@ -230,7 +228,7 @@ def observe_members(
         recorded=recorded,
         schemas=schemas,
     )
-    observation = _of_answers(observation, observed.in_time, _silent_agents(context.members, recorded, now))
+    observation = _of_answers(observation, observed.in_time, states_of_silent(context, recorded, known, now))
     turned = {name: state for name, state in observation.states.items() if state.ready != ready.get(name)}
     return replace(observation, turned=turned)
 
@@ -298,17 +296,6 @@ def _state_after(cluster: Cluster, before: ClusterState | None, member: MemberOb
 def _is_without_credentials(member: MemberObservation) -> bool:
     """Return whether a member was not even asked: credentials that are missing here say nothing about the member."""
     return member.failure is not None and member.failure.kind is FailureKind.CREDENTIALS
-
-
-def _silent_agents(members: Iterable[Cluster], recorded: RecordedStatus, now: str) -> dict[str, ClusterState]:
-    """Return the states of pulling members whose agents promised to tell that they live, and no longer do."""
-    states = {}
-    for cluster in filter(is_pulling, members):
-        manifest = recorded.manifest(cluster_path(cluster.name))
-        record = parse_cluster_record(manifest) if manifest else None
-        if record and record.heartbeat and seconds_between(record.heartbeat, now) > AGENT_GRACE:
-            states[cluster.name] = replace(record.state, status=condition_unknown(record.state.status, now))
-    return states
 
 
 def _facts(recorded: RecordedStatus, states: Mapping[str, ClusterState], members: Iterable[Cluster], now: str) -> Facts:

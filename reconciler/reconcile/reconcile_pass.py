@@ -23,7 +23,7 @@ from reconciler.publish.checkpoint import BranchTips
 from reconciler.publish.continuity import check_continuity
 from reconciler.publish.guards import check_allowed_clusters, check_guards
 from reconciler.publish.incremental import scope_of
-from reconciler.publish.mirrors import update_mirrors
+from reconciler.publish.mirrors import is_pulling, update_mirrors
 from reconciler.publish.outcome import Outcome, check_rewind, commit_outcome, run_pass
 from reconciler.publish.reading import (
     ObservedInputs,
@@ -152,8 +152,9 @@ def _check_names(inputs: PassInputs, options: ReconcileOptions) -> None:
 
 
 def _reached(inputs: PassInputs, options: ReconcileOptions, log: Log) -> "ReachedMembers | None":
-    """Observe the members of a pass; None where it reaches none."""
-    if is_reaching(inputs.source.desired.fleet, options):
+    """Observe the members of a pass; None where it reaches none, and no agent tells of one."""
+    desired = inputs.source.desired
+    if is_reaching(desired.fleet, options) or (not options.dry_run and any(map(is_pulling, desired.clusters))):
         from .members import observe_and_connect
 
         return observe_and_connect(inputs.source.desired, inputs.publication, options, log)

@@ -24,8 +24,8 @@ from reconciler.observe.rest import MemberAtRest, member_at_rest
 from reconciler.plans.inventory import ApplyOutcome
 from reconciler.plans.model import Action
 from reconciler.publish.checkpoint import BranchTips, read_checkpoint
+from reconciler.publish.mirrors import is_pulling
 from reconciler.publish.status_branch import StatusBranch
-from reconciler.record.agent_branches import is_pulling
 from reconciler.record.work_changes import STALE_SECONDS
 from reconciler.source.desired import Desired
 

@@ -1,23 +1,35 @@
 """The branches of pull-mode agents, read: from each agent's branch its own cluster's files, and nothing else.
 
 An agent may push its own branch alone, but what is on it is still checked: another cluster's path, a file that names
-another cluster, a branch of a cluster that does not pull - all that is left out and reported.
+another cluster, is larger than any that agents write or cannot be read, a branch of a cluster that does not pull - all
+that is left out and reported, and what was recorded of the cluster before stays in its place.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from reconciler.plans.inventory import parse_inventory
 from reconciler.publish.branches import Publication
-from reconciler.publish.file_shapes import fault_of
+from reconciler.publish.file_shapes import MOST_BYTES, fault_of
+from reconciler.publish.mirrors import is_pulling
 from reconciler.publish.status_branch import inventory_path
-from reconciler.repository import Fetching, Repository
+from reconciler.repository import Fetching, File, Repository
+from reconciler.source.facts import ClusterFacts
 from render.cluster import Cluster
 from render.documents import DocumentErrors, parse_documents
+from render.errors import GitError
 from render.fleet import Fleet
-from render.gitobjects import TREE_MODE
+from render.gitobjects import BLOB_MODE, TREE_MODE
 from render.model import Manifest
 
+from .cluster_files import parse_cluster_record
 from .recorded_status import cluster_path, facts_path
+
+MOST_FILES = 20_000
+"""The files that are read of one agent: a cluster with more objects than that has none that is known."""
+_MOST_NAMED = 5
+_FOREIGN = "is not this cluster's to say"
+_WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +41,30 @@ class AgentFiles:
 
     files: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
     ignored: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The files of one agent that are its own, and the paths of others by why they are left out.
+
+    One that is not ``is_whole`` could not be read, so that what was recorded before stays.
+    """
+
+    own: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    ignored: tuple[tuple[str, str], ...] = ()
+    is_whole: bool = True
+
+    def lines(self, branch: str) -> list[str]:
+        """Return a line for each file that is left out, of those with the same fault no more than a few."""
+        by_fault: dict[str, list[str]] = {}
+        for path, fault in self.ignored:
+            by_fault.setdefault(fault, []).append(path if path.isprintable() else repr(path))
+        lines = []
+        for fault, paths in by_fault.items():
+            lines += [f"{branch}: {path} {fault}" for path in paths[:_MOST_NAMED]]
+            more = len(paths) - _MOST_NAMED
+            lines += [f"{branch}: {more} more, each of which {fault}"] if more > 0 else []
+        return sorted(lines)
 
 
 def files_from_agents(
@@ -45,16 +81,13 @@ def files_from_agents(
         if name not in pulling:
             ignored.append(f"{branch}: {name!r} is no member that pulls")
             continue
-        own, foreign = _own_files(publication.repository, tip, name)
-        ignored += [f"{branch}: {path} is not this cluster's to say" for path in foreign]
-        files |= {path: None for path in before if is_own_path(path, name) and path not in own}
-        files |= own
+        found = _read(publication.repository, tip, name)
+        ignored += found.lines(branch)
+        if found.is_whole:
+            kept = {path for path, _ in found.ignored}
+            files |= {path: None for path in before if is_own_path(path, name) and path not in kept}
+            files |= found.own
     return AgentFiles(files=files, ignored=tuple(ignored))
-
-
-def is_pulling(cluster: Cluster) -> bool:
-    """Return whether a cluster's own agent applies to it."""
-    return cluster.sync_mode == "Pull"
 
 
 def is_own_path(path: str, cluster: str) -> bool:
@@ -83,28 +116,56 @@ def agent_tips(publication: Publication, prefix: str) -> dict[str, str]:
     return {branch: repository.tip(local[branch]) or tip for branch, tip in branches.items()}
 
 
-def _own_files(repository: Repository, tip: str, cluster: str) -> tuple[dict[str, bytes], list[str]]:
-    """Return the files of an agent's commit that are its own cluster's, and the paths of those that are not."""
-    tree = repository.commit_info(tip).tree
-    if not any(entry.mode == TREE_MODE for entry in repository.read_trees([tree])[tree]):
-        return {}, []
-    listed = repository.snapshot(tip).files
-    own = {file.path: file.id for file in listed if is_own_path(file.path, cluster)}
-    contents = repository.read_blobs(own.values())
-    files = {path: contents[blob_id] for path, blob_id in own.items()}
-    forged = [path for path, content in files.items() if not _is_of(cluster, path, content)]
-    foreign = [file.path for file in listed if file.path not in own and file.path != "README.md"]
-    return {path: content for path, content in files.items() if path not in forged}, sorted([*foreign, *forged])
+def _read(repository: Repository, tip: str, cluster: str) -> _Read:
+    """Return what an agent's commit has of its own cluster; whatever is wrong with it is that agent's alone."""
+    try:
+        tree = repository.commit_info(tip).tree
+        if not any(entry.mode == TREE_MODE for entry in repository.read_trees([tree])[tree]):
+            return _Read()
+        listed = repository.snapshot(tip).files
+        if len(listed) > MOST_FILES:
+            return _Read(ignored=((f"commit {tip[:12]}", f"has more than {MOST_FILES} files"),), is_whole=False)
+        faults = {file.path: _fault_of_place(file, cluster) for file in listed if file.path != "README.md"}
+        own = {file.path: file.id for file in listed if faults.get(file.path) == ""}
+        contents = repository.read_blobs(own.values())
+    except GitError as error:
+        return _Read(ignored=((f"commit {tip[:12]}", f"cannot be read: {error.message}"),), is_whole=False)
+    faults |= {path: _fault_of_content(cluster, path, contents[blob_id]) for path, blob_id in own.items()}
+    ignored = ((path, fault) for path, fault in sorted(faults.items()) if fault)
+    return _Read({path: contents[own[path]] for path in own if not faults[path]}, tuple(ignored))
 
 
-def _is_of(cluster: str, path: str, content: bytes) -> bool:
-    """Return whether a file says that it is of this cluster; a Work's status names none, only its path does."""
+def _fault_of_place(file: File, cluster: str) -> str:
+    """Return why a file is not even read; empty for one that is."""
+    if not is_own_path(file.path, cluster):
+        return _FOREIGN
+    if file.mode != BLOB_MODE:
+        return "is no plain file"
+    return f"has {file.size} bytes, but at most {MOST_BYTES} are read" if file.size > MOST_BYTES else ""
+
+
+def _fault_of_content(cluster: str, path: str, content: bytes) -> str:
+    """Return why a file is left out: it says that it is of another cluster, or is not as agents write it."""
     value = _value(content)
-    if value is None or fault_of(path, content, value):
-        return False
-    if path.startswith("works/"):
-        return True
-    return value.get("cluster") == cluster or (value.get("metadata") or {}).get("name") == cluster
+    if value is None:
+        return "holds no object"
+    fault = fault_of(path, content, value)
+    if fault:
+        return f"is not as agents write it: {fault}"
+    try:
+        name = _NAMED_IN[path.partition("/")[0]](value)
+    except _WRONG:
+        return "is not as agents write it: it has other fields or values"
+    return "" if name in {None, cluster} else _FOREIGN
+
+
+_NAMED_IN: Mapping[str, Callable[[Manifest], str | None]] = {
+    "clusters": lambda value: parse_cluster_record(value).state.name,
+    "facts": lambda value: ClusterFacts.of(value).name,
+    "inventory": lambda value: parse_inventory(value).cluster,
+    "works": lambda _value: None,
+}
+"""The cluster that the files of a folder name, as they are read: a Work's status names none, only its path does."""
 
 
 def _value(content: bytes) -> Manifest | None:

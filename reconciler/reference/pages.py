@@ -131,7 +131,11 @@ BRANCHES = (
                 "The truth: one commit for each change of outcome. `spec.rendered` in argosy.yaml renames or moves it.",
             ),
             Entry("argosy/status", "What was seen in the members. Only reconcile passes and `argosy apply` write it."),
-            Entry("argosy/cluster/<cluster>", "A cluster's folder as a branch of its own, where `spec.mirrors` asks."),
+            Entry(
+                "argosy/cluster/<cluster>",
+                "A cluster's folder as a branch of its own, where it pulls or `spec.mirrors` asks; where it pulls, with"
+                " what its agent must know in the file `.argosy`.",
+            ),
             Entry(
                 "argosy/agent/<cluster>", "What the agent of a pull-mode cluster reports; nothing else is read of it."
             ),
@@ -226,6 +230,7 @@ ENVIRONMENT = (
         entries=(
             Entry("ARGOSY_AUTHOR_NAME", "The author of the commits that Argosy makes; without it, git's `user.name`."),
             Entry("ARGOSY_AUTHOR_EMAIL", "The author's address; without it, git's `user.email`."),
+            Entry("ARGOSY_SIGN_KEY", "The SSH key that signs commits of mirrors, of the status and of agents."),
             Entry("ARGOSY_GIT_TIMEOUT", "How many seconds one fetch or push may take."),
             Entry("ARGOSY_CREDENTIALS", "The file of names and passwords for the hosts of Sources."),
             Entry("SOPS_AGE_KEY_FILE, SOPS_AGE_KEY", "The age keys that decrypt what SOPS encrypted, as for `sops`."),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .commits import CommitInfo, NewCommit
     from .location import GitFolder, find_repository, is_address
     from .objects import ABSENT, File, Snapshot
-    from .opening import open_repository
+    from .opening import open_branches, open_repository
     from .output import Written, write_directory
     from .porcelain import Progress, Remote
     from .refs import RefUpdate, is_ref_name, read_ref_fast
@@ -41,6 +41,7 @@ __all__ = [
     "find_repository",
     "is_address",
     "is_ref_name",
+    "open_branches",
     "open_repository",
     "read_ref_fast",
     "write_directory",
@@ -56,6 +57,7 @@ _MODULES = {
     "ABSENT": "objects",
     "File": "objects",
     "Snapshot": "objects",
+    "open_branches": "opening",
     "open_repository": "opening",
     "Written": "output",
     "write_directory": "output",

@@ -182,7 +182,19 @@ class Repository:
     ) -> NewCommit:
         """Return a commit of a tree that is still to be stored; without parents it begins a history of its own."""
         text = CommitText(message=message, trailers=trailers, author=self.author, time=time)
-        return encode_commit(tree, parents, text, self.algorithm)
+        commit = encode_commit(tree, parents, text, self.algorithm)
+        key = self._command.environment.get("ARGOSY_SIGN_KEY")
+        if not key:
+            return commit
+        from .signing import signed_commit
+
+        return signed_commit(commit, key, self.algorithm)
+
+    def signature_fault(self, commit: str, allowed_signers: str) -> str:
+        """Return why a commit is not signed by one of the signers that a file lists; empty for one that is."""
+        from .signing import signature_fault
+
+        return signature_fault(self.git, commit, allowed_signers)
 
     def store(
         self,

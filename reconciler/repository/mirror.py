@@ -39,6 +39,22 @@ def opened_mirror(
     return GitFolder(git_dir=folder, common_dir=folder), git
 
 
+def opened_branches(address: str, environment: Mapping[str, str], purpose: str) -> tuple[GitFolder, GitCommand]:
+    """Return a bare repository for some branches of a remote, which whoever asks fetches; made if there is none.
+
+    Each ``purpose`` has one of its own, so that it holds nothing that others fetched.
+    """
+    public, secrets = without_secrets(checked_address(address))
+    folder = _mirror_folder(public, environment, purpose)
+    limit = network_timeout(environment)
+    git = GitCommand(folder=folder, environment=environment, extra=secrets, network_timeout=limit)
+    with _alone(folder):
+        if not (folder / "HEAD").exists():
+            outside = replace(git, folder=folder.parent)
+            _create(git, public, list_remote(reached_remote(outside, public)))
+    return GitFolder(git_dir=folder, common_dir=folder), git
+
+
 def _refresh(git: GitCommand, address: str, progress: Progress | None) -> None:
     """Fetch what the remote has that the mirror lacks; asking first costs less than fetching nothing."""
     outside = replace(git, folder=git.folder.parent)
@@ -85,12 +101,13 @@ def _local(ref: str) -> str:
     return f"refs/remotes/{REMOTE}/{ref.removeprefix('refs/heads/')}" if ref.startswith("refs/heads/") else ref
 
 
-def _mirror_folder(address: str, environment: Mapping[str, str]) -> Path:
+def _mirror_folder(address: str, environment: Mapping[str, str], purpose: str = "") -> Path:
     home = environment.get("XDG_CACHE_HOME") or str(Path(environment.get("HOME") or "~").expanduser() / ".cache")
     if not Path(home).is_absolute():
         raise GitError("XDG_CACHE_HOME is not an absolute path", hint="set it to a folder such as ~/.cache")
     name = _UNSAFE.sub("-", address.partition("://")[2] or address).strip("-.")[-_LONGEST_NAME:].lstrip("-.")
-    digest = hashlib.sha256(address.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    told = f"{address}\0{purpose}" if purpose else address
+    digest = hashlib.sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     folder = Path(home) / "argosy" / f"{name}-{digest}.git"
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)

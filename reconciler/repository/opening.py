@@ -39,3 +39,18 @@ def open_repository(
     folder = find_repository(Path(location))
     limit = network_timeout(environment)
     return Repository(folder, GitCommand(folder=folder.folder, environment=environment, network_timeout=limit))
+
+
+def open_branches(
+    location: str | os.PathLike[str], purpose: str, *, environment: Mapping[str, str] = os.environ
+) -> Repository:
+    """Return a repository of its own for a few branches of another one, which has none of them before they are fetched.
+
+    A folder of this machine is a location as well: it is asked as a remote.
+    """
+    from .mirror import REMOTE, opened_branches
+
+    if not (isinstance(location, str) and is_address(location)):
+        location = find_repository(Path(location)).folder.as_uri()
+    folder, git = opened_branches(location, environment, purpose)
+    return Repository(folder, git, mirrors=REMOTE)

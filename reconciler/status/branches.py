@@ -2,16 +2,18 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NoReturn
 
 from reconciler.console.log import Log
+from reconciler.deliver.rendered_commits import RenderedCommits
 from reconciler.names.kinds import named_object
 from reconciler.pipeline.namespaces import bare_namespace, namespace_ref
 from reconciler.pipeline.previous import Previous
 from reconciler.publish.branches import Publication, publication_of
 from reconciler.publish.last_good import read_last_good
+from reconciler.publish.mirrors import is_pulling
 from reconciler.publish.reading import read_fleet
 from reconciler.publish.status_branch import StatusBranch
 from reconciler.record.recorded_status import RecordedStatus, read_recorded
@@ -19,6 +21,7 @@ from reconciler.record.refusal import SourceRefusal
 from reconciler.repository import Repository, open_repository
 from reconciler.source.desired import Desired
 from render.binding import Binding
+from render.cluster import Cluster
 from render.errors import ConfigError, InputError, ReconcileError
 from render.fleet import Fleet
 from render.layout import object_path
@@ -38,7 +41,8 @@ class RecordedFleet:
     """The fleet as its rendered branch describes it, and what its status branch records of it.
 
     ``status_commit`` is the newest commit of the status branch and ``status_time`` its time; ``now`` is the time of
-    reading. Both times are in seconds.
+    reading. Both times are in seconds. ``asked`` are the commits that clusters have which pull, where these ask the
+    same of them as the newest rendered one: their agents are asked for nothing new.
     """
 
     fleet: FleetStatus
@@ -46,6 +50,7 @@ class RecordedFleet:
     status_commit: str = ""
     status_time: float = 0.0
     now: float = 0.0
+    asked: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def refusal(self) -> SourceRefusal | None:
@@ -60,8 +65,9 @@ class RecordedFleet:
     @cached_property
     def progress(self) -> Mapping[str, MemberProgress]:
         """The progress of every member towards the newest rendered commit."""
-        desired = self.fleet.source.desired
-        return progress_of_members(self.recorded, desired.fleet, desired.clusters, self.fleet.previous.commit, self.now)
+        desired, commit = self.fleet.source.desired, self.fleet.previous.commit
+        commits = {cluster.name: self.asked.get(cluster.name, commit) for cluster in desired.clusters}
+        return progress_of_members(self.recorded, desired.fleet, desired.clusters, commits, self.now)
 
 
 def read_recorded_fleet(repository: Repository, log: Log, clock: Callable[[], float] = time.time) -> RecordedFleet:
@@ -71,13 +77,29 @@ def read_recorded_fleet(repository: Repository, log: Log, clock: Callable[[], fl
     publication = publication_of(repository, desired.fleet)
     status = StatusBranch(publication=publication, branch=desired.fleet.status_branch, clusters=desired.clusters)
     tip = repository.tip(publication.ref(status.branch))
+    recorded = read_recorded(status, tip)
     return RecordedFleet(
         fleet=fleet,
-        recorded=read_recorded(status, tip),
+        recorded=recorded,
+        asked=_asked_of_agents(repository, desired.clusters, recorded, fleet.previous.commit),
         status_commit=tip or "",
         status_time=repository.commit_info(tip).time if tip else 0.0,
         now=clock(),
     )
+
+
+def _asked_of_agents(
+    repository: Repository, clusters: tuple[Cluster, ...], recorded: RecordedStatus, commit: str
+) -> Mapping[str, str]:
+    """Return the commits that pulling clusters have which ask the same of them as this one."""
+    pulling = [cluster.name for cluster in clusters if is_pulling(cluster)]
+    commits, records = RenderedCommits(repository, clusters), recorded.clusters() if pulling else {}
+    applied = {name: records[name].applied for name in pulling if name in records}
+    return {
+        name: known
+        for name, known in applied.items()
+        if known and known == recorded.converged(name) and commits.ask_the_same(name, known, commit)
+    }
 
 
 def fetched_tips(repository: Repository) -> Tips:

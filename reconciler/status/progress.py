@@ -61,12 +61,12 @@ class MemberProgress:
 
 
 def progress_of_members(
-    recorded: RecordedStatus, fleet: Fleet, members: Iterable[Cluster], commit: str, now: float
+    recorded: RecordedStatus, fleet: Fleet, members: Iterable[Cluster], commits: Mapping[str, str], now: float
 ) -> Mapping[str, MemberProgress]:
-    """Return the progress of every member towards a rendered commit."""
+    """Return the progress of every member towards the rendered commit that it is asked for."""
     records = recorded.clusters()
     return {
-        member.name: _recorded(records[member.name], recorded.converged(member.name), commit, now)
+        member.name: _recorded(records[member.name], recorded.converged(member.name), commits[member.name], now)
         if member.name in records
         else _unrecorded(member, fleet)
         for member in members

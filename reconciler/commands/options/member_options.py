@@ -175,6 +175,24 @@ def with_unattended_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return _with_options(gathered, (*_ACCESS, *(writing[name] for name in _UNATTENDED)))
 
 
+def with_agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command that applies to the cluster it runs in; it gets them as ``delivery``.
+
+    It takes ``cluster``, which is reached from inside unless a kubeconfig is named.
+    """
+    names = ("timeout", "kubeconfig", *_UNATTENDED)
+    every = dict(zip(DeliveryOptions.names(), (*_ACCESS, *_WRITING), strict=True))
+
+    @wraps(command)
+    def gathered(*arguments: Any, cluster: str, **options: Any) -> Any:
+        chosen = {name: options.pop(name) for name in names}
+        inside = "" if chosen["kubeconfig"] else cluster
+        delivery = DeliveryOptions(clusters=(cluster,), in_cluster=inside, **chosen)
+        return command(*arguments, cluster=cluster, delivery=delivery, **options)
+
+    return _with_options(gathered, (every[name] for name in names))
+
+
 def _with_options(command: Callable[..., Any], options: Iterable[Option]) -> Callable[..., Any]:
     # Click lists options in the order of their decorators, and Python applies the lowest decorator first.
     for option in reversed(tuple(options)):

@@ -1,0 +1,91 @@
+"""``argosy agent``: one cluster kept as its mirror says, by a process in it that reaches nothing but Git."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reconciler.console.idle_options import refuse_options
+from reconciler.console.log import Log
+from reconciler.deliver.options import DeliveryOptions
+
+from .options.member_options import seconds, with_agent_options
+
+if TYPE_CHECKING:
+    from reconciler.reconcile.agent_pass import Agent
+
+_ENDLESS = ("interval", "drift", "grace")
+
+
+@click.command(
+    epilog="Exit codes: 0 converged, or ended by SIGTERM; 1 an object failed; 4 Git is away, and the last good commit"
+    " was applied again; 5 the cluster could not be used; 6 a commit of the mirror is refused; 130 interrupted."
+)
+@click.argument("location", default="", metavar="[REPO]")
+@click.option("--cluster", required=True, metavar="NAME", help="The cluster that this process runs in.")
+@click.option("--fleet", default="default", show_default=True, metavar="NAME", help="The fleet it is a member of.")
+@click.option("--once", is_flag=True, help="Run one pass and end, as for a CronJob.")
+@click.option(
+    "--interval", default="30s", show_default=True, callback=seconds, metavar="TIME", help="Ask Git so often."
+)
+@click.option(
+    "--drift", default="5m", show_default=True, callback=seconds, metavar="TIME", help="Look for drift so often."
+)
+@click.option(
+    "--grace", default="25s", show_default=True, callback=seconds, metavar="TIME", help="Go on so long after SIGTERM."
+)
+@click.option(
+    "--heartbeat",
+    default="0",
+    callback=seconds,
+    metavar="TIME",
+    help="Record so often that it lives, in a commit each  [default: never]",
+)
+@click.option("--allowed-signers", default="", metavar="FILE", help="Take only commits that one of these keys signed.")
+@click.option("--sign-key", default="", metavar="FILE", help="Sign what it commits with this SSH key.")
+@click.option("--accept-rewind", is_flag=True, help="Take a mirror that was rewound or written anew.")
+@with_agent_options
+@click.pass_obj
+def command(log: Log, /, location: str, cluster: str, *, once: bool, delivery: DeliveryOptions, **options: Any) -> int:
+    """Keep the cluster that this process runs in as its mirror in REPO says  [default: the repository of -C].
+
+    Passes mirror the folder of a cluster with syncMode: Pull in the branch argosy/cluster/NAME. The agent fetches that
+    and nothing else, applies it as 'argosy apply' does, and pushes what it saw and did to argosy/agent/NAME, where the
+    next pass takes it in: a commit only where something is new. It needs no way in, and no way out but to Git.
+
+    While Git is away the last good commit stays applied. A mirror that was rewound or written anew is refused, and so
+    is a commit that none of the allowed signers signed.
+    """
+    from reconciler.members.opening import Members
+    from reconciler.reconcile.agent_pass import Agent, AgentOptions
+    from reconciler.reconcile.reaching import member_access
+    from reconciler.repository import open_branches
+    from render.fleet import Fleet
+
+    rhythm = {name: options.pop(name) for name in _ENDLESS}
+    options["accepts_rewind"], sign_key = options.pop("accept_rewind"), options.pop("sign_key")
+    if once:
+        refuse_options(_ENDLESS, "goes without --once, which runs one pass")
+    environment = {**os.environ, **({"ARGOSY_SIGN_KEY": sign_key} if sign_key else {})}
+    with open_branches(location or log.repository, f"agent {cluster}", environment=environment) as repository:
+        access = member_access(Fleet(), delivery, repository.folder)
+        chosen = AgentOptions(cluster=cluster, delivery=delivery, **options)
+        agent = Agent(repository=repository, options=chosen, open_client=Members(access).open)
+        if once:
+            return _run_once(agent, log)
+        from reconciler.run.agent_run import AgentRun, Rhythm
+
+        return AgentRun(agent, Rhythm(**rhythm), log).run()
+
+
+def _run_once(agent: "Agent", log: Log) -> int:
+    from reconciler.console.printing import print_output
+    from reconciler.deliver.reports import report_table
+    from reconciler.reconcile.agent_pass import run_agent_pass
+
+    ended = run_agent_pass(agent, log)
+    if ended.report is not None:
+        print_output(report_table((ended.report,)), "table")
+    for line in ended.lines:
+        log.error(line)
+    return ended.exit_code

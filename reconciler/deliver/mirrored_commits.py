@@ -1,0 +1,125 @@
+"""Rendered commits as the mirror of one cluster tells them: its folder, and the rules that its settings give.
+
+Each commit of a mirror names the rendered commit that it was taken from, and by that name an inventory knows it. So a
+cluster that pulls and one that is applied to from outside are recorded alike.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from reconciler.pipeline.previous import Previous, RenderedTree, StoredTrees
+from reconciler.publish.agent_settings import FILE, MOST_BYTES, AgentSettings, parse_settings
+from reconciler.publish.mirrors import RENDERED
+from reconciler.publish.source_trailers import allowed_by
+from reconciler.repository import CommitInfo, Repository
+from reconciler.repository.past import RemovedFile
+from render.errors import GitError
+from render.gitobjects import TREE_MODE, TreeEntry
+
+from .rendered_commits import RenderedCommits
+
+MOST_COMMITS = 10_000
+"""The commits of a mirror that are looked through for one that a cluster may hold."""
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """The mirror of a cluster at one of its commits."""
+
+    repository: Repository
+    cluster: str
+    tip: str
+
+    @cached_property
+    def rendered(self) -> str:
+        """The rendered commit that the tip was taken from."""
+        return rendered_of(self.repository.commit_info(self.tip))
+
+    @cached_property
+    def settings(self) -> AgentSettings:
+        """The settings of the cluster's agent."""
+        return self.settings_at(self.tip)
+
+    @cached_property
+    def history(self) -> Mapping[str, str]:
+        """The commits of the mirror by the rendered commits they were taken from, the newest of each, newest first."""
+        found: dict[str, str] = {}
+        for info in self.repository.history(self.tip, MOST_COMMITS):
+            found.setdefault(rendered_of(info), info.id)
+        return found
+
+    def commit_of(self, rendered: str) -> str:
+        """Return the newest commit that was taken from a rendered one; GitError where the mirror has none."""
+        if rendered == self.rendered:
+            return self.tip
+        if rendered not in self.history:
+            raise GitError(
+                f"the mirror of {self.cluster!r} never had rendered commit {rendered[:12]}, which the cluster may hold",
+                hint="its branch was rewound or written anew; if that was meant, run once with --accept-rewind",
+            )
+        return self.history[rendered]
+
+    def settings_at(self, commit: str) -> AgentSettings:
+        """Return the settings at one commit of the mirror; GitError where there are none."""
+        tree = self.repository.commit_info(commit).tree
+        found = next((each for each in self.repository.read_trees([tree])[tree] if each.text == FILE), None)
+        content = self.repository.read_blobs([found.id])[found.id] if found and found.mode != TREE_MODE else b""
+        return parse_settings(content if len(content) <= MOST_BYTES else b"", self.cluster, commit)
+
+
+def rendered_of(info: CommitInfo) -> str:
+    """Return the rendered commit that a commit of a mirror was taken from; GitError where it names none."""
+    named = info.trailer(RENDERED)
+    if len(named) != 1:
+        raise GitError(f"commit {info.id[:12]} of the mirror was not written by Argosy", hint="see who pushes to it")
+    return named[0]
+
+
+@dataclass(slots=True, kw_only=True)
+class MirroredCommits(RenderedCommits):
+    """Rendered commits as a mirror tells them; ``is_lenient``: those that it never had asked for nothing."""
+
+    mirror: Mirror
+    is_lenient: bool = False
+
+    def beginning(self, commit: str) -> str:
+        """Return the commit that the fleet's rendered branch began with, as the settings say."""
+        return self.mirror.settings_at(self.mirror.commit_of(commit)).beginning
+
+    def allowed_removals(self, cluster: str, converged: str, commit: str) -> int | None:
+        """Return how many objects left the mirrored folder since the cluster converged: a pass has allowed them."""
+        if not converged or (self.is_lenient and converged not in self.mirror.history):
+            return None
+        old, new = map(self.mirror.commit_of, (converged, commit))
+        commits = self.repository.commits_between(old, new, MOST_COMMITS) if old != new else ()
+        return sum(each.count for each in allowed_by(commits).removals if each.cluster == cluster) or None
+
+    def is_before(self, commit: str, other: str) -> bool:
+        """Return whether a commit was mirrored before another one."""
+        if commit == other or other not in self.mirror.history:
+            return False
+        return self.repository.is_ancestor(*map(self.mirror.commit_of, (commit, other)))
+
+    def _read(self, commit: str) -> Previous:
+        cluster = self.mirror.cluster
+        trees = StoredTrees(self._trees_without_settings)
+        if self.is_lenient and commit != self.mirror.rendered and commit not in self.mirror.history:
+            tree = RenderedTree(root=b"", trees=trees, clusters={})
+            return Previous(commit=commit, source="", version="", bindings={}, tree=tree)
+        mirrored = self.mirror.commit_of(commit)
+        folder = self.repository.commit_info(mirrored).tree
+        bindings = self.mirror.settings_at(mirrored).rules.bindings(cluster)
+        tree = RenderedTree(root=folder, trees=trees, clusters={cluster: folder})
+        return Previous(commit=commit, source="", version="", bindings=bindings, tree=tree)
+
+    def _trees_without_settings(self, ids: Iterable[bytes]) -> Mapping[bytes, tuple[TreeEntry, ...]]:
+        found = self.repository.read_trees(ids)
+        return {id_: tuple(entry for entry in entries if entry.text != FILE) for id_, entries in found.items()}
+
+    def _removed(self, cluster: str, commits: Iterable[str]) -> list[RemovedFile]:
+        assert cluster == self.mirror.cluster
+        known = [each for each in commits if not self.is_lenient or each in self.mirror.history]
+        removed = self.repository.removed_files(map(self.mirror.commit_of, known), ".") if known else ()
+        infos = {info.id: info for info in self.repository.commit_infos({file.commit for file in removed})}
+        return [file._replace(commit=rendered_of(infos[file.commit])) for file in removed if file.path != FILE]

@@ -1,0 +1,155 @@
+"""The settings of an agent: what applying one cluster's folder takes beside the folder, in a file of its mirror.
+
+An agent reads its mirror alone, never the source and never the bindings. So the mirror of a cluster that pulls has a
+file beside the folders of its namespaces: the settings of the fleet that an apply goes by, the Cluster, what extends
+the interpreter, the commit by which the fleet is known, and the rules of bindings. Tools that apply a folder leave it
+alone, for its name is that of no manifest.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.repository import Repository
+from reconciler.source.desired import Desired
+from render.admission import admit
+from render.cluster import Cluster
+from render.documents import DocumentErrors, emit, parse_documents
+from render.errors import GitError
+from render.fleet import Fleet
+from render.model import ARGOSY_API_VERSION, Manifest, ObjectRef, Template
+from render.parsing import cluster as parse_cluster
+from render.parsing import fleet as parse_fleet
+from render.parsing.clusters import RENAMED_FROM
+
+from .delivery_rules import DeliveryRules
+from .reading import Source
+
+FILE = ".argosy"
+"""The name of the file in the mirror of a cluster that pulls."""
+MOST_BYTES = 8 << 20
+_APPLIED_BY = ("removalGuard", "fieldRules", "decryption")
+"""The settings of a fleet that an apply goes by."""
+_CLUSTER_API = "cluster.karmada.io/v1alpha1"
+_KIND = "AgentSettings"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSettings:
+    """The settings of one cluster's agent.
+
+    ``beginning`` is the commit that the fleet's rendered branch began with, ``extensions`` are those of the
+    interpreter, and ``rules`` those of bindings.
+    """
+
+    fleet: Fleet
+    cluster: Cluster
+    beginning: str
+    extensions: tuple[Template, ...] = field(default=(), repr=False)
+    rules: DeliveryRules = field(default_factory=DeliveryRules)
+
+    @property
+    def desired(self) -> Desired:
+        """The source as far as an agent knows it: its fleet, its cluster and what extends the interpreter."""
+        webhooks = tuple(each for each in self.extensions if each.ref.kind != "ResourceInterpreterCustomization")
+        customizations = tuple(each for each in self.extensions if each not in webhooks)
+        return Desired(fleet=self.fleet, clusters=(self.cluster,), customizations=customizations, webhooks=webhooks)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFiles:
+    """The settings of agents as files: what is the same for all clusters of a source is made once."""
+
+    source: Source
+    beginning: str
+    _shared: bytes
+    _clusters: Mapping[str, Manifest]
+
+    @classmethod
+    def of(cls, repository: Repository, source: Source, beginning: str, pulling: Iterable[Cluster]) -> "SettingsFiles":
+        """Return what makes the files for these clusters of a source."""
+        desired = source.desired
+        ids = {file.path: file.id for file in source.files}
+        paths = {desired.fleet.path, *(cluster.path for cluster in pulling)} & ids.keys()
+        contents = repository.read_blobs({ids[path] for path in paths})
+        manifests = [each for path in sorted(paths) for each in _manifests(contents[ids[path]])]
+        fleets = [each for each in manifests if each.get("kind") == "Fleet"]
+        spec = (fleets[0].get("spec") or {}) if fleets else {}
+        fleet = {
+            "apiVersion": ARGOSY_API_VERSION,
+            "kind": "Fleet",
+            "metadata": {"name": desired.fleet.name},
+            "spec": {key: spec[key] for key in _APPLIED_BY if key in spec},
+        }
+        extensions = (each.manifest for each in (*desired.customizations, *desired.webhooks))
+        shared = b"---\n".join(map(emit, (fleet, *extensions)))
+        clusters = {each["metadata"]["name"]: each for each in manifests if each.get("kind") == "Cluster"}
+        return cls(source, beginning, shared, clusters)
+
+    def file(self, cluster: str, rules: DeliveryRules) -> bytes:
+        """Return the file for one cluster."""
+        written = self._clusters.get(cluster) or {}
+        renamed = ((written.get("metadata") or {}).get("annotations") or {}).get(RENAMED_FROM)
+        models = (written.get("spec") or {}).get("resourceModels")
+        document = {
+            "apiVersion": _CLUSTER_API,
+            "kind": "Cluster",
+            "metadata": {"name": cluster, **({"annotations": {RENAMED_FROM: renamed}} if renamed else {})},
+            # An agent reaches the cluster it runs in, as passes reach others.
+            "spec": {"syncMode": "Push", **({"resourceModels": models} if models else {})},
+        }
+        own = {
+            "apiVersion": ARGOSY_API_VERSION,
+            "kind": _KIND,
+            "metadata": {"name": cluster},
+            "beginning": self.beginning,
+            **rules.plain(),
+        }
+        return b"---\n".join((emit(own), emit(document), self._shared))
+
+
+def _manifests(content: bytes) -> Iterator[Manifest]:
+    """Yield the objects of a file of the source, those of lists among them."""
+    for document in parse_documents(content):
+        value = document.value
+        if isinstance(value, dict):
+            items = value.get("items")
+            yield from (each for each in items if isinstance(each, dict)) if isinstance(items, list) else (value,)
+
+
+def parse_settings(content: bytes, cluster: str, commit: str) -> AgentSettings:
+    """Read the settings of a cluster's agent; GitError where the file of that commit is none, or another cluster's."""
+    try:
+        documents: list[Any] = [document.value for document in parse_documents(content)]
+        own, described, fleet, *extensions = documents
+        _check_owner(cluster, own, described)
+        return AgentSettings(
+            fleet=parse_fleet(_admitted(fleet)),
+            cluster=parse_cluster(_admitted(described)),
+            beginning=_commit_id(own["beginning"]),
+            extensions=tuple(Template(ref=ObjectRef.of(each), manifest=each) for each in extensions),
+            rules=DeliveryRules.parse(own),
+        )
+    except (DocumentErrors, AttributeError, KeyError, LookupError, TypeError, ValueError) as error:
+        raise GitError(
+            f"{FILE} in mirror commit {commit[:12]} is not the settings of {cluster!r}'s agent",
+            hint="see who pushes to the branch; 'argosy reconcile' mirrors the cluster again",
+        ) from error
+
+
+def _check_owner(cluster: str, own: Manifest, described: Manifest) -> None:
+    if (own["kind"], own["metadata"]["name"], described["metadata"]["name"]) != (_KIND, cluster, cluster):
+        raise ValueError("it is another cluster's")
+
+
+def _admitted(manifest: Manifest) -> Manifest:
+    outcome = admit(manifest)
+    if outcome.object is None:
+        raise ValueError("it is not admitted")
+    return outcome.object
+
+
+def _commit_id(text: Any) -> str:
+    if not isinstance(text, str) or not text or set(text) - set("0123456789abcdef"):
+        raise ValueError("it is no commit")
+    return text

@@ -1,0 +1,241 @@
+"""One pass of an agent: the mirror of its cluster fetched, checked and applied, and what came of it pushed.
+
+1. fetch the mirror and the agent's own branch, and nothing else of the repository;
+2. take the mirror's newest commit if it follows the last one taken and is signed where that is asked for; refused, or
+   while Git is away, the last good commit is applied again;
+3. observe, apply and record by what passes use (``ApplyRun``), as if the source had this cluster alone;
+4. push what was recorded: a commit only where something is new.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from reconciler.console.log import Log
+from reconciler.deliver.mirrored_commits import Mirror, MirroredCommits
+from reconciler.deliver.options import DeliveryOptions
+from reconciler.deliver.reports import exit_code
+from reconciler.deliver.results import ClusterReport
+from reconciler.members.exchange import OpenClient
+from reconciler.members.webhooks import calling_interpreter
+from reconciler.observe.members import MOST_SECONDS, ObserveOptions
+from reconciler.publish.branches import Publication, maintain_repository
+from reconciler.publish.status_branch import StatusBranch, read_inventories
+from reconciler.record.agent_branch import AgentBranch, Link
+from reconciler.repository import Fetching, Repository
+from render.cluster import Cluster
+from render.errors import ConfigError, GitError, GuardRefused, ReconcileError
+from render.fleet import Fleet
+
+from .applying import ApplyRun, Delivery, apply_and_log
+from .fleet_context import FleetContext
+from .observation import PassRecord, observe_members, utc, warn_of
+from .options import never_stopping
+from .orphans import refuse_orphans
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentOptions:
+    """The options of an agent: its cluster and its fleet's name, whose signatures it asks for, and how it is reached.
+
+    ``heartbeat`` is how often it records that it lives, in seconds (0: never). ``accepts_rewind``: the mirror may have
+    been rewound or written anew.
+    """
+
+    cluster: str
+    fleet: str = "default"
+    allowed_signers: str = ""
+    accepts_rewind: bool = False
+    heartbeat: float = 0.0
+    delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
+    is_stopping: Callable[[], bool] = never_stopping
+
+    @property
+    def settings(self) -> Fleet:
+        """The fleet as far as it names its branches."""
+        return Fleet(name=self.fleet)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentContext(FleetContext):
+    """The fleet of an agent, whose status is recorded on the agent's own branch."""
+
+    branch: AgentBranch
+
+    @property
+    def status(self) -> StatusBranch:
+        """The agent's branch."""
+        return self.branch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentPass:
+    """The end of an agent's pass: the commit applied, its report, and what kept it from a newer one.
+
+    ``refusal`` is that of a newer commit, ``away`` why Git could not be asked or pushed to.
+    """
+
+    commit: str
+    report: ClusterReport | None
+    refusal: ReconcileError | None = None
+    away: GitError | None = None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines that say what kept it from the newest commit, or from saying what it did."""
+        stays = f"{self.commit[:12]} stays applied"
+        refused = (f"{self.refusal}\n{stays}",) if self.refusal else ()
+        return (*refused, f"Git is away; {stays}: {self.away.message}") if self.away else refused
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code: that of the refusal, of what came of the cluster, or of Git."""
+        if self.refusal is not None:
+            return self.refusal.exit_code
+        code = exit_code((self.report,)) if self.report is not None else 0
+        return code or (self.away.exit_code if self.away else 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agent:
+    """The agent of one cluster: its repository of two branches, and the way to the cluster."""
+
+    repository: Repository
+    options: AgentOptions
+    open_client: OpenClient
+    clock: Callable[[], float] = time.time
+
+    @property
+    def publication(self) -> Publication:
+        """The place of its branches."""
+        return Publication(repository=self.repository, remote=self.repository.mirrors)
+
+    @property
+    def mirror_branch(self) -> str:
+        """The branch it reads."""
+        return self.options.settings.mirror_branch(self.options.cluster)
+
+    @property
+    def known_tip(self) -> str | None:
+        """The mirror's tip as it was last fetched."""
+        return self.repository.tip(self.publication.ref(self.mirror_branch))
+
+    @property
+    def accepted_ref(self) -> str:
+        """The ref of the mirror's last commit that was taken."""
+        return f"refs/argosy/accepted/{self.options.cluster}"
+
+    def branch(self, members: tuple[Cluster, ...] = ()) -> AgentBranch:
+        """Return the branch it writes."""
+        name = self.options.settings.agent_branch(self.options.cluster)
+        cluster = self.options.cluster
+        return AgentBranch(publication=self.publication, branch=name, clusters=members, cluster=cluster, link=Link())
+
+    def fetch(self) -> str | None:
+        """Fetch both branches where they moved and return the mirror's tip; None where there is no mirror."""
+        branches = (self.mirror_branch, self.branch().branch)
+        tips = self.repository.remote_tips(self.publication.remote, [f"refs/heads/{name}" for name in branches]).tips
+        refs = {f"refs/heads/{name}": self.publication.ref(name) for name in branches}
+        moved = [ref for ref, tip in tips.items() if self.repository.tip(refs[ref]) != tip]
+        if moved:
+            fetching = Fetching(refspecs=[f"+{ref}:{refs[ref]}" for ref in sorted(moved)])
+            self.repository.fetch(self.publication.remote, fetching)
+        return tips.get(f"refs/heads/{self.mirror_branch}")
+
+
+def run_agent_pass(agent: Agent, log: Log) -> AgentPass:
+    """Run one pass; the error of a mirror that cannot be used ends it where no earlier commit was taken."""
+    away, refusal, tip = None, None, None
+    accepted = agent.repository.tip(agent.accepted_ref)
+    branch = agent.branch()
+    try:
+        tip = agent.fetch()
+    except GitError as error:
+        if accepted is None:
+            raise
+        branch.link.failure = away = error
+    try:
+        if away is None:
+            accepted = _accepted(agent, branch, tip, accepted)
+    except (GitError, GuardRefused, ConfigError) as error:
+        if accepted is None:
+            raise
+        refusal = error
+    assert accepted is not None
+    mirror = Mirror(agent.repository, agent.options.cluster, accepted)
+    report, link = _applied(agent, mirror, branch.link, log)
+    maintain_repository(agent.repository, log)
+    return AgentPass(commit=mirror.rendered, report=report, refusal=refusal, away=away or link.failure)
+
+
+def _accepted(agent: Agent, branch: AgentBranch, tip: str | None, accepted: str | None) -> str:
+    """Return the mirror's newest commit, once it is known that it may be applied; GuardRefused where it may not."""
+    options, repository, name = agent.options, agent.repository, agent.mirror_branch
+    if tip is None:
+        raise ConfigError(
+            f"there is no branch {name!r} at {agent.publication.place!r}",
+            hint=f"a pass makes it once {options.cluster!r} is a Cluster of the source with syncMode: Pull",
+        )
+    if tip == accepted:
+        return tip
+    mirror = Mirror(repository, options.cluster, tip)
+    if options.allowed_signers and (fault := repository.signature_fault(tip, options.allowed_signers)):
+        raise GuardRefused(
+            f"commit {tip[:12]} of {name!r} is not taken: {options.allowed_signers} lists who may sign it, and {fault}",
+            hint="see who pushes to the branch; passes sign with the key that ARGOSY_SIGN_KEY names",
+        )
+    if mirror.settings.fleet.name != options.fleet:
+        raise GuardRefused(f"commit {tip[:12]} of {name!r} is of fleet {mirror.settings.fleet.name!r}")
+    if not options.accepts_rewind:
+        _check_rewind(agent, branch, mirror, accepted)
+    repository.update_ref(agent.accepted_ref, tip, accepted, reason="argosy: agent")
+    return tip
+
+
+def _check_rewind(agent: Agent, branch: AgentBranch, mirror: Mirror, accepted: str | None) -> None:
+    """Refuse a mirror that does not follow the commit taken last, or lacks one that the cluster may hold."""
+    if accepted is not None and not agent.repository.is_ancestor(accepted, mirror.tip):
+        raise GuardRefused(
+            f"commit {mirror.tip[:12]} of {agent.mirror_branch!r} does not follow {accepted[:12]}, which was taken",
+            hint="its branch was rewound or written anew; if that was meant, run once with --accept-rewind",
+        )
+    inventory = read_inventories(branch, branch.tip()).get(agent.options.cluster)
+    for commit in inventory.commits if inventory else ():
+        try:
+            mirror.commit_of(commit)
+        except GitError as error:
+            raise GuardRefused(error.message, hint=error.hint) from error
+
+
+def _applied(agent: Agent, mirror: Mirror, link: Link, log: Log) -> tuple[ClusterReport | None, Link]:
+    """Observe the cluster, apply the mirrored commit and push what was recorded."""
+    options, desired = agent.options, mirror.settings.desired
+    members = desired.clusters
+    branch = replace(agent.branch(members), link=link)
+    context = AgentContext(
+        publication=agent.publication,
+        fleet=desired.fleet,
+        members=members,
+        interpreter=calling_interpreter(desired),
+        kinds=frozenset(),
+        branch=branch,
+    )
+    observing = ObserveOptions(open_client=agent.open_client, timeout=min(options.delivery.timeout, MOST_SECONDS))
+    observation = observe_members(context, members, observing, agent.clock)
+    warn_of(observation, log)
+    commits = MirroredCommits(agent.repository, members, mirror=mirror, is_lenient=options.accepts_rewind)
+    run = ApplyRun(
+        context=context,
+        commit=mirror.rendered,
+        delivery=Delivery(members=members, options=options.delivery, is_stopping=options.is_stopping),
+        open_client=agent.open_client,
+        record=PassRecord(observation=observation, desired=desired),
+        agree=refuse_orphans,
+        clock=agent.clock,
+        commits=commits,
+    )
+    reports = apply_and_log(run, log)
+    if options.heartbeat:
+        branch.beat(utc(agent.clock()), options.heartbeat)
+    branch.push()
+    return next(iter(reports), None), branch.link

@@ -1,0 +1,117 @@
+"""The branch that one cluster's agent writes: what it sees and does there, and nothing about any other cluster.
+
+It is read and written as passes read and write the status branch, of which it holds one cluster's files. While Git is
+away the agent goes on: what it knows here counts, and what it records waits here until it can be pushed. Only an
+inventory waits for nobody: that a cluster may get other objects is pushed before the first of them is written.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from dataclasses import replace as replaced
+
+from reconciler.observe.cluster_status import seconds_between
+from reconciler.publish.status_branch import Files, StatusBranch, inventory_path
+from reconciler.repository import RefUpdate
+from render.errors import GitError, SourceMoved
+
+from .agent_branches import is_own_path
+from .cluster_files import cluster_file, parse_cluster_record
+from .recorded_status import cluster_path, read_recorded
+
+
+@dataclass(slots=True, kw_only=True)
+class Link:
+    """The link to Git: why it broke (None: it did not), and whether what is written now may wait for it.
+
+    Once it broke it is not tried again before somebody makes a new one.
+    """
+
+    failure: GitError | None = None
+    may_wait: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentBranch(StatusBranch):
+    """The branch of the agent of ``cluster``, here and at the remote."""
+
+    cluster: str
+    link: Link = field(default_factory=Link)
+
+    @property
+    def local(self) -> str:
+        """The ref of what is recorded here, pushed or not."""
+        return f"refs/heads/{self.branch}"
+
+    def tip(self) -> str | None:
+        """Return where the branch stands: here, if that follows what the remote has, or while Git is away."""
+        here, known = (self.repository.tip(ref) for ref in (self.local, self.publication.ref(self.branch)))
+        if self.link.failure is not None:
+            return here or known
+        try:
+            there = StatusBranch.tip(self)
+        except GitError as error:
+            self.link.failure = error
+            return here or known
+        if here is not None and (there is None or self.repository.is_ancestor(there, here)):
+            return here
+        return there
+
+    def push(self) -> None:
+        """Push what waits here; that Git is away is noted."""
+        here = self.repository.tip(self.local)
+        there = self.repository.tip(self.publication.ref(self.branch))
+        if self.link.failure is not None or here is None or here == there:
+            return
+        try:
+            self._push(here)
+        except SourceMoved:
+            # Another agent of the cluster was faster, and what it saw is newer.
+            self.repository.update_ref(self.local, None, here)
+        except GitError as error:
+            self.link.failure = error
+
+    def beat(self, now: str, every: float) -> None:
+        """Record that the agent lives, where that was recorded longer ago than it is to be."""
+        tip = self.tip()
+        manifest = read_recorded(self, tip, ("clusters",)).manifest(cluster_path(self.cluster))
+        record = parse_cluster_record(manifest) if manifest else None
+        if record is None or (record.heartbeat and seconds_between(record.heartbeat, now) < every):
+            return
+        content = cluster_file(replaced(record, heartbeat=now))
+        self.commit(lambda _tip: {cluster_path(self.cluster): content}, f"{self.cluster} is alive", time=_seconds(now))
+
+    def commit(
+        self, made: Callable[[str | None], Files], message: str | Callable[[Files], str], *, time: int
+    ) -> str | None:
+        """Commit those of the files that are the cluster's own; None when they change nothing."""
+
+        def own(tip: str | None) -> Files:
+            files = {path: content for path, content in made(tip).items() if is_own_path(path, self.cluster)}
+            self.link.may_wait = inventory_path(self.cluster) not in files
+            return files
+
+        return StatusBranch.commit(self, own, message, time=time)
+
+    def _move(self, commit: str, tip: str | None) -> None:
+        del tip
+        if self.link.failure is None:
+            try:
+                self._push(commit)
+            except SourceMoved:
+                raise
+            except GitError as error:
+                self.link.failure = error
+        if self.link.failure is not None and not self.link.may_wait:
+            raise self.link.failure
+        self.repository.update_ref(self.local, commit, self.repository.tip(self.local), reason="argosy: agent")
+
+    def _push(self, commit: str) -> None:
+        ref = self.publication.ref(self.branch)
+        known = self.repository.tip(ref)
+        self.repository.push(self.publication.remote, [RefUpdate(f"refs/heads/{self.branch}", commit, known)])
+        # git itself has moved it, where it tracks the remote's branches.
+        self.repository.update_ref(ref, commit, self.repository.tip(ref))
+
+
+def _seconds(now: str) -> int:
+    return int(seconds_between("1970-01-01T00:00:00Z", now))

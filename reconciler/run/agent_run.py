@@ -1,0 +1,172 @@
+"""An agent that goes on until somebody ends it: its mirror looked at, and passes over its cluster when they are due.
+
+When is the decision of ``pacing``, as for the fleets of a controller. Each look and each pass has a thread of its own,
+one at a time. The first SIGTERM or SIGINT tells a pass to stop and waits ``grace`` seconds for it, the second does not
+wait: whatever a pass was at, the next one finds and ends it.
+"""
+
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from queue import Empty, SimpleQueue
+
+from reconciler.console.log import Log
+from reconciler.deliver.reports import exit_code
+from reconciler.reconcile.agent_pass import Agent, AgentPass, run_agent_pass
+from render.errors import GitError, ReconcileError
+
+from .pacing import (
+    Began,
+    Ending,
+    Event,
+    FleetState,
+    Looked,
+    NextStep,
+    Pace,
+    PassEnded,
+    TimeNow,
+    next_state,
+    next_step,
+    seconds_to_wait,
+)
+
+_LONGEST_WAIT = 30.0
+_JITTER = 0.1
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rhythm:
+    """The intervals of an agent in seconds: how often it asks Git, looks for drift, and how long it may end."""
+
+    interval: float = 30.0
+    drift: float = 300.0
+    grace: float = 25.0
+
+    def pace(self, chance: float) -> Pace:
+        """Return the intervals a little shorter or longer by chance, so that agents do not ask all at once."""
+        factor = 1.0 + _JITTER * (2.0 * chance - 1.0)
+        return Pace(poll=self.interval * factor, drift=self.drift * factor, longest_retry=max(self.drift, 5.0))
+
+
+class AgentRun:
+    """One agent, run until a signal ends it."""
+
+    def __init__(self, agent: Agent, rhythm: Rhythm, log: Log) -> None:
+        self._stopping = threading.Event()
+        self._agent = replace(agent, options=replace(agent.options, is_stopping=self._stopping.is_set))
+        self._rhythm, self._log = rhythm, log
+        self._queue: SimpleQueue[Event | signal.Signals | BaseException] = SimpleQueue()
+        self._state = FleetState()
+        self._said = ""
+        self._ending: tuple[signal.Signals, float] | None = None
+        self._is_working = False
+
+    def run(self) -> int:
+        """Run until a signal ends it; return 0, or 130 where somebody interrupted it."""
+        for number in _SIGNALS:
+            signal.signal(number, lambda number, _frame: self._queue.put(signal.Signals(number)))
+        options = self._agent.options
+        self._log.info(f"agent of {options.cluster}: {self._agent.mirror_branch} of {self._agent.publication.place}")
+        while not self._is_over():
+            if self._ending is None:
+                self._begin_what_is_due()
+            self._take_what_happened()
+        return 130 if self._ending and self._ending[0] is signal.SIGINT else 0
+
+    def _begin_what_is_due(self) -> None:
+        time_now = self._time_now()
+        due = next_step(self._state, time_now)
+        if due is NextStep.RECONCILE:
+            self._take_event(Began(due))
+            self._work(self._passed)
+        elif due is NextStep.LOOK and not self._is_working:
+            self._take_event(Began(due))
+            self._work(self._looked)
+
+    def _work(self, done: Callable[[], Event]) -> None:
+        self._is_working = True
+
+        def worked() -> None:
+            try:
+                self._queue.put(done())
+            except BaseException as error:  # noqa: BLE001 - raised again in the thread that can end the process
+                self._queue.put(error)
+
+        threading.Thread(target=worked, daemon=True).start()
+
+    def _looked(self) -> Event:
+        """Ask where the mirror stands."""
+        try:
+            return Looked(self._agent.fetch() or "")
+        except GitError as error:
+            self._say_away(error)
+            return Looked(None)
+
+    def _passed(self) -> Event:
+        """Run a pass; whatever goes wrong in it is said, and tried again."""
+        try:
+            ending = self._said_of(run_agent_pass(self._agent, self._log))
+        except GitError as error:
+            self._say_away(error)
+            ending = Ending.FAILED
+        except ReconcileError as error:
+            self._say(str(error))
+            ending = Ending.FAILED
+        return PassEnded(ending=ending, source=self._agent.known_tip or "")
+
+    def _said_of(self, ended: AgentPass) -> Ending:
+        """Say what kept a pass from the newest commit, once for as long as it is the same; return how it ended."""
+        if ended.away is not None:
+            self._say_away(ended.away, ended.commit)
+            return Ending.INCOMPLETE
+        if ended.refusal is not None:
+            self._say(f"{ended.refusal}\n{ended.commit[:12]} stays applied")
+            return Ending.DONE
+        if self._said:
+            self._log.info(f"Git is back; applied {ended.commit[:12]}")
+        self._said = ""
+        return Ending.INCOMPLETE if ended.report and exit_code((ended.report,)) else Ending.DONE
+
+    def _say_away(self, error: GitError, commit: str = "") -> None:
+        stays = f"; {commit[:12]} stays applied" if commit else ""
+        self._say(f"Git is away{stays}: {error.message}")
+
+    def _say(self, text: str) -> None:
+        if text != self._said:
+            self._log.warning(text)
+        self._said = text
+
+    def _take_what_happened(self) -> None:
+        time_now = self._time_now()
+        wait = self._ending[1] - time_now.now if self._ending else seconds_to_wait(self._state, time_now)
+        try:
+            item = self._queue.get(timeout=max(0.0, min(wait, _LONGEST_WAIT)))
+        except Empty:
+            return
+        if isinstance(item, signal.Signals):
+            self._stop(item)
+            return
+        if isinstance(item, BaseException):
+            raise item
+        self._is_working = False
+        self._take_event(item)
+
+    def _stop(self, number: signal.Signals) -> None:
+        self._log.info(f"stopping: {number.name}")
+        grace = 0.0 if self._ending else self._rhythm.grace
+        self._ending = (number, time.monotonic() + grace)
+        self._stopping.set()
+
+    def _is_over(self) -> bool:
+        return self._ending is not None and (not self._is_working or time.monotonic() >= self._ending[1])
+
+    def _take_event(self, event: Event) -> None:
+        time_now = self._time_now()
+        self._state = next_state(self._state, event, time_now, self._rhythm.pace(time_now.chance))
+
+    def _time_now(self) -> TimeNow:
+        return TimeNow(now=time.monotonic(), wall=time.time(), chance=random.random())  # noqa: S311 - no secret

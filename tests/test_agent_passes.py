@@ -1,0 +1,152 @@
+"""Passes over a fleet that pulls: what they take from agents' branches, what they leave, and what status says then."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reconciler.observe.members import ObserveOptions
+from reconciler.publish.branches import publication_of
+from reconciler.publish.reading import read_source_without_facts
+from reconciler.reconcile.fleet_context import FleetContext
+from reconciler.reconcile.observation import Observation, observe_members
+from reconciler.repository import open_repository
+from render.documents import emit
+
+from .agents import PulledFleet
+from .build import Repository, a_config_map, a_deployment, a_policy, argosy, on_clusters
+
+EVERYTHING = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
+BOTH = on_clusters("member1", "member2")
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> PulledFleet:
+    only_first = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "more"}]
+    files = {
+        "policy.yaml": a_policy(selectors=EVERYTHING, placement=BOTH),
+        "first.yaml": a_policy("first", selectors=only_first, placement=on_clusters("member1")),
+        "web.yaml": a_deployment("web"),
+    }
+    made = PulledFleet.create(tmp_path, files, "member1", "member2")
+    assert made.reconcile(capsys, "--bootstrap").code == 0
+    return made
+
+
+def observed(fleet: PulledFleet, now: float) -> Observation:
+    """The observation of a pass at this time, before it renders."""
+    with open_repository(str(fleet.source.path)) as repository:
+        desired = read_source_without_facts(repository, repository.resolve("HEAD")).desired
+        context = FleetContext.of(desired.fleet, desired, publication_of(repository, desired.fleet))
+        return observe_members(context, (), ObserveOptions(open_client=_nobody), lambda: now)
+
+
+def _nobody(_name: str, _deadline: float) -> Any:
+    raise AssertionError("a pass reaches no cluster that pulls")
+
+
+def push_as_agent(fleet: PulledFleet, name: str, files: Mapping[str, Any]) -> None:
+    """Put files on an agent's branch, on top of what it has."""
+    clone = Repository(fleet.folder / f"forged-{name}")
+    fleet.hub.git("clone", "-q", "-b", f"argosy/agent/{name}", str(fleet.hub.path), str(clone.path))
+    clone.commit(files)
+    clone.git("push", "-q", "origin", f"HEAD:argosy/agent/{name}")
+
+
+def status_lines(fleet: PulledFleet, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    fleet.source.git("fetch", "-q")
+    text = argosy(fleet.source, capsys, "status").out
+    return {line.split()[0]: " ".join(line.split()) for line in text.splitlines() if line.startswith("member")}
+
+
+def test_what_agents_did_is_what_status_and_wait_tell(fleet: PulledFleet, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet.pull("member1")
+    assert fleet.reconcile(capsys).code == 0
+    waited = argosy(fleet.source, capsys, "wait", "--timeout", "1s")
+    assert waited.code == 1
+    assert "member2: not applied: it pulls, and its agent has reported nothing yet" in waited.err + waited.out
+    fleet.pull("member2")
+    assert fleet.reconcile(capsys).code == 0
+    fleet.source.git("fetch", "-q")
+    assert argosy(fleet.source, capsys, "wait", "--timeout", "1s").code == 0
+    assert fleet.hub.show("inventory/member2.yaml", "argosy/status") == fleet.hub.show(
+        "inventory/member2.yaml", "argosy/agent/member2"
+    )
+
+
+def test_a_commit_that_asks_nothing_new_of_a_cluster_is_one_it_has(
+    fleet: PulledFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("member1", "member2"):
+        fleet.pull(name)
+    fleet.source.commit({"more.yaml": a_config_map("more")})
+    assert fleet.reconcile(capsys).code == 0
+    assert argosy(fleet.source, capsys, "wait", "cluster/member2", "--timeout", "1s").code == 0
+    assert argosy(fleet.source, capsys, "wait", "cluster/member1", "--timeout", "1s").code == 1
+    fleet.pull("member1", seconds=60)
+    assert fleet.reconcile(capsys).code == 0
+    assert argosy(fleet.source, capsys, "wait", "--timeout", "1s").code == 0
+    before = fleet.hub.git("for-each-ref")
+    assert fleet.reconcile(capsys).code == 0
+    assert fleet.hub.git("for-each-ref") == before
+
+
+def test_whatever_is_wrong_on_an_agents_branch_is_a_finding_of_its_cluster_alone(
+    fleet: PulledFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("member1", "member2"):
+        fleet.pull(name)
+    assert fleet.reconcile(capsys).code == 0
+    other = {"apiVersion": "argosy.dev/v1alpha1", "kind": "Inventory", "cluster": "member2", "clusterUID": "x"}
+    swapped = {**other, "converged": "", "metadata": {"name": "member1"}}
+    push_as_agent(
+        fleet,
+        "member1",
+        {
+            "inventory/member1.yaml": emit(swapped),
+            "inventory/member2.yaml": emit(other),
+            "clusters/member1.yaml": "a: [",
+            "facts/member1.yaml": b"#" * ((8 << 20) + 1),
+            "works/member1/default/Deployment.apps/web.yaml": emit({"metadata": {"name": "x"}, "status": 3}),
+            "works/member2/default/Deployment.apps/web.yaml": "a: b",
+            "anything": "at all",
+        },
+    )
+    before = fleet.hub.git("rev-parse", "argosy/status^{tree}")
+    ended = fleet.reconcile(capsys)
+    assert ended.code == 0
+    branch = "argosy/agent/member1"
+    assert [line.partition("ignored: ")[2] for line in ended.err.splitlines() if "ignored" in line] == [
+        f"{branch}: anything is not this cluster's to say",
+        f"{branch}: clusters/member1.yaml holds no object",
+        f"{branch}: facts/member1.yaml has 8388609 bytes, but at most 8388608 are read",
+        f"{branch}: inventory/member1.yaml is not this cluster's to say",
+        f"{branch}: inventory/member2.yaml is not this cluster's to say",
+        f"{branch}: works/member1/default/Deployment.apps/web.yaml is not as agents write it: status is no object",
+        f"{branch}: works/member2/default/Deployment.apps/web.yaml is not this cluster's to say",
+    ]
+    assert fleet.hub.git("rev-parse", "argosy/status^{tree}") == before
+
+
+def test_an_agent_that_is_asked_and_says_nothing_leaves_its_cluster_unknown(
+    fleet: PulledFleet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("member1", "member2"):
+        fleet.pull(name)
+    assert fleet.reconcile(capsys).code == 0
+    last = fleet.now
+    # An agent that is asked for nothing new may be silent for ever.
+    assert observed(fleet, last + 1e6).turned == {}
+    fleet.source.commit({"more.yaml": a_config_map("more")})
+    assert fleet.reconcile(capsys).code == 0
+    assert observed(fleet, last + 600).turned == {}
+    assert {name: state.ready for name, state in observed(fleet, last + 601).turned.items()} == {"member1": "Unknown"}
+    fleet.pull("member1", seconds=700)
+    assert observed(fleet, last + 701).turned == {}
+
+
+def test_clusters_that_pull_are_never_reached(fleet: PulledFleet, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = fleet.reconcile(capsys, "--cluster", "member1")
+    assert ended.code == 0
+    assert "left to their agents, for they pull: member1" in ended.err
