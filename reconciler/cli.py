@@ -46,6 +46,7 @@ COMMANDS = {
     "lock": "Pin other repositories and charts in argosy.lock.",
     "vendor": "Keep the content of other repositories in this one.",
     "import": "Turn the fleet of another federation into policies.",
+    "export": "Print the fleet as objects of Karmada or Argo CD.",
     "interpret": "Check and try resource interpreter customizations.",
     "doctor": "Check the repository, the remote and its branches.",
     "emit": "Print the objects by which Argo CD or Flux deliver.",

@@ -150,6 +150,7 @@ SAID = [
     ("lock", "--check"),
     ("rbac", "--cluster", "member1"),
     *(("emit", tool, "--url", "https://git.example.com/fleet.git") for tool in ("argocd", "flux")),
+    ("export", "applicationset", "--url", "https://git.example.com/fleet.git"),
     ("rebalance", "deploy/web", "-n", SPACE),
 ]
 

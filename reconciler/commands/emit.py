@@ -1,18 +1,16 @@
 """``argosy emit``: the objects by which Argo CD or Flux deliver what was rendered."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from reconciler.console.log import Log
-from reconciler.console.printing import print_output
+
+from .options.emission_options import Option, show_emission, with_options
 
 if TYPE_CHECKING:
-    from reconciler.emission.model import Deployer, Emission, EmissionOptions
-
-Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+    from reconciler.emission.model import Deployer, EmissionOptions
 
 _SHARED: tuple[Option, ...] = (
     click.argument("revision", default="", metavar="[REV]"),
@@ -34,12 +32,6 @@ _SHARED: tuple[Option, ...] = (
 )
 
 
-def _with_shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(_SHARED):
-        function = option(function)
-    return function
-
-
 @click.group(
     "emit", epilog="Nothing but Git is read, and no cluster is asked. Exit codes: 0 printed; 2 no such cluster."
 )
@@ -52,7 +44,7 @@ def command() -> None:
 
 
 @command.command()
-@_with_shared_options
+@with_options(_SHARED)
 @click.option(
     "--kubeconfig-secret",
     default="{cluster}-kubeconfig",
@@ -76,7 +68,7 @@ def flux(log: Log, /, **options: Any) -> int:
 
 
 @command.command()
-@_with_shared_options
+@with_options(_SHARED)
 @click.option(
     "--as",
     "grouping",
@@ -113,12 +105,7 @@ def _emit_and_show(log: Log, deployer: "Deployer", options: dict[str, Any]) -> i
     )
     with open_repository(log.repository, progress=log.transfer) as repository:
         emission = emitted(repository, request)
-    for note in emission.notes:
-        log.warning(note)
-    if folder is not None:
-        _write(log, folder, emission)
-    else:
-        print_output(_text(emission, output), output)
+    show_emission(log, emission, folder=folder, output=output)
     return 0
 
 
@@ -128,20 +115,3 @@ def _emission_options(given: dict[str, Any]) -> "EmissionOptions":
     groupings = {"applicationset": Grouping.APPLICATION_SET, "applications": Grouping.APPLICATIONS}
     placing, grouping = Placing(given.pop("placing")), groupings[given.pop("grouping", "applicationset")]
     return EmissionOptions(placing=placing, grouping=grouping, **given)
-
-
-def _text(emission: "Emission", output: str) -> str:
-    from reconciler.console.json_values import as_json
-    from render.documents import emit
-
-    if output == "json":
-        return as_json({"apiVersion": "v1", "kind": "List", "items": list(emission.manifests)})
-    return "---\n".join(emit(each).decode() for each in emission.manifests)
-
-
-def _write(log: Log, folder: Path, emission: "Emission") -> None:
-    from reconciler.emission.model import file_contents
-    from reconciler.repository import write_directory
-
-    done = write_directory(folder, file_contents(emission))
-    log.info("written", folder=folder, files=done.written, unchanged=done.unchanged, removed=done.removed)

@@ -21,7 +21,7 @@ from render.admission.policy_warnings import WITHOUT_ENFORCEMENT, WITHOUT_FAILOV
 from render.cluster import Cluster
 from render.errors import InputError, Problem
 from render.fleet import Permission, TemplateValidation
-from render.model import Template
+from render.model import Manifest, Template
 
 from .broken import Broken, broken_by
 from .build import NO_CACHES, BuiltSource, Caches, ReadFiles, unlisted_warnings
@@ -73,7 +73,8 @@ class Loaded:
 
     ``broken`` has those problems that can be left out: ``desired`` is what the source says without them. ``lines``
     finds the lines of fields, for checks that come later; None when there was nothing to load. ``files`` are all of the
-    snapshot, ``ignore`` the lines that leave some out. ``locked`` answers for the Sources of the fleet.
+    snapshot, ``ignore`` the lines that leave some out. ``locked`` answers for the Sources of the fleet. ``karmada`` are
+    the documents of Karmada's kinds, as they stand or as they were converted.
     """
 
     desired: Desired
@@ -84,6 +85,7 @@ class Loaded:
     files: tuple[SourceFile, ...] = field(default=(), compare=False, repr=False)
     ignore: tuple[str, ...] = ()
     locked: LockedFiles | None = field(default=None, compare=False, repr=False)
+    karmada: tuple[Manifest, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def blocking(self) -> tuple[Problem, ...]:
@@ -121,6 +123,11 @@ class _Parts:
     external: ExternalSources
     lock: ExternalLock = field(default_factory=ExternalLock)
     checked: CheckedTemplates = field(default_factory=CheckedTemplates)
+
+    @property
+    def places(self) -> dict[tuple[str, int], LocatedManifest]:
+        """The manifests by their files, and their numbers in these."""
+        return {(place.file.path, place.number): place for place in self.contents.manifests}
 
     @property
     def refused(self) -> Iterator[FieldProblem]:
@@ -184,16 +191,16 @@ def load_source(
     hard = (*_file_problems(parts), *lines.located([*_problems(parts, lines), *unscoped]))
     problems = tuple(sorted((*hard, *(each.problem for each in broken))))
     warnings = tuple(sorted((*_file_warnings(parts, problems), *lines.located(_warnings(parts)))))
-    places = {(place.file.path, place.number): place for place in parts.contents.manifests}
     return Loaded(
         desired=_desired(parts, warnings),
         problems=problems,
         broken=() if home.fleet.source.is_strict else broken,
         tests=tuple(sorted(parts.tests.tests, key=lambda test: test.name)),
-        lines=PlacedLines(Lines(read), places),
+        lines=PlacedLines(Lines(read), parts.places),
         files=tuple(files),
         ignore=home.ignore,
         locked=parts.lock.locked,
+        karmada=tuple(place.manifest for _, place in parts.karmada.admitted),
     )
 
 

@@ -1,0 +1,81 @@
+"""``argosy export``: the fleet as the objects of other systems, for those who leave or run both for a while."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reconciler.console.log import Log
+
+from .options.emission_options import Option, show_emission, with_options
+
+if TYPE_CHECKING:
+    from reconciler.emission.model import Emission
+
+_OUTPUT: tuple[Option, ...] = (
+    click.argument("revision", default="", metavar="[REV]"),
+    click.option(
+        "--output-dir", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Write files below DIR."
+    ),
+    click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", help="Output format."),
+)
+
+
+@click.group("export", epilog="Exit codes: 0 printed or written; 3 the source cannot be used, or no remote is known.")
+def command() -> None:
+    """Print the fleet as the objects of other systems, for those who leave, or who run both for a while.
+
+    What has no counterpart is reported on stderr. Nothing but Git is read, and nothing is committed.
+    """
+
+
+@command.command()
+@with_options(_OUTPUT)
+@click.pass_obj
+def karmada(log: Log, /, revision: str, **shown: Any) -> int:
+    """Print Karmada's objects of a source  [default: HEAD]: templates, policies, overrides and Clusters.
+
+    Objects of other federations are what they become here, and kustomizations and charts are built. Clusters have no
+    credentials: karmadactl join gives them new ones. Read again by Argosy, these files render the same tree.
+    """
+    from reconciler.reconcile.exporting import exported_source
+    from reconciler.repository import open_repository
+
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        emission = exported_source(repository, revision)
+    return _shown(log, emission, shown)
+
+
+@command.command()
+@with_options(_OUTPUT)
+@click.option("--cluster", "clusters", multiple=True, metavar="NAME", help="Only these clusters (repeatable).")
+@click.pass_obj
+def works(log: Log, /, revision: str, clusters: tuple[str, ...], **shown: Any) -> int:
+    """Print the Works of a source  [default: HEAD], as Karmada's binding controller makes them for each cluster."""
+    from reconciler.reconcile.exporting import exported_works
+    from reconciler.repository import open_repository
+
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        emission = exported_works(repository, revision, clusters, log)
+    return _shown(log, emission, shown)
+
+
+@command.command()
+@with_options(_OUTPUT)
+@click.option("--url", "address", default="", metavar="URL", help="The repository  [default: the remote's address]")
+@click.pass_obj
+def applicationset(log: Log, /, revision: str, address: str, **shown: Any) -> int:
+    """Print the ApplicationSet that delivers a rendered commit  [default: the newest]; argosy emit has more choices."""
+    from reconciler.emission.model import Deployer, EmissionOptions
+    from reconciler.reconcile.emitting import EmissionRequest, emitted
+    from reconciler.repository import open_repository
+
+    request = EmissionRequest(deployer=Deployer.ARGO_CD, options=EmissionOptions(), revision=revision, address=address)
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        emission = emitted(repository, request)
+    return _shown(log, emission, shown)
+
+
+def _shown(log: Log, emission: "Emission", shown: dict[str, Any]) -> int:
+    show_emission(log, emission, folder=shown["output_dir"], output=shown["output"])
+    return 0

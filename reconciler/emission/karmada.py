@@ -1,0 +1,102 @@
+"""Karmada's objects of a whole source: what a control plane would be given to decide the same.
+
+Policies, overrides and Clusters are those of the source, also what other federations' objects became; templates are as
+they are after kustomizations and charts are built. What a control plane has no place for is noted.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from reconciler.source.desired import Desired
+from reconciler.source.karmada_objects import admitted_kind
+from render.fleet import Fleet
+from render.model import Manifest, ObjectRef, Template
+from render.words import listed
+
+from .model import Emission
+
+_CREDENTIALS = frozenset({"id", "secretRef", "impersonatorSecretRef"})
+_FIRST = frozenset({"Namespace", "CustomResourceDefinition.apiextensions.k8s.io"})
+_SETTINGS: Mapping[str, tuple[str, str]] = {
+    "claims": ("spec.claims", "Karmada's claims depend on the order of events"),
+    "failover": ("spec.failover", "Karmada evicts by flags of its controllers, and guards nothing"),
+    "feature_gates": ("spec.featureGates", "--feature-gates of Karmada's components"),
+    "field_rules": ("spec.fieldRules", "a retain rule of a ResourceInterpreterCustomization comes near it"),
+    "decryption_secret": ("spec.decryption", "Karmada decrypts nothing"),
+    "movement_guard": ("spec.movementGuard", "Karmada has no guards"),
+    "namespaces": ("spec.namespaces", "--controllers of karmada-controller-manager, and its label to skip one"),
+    "on_policy_removal": ("spec.onPolicyRemoval", "Karmada keeps what a policy propagated"),
+    "removal_guard": ("spec.removalGuard", "Karmada has no guards"),
+    "require_recorded_apis": ("spec.requireRecordedAPIs", "Karmada always asks for recorded APIs"),
+    "rescheduling": ("spec.rescheduling", "Karmada reschedules by its own events"),
+    "reserve_capacity": ("spec.reserveCapacity", "Karmada may overcommit at once"),
+    "skipped_apis": ("spec.skippedAPIs", "--skipped-propagating-apis of karmada-controller-manager"),
+    "skipped_namespaces": ("spec.skippedNamespaces", "--skipped-propagating-namespaces of karmada-controller-manager"),
+    "tie_break": ("spec.tieBreak", "Karmada breaks ties by the UID of its own object"),
+}
+
+
+def karmada_objects(desired: Desired, documents: Iterable[Manifest]) -> Emission:
+    """Return Karmada's objects of a source; ``documents`` are the policies and the like, as they stand in it."""
+    fleet, listed_documents = desired.fleet, [_placed(each, desired.fleet) for each in documents]
+    clusters = [_without_credentials(each) for each in listed_documents if each["kind"] == "Cluster"]
+    others = [each for each in listed_documents if each["kind"] != "Cluster"]
+    policies = [each for each in others if str(each["apiVersion"]).startswith("policy.")]
+    rest = [each for each in others if not str(each["apiVersion"]).startswith("policy.")]
+    templates = [each for each in desired.templates if not each.text]
+    first = [_manifest(each) for each in templates if each.ref.group_kind in _FIRST]
+    later = [_manifest(each) for each in templates if each.ref.group_kind not in _FIRST]
+    files = {
+        "clusters.yaml": clusters,
+        "definitions.yaml": first,
+        "settings.yaml": [*rest, *(each.manifest for each in desired.webhooks)],
+        "templates.yaml": later,
+        "policies.yaml": policies,
+    }
+    return Emission(
+        files=tuple((path, tuple(sorted(found, key=_order))) for path, found in files.items() if found),
+        notes=(*_settings_notes(fleet), *_template_notes(desired.templates)),
+    )
+
+
+def _order(manifest: Manifest) -> tuple[str, ObjectRef]:
+    return str(manifest["kind"]), ObjectRef.of(manifest)
+
+
+def _placed(manifest: Manifest, fleet: Fleet) -> Manifest:
+    """Return a document with the namespace that it stands in when it names none."""
+    kind, metadata = admitted_kind(manifest), manifest["metadata"]
+    if kind is None or not kind.is_namespaced or metadata.get("namespace"):
+        return manifest
+    return {**manifest, "metadata": {**metadata, "namespace": fleet.default_namespace}}
+
+
+def _without_credentials(cluster: Manifest) -> Manifest:
+    spec = cluster.get("spec") or {}
+    return {**cluster, "spec": {key: value for key, value in spec.items() if key not in _CREDENTIALS}}
+
+
+def _manifest(template: Template) -> Manifest:
+    """Return a template as its author wrote it: replicas that nobody wrote are left out again."""
+    if not template.has_default_replicas:
+        return template.manifest
+    spec: dict[str, Any] = {key: value for key, value in template.manifest["spec"].items() if key != "replicas"}
+    return {**template.manifest, "spec": spec}
+
+
+def _settings_notes(fleet: Fleet) -> Iterator[str]:
+    """Yield a line for each setting of argosy.yaml that decides something and is not the default."""
+    default = Fleet()
+    for name, (path, why) in _SETTINGS.items():
+        if getattr(fleet, name) != getattr(default, name) and not fleet.is_karmada_compatible:
+            yield f"{path} of argosy.yaml has no object of its own: {why}"
+
+
+def _template_notes(templates: Iterable[Template]) -> Iterator[str]:
+    for template in templates:
+        if template.text:
+            yield f"{template.ref} is left out: SOPS encrypted it, and Karmada decrypts nothing"
+            continue
+        names = sorted(name for variant in template.variants for name in variant.clusters)
+        if names:
+            yield f"{template.ref} is another object, or none, in {listed(names)}: values of a chart differ there"
