@@ -291,18 +291,23 @@ class Deployment(NamedTuple):
     files: dict[str, Any]
     source: dict[str, list[str]]
     found: tuple[str, ...]
+    templates: str
 
 
+AS_FLUX = "argosy.yaml has its Kustomizations read, which are then no objects"
+AS_ARGO = (
+    "Argo CD deploys 3 folders: argosy.yaml has its Applications and ApplicationSets read, which are then no objects"
+)
 DEPLOYMENTS = [
     Deployment(
         "environments of Flux, of which one is read",
         environments(),
-        {"paths": ["argosy", "apps/production", "infrastructure/controllers"]},
+        {"paths": ["argosy", "clusters/production"], "render": ["Kustomization"]},
         (
-            "Flux deploys 2 folders named in clusters/production: argosy.yaml reads exactly those",
+            f"Flux deploys 2 folders named in clusters/production: {AS_FLUX}",
             "clusters/staging is another environment of Flux: its folders are not read; overrides say what differs",
-            "1 object fills in variables for Flux (postBuild): nobody fills them in here",
         ),
+        "2 templates",
     ),
     Deployment(
         "apps of Flux beside their objects",
@@ -313,8 +318,9 @@ DEPLOYMENTS = [
             "kubernetes/apps/web/app/web.yaml": a_config_map("web"),
             "kubernetes/flux/apps.yaml": flux("apps", "./kubernetes/apps"),
         },
-        {"paths": ["clusters", "policies", "kubernetes/apps"]},
-        ("Flux deploys 1 folder: argosy.yaml reads exactly those",),
+        {"paths": ["clusters", "policies", "kubernetes/flux"], "render": ["Kustomization"]},
+        (f"Flux deploys 1 folder: {AS_FLUX}",),
+        "1 template",
     ),
     Deployment(
         "artifacts that Flux cuts out of the repository, and folders of another one",
@@ -333,19 +339,25 @@ DEPLOYMENTS = [
             "apps/web/more.yaml": flux("more", "./elsewhere"),
             "web/other.yaml": a_config_map("other"),
         },
-        {"paths": ["clusters", "policies", "apps/web"]},
-        ("Flux deploys 1 folder: argosy.yaml reads exactly those",),
+        {"paths": ["clusters", "policies", "flux"], "render": ["Kustomization"]},
+        (f"Flux deploys 1 folder: {AS_FLUX}",),
+        "2 templates",
     ),
     Deployment(
         "an app of apps, and a set of folders",
         {
             "argocd/root.yaml": argo("root", {"source": {"repoURL": "x", "path": "argocd"}}),
-            "argocd/web.yaml": argo("web", {"sources": [{"path": "web"}, {"chart": "redis", "path": "deploy"}]}),
+            "argocd/web.yaml": argo(
+                "web", {"sources": [{"repoURL": "x", "path": "web"}, {"repoURL": "y", "chart": "redis"}]}
+            ),
             "argocd/all.yaml": argo(
                 "all",
                 {
-                    "generators": [{"git": {"directories": [{"path": "teams/*"}]}}],
-                    "template": {"spec": {"source": {"path": "{{path}}"}}},
+                    "generators": [{"git": {"repoURL": "x", "directories": [{"path": "teams/*"}]}}],
+                    "template": {
+                        "metadata": {"name": "{{path.basename}}"},
+                        "spec": {"source": {"repoURL": "x", "path": "{{path}}", "directory": {"recurse": True}}},
+                    },
                 },
                 "ApplicationSet",
             ),
@@ -354,8 +366,9 @@ DEPLOYMENTS = [
             "teams/a/a.yaml": a_config_map("a"),
             "teams/b/deep/b.yaml": a_config_map("b"),
         },
-        {"paths": ["clusters", "policies", "teams/a", "teams/b", "web"]},
-        ("Argo CD deploys 3 folders: argosy.yaml reads exactly those",),
+        {"paths": ["clusters", "policies", "argocd"], "render": ["Application", "ApplicationSet"]},
+        (AS_ARGO,),
+        "3 templates",
     ),
 ]
 
@@ -372,7 +385,8 @@ def test_the_folders_that_another_tool_deploys_are_those_that_are_read(
     fleet = parse_documents((repository.path / "argosy.yaml").read_bytes())[0].value
     assert fleet["spec"]["source"] == case.source
     repository.commit({})
-    assert argosy(repository, capsys, "validate").code == 0
+    checked = argosy(repository, capsys, "validate")
+    assert (checked.code, f": {case.templates}, " in checked.out) == (0, True), checked.out
     first = argosy(repository, capsys, "reconcile", "--bootstrap")
     assert (first.code, repository.files("argosy/rendered", "clusters")) == (0, []), first.err
 

@@ -44,10 +44,10 @@ def command(log: Log, /, **options: Any) -> int:
 
     Every context of the kubeconfig becomes a cluster, unless --context or --new-cluster names some. The policy selects
     nothing yet, so that no object goes anywhere. What the repository holds is said: objects, charts and kustomizations,
-    and whether Argo CD, Flux or Fleet deploy from it. Where Flux or Argo CD name the folders they deploy, argosy.yaml
-    reads exactly those; of several environments, it reads one. Folders that repeat the objects of others, such as
-    staging and production, are left out. An empty folder becomes a repository. Nothing is committed, and no cluster is
-    asked.
+    and whether Argo CD, Flux or Fleet deploy from it. Where Flux or Argo CD deploy folders from here, argosy.yaml
+    has their objects read as they read them; of several environments, it reads one. Folders that repeat the objects of
+    others, such as staging and production, are left out. An empty folder becomes a repository. Nothing is committed,
+    and no cluster is asked.
     """
     return write_first_files(log, InitOptions(**options))
 

@@ -56,13 +56,14 @@ def first_files(source: MemberSource, wanted: Beginning) -> dict[str, bytes]:
             files[path] = emit(NewMember(name=name).checked_manifest(path))
     files[f"{own}{_POLICY_PATH}"] = _STARTER.encode() + emit(_starter([*members, *known]))
     paths = _paths(deployed, own.removeprefix(base), has_clusters=bool(files.keys() - {f"{own}{_POLICY_PATH}"}))
-    files = {f"{base}{FLEET_FILE}": _fleet(source, contexts, paths, files), **files}
+    kinds = deployed.kinds if deployed else ()
+    files = {f"{base}{FLEET_FILE}": _fleet(source, contexts, {"paths": paths, "render": list(kinds)}, files), **files}
     for host in wanted.pipelines:
         files |= {path: text.encode() for path, text in PIPELINES[host].items()}
     taken = sorted(files.keys() & {file.path for file in source.files})
     if taken:
         raise ConfigError(f"{taken[0]} is there already", hint="move that file away")
-    source.checked(files)
+    source.checked(files, is_first=True)
     return files
 
 
@@ -109,25 +110,27 @@ def _own_folder(source: MemberSource, base: str) -> str:
 
 
 def _paths(deployed: DeployedFolders | None, own: str, *, has_clusters: bool) -> list[str]:
-    """Return the folders that are read where a tool names some, with those of Argosy's own files."""
+    """Return what is read where a tool deploys from here, with the folders of Argosy's own files."""
     if deployed is None:
         return []
     beside = [own.rstrip("/")] if own else [*(["clusters"] if has_clusters else []), "policies"]
-    return [*beside, *deployed.folders]
+    return [*beside, *deployed.entries]
 
 
-def _fleet(source: MemberSource, contexts: Mapping[str, str], paths: list[str], others: Mapping[str, bytes]) -> bytes:
-    """Return argosy.yaml: the contexts, the folders to read, and those that repeat what others hold."""
-    if not paths:
-        return _written(contexts, paths, repeated_folders(source.loaded.broken))
+def _fleet(
+    source: MemberSource, contexts: Mapping[str, str], read: Mapping[str, list[str]], others: Mapping[str, bytes]
+) -> bytes:
+    """Return argosy.yaml: the contexts, what to read and how, and the folders that repeat what others hold."""
+    if not read["paths"]:
+        return _written(contexts, {"ignore": repeated_folders(source.loaded.broken)})
     path = source.home.expected_path
-    read = source.with_files({path: _written(contexts, paths, []), **others})
-    return _written(contexts, paths, repeated_folders(read.broken))
+    known = source.with_files({path: _written(contexts, read), **others})
+    return _written(contexts, {**read, "ignore": repeated_folders(known.broken)})
 
 
-def _written(contexts: Mapping[str, str], paths: list[str], ignored: list[str]) -> bytes:
-    read = {**({"paths": paths} if paths else {}), **({"ignore": ignored} if ignored else {})}
-    spec: dict[str, Any] = {"source": read} if read else {}
+def _written(contexts: Mapping[str, str], read: Mapping[str, list[str]]) -> bytes:
+    settings = {key: values for key, values in read.items() if values}
+    spec: dict[str, Any] = {"source": settings} if settings else {}
     if contexts:
         spec["clusters"] = [
             {"name": name, **({"context": context} if context != name else {})} for name, context in contexts.items()

@@ -100,11 +100,15 @@ class MemberSource:
         """Return the source as it would be with these files, whatever is wrong with it."""
         return _loaded(self.repository, self.files, contents)
 
-    def checked(self, contents: Contents) -> Loaded:
-        """Return the source as it would be with these files; InputError lists the problems it has not had before."""
+    def checked(self, contents: Contents, *, is_first: bool = False) -> Loaded:
+        """Return the source as it would be with these files; InputError lists the problems it has not had before.
+
+        ``is_first``: they begin a fleet, which goes without what can be left out.
+        """
         after = self.with_files(contents)
         known = {(problem.path, problem.field, problem.message) for problem in self.loaded.problems}
-        new = [each for each in after.problems if (each.path, each.field, each.message) not in known]
+        found = after.blocking if is_first else after.problems
+        new = [each for each in found if (each.path, each.field, each.message) not in known]
         if new:
             raise InputError(new)
         return after

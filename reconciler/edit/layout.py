@@ -44,13 +44,10 @@ def layout_lines(source: MemberSource) -> Iterator[str]:
 def _deployed(deployed: DeployedFolders) -> Iterator[str]:
     """Yield what a tool deploys, and what of it Argosy reads otherwise."""
     named = f" named in {deployed.environment}" if deployed.environment else ""
-    folders = counted(len(deployed.folders), "folder")
-    yield f"{deployed.tool} deploys {folders}{named}: argosy.yaml reads exactly those"
+    folders, kinds = counted(len(deployed.folders), "folder"), " and ".join(f"{kind}s" for kind in deployed.kinds)
+    yield f"{deployed.tool} deploys {folders}{named}: argosy.yaml has its {kinds} read, which are then no objects"
     for other in deployed.left_out:
         yield f"{other} is another environment of {deployed.tool}: its folders are not read; overrides say what differs"
-    if deployed.substituted:
-        objects = counted(deployed.substituted, "object fills", "objects fill")
-        yield f"{objects} in variables for {deployed.tool} (postBuild): nobody fills them in here"
 
 
 def _top(source: MemberSource, path: str) -> str:

@@ -1,8 +1,8 @@
 """The folders of a repository that Flux or Argo CD deploys from, as ``argosy init`` reads them from their objects.
 
-A folder that only holds such objects is an entry point: what it deploys is in the folders that they name. Where
-objects of one name stand in several folders, these are environments, each with overlays of its own: one of them is
-read, for the others hold the same objects again.
+A folder that only holds such objects is an entry point: what it deploys is in the folders that they name, and follows
+from reading them as the tool does. Where objects of one name stand in several folders, these are environments, each
+with overlays of its own: one of them is read, for the others hold the same objects again.
 """
 
 import re
@@ -32,14 +32,15 @@ Placed = tuple[str, Manifest]
 class DeployedFolders:
     """The folders that a tool deploys, the environment whose they are, and the environments that are left out.
 
-    ``substituted`` counts the objects of the tool that fill in variables, which nobody does here.
+    All of them follow from ``entries``, folders and files with objects of these ``kinds``.
     """
 
     tool: str
     folders: tuple[str, ...]
+    entries: tuple[str, ...]
+    kinds: tuple[str, ...]
     environment: str = ""
     left_out: tuple[str, ...] = ()
-    substituted: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +73,10 @@ def deployed_folders(objects: Iterable[Placed], paths: Iterable[str], base: str 
             return DeployedFolders(
                 tool=tool,
                 folders=folders,
+                entries=_entries(chosen),
+                kinds=tuple(sorted({each.manifest["kind"] for each in chosen})),
                 environment=environment,
                 left_out=others,
-                substituted=sum(1 for each in chosen if "postBuild" in each.manifest["spec"]),
             )
     return None
 
@@ -114,6 +116,16 @@ def _without_entry_points(deployers: Collection[_Deployer]) -> tuple[str, ...]:
     entries = {folder for folder in folders if any(_is_below(each.path, [folder]) for each in deployers)}
     leaves = folders - entries
     return _outermost(leaves | {each for each in entries if any(_is_below(leaf, [each]) for leaf in leaves)})
+
+
+def _entries(deployers: Collection[_Deployer]) -> tuple[str, ...]:
+    """Return where the objects stand that nothing else deploys; those that deploy themselves, by that folder."""
+    folders = {folder for each in deployers for folder in each.folders}
+    themselves = {
+        each for each in folders if any(_is_below(it.path, [each]) and each in it.folders for it in deployers)
+    }
+    others = {each.path for each in deployers if not _is_below(each.path, folders)}
+    return _outermost(themselves | {dirname(path) or path for path in others})
 
 
 def _artifacts(manifests: Iterable[Manifest]) -> Iterator[tuple[str, Copies]]:

@@ -114,7 +114,7 @@ def is_chart(source: Mapping[str, Any], charts: frozenset[str]) -> bool:
 
 def own_address(specs: Iterable[Mapping[str, Any]]) -> str:
     """Return the address of this repository: the one that most Applications and ApplicationSets in its files name."""
-    named = [url for spec in specs for url in _repositories(spec) if "{{" not in str(url)]
+    named = [url for spec in specs for url in _repositories(spec) if url and "{{" not in str(url)]
     counts = Counter(map(address_of, named))
     return max(counts, key=lambda each: (counts[each], each), default="")
 
