@@ -801,14 +801,15 @@ spec:
         ),
     ),
     Broken(
-        "a remedy, on which only Karmada acts",
+        "a remedy of a condition that nobody observes",
         {
             "a.yaml": "apiVersion: remedy.karmada.io/v1alpha1\nkind: Remedy\n"
-            "metadata:\n  name: q\nspec:\n  actions:\n  - TrafficControl\n",
+            "metadata:\n  name: q\nspec:\n  actions:\n  - TrafficControl\n  decisionMatches:\n"
+            "  - clusterConditionMatch:\n      conditionType: ServiceDomainNameResolutionReady\n"
+            '      operator: Equal\n      conditionStatus: "False"\n',
         },
         warnings=(
-            "a.yaml:1: Remedy.remedy.karmada.io q is left out: objects of the group"
-            " remedy.karmada.io are never propagated, and Argosy does not act on them"
+            "a.yaml:8: spec.decisionMatches: never matches: of clusters, Ready and CompleteAPIEnablements are observed"
         ),
     ),
     Broken(

@@ -1,16 +1,18 @@
 """The files of clusters on the status branch, and its front page: Karmada's Cluster, and the end of the last apply."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reconciler.deliver.deviations import Deviation
 from reconciler.observe.cluster_status import READY, ClusterState
 from reconciler.observe.conditions import condition_of_type
 from render.documents import emit
 from render.model import Manifest, ObjectRef
+from render.remedies import Remedy, remedy_actions
 
 from .refusal import SourceRefusal
 
+REMEDIES = "remedyActions"
 FAILING = "argosy.dev/failing-since"
 _WORDS = {
     "applied": "argosy.dev/applied",
@@ -48,9 +50,23 @@ class ClusterRecord:
         return str(condition_of_type(self.state.status.get("conditions"), READY).get("lastTransitionTime") or "")
 
     @property
+    def remedies(self) -> tuple[str, ...]:
+        """The actions that its conditions call for, such as ``TrafficControl``."""
+        found = self.state.status.get(REMEDIES)
+        return tuple(map(str, found)) if isinstance(found, list) else ()
+
+    @property
     def version(self) -> str:
         """The version of Kubernetes there."""
         return str(self.state.status.get("kubernetesVersion") or "")
+
+
+def with_remedies(record: ClusterRecord, remedies: Iterable[Remedy]) -> ClusterRecord:
+    """Return a record with the actions that remedies call for by the conditions in it."""
+    status = {name: value for name, value in record.state.status.items() if name != REMEDIES}
+    actions = remedy_actions(record.state.name, status.get("conditions") or (), remedies)
+    status |= {REMEDIES: list(actions)} if actions else {}
+    return record if status == record.state.status else replace(record, state=replace(record.state, status=status))
 
 
 def cluster_file(record: ClusterRecord) -> bytes:
@@ -130,6 +146,7 @@ class ClusterLine:
     outcome: str = ""
     objects: int = 0
     unhealthy: int = 0
+    remedies: tuple[str, ...] = ()
     since: str = ""
 
 

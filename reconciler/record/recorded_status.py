@@ -175,6 +175,7 @@ def cluster_lines(
             outcome=record.outcome,
             objects=objects[name],
             unhealthy=unhealthy[name],
+            remedies=record.remedies,
             since=max(record.since, record.ready_since),
         )
         for name, record in records.items()

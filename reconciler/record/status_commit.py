@@ -36,7 +36,7 @@ from render.rescheduling.descheduling import is_deschedulable
 from render.words import counted
 
 from .binding_status import BindingInputs, binding_after, expected_clusters, reported_health
-from .cluster_files import ClusterRecord, cluster_file, status_page
+from .cluster_files import ClusterRecord, cluster_file, status_page, with_remedies
 from .quota_usage import FOLDER as QUOTAS
 from .quota_usage import quota_manifest, quota_path, quota_usages
 from .recorded_status import (
@@ -148,7 +148,8 @@ def _cluster_files(recorded: RecordedStatus, inputs: StatusInputs, reports: Iter
     for report in reports:
         before = records.get(report.cluster, ClusterRecord(state=ClusterState(name=report.cluster)))
         records[report.cluster] = _after(before, report, inputs)
-    return {cluster_path(name): cluster_file(record) for name, record in records.items()}
+    remedies = inputs.desired.remedies
+    return {cluster_path(name): cluster_file(with_remedies(record, remedies)) for name, record in records.items()}
 
 
 def _after(before: ClusterRecord, report: ClusterReport, inputs: StatusInputs) -> ClusterRecord:

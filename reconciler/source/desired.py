@@ -13,6 +13,7 @@ from render.interpreter import Interpreter
 from render.interpreter.webhooks import Send
 from render.model import ObjectRef, Template
 from render.policy import PropagationPolicy
+from render.remedies import Remedy
 from render.rescheduling.requests import RescheduleRequest
 from render.taint_policy import ClusterTaintPolicy
 
@@ -26,7 +27,8 @@ class Desired:
 
     ``templates`` are all objects that may be propagated. ``customizations`` and ``webhooks`` extend the interpreter;
     ``reschedule_requests`` are the WorkloadRebalancers, ``cron_autoscalers`` the CronFederatedHPAs,
-    ``federated_autoscalers`` the FederatedHPAs, ``quotas`` the FederatedResourceQuotas.
+    ``federated_autoscalers`` the FederatedHPAs, ``quotas`` the FederatedResourceQuotas, ``remedies`` the actions
+    that conditions of clusters call for.
     ``files`` counts the files with manifests, ``skipped`` names those that are not read. ``fact_scoped_kinds``
     are the groups and kinds of templates whose scope neither Kubernetes nor the source tells (see ``kind_scopes``).
     ``right_minors`` are the minor versions of Kubernetes for which templates are right, of those that are not for all.
@@ -52,6 +54,7 @@ class Desired:
     cron_autoscalers: tuple[CronAutoscaler, ...] = ()
     federated_autoscalers: tuple[FederatedAutoscaler, ...] = ()
     quotas: tuple[Template, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
     warnings: tuple[Problem, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     fact_scoped_kinds: frozenset[tuple[str, str]] = frozenset()

@@ -19,11 +19,12 @@ from render.errors import Problem
 from render.model import Manifest, ObjectRef, Template
 from render.parsing import SharedPlacements, cluster, cluster_taint_policy, propagation_policy
 from render.policy import PropagationPolicy
+from render.remedies import Remedy, remedy
 from render.rescheduling.requests import RescheduleRequest, reschedule_request
 from render.taint_policy import ClusterTaintPolicy
 
 from .manifests import FieldProblem, LocatedManifest
-from .templates import IDLE_KINDS, left_out, template_of
+from .templates import template_of
 
 _PREFERENCE = "PreferNoSchedule"
 _BINDINGS = frozenset({"ResourceBinding", "ClusterResourceBinding"})
@@ -56,6 +57,7 @@ class KarmadaObjects:
     cron_autoscalers: list[CronAutoscaler] = field(default_factory=list)
     federated_autoscalers: list[FederatedAutoscaler] = field(default_factory=list)
     quotas: list[Template] = field(default_factory=list)
+    remedies: list[Remedy] = field(default_factory=list)
     admitted: list[tuple[str, LocatedManifest]] = field(default_factory=list)
     problems: list[FieldProblem] = field(default_factory=list)
     warnings: list[FieldProblem] = field(default_factory=list)
@@ -70,9 +72,7 @@ def load_karmada_objects(
         outcome = admitted(place.manifest, kind, default_namespace=default_namespace)
         if kind.kind == "Cluster" and outcome.object is None:
             outcome = _with_preferences_left_out(place.manifest, kind, outcome)
-        # What nothing is done with yet can be wrong without stopping anything.
-        refused = objects.warnings if kind.kind in IDLE_KINDS else objects.problems
-        refused += (FieldProblem(place, problem) for problem in outcome.problems)
+        objects.problems += (FieldProblem(place, problem) for problem in outcome.problems)
         objects.warnings += (FieldProblem(place, warning) for warning in outcome.warnings)
         if outcome.object is not None:
             objects.admitted.append((_add(objects, place, outcome.object, placements), place))
@@ -117,8 +117,8 @@ def _add(objects: KarmadaObjects, place: LocatedManifest, manifest: Manifest, pl
 
 
 def _add_timed(objects: KarmadaObjects, place: LocatedManifest, manifest: Manifest) -> None:
-    """Add the value of an object that acts on time, or warn that nothing is done with it."""
-    path, document, ref = place.file.path, place.number, ObjectRef.of(manifest)
+    """Add the value of an object that acts on time, or on what is observed."""
+    path, document = place.file.path, place.number
     match manifest["kind"]:
         case "WorkloadRebalancer":
             objects.reschedule_requests.append(reschedule_request(manifest, path=path, document=document))
@@ -129,4 +129,4 @@ def _add_timed(objects: KarmadaObjects, place: LocatedManifest, manifest: Manife
         case "FederatedHPA":
             objects.federated_autoscalers.append(federated_autoscaler(manifest, path=path, document=document))
         case _:
-            objects.warnings.append(left_out(place, ref))
+            objects.remedies.append(remedy(manifest))

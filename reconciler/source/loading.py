@@ -349,6 +349,7 @@ def _desired(parts: _Parts, warnings: tuple[Problem, ...]) -> Desired:
         webhooks=tuple(sorted((template for template, _ in parts.webhooks.placed), key=lambda each: each.ref)),
         reschedule_requests=tuple(sorted(karmada.reschedule_requests, key=lambda each: each.name)),
         cron_autoscalers=tuple(sorted(karmada.cron_autoscalers, key=lambda each: (each.target, each.name))),
+        remedies=tuple(sorted(karmada.remedies, key=lambda each: each.name)),
         federated_autoscalers=tuple(sorted(karmada.federated_autoscalers, key=lambda each: each.ref)),
         quotas=tuple(sorted(karmada.quotas, key=lambda each: each.ref)),
         warnings=warnings,

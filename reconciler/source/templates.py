@@ -40,8 +40,6 @@ _INSTEAD = {
     "MultiClusterService": _NO_NETWORK,
 }
 """Other means to the end of those of Karmada's kinds that are not acted on."""
-IDLE_KINDS = frozenset({"Remedy"})
-"""Kinds of Karmada that are admitted, and not acted on."""
 
 _NAMESPACE_LEFT_OUT = "the kind is cluster-scoped, so its namespace is left out"
 _MAX_COUNT = 2**31 - 1

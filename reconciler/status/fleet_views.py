@@ -1,7 +1,7 @@
 """The fleet at a glance: which source is rendered, a line per cluster, how bindings are, and what is not well."""
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -130,7 +130,7 @@ def _observed_row(name: str, branches: RecordedFleet, line: ClusterLine | None, 
         observed.converged[:12],
         *((since,) if wide else ()),
         age(since, branches.now),
-        _note(name, fleet, _outcome(name, branches, observed)),
+        _note(name, fleet, _outcome(name, branches, observed), observed.remedies),
     )
 
 
@@ -146,11 +146,12 @@ def _replicas(name: str, fleet: FleetStatus) -> str:
     return str(fleet.replicas.get(name, 0)) if name in fleet.members else ""
 
 
-def _note(name: str, fleet: FleetStatus, outcome: str) -> str:
+def _note(name: str, fleet: FleetStatus, outcome: str, remedies: Sequence[str] = ()) -> str:
     if name not in fleet.members:
         return DISCONNECTED
     reasons = Counter(map(binding_state, fleet.unbuilt.get(name, ())))
     parts = ["" if outcome == "Converged" else outcome]
+    parts += [f"remedy: {action}" for action in remedies]
     parts += [f"{number} not built: {reason}" for reason, number in sorted(reasons.items())]
     return ", ".join(filter(None, parts))
 
@@ -241,4 +242,5 @@ def _observed_value(line: ClusterLine) -> Mapping[str, Any]:
         "outcome": line.outcome,
         "unhealthy": line.unhealthy,
         "since": line.since,
+        **({"remedyActions": list(line.remedies)} if line.remedies else {}),
     }

@@ -73,6 +73,7 @@ FLEET_STATUS = {
                 "outcome?": text("How the last pass over it ended."),
                 "unhealthy?": whole("How many of its objects are not applied and healthy."),
                 "since?": text("The time since when the outcome is so."),
+                "remedyActions?": texts("The actions that Remedies call for by its conditions."),
                 **_PROGRESS,
             }
         ),

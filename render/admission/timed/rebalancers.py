@@ -29,6 +29,10 @@ REMEDY_SPEC = Struct(
 )
 
 
+OBSERVED_CONDITIONS = ("Ready", "CompleteAPIEnablements")
+"""The conditions of clusters that passes observe."""
+
+
 def warn_of_rebalancer(rebalancer: Mapping[str, Any], findings: Findings) -> None:
     """Warn of a time to live: a file is not deleted by itself."""
     if rebalancer["spec"].get("ttlSecondsAfterFinished") is not None:
@@ -42,3 +46,7 @@ def warn_of_remedy(remedy: Mapping[str, Any], findings: Findings) -> None:
         findings.warning("spec.actions", "are none, so nothing is ever asked for")
     if spec.get("decisionMatches") == []:
         findings.warning("spec.decisionMatches", "is empty, so it never matches", hint="leave it out to match always")
+    matches = [each.get("clusterConditionMatch") or {} for each in spec.get("decisionMatches") or ()]
+    if matches and not any(each.get("conditionType") in OBSERVED_CONDITIONS for each in matches):
+        message = f"never matches: of clusters, {' and '.join(OBSERVED_CONDITIONS)} are observed"
+        findings.warning("spec.decisionMatches", message)
