@@ -9,6 +9,7 @@ from reconciler.console.log import Log
 from reconciler.console.printing import print_text
 from reconciler.members.options import AccessOptions
 
+from .cluster_agent import agent
 from .options.member_options import with_reach_options
 
 if TYPE_CHECKING:
@@ -35,20 +36,35 @@ def command() -> None:
 @click.option("--provider", default="", help="The provider that runs it.")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label (repeatable).")
 @click.option("--context", default="", help="List it in argosy.yaml with this kubeconfig context: passes apply to it.")
+@click.option(
+    "--mode",
+    type=click.Choice(("Push", "Pull"), case_sensitive=False),
+    default="Push",
+    show_default=True,
+    help="Pull: an agent inside applies to it, and passes never reach it.",
+)
 @_COMMIT
 @click.pass_obj
 def join(log: Log, /, *, commit: bool, **options: Any) -> int:
     """Write clusters/NAME.yaml for a new member.
 
     Passes apply to the clusters that argosy.yaml lists; where it lists none and names no kubeconfigs, they only render.
+    To one with --mode Pull they never apply: 'argosy cluster agent NAME' prints the agent that does.
     """
     from reconciler.edit.cluster_files import opened_source
     from reconciler.edit.joining import NewMember, join_member
 
     member = NewMember(**options)
+    if member.mode == "Pull" and member.context:
+        raise click.UsageError("--context is how passes reach a cluster, and they never reach one with --mode Pull")
     with opened_source(log) as source:
         before, after = source.fleet, join_member(source, member, log, commit=commit)
     print_text(f"cluster/{member.name} joined")
+    if member.mode == "Pull":
+        print_text("next, once the file is committed and pushed:")
+        print_text("  argosy reconcile")
+        print_text(f"  argosy cluster agent {member.name} | kubectl --context {member.name} apply -f -")
+        return 0
     _show_reach(log, member.name, before, after)
     return 0
 
@@ -63,6 +79,9 @@ def _show_reach(log: Log, name: str, before: "Fleet", after: "Fleet") -> None:
     log.info(f"argosy reconcile applies to {name}")
     if before.reached == frozenset():
         log.warning("until now it only rendered; the clusters that argosy.yaml does not list are left alone")
+
+
+command.add_command(agent)
 
 
 @command.command()
@@ -121,12 +140,18 @@ def rejoin(log: Log, /, *, name: str, uid: str, access: AccessOptions) -> int:
 
 
 def _remove(log: Log, name: str, *, disconnect: bool, commit: bool) -> int:
+    from reconciler.edit.agent_manifests import command_that_removes
     from reconciler.edit.cluster_files import opened_source
-    from reconciler.edit.leaving import remove_member
+    from reconciler.edit.leaving import pulling_members, remove_member
 
     with opened_source(log) as source:
-        before, after = source.fleet, remove_member(source, name, log, disconnect=disconnect, commit=commit)
+        before, is_pulled = source.fleet, name in pulling_members(source)
+        after = remove_member(source, name, log, disconnect=disconnect, commit=commit)
     print_text(f"cluster/{name} {'disconnected' if disconnect else 'unjoined'}")
+    if is_pulled:
+        print_text("next, to take its agent back:")
+        print_text(f"  {command_that_removes(name)}")
+        print_text(f"  git push --delete REMOTE {before.mirror_branch(name)} {before.agent_branch(name)}")
     if before.reached and not after.reached:
         log.warning("argosy.yaml lists no cluster any more: argosy reconcile only renders")
     return 0

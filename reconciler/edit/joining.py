@@ -23,7 +23,10 @@ from .labels import parse_labels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMember:
-    """A member that is to join: its place, its labels, and the kubeconfig context that reaches it."""
+    """A member that is to join: its place, its labels, and the kubeconfig context that reaches it.
+
+    ``mode`` is its syncMode; one that pulls has no context.
+    """
 
     name: str
     region: str = ""
@@ -31,6 +34,7 @@ class NewMember:
     provider: str = ""
     labels: tuple[str, ...] = ()
     context: str = ""
+    mode: str = "Push"
 
     def manifest(self) -> dict[str, Any]:
         """Return the Cluster."""
@@ -43,7 +47,7 @@ class NewMember:
             "apiVersion": "cluster.karmada.io/v1alpha1",
             "kind": "Cluster",
             "metadata": {"name": self.name, **labels},
-            "spec": {"syncMode": "Push", **{key: value for key, value in place.items() if value}},
+            "spec": {"syncMode": self.mode, **{key: value for key, value in place.items() if value}},
         }
 
     def checked_manifest(self, path: str) -> dict[str, Any]:

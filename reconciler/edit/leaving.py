@@ -15,6 +15,7 @@ from reconciler.pipeline.cluster_removals import is_counted
 from reconciler.pipeline.previous import RenderedTree
 from reconciler.pipeline.renames import by_new_names, new_names
 from reconciler.publish.branches import publication_of, source_remote
+from reconciler.publish.mirrors import is_pulling
 from reconciler.publish.status_branch import StatusBranch, read_inventories
 from reconciler.repository.trailers import ALLOW_REMOVAL
 from render.errors import ConfigError
@@ -50,6 +51,11 @@ def remove_member(source: MemberSource, name: str, log: Log, *, disconnect: bool
     subject = f"Disconnect {name}" if disconnect else f"Let {name} leave"
     write_change(source, SourceChange(contents=contents, subject=subject), log, commit=commit)
     return after
+
+
+def pulling_members(source: MemberSource) -> frozenset[str]:
+    """Return the members of a source to which an agent applies."""
+    return frozenset(cluster.name for cluster in source.loaded.desired.clusters if is_pulling(cluster))
 
 
 def drain_member(source: MemberSource, name: str, log: Log, *, commit: bool) -> Drain:

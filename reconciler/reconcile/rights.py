@@ -57,13 +57,18 @@ def rights_manifests(repository: Repository, options: RightsOptions, log: Log) -
     context, _desired, commit = applied_commit(repository, options.revision)
     check_clusters([options.cluster], [cluster.name for cluster in context.members])
     member = _tree_there(repository, context, commit, options, log)
-    name = options.account or ("argosy" if context.fleet.name == "default" else f"argosy-{context.fleet.name}")
+    name = options.account or account_name(context.fleet)
     own = member.applyset.namespace
     account = Account(name=name, namespace=own, has_token=options.has_token)
     needs = frozenset(_needs(member, options) | _key_needs(member, context.fleet))
     if options.scope is RoleScope.CLUSTER:
         return role_manifests(widened(needs, own), account, ())
     return role_manifests(needs, account, tree_namespaces(member.desired, own))
+
+
+def account_name(fleet: Fleet) -> str:
+    """Return the name that the account of a fleet has unless somebody names another."""
+    return "argosy" if fleet.name == "default" else f"argosy-{fleet.name}"
 
 
 def _tree_there(

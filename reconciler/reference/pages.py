@@ -100,6 +100,7 @@ ANNOTATIONS = (
             Entry(
                 "argosy.dev/failing-since", "In clusters of the status branch: since when the cluster does not answer."
             ),
+            Entry("argosy.dev/agent", "A label of everything that an agent consists of: its cluster."),
             Entry("argosy.dev/heartbeat", "In clusters of an agent's branch: when the agent last looked."),
             Entry(
                 "argosy.dev/member",

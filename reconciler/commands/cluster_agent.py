@@ -1,0 +1,112 @@
+"""``argosy cluster agent``: the manifests of the agent of a member that pulls."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from reconciler.console.log import Log
+from reconciler.console.printing import print_output
+
+from .rbac import SCOPES, as_list, as_yaml
+
+_LONGEST = 1 << 20
+
+
+def _content(_context: click.Context, _option: click.Parameter, value: Path | None) -> str:
+    if value is None:
+        return ""
+    with value.open("rb") as file:
+        content = file.read(_LONGEST + 1)
+    if len(content) > _LONGEST or b"PRIVATE KEY" in content:
+        raise click.BadParameter(f"{value} is no such file: it is printed as it is, so it may hold no secret")
+    return content.decode("utf-8", "replace")
+
+
+@click.command(
+    epilog="Such as: argosy cluster agent far-away --known-hosts FILE | kubectl --context far-away apply -f -"
+)
+@click.argument("name")
+@click.option("--repository", default="", metavar="ADDRESS", help="Where it finds the fleet  [default: this remote]")
+@click.option(
+    "--known-hosts",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    callback=_content,
+    metavar="FILE",
+    help="The host keys of the Git server, pinned in a ConfigMap; required for SSH.",
+)
+@click.option(
+    "--allowed-signers",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    callback=_content,
+    metavar="FILE",
+    help="Whose commits it takes, likewise.",
+)
+@click.option("--secret", default="argosy-git", show_default=True, metavar="NAME", help="The Secret with its Git key.")
+@click.option("--image", default="", metavar="IMAGE", help="The image it runs  [default: argosy:VERSION]")
+@click.option("--schedule", default="", metavar="CRON", help="Make it a CronJob, such as '*/5 * * * *'.")
+@click.option(
+    "--scope",
+    type=click.Choice(SCOPES, case_sensitive=False),
+    default="Namespace",
+    show_default=True,
+    help="Its rights: in the namespaces of its tree, or for the kinds of its tree in all namespaces.",
+)
+@click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", help="Output format.")
+@click.pass_obj
+def agent(log: Log, /, name: str, *, output: str, **options: Any) -> int:
+    """Print the manifests of a member's agent: its rights, its settings and its Deployment.
+
+    The rights are those of 'argosy rbac', made from the newest tree of the member: print and apply them again when it
+    gets new kinds or namespaces. The key for Git is in a Secret that you make, and never in Git: its identity for an
+    address of SSH, a gitconfig for HTTPS. The key needs to read argosy/cluster/NAME and to push argosy/agent/NAME.
+    """
+    from reconciler.edit.agent_manifests import manifests_of_agent
+    from reconciler.reconcile.rights import RightsOptions, rights_manifests
+    from reconciler.repository import open_repository
+
+    scope = options.pop("scope")
+    with open_repository(log.repository, progress=log.transfer) as repository:
+        plan = _plan(repository, name, options)
+        rights = rights_manifests(repository, RightsOptions(cluster=name, scope=_scope(scope)), log)
+    manifests = tuple(manifests_of_agent(plan, rights))
+    print_output(as_list(manifests) if output == "json" else as_yaml(manifests), output)
+    return 0
+
+
+def _scope(name: str) -> Any:
+    from reconciler.check.roles import RoleScope
+
+    return RoleScope(name)
+
+
+def _plan(repository: Any, name: str, options: dict[str, Any]) -> Any:
+    """Return what is to be set up; an error says what it lacks."""
+    from reconciler.edit.agent_manifests import AgentPlan
+    from reconciler.publish.branches import source_address
+    from reconciler.publish.reading import read_fleet
+    from reconciler.reconcile.rights import account_name
+    from reconciler.repository import is_address
+    from reconciler.repository.location import without_secrets
+    from reconciler.repository.trailers import engine_version
+    from render.errors import ConfigError
+
+    fleet = read_fleet(repository, repository.resolve("HEAD"))
+    address = options.pop("repository") or fleet.rendered.remote or source_address(repository)
+    if not is_address(address) or address.startswith("file:"):
+        raise ConfigError(
+            f"{address or 'this repository'!r} is no address that an agent could reach",
+            hint="name it: --repository ssh://git@git.example.com/fleet.git",
+        )
+    image = options.pop("image") or f"argosy:{engine_version()}"
+    plan = AgentPlan(
+        cluster=name,
+        fleet=fleet.name,
+        repository=without_secrets(address)[0],
+        account=account_name(fleet),
+        image=image,
+        **options,
+    )
+    if plan.is_ssh and not plan.known_hosts:
+        raise click.UsageError("--known-hosts is required for SSH: ssh-keyscan HOST, compared with what the host says")
+    return plan

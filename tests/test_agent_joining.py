@@ -1,0 +1,135 @@
+"""A cluster that pulls joins and leaves: its file, the manifests of its agent, and what takes them back."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .build import Repository, a_cluster, a_config_map, a_deployment, a_policy, argosy, on_clusters
+
+EVERYTHING = [{"apiVersion": "apps/v1", "kind": "Deployment"}, {"apiVersion": "v1", "kind": "ConfigMap"}]
+ADDRESS = "ssh://git@git.example.com/team/fleet.git"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Repository:
+    made = Repository.create(tmp_path / "fleet")
+    files = {"web.yaml": a_deployment("web"), "settings.yaml": a_config_map("settings")}
+    policy = a_policy(selectors=EVERYTHING, placement=on_clusters("near", "far"))
+    made.commit({"clusters/near.yaml": a_cluster("near"), "policy.yaml": policy, **files})
+    ended = argosy(made, capsys, "cluster", "join", "far", "--mode", "Pull", "--region", "moon", "--commit")
+    assert (ended.code, ended.out.splitlines()) == (
+        0,
+        [
+            "cluster/far joined",
+            "next, once the file is committed and pushed:",
+            "  argosy reconcile",
+            "  argosy cluster agent far | kubectl --context far apply -f -",
+        ],
+    )
+    assert argosy(made, capsys, "reconcile", "--bootstrap").code == 0
+    return made
+
+
+def printed(repository: Repository, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Mapping[str, Any]]:
+    ended = argosy(repository, capsys, "cluster", "agent", "far", *words, "-o", "json")
+    assert ended.code == 0, ended.err
+    return {f"{each['kind']}/{each['metadata']['name']}": each for each in json.loads(ended.out)["items"]}
+
+
+def test_joining_makes_passes_mirror_the_cluster(repository: Repository) -> None:
+    assert repository.files("argosy/cluster/far") == [
+        ".argosy",
+        "default/ConfigMap/settings.yaml",
+        "default/Deployment.apps/web.yaml",
+    ]
+    assert "syncMode: Pull" in repository.show("clusters/far.yaml", "HEAD")
+
+
+def test_the_agent_has_the_rights_of_its_tree_and_a_key_that_nobody_prints(
+    repository: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "known_hosts").write_text("git.example.com ssh-ed25519 AAAA\n")
+    found = printed(repository, capsys, "--repository", ADDRESS, "--known-hosts", str(tmp_path / "known_hosts"))
+    assert list(found) == [
+        "Namespace/argosy-system",
+        "ServiceAccount/argosy",
+        "ClusterRole/argosy",
+        "ClusterRoleBinding/argosy",
+        "Role/argosy",
+        "RoleBinding/argosy",
+        "ConfigMap/argosy-agent",
+        "Deployment/argosy-agent",
+    ]
+    assert {each["metadata"].get("labels", {}).get("argosy.dev/agent") for each in list(found.values())[1:]} == {"far"}
+    assert found["ConfigMap/argosy-agent"]["data"] == {"known_hosts": "git.example.com ssh-ed25519 AAAA\n"}
+    pod = found["Deployment/argosy-agent"]["spec"]["template"]["spec"]
+    assert pod["containers"][0]["args"] == ["agent", "--cluster", "far", "--grace", "45s", ADDRESS]
+    assert pod["containers"][0]["env"] == [
+        {
+            "name": "GIT_SSH_COMMAND",
+            "value": "ssh -i /etc/argosy/git/identity -o IdentitiesOnly=yes -o StrictHostKeyChecking=yes"
+            " -o UserKnownHostsFile=/etc/argosy/pinned/known_hosts",
+        }
+    ]
+    assert pod["volumes"][2] == {"name": "git", "secret": {"secretName": "argosy-git", "defaultMode": 0o440}}
+    assert not any(key.startswith("Secret/") for key in found)
+
+
+def test_over_https_as_a_job(repository: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "signers").write_text("passes ssh-ed25519 AAAA\n")
+    words = ("--repository", "https://somebody:word@git.example.com/fleet", "--schedule", "*/5 * * * *")
+    found = printed(repository, capsys, *words, "--allowed-signers", str(tmp_path / "signers"))
+    container = found["CronJob/argosy-agent"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]
+    signers = ["--allowed-signers", "/etc/argosy/pinned/allowed_signers"]
+    address = "https://git.example.com/fleet"
+    assert container["args"] == ["agent", "--cluster", "far", "--once", *signers, address]
+    assert container["env"] == [{"name": "GIT_CONFIG_GLOBAL", "value": "/etc/argosy/git/gitconfig"}]
+
+
+REFUSED = {
+    "a host key that is not pinned": (
+        ("--repository", ADDRESS),
+        2,
+        "--known-hosts is required for SSH: ssh-keyscan HOST, compared with what the host says",
+    ),
+    "a private key where a public one belongs": (
+        ("--repository", ADDRESS, "--known-hosts", "{folder}/key"),
+        2,
+        "is no such file: it is printed as it is, so it may hold no secret",
+    ),
+    "an address of this machine": ((), 3, "'this repository' is no address that an agent could reach"),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_what_an_agent_cannot_do_with_is_refused(
+    why: str, repository: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words, code, message = REFUSED[why]
+    (tmp_path / "key").write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n")
+    ended = argosy(repository, capsys, "cluster", "agent", "far", *(word.format(folder=tmp_path) for word in words))
+    assert (ended.code, ended.out) == (code, "")
+    assert message in ended.err
+
+
+def test_a_cluster_that_pulls_has_no_context(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = argosy(repository, capsys, "cluster", "join", "moon", "--mode", "Pull", "--context", "moon")
+    assert ended.code == 2
+    assert "--context is how passes reach a cluster, and they never reach one with --mode Pull" in ended.err
+
+
+def test_leaving_says_what_takes_the_agent_back(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = argosy(repository, capsys, "cluster", "unjoin", "far", "--disconnect")
+    kinds = "deployment,cronjob,configmap,rolebinding,role,clusterrolebinding,clusterrole,serviceaccount"
+    assert (ended.code, ended.out.splitlines()) == (
+        0,
+        [
+            "cluster/far disconnected",
+            "next, to take its agent back:",
+            f"  kubectl delete {kinds} --all-namespaces -l argosy.dev/agent=far",
+            "  git push --delete REMOTE argosy/cluster/far argosy/agent/far",
+        ],
+    )
